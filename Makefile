@@ -1,0 +1,58 @@
+# Everything that a fresh machine needs is done by the first command that is typed.
+# `make demo` shows the product, `make test` checks it; both work offline once set up.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+# Two cores are enough for two workers; CI machines and laptops differ, so ask.
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: demo test lint types layers unit docs bench format clean help
+
+help:
+	@echo "make demo     run the demonstration; it says where its report is"
+	@echo "make test     all checks: lint, types, layers, tests, docs"
+	@echo "make lint | types | layers | unit | docs    one of them"
+	@echo "make bench    speed and memory (long; not part of the tests)"
+	@echo "make format   put the code into shape"
+
+demo: $(READY)
+	$(BIN)/divulge demo --out build/demo
+
+test: lint types layers unit docs
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+layers: $(READY)
+	$(BIN)/lint-imports --no-cache
+
+unit: $(READY)
+	CHROMIUM="$$(sh tools/find-chromium.sh)" $(BIN)/pytest -n $(JOBS) --dist worksteal
+
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
+
+bench: $(READY)
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf build $(VENV)
+
+# The stamp is written last: a set-up that was interrupted is done again.
+$(READY): pyproject.toml constraints.txt
+	@sh tools/check-python.sh $(PYTHON)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	$(BIN)/python -m pip check --disable-pip-version-check
+	@touch $(READY)

@@ -1,0 +1,35 @@
+"""What an attack finds, in one currency: assessments, limits, decisions, sentences, charts."""
+
+from divulge.assessment.assessment import Assessment, Claim, Finding, Number
+from divulge.assessment.attack import (
+    Adversary,
+    Attack,
+    Measure,
+    Measurement,
+    attacks,
+    measures,
+)
+from divulge.assessment.breakdown import Breakdown
+from divulge.assessment.chart import Chart
+from divulge.assessment.decision import Decision
+from divulge.assessment.limit import Limit, Outcome
+from divulge.assessment.sentence import Sentence
+
+__all__ = [
+    "Adversary",
+    "Assessment",
+    "Attack",
+    "Breakdown",
+    "Chart",
+    "Claim",
+    "Decision",
+    "Finding",
+    "Limit",
+    "Measure",
+    "Measurement",
+    "Number",
+    "Outcome",
+    "Sentence",
+    "attacks",
+    "measures",
+]

@@ -1,0 +1,183 @@
+"""An assessment: what an adversary knew before and knows after, in the one currency of all attacks.
+
+Every attack ends in a prior and a posterior over secrets, so a re-identification, a cell guessed
+and a customer picked out of a history carry the same figures and stand in one table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+from divulge.assessment.sentence import Sentence, number, percent
+from divulge.qif import PriorPosterior
+from divulge.work import DivulgeError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from rich.console import RenderableType
+
+    from divulge.assessment.breakdown import Breakdown
+    from divulge.assessment.chart import Chart
+
+Claim: TypeAlias = Literal["exact", "estimate", "bound"]
+"""What the figures of an assessment are."""
+
+Finding: TypeAlias = Literal["certain", "ambiguous", "open"]
+"""What is known of one secret: its value; that several are possible; neither yet."""
+
+Number: TypeAlias = int | float
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """The result of one attack.
+
+    Counts stand beside shares: `certain` counts the secrets known for certain before and after,
+    `right` the secrets that best guesses get right on average; `deterministic` and
+    `probabilistic` are their shares of all secrets (or, with a gain, what it is worth).
+    """
+
+    attack: str
+    model: str
+    dataset: str
+    knows: tuple[str, ...]
+    seeks: tuple[str, ...]
+    secrets: int
+    subjects: str
+    claim: Claim
+    certain: PriorPosterior
+    right: PriorPosterior
+    deterministic: PriorPosterior
+    probabilistic: PriorPosterior
+    sentences: tuple[Sentence, ...]
+    figures: Mapping[str, Number] = field(default_factory=dict)
+    adversary: str | None = None
+    _chart: Callable[[], Chart] | None = field(default=None, repr=False, compare=False)
+    _breakdown: Callable[[str], Breakdown] | None = field(default=None, repr=False, compare=False)
+    _risk: Callable[[], npt.NDArray[np.float64]] | None = field(
+        default=None, repr=False, compare=False
+    )
+
+    @classmethod
+    def from_counts(
+        cls, *, secrets: int, certain: PriorPosterior, right: PriorPosterior, **described: Any
+    ) -> Assessment:
+        """From counts of secrets; the shares follow."""
+        return cls(
+            secrets=secrets,
+            certain=certain,
+            right=right,
+            deterministic=PriorPosterior(certain.prior / secrets, certain.posterior / secrets),
+            probabilistic=PriorPosterior(right.prior / secrets, right.posterior / secrets),
+            **described,
+        )
+
+    @property
+    def multiplicative_leakage(self) -> float:
+        """By what factor the release multiplies the chance of a right guess."""
+        return self.probabilistic.multiplicative
+
+    @property
+    def additive_leakage(self) -> float:
+        """What the release adds to the chance of a right guess."""
+        return self.probabilistic.additive
+
+    def explain(self, language: str = "en") -> list[str]:
+        """What was found, in sentences."""
+        claim = Sentence("divulge.assessment", f"claim.{self.claim}")
+        return [sentence.render(language) for sentence in (*self.sentences, claim)]
+
+    def chart(self) -> Chart:
+        """The attack's own picture of what it found."""
+        return _offered(self._chart, "has no chart")()
+
+    def by(self, group: str) -> Breakdown:
+        """The same figures for every value of an attribute: who bears the risk."""
+        return _offered(self._breakdown, "cannot be broken down by an attribute")(group)
+
+    def risk(self) -> npt.NDArray[np.float64]:
+        """The risk of each record, in the order of the records."""
+        return _offered(self._risk, "gives no risk for single records")()
+
+    def named(self, adversary: str) -> Assessment:
+        """The same assessment under the name that a release gives the adversary."""
+        return replace(self, adversary=adversary)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures and sentences as plain values, for JSON."""
+        return {
+            "adversary": self.adversary,
+            "attack": self.attack,
+            "model": self.model,
+            "dataset": self.dataset,
+            "knows": list(self.knows),
+            "seeks": list(self.seeks),
+            "secrets": self.secrets,
+            "claim": self.claim,
+            "deterministic": _pair(self.deterministic, self.certain),
+            "probabilistic": _pair(self.probabilistic, self.right),
+            "figures": dict(self.figures),
+            "sentences": self.explain(),
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self.explain())
+
+    def rows(self) -> Sequence[tuple[str, str, str, str]]:
+        """The figures as a table for people: what, before, after, how much more."""
+        return [
+            _row("known for certain", self.deterministic, self.certain),
+            _row("guessed right", self.probabilistic, self.right),
+        ]
+
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table("", "before", "after", "change", box=None, header_style="dim")
+        for row in self.rows():
+            table.add_row(*row)
+        return Group(Text(str(self)), table)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        said = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.explain())
+        head = "<tr><th></th><th>before</th><th>after</th><th>change</th></tr>"
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self.rows()
+        )
+        return f"{said}<table>{head}{body}</table>"
+
+
+def _offered(part: T | None, lack: str) -> T:
+    if part is None:
+        raise DivulgeError(f"this assessment {lack}")
+    return part
+
+
+def _pair(shares: PriorPosterior, counts: PriorPosterior) -> dict[str, Any]:
+    factor = shares.multiplicative
+    return {
+        "prior": shares.prior,
+        "posterior": shares.posterior,
+        "additive": shares.additive,
+        # JSON knows no infinity: something out of nothing has no factor.
+        "multiplicative": None if factor == float("inf") else factor,
+        "count": {"prior": counts.prior, "posterior": counts.posterior},
+    }
+
+
+def _row(what: str, shares: PriorPosterior, counts: PriorPosterior) -> tuple[str, str, str, str]:
+    before = f"{number(counts.prior)} ({percent(shares.prior)})"
+    after = f"{number(counts.posterior)} ({percent(shares.posterior)})"
+    points = f"+{shares.additive * 100:.3g} points"
+    factor = shares.multiplicative
+    return what, before, after, points if factor == float("inf") else f"{points}, x{number(factor)}"

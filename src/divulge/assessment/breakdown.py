@@ -1,0 +1,92 @@
+"""Who bears the risk: the figures of an assessment for every value of an attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from divulge.assessment.assessment import Assessment
+from divulge.assessment.chart import RISK_COLOUR, Chart
+from divulge.assessment.sentence import percent
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.console import RenderableType
+
+MOST_BARS = 40
+
+
+@dataclass(frozen=True)
+class Breakdown(Mapping[Any, Assessment]):
+    """One assessment a group; the group of those whose value is missing has the key None."""
+
+    attribute: str
+    assessments: Mapping[Any, Assessment]
+
+    def __getitem__(self, value: Any) -> Assessment:
+        return self.assessments[value]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.assessments)
+
+    def __len__(self) -> int:
+        return len(self.assessments)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures by group, for JSON."""
+        groups = [{"value": _text(v), **a.to_dict()} for v, a in self.assessments.items()]
+        return {"attribute": self.attribute, "groups": groups}
+
+    def to_arrow(self) -> pa.Table:
+        """One row a group."""
+        import pyarrow as pa
+
+        return pa.table(
+            {
+                self.attribute: [_text(value) for value in self.assessments],
+                "secrets": [a.secrets for a in self.assessments.values()],
+                "certain": [a.certain.posterior for a in self.assessments.values()],
+                "deterministic": [a.deterministic.posterior for a in self.assessments.values()],
+                "right": [float(a.right.posterior) for a in self.assessments.values()],
+                "probabilistic": [a.probabilistic.posterior for a in self.assessments.values()],
+            }
+        )
+
+    def chart(self) -> Chart:
+        """The share known for certain in every group, the most exposed first."""
+        import altair as alt
+
+        ranked = sorted(
+            self.assessments.items(), key=lambda group: -group[1].deterministic.posterior
+        )
+        records = [
+            {"group": _text(value), "certain": a.deterministic.posterior, "secrets": a.secrets}
+            for value, a in ranked[:MOST_BARS]
+        ]
+        bars = (
+            alt.Chart(Chart.source(), title=f"Known for certain, by {self.attribute}")
+            .mark_bar(color=RISK_COLOUR)
+            .encode(
+                x=alt.X("certain:Q", title="share known for certain", axis=alt.Axis(format="%")),
+                y=alt.Y("group:N", title=self.attribute, sort=None),
+            )
+            .properties(width=420)
+        )
+        said = "; ".join(f"{r['group']}: {percent(float(str(r['certain'])))}" for r in records)
+        return Chart.of(bars, records, f"Share known for certain by {self.attribute}: {said}")
+
+    def __rich__(self) -> RenderableType:
+        from rich.table import Table
+
+        table = Table(self.attribute, "secrets", "known for certain", "guessed right", box=None)
+        for value, a in self.assessments.items():
+            certain = f"{a.certain.posterior:,} ({percent(a.deterministic.posterior)})"
+            table.add_row(
+                _text(value), f"{a.secrets:,}", certain, percent(a.probabilistic.posterior)
+            )
+        return table
+
+
+def _text(value: Any) -> str:
+    return "(missing)" if value is None else str(value)

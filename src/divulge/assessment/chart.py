@@ -1,0 +1,105 @@
+"""A chart: a Vega-Lite specification and the records it draws; SVG and PNG without a network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from divulge.work import DivulgeError, whole_file
+
+if TYPE_CHECKING:
+    import altair as alt
+
+RECORDS = "records"
+"""The name under which a specification refers to the chart's records."""
+
+# Readable in print and for those who see red and green alike.
+SAFE_COLOUR = "#9db8c9"
+RISK_COLOUR = "#c2452d"
+BEFORE_COLOUR = "#8a8f98"
+LIMIT_COLOUR = "#1f2a37"
+
+_FONT = "system-ui, 'Liberation Sans', Arial, sans-serif"
+_THEME: dict[str, Any] = {
+    "font": _FONT,
+    "background": None,
+    "view": {"stroke": None},
+    "title": {"anchor": "start", "fontSize": 14, "fontWeight": 600, "offset": 12},
+    "axis": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": 400, "grid": False},
+    "legend": {"labelFontSize": 12, "titleFontSize": 12},
+}
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture of figures that stay available as records.
+
+    The specification is made with Altair over `Chart.source()`; the records are plain dicts, so
+    a reader of the chart, of a table beside it, or of a file sees the same numbers.
+    """
+
+    specification: Mapping[str, Any]
+    records: Sequence[Mapping[str, Any]]
+    description: str
+
+    @classmethod
+    def of(
+        cls,
+        drawn: alt.Chart | alt.LayerChart,
+        records: Sequence[Mapping[str, Any]],
+        description: str,
+    ) -> Chart:
+        """From an Altair chart over `Chart.source()`; the description is for who cannot see it."""
+        return cls(drawn.to_dict(), list(records), description)
+
+    @staticmethod
+    def source() -> alt.NamedData:
+        """What an Altair chart takes as its data: the records to come."""
+        import altair as alt
+
+        return alt.NamedData(name=RECORDS)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole Vega-Lite chart, records included."""
+        return {
+            **self.specification,
+            "config": _THEME,
+            "description": self.description,
+            "datasets": {RECORDS: list(self.records)},
+        }
+
+    def svg(self) -> str:
+        """The chart as SVG text."""
+        import vl_convert
+
+        drawn: str = vl_convert.vegalite_to_svg(self.to_dict(), allowed_base_urls=[])
+        return drawn
+
+    def png(self, scale: float = 2) -> bytes:
+        """The chart as a PNG picture."""
+        import vl_convert
+
+        chart = self.to_dict()
+        chart["config"] = {**chart["config"], "background": "white"}
+        drawn: bytes = vl_convert.vegalite_to_png(chart, scale=scale, allowed_base_urls=[])
+        return drawn
+
+    def save(self, path: Path | str) -> None:
+        """Write the chart to an .svg, .png or .json file."""
+        makers = {
+            ".svg": lambda: self.svg().encode(),
+            ".png": self.png,
+            ".json": lambda: json.dumps(self.to_dict(), indent=1).encode(),
+        }
+        ending = Path(path).suffix.lower()
+        if ending not in makers:
+            raise DivulgeError(f'a chart is saved as .svg, .png or .json, not "{ending}"')
+        with whole_file(path) as part:
+            part.write_bytes(makers[ending]())
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        # A picture, so that a notebook shows it without a network and without extensions.
+        return {"image/svg+xml": self.svg(), "text/plain": self.description}

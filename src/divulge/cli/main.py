@@ -1,0 +1,136 @@
+"""The `divulge` command: its verbs, and how it ends.
+
+Exit codes: 0 fine, 1 a limit fails, 2 could not run. Heavy modules are imported inside the verbs,
+so that `divulge --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Literal, NoReturn
+
+import typer
+
+FINE, LIMIT_FAILS, COULD_NOT_RUN = 0, 1, 2
+
+app = typer.Typer(
+    help="Before you publish, know what your release divulges, and fix it with the least damage.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+ReleaseFile = Annotated[Path, typer.Argument(help="The release file (TOML).", show_default=False)]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="A folder for result.json and report.html; a killed run resumes from it."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Seconds = Annotated[
+    float | None, typer.Option(min=0.001, help="Stop, and say so, after this many seconds.")
+]
+
+
+@app.callback(invoke_without_command=True)
+def divulge(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Before you publish, know what your release divulges, and fix it with the least damage."""
+    if version:
+        from divulge import __version__
+
+        typer.echo(f"divulge {__version__}")
+        raise typer.Exit(FINE)
+
+
+@app.command()
+def check(
+    release: ReleaseFile, out: Out = None, json: Json = False, seconds: Seconds = None
+) -> None:
+    """Run every attack on a release and say whether its limits hold."""
+    from divulge.cli.running import conditions
+    from divulge.release import Release
+
+    with conditions(seconds):
+        loaded = Release.load(release)
+        if out is None:
+            verdict = loaded.check()
+        else:
+            from divulge.report import check_into
+
+            verdict = check_into(loaded, out)
+    if json:
+        _print_json(verdict.to_dict())
+    else:
+        from rich.console import Console
+
+        console = Console()
+        console.print(verdict)
+        if out is not None:
+            from divulge.report.results import REPORT
+
+            console.print(f"\nThe report is in {out / REPORT}", soft_wrap=True, highlight=False)
+    raise typer.Exit(FINE if verdict.passed else LIMIT_FAILS)
+
+
+@app.command()
+def demo(
+    out: Annotated[
+        Path, typer.Option(help="Where the demonstration's data and report go.")
+    ] = Path("divulge-demo"),
+    pupils: Annotated[int, typer.Option(min=100, help="How many pupils the census has.")] = 200_000,
+) -> None:
+    """Show everything Divulge does on made-up data."""
+    from divulge.cli.demonstration import demonstrate
+    from divulge.cli.running import conditions
+
+    with conditions(None):
+        demonstrate(out, pupils)
+
+
+@app.command()
+def schema(
+    of: Annotated[Literal["release", "result"], typer.Argument(help="Which schema to print.")],
+) -> None:
+    """Print the JSON schema of release files or of result.json."""
+    from divulge.release import release_schema, result_schema
+
+    _print_json(release_schema() if of == "release" else result_schema())
+
+
+def main() -> NoReturn:
+    """Run the command line; an error that the user can put right is a message, not a traceback."""
+    from divulge.work.problems import DivulgeError
+
+    try:
+        app(standalone_mode=True)
+    except DivulgeError as error:
+        _stop(str(error))
+    except KeyboardInterrupt:
+        _stop("stopped; nothing was written")
+    except BrokenPipeError:
+        # Whoever read our output has gone; Python would complain once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(FINE)
+    except Exception as error:
+        if os.environ.get("DIVULGE_TRACEBACK"):
+            raise
+        # An exception's text may hold values out of records, so it is not shown unasked.
+        _stop(
+            f"something unexpected happened ({type(error).__name__}). This is a mistake of "
+            "Divulge's; set DIVULGE_TRACEBACK=1 to see where."
+        )
+    sys.exit(FINE)
+
+
+def _stop(message: str) -> NoReturn:
+    typer.echo(f"divulge: {message}", err=True)
+    sys.exit(COULD_NOT_RUN)
+
+
+def _print_json(content: object) -> None:
+    import json
+
+    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))

@@ -1,0 +1,212 @@
+"""A column as codes: every value is a small number, and a missing value is a thing of its own.
+
+The distinct values are kept once, sorted, so that the same data always have the same codes. A
+record's code is its value's place in that list; a missing value has the code after the last.
+Codes are the smallest unsigned integers that hold them: a column of 5,570 towns over 48 million
+records takes 96 MB instead of gigabytes of text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.work import DivulgeError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Codes: TypeAlias = npt.NDArray[np.unsignedinteger[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One attribute of all records: codes, and the sorted distinct values they stand for."""
+
+    codes: Codes
+    values: pa.Array
+    has_missing: bool
+
+    @property
+    def cardinality(self) -> int:
+        """How many codes there are: distinct values, and one more if something is missing."""
+        return len(self.values) + self.has_missing
+
+    @property
+    def missing_code(self) -> int:
+        """The code of a missing value (used only if there is one)."""
+        return len(self.values)
+
+    def value(self, code: int) -> Any:
+        """The value that a code stands for; None for a missing one."""
+        return None if code == self.missing_code else self.values[code].as_py()
+
+    def to_arrow(self) -> pa.Array:
+        """The values in the order of the records; missing ones are null."""
+        import pyarrow as pa
+
+        missing = self.codes == self.missing_code if self.has_missing else None
+        if len(self.values) == 0:
+            return pa.nulls(len(self.codes), self.values.type)
+        indices = pa.array(self.codes, mask=missing)
+        return self.values.take(indices)
+
+    def equals(self, other: Column) -> bool:
+        """Whether both hold the same values in the same order."""
+        return bool(
+            self.has_missing == other.has_missing
+            and self.values.equals(other.values)
+            and np.array_equal(self.codes, other.codes)
+        )
+
+
+def encode(array: pa.Array | pa.ChunkedArray) -> Column:
+    """Turn an Arrow array into codes.
+
+    >>> import pyarrow as pa
+    >>> column = encode(pa.array(["F", None, "M", "F"]))
+    >>> column.codes.tolist(), column.codes.dtype.name, column.values.to_pylist()
+    ([0, 2, 1, 0], 'uint8', ['F', 'M'])
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    if pa.types.is_dictionary(chunked.type):
+        return _encode_dictionary(chunked)
+    plain = _plain(chunked)
+    encoded = plain.dictionary_encode().unify_dictionaries()
+    if encoded.num_chunks == 0:
+        return Column(np.empty(0, np.uint8), pa.array([], plain.type), False)
+    dictionary = encoded.chunk(0).dictionary
+    order = pc.array_sort_indices(dictionary).to_numpy()
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return _recode(encoded, rank, _whole_numbers(dictionary.take(pa.array(order))))
+
+
+def smallest_unsigned(cardinality: int) -> np.dtype[np.unsignedinteger[Any]]:
+    """The smallest unsigned type that holds the codes 0 to cardinality - 1.
+
+    >>> smallest_unsigned(256).name, smallest_unsigned(257).name
+    ('uint8', 'uint16')
+    """
+    return np.min_scalar_type(max(0, cardinality - 1))
+
+
+def recode(column: Column, values: pa.Array) -> Column:
+    """The same records with other values: `values[i]` in place of the i-th, null for missing.
+
+    Values that become equal become one, so this is how types are found and levels climbed.
+
+    >>> import pyarrow as pa
+    >>> decades = recode(encode(pa.array([21, 25, 34])), pa.array(["20s", "20s", "30s"]))
+    >>> decades.codes.tolist(), decades.values.to_pylist()
+    ([0, 0, 1], ['20s', '30s'])
+    """
+    coarser = encode(values)
+    has_missing = column.has_missing or coarser.has_missing
+    dtype = smallest_unsigned(len(coarser.values) + has_missing)
+    codes = np.append(coarser.codes, coarser.missing_code).astype(dtype)[column.codes]
+    return Column(codes, coarser.values, has_missing)
+
+
+def from_codes(codes: npt.NDArray[np.integer[Any]], values: pa.Array) -> Column:
+    """A column from places in a list of values; a place after the last is a missing value.
+
+    The list may be in any order, and values that no record has are not values of the data.
+
+    >>> import pyarrow as pa
+    >>> column = from_codes(np.array([2, 0, 3]), pa.array(["M", "X", "F"]))
+    >>> column.to_arrow().to_pylist(), column.values.to_pylist()
+    (['F', 'M', None], ['F', 'M'])
+    """
+    import pyarrow as pa
+
+    used = np.zeros(len(values) + 1, dtype=bool)
+    used[codes] = True
+    has_missing = bool(used[-1])
+    kept = int(used[:-1].sum())
+    table = np.where(used, np.cumsum(used) - 1, kept).astype(smallest_unsigned(kept + has_missing))
+    occurring = Column(table[codes], values.filter(pa.array(used[:-1])), has_missing)
+    return recode(occurring, occurring.values)
+
+
+def _encode_dictionary(chunked: pa.ChunkedArray) -> Column:
+    """Encode what is already a dictionary, by its values and not row by row."""
+    if chunked.num_chunks == 0:
+        return encode(chunked.cast(chunked.type.value_type))
+    unified = chunked.unify_dictionaries()
+    dictionary = unified.chunk(0).dictionary
+    indices = _recode(unified, np.arange(len(dictionary)), dictionary)
+    return from_codes(indices.codes, dictionary)
+
+
+def _recode(encoded: pa.ChunkedArray, rank: npt.NDArray[np.int64], values: pa.Array) -> Column:
+    """Codes of a unified dictionary-encoded array, through the rank of each of its values."""
+    has_missing = encoded.null_count > 0
+    table = np.append(rank, len(rank)).astype(smallest_unsigned(len(values) + has_missing))
+    codes = np.empty(len(encoded), dtype=table.dtype)
+    start = 0
+    for chunk in encoded.chunks:
+        indices = chunk.indices.fill_null(len(rank)) if chunk.null_count else chunk.indices
+        codes[start : start + len(chunk)] = table[indices.to_numpy(zero_copy_only=False)]
+        start += len(chunk)
+    return Column(codes, values, has_missing)
+
+
+def _plain(chunked: pa.ChunkedArray) -> pa.ChunkedArray:
+    """One type per kind of value, so that the same data of two formats are equal.
+
+    Not-a-number is missing (data frames say it so), and minus zero is zero.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = chunked.type
+    if pa.types.is_integer(kind):
+        return chunked.cast(pa.uint64() if pa.types.is_uint64(kind) else pa.int64())
+    if pa.types.is_floating(kind):
+        doubles = pc.add(chunked.cast(pa.float64()), 0.0)
+        nothing = pa.scalar(None, pa.float64())
+        return pc.if_else(pc.fill_null(pc.is_nan(doubles), False), nothing, doubles)
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return chunked.cast(pa.string()) if chunked.nbytes < 2**31 else chunked
+    if pa.types.is_timestamp(kind):
+        return chunked.cast(pa.timestamp("us", tz=kind.tz))
+    if pa.types.is_date64(kind):
+        return chunked.cast(pa.date32())
+    if pa.types.is_null(kind):
+        return chunked.cast(pa.string())
+    if _is_plain(kind):
+        return chunked
+    raise DivulgeError(
+        f"a column of type {kind} cannot be read: an attribute is text, a number, a truth value, "
+        "a date or a time"
+    )
+
+
+def _whole_numbers(values: pa.Array) -> pa.Array:
+    """Distinct numbers as integers if all are whole: some formats and data frames know no other."""
+    import pyarrow as pa
+
+    if not pa.types.is_floating(values.type) or len(values) == 0:
+        return values
+    numbers = values.to_numpy()
+    whole = np.all(np.isfinite(numbers)) and np.all(np.abs(numbers) < 2**53)
+    return values.cast(pa.int64()) if whole and np.all(numbers == np.floor(numbers)) else values
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_date32(kind)
+        or pa.types.is_time(kind)
+        or pa.types.is_decimal(kind)
+    )

@@ -1,0 +1,215 @@
+"""A dataset: columns of codes, and the dictionary that says what they mean."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from divulge.data.column import Column, encode
+from divulge.data.dictionary import (
+    Dictionary,
+    Role,
+    RolesGiven,
+    as_names,
+    problems_with_names,
+    problems_with_roles,
+)
+from divulge.data.hierarchy import Hierarchy
+from divulge.work import Problems
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+DEFAULT_SUBJECTS = "records"
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Records that are to be published or already are, with what is known of their attributes.
+
+    >>> import pyarrow as pa
+    >>> people = Dataset.from_arrow(
+    ...     pa.table({"id": [1, 2, 3], "sex": ["F", "M", None]}),
+    ...     roles={"identifier": ["id"], "quasi_identifier": ["sex"]},
+    ... )
+    >>> people
+    Dataset "data": 3 records, 2 attributes (1 identifier, 1 quasi_identifier)
+    """
+
+    columns: Mapping[str, Column]
+    dictionary: Dictionary = field(default_factory=Dictionary)
+    name: str = "data"
+    subjects: str = DEFAULT_SUBJECTS
+
+    @classmethod
+    def from_arrow(
+        cls,
+        table: pa.Table,
+        roles: RolesGiven | None = None,
+        hierarchies: Mapping[str, Hierarchy | Path | str] | None = None,
+        name: str = "data",
+        subjects: str = DEFAULT_SUBJECTS,
+    ) -> Dataset:
+        """From an Arrow table; nulls are missing values."""
+        check_names(table.column_names, f'dataset "{name}"')
+        columns = {n: encode(table.column(n)) for n in table.column_names}
+        return cls(columns, name=name, subjects=subjects).describe(roles, hierarchies)
+
+    @classmethod
+    def from_pandas(cls, frame: pd.DataFrame, **described: Any) -> Dataset:
+        """From a pandas data frame, without its index; takes what `from_arrow` takes."""
+        import pyarrow as pa
+
+        check_names([str(name) for name in frame.columns], "the data frame")
+        return cls.from_arrow(pa.Table.from_pandas(frame, preserve_index=False), **described)
+
+    @classmethod
+    def from_polars(cls, frame: pl.DataFrame, **described: Any) -> Dataset:
+        """From a Polars data frame; takes what `from_arrow` takes."""
+        return cls.from_arrow(frame.to_arrow(), **described)
+
+    def describe(
+        self,
+        roles: RolesGiven | None = None,
+        hierarchies: Mapping[str, Hierarchy | Path | str] | None = None,
+        descriptions: Mapping[str, str] | None = None,
+    ) -> Dataset:
+        """The same records with another dictionary; a hierarchy is one, or a file of levels."""
+        problems = Problems(f'dataset "{self.name}"')
+        problems.extend("", problems_with_roles(roles or {}, self.names))
+        problems.extend("", problems_with_names("hierarchies", hierarchies or {}, self.names))
+        problems.extend("", problems_with_names("descriptions", descriptions or {}, self.names))
+        problems.raise_any()
+        ready = {
+            name: given if isinstance(given, Hierarchy) else Hierarchy.from_file(given)
+            for name, given in (hierarchies or {}).items()
+        }
+        dictionary = Dictionary.of(self.names, roles, ready, descriptions)
+        return replace(self, dictionary=dictionary)
+
+    @property
+    def rows(self) -> int:
+        """How many records there are."""
+        return len(next(iter(self.columns.values())).codes) if self.columns else 0
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the attributes, in the order of the columns."""
+        return list(self.columns)
+
+    @property
+    def roles(self) -> dict[Role, str | list[str]]:
+        """Which attributes play which role, as they were given."""
+        return self.dictionary.roles
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """The attributes by which a record may be recognised."""
+        return self.dictionary.having("quasi_identifier")
+
+    def attributes(self, given: str | Iterable[str] | None, argument: str) -> list[str]:
+        """The attributes that a caller names, checked; all quasi-identifiers if none are given."""
+        names = self.quasi_identifiers if given is None else as_names(given)
+        problems = Problems(f'dataset "{self.name}"')
+        problems.extend("", problems_with_names(argument, names, self.names))
+        if not names:
+            problems.add(argument, "names no attribute, and no quasi-identifier is declared.")
+        for name in {name for name in names if names.count(name) > 1}:
+            problems.add(argument, f'names "{name}" more than once.')
+        problems.raise_any()
+        return names
+
+    def codes(self, names: Iterable[str] | None = None) -> pa.Table:
+        """The codes of some attributes as an Arrow table, for an engine; nothing is copied."""
+        import pyarrow as pa
+
+        wanted = self.names if names is None else list(names)
+        return pa.table({name: pa.array(self.columns[name].codes) for name in wanted})
+
+    def to_arrow(self) -> pa.Table:
+        """The values as an Arrow table; missing ones are null."""
+        import pyarrow as pa
+
+        return pa.table({name: column.to_arrow() for name, column in self.columns.items()})
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The values as a pandas data frame."""
+        frame: pd.DataFrame = self.to_arrow().to_pandas()
+        return frame
+
+    def to_polars(self) -> pl.DataFrame:
+        """The values as a Polars data frame."""
+        import polars as pl
+
+        frame = pl.from_arrow(self.to_arrow())
+        assert isinstance(frame, pl.DataFrame)  # noqa: S101  # a table never gives a series
+        return frame
+
+    def write(self, path: Path | str) -> None:
+        """Write the records to a file; its ending says the format. It appears whole or not."""
+        from divulge.data.formats import write
+
+        write(self.to_arrow(), Path(path))
+
+    def select(self, names: Iterable[str]) -> Dataset:
+        """The same records with some of the attributes."""
+        wanted = self.attributes(names, "select")
+        columns = {name: self.columns[name] for name in wanted}
+        return replace(self, columns=columns, dictionary=self.dictionary.only(wanted))
+
+    def equals(self, other: Dataset) -> bool:
+        """Whether both hold the same attributes with the same values in the same order."""
+        return self.names == other.names and all(
+            self.columns[name].equals(other.columns[name]) for name in self.names
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of all values: two datasets with the same one are the same data."""
+        import pyarrow as pa
+
+        digest = hashlib.blake2b(digest_size=16)
+        for name, column in self.columns.items():
+            values = pa.table({name: column.values})
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, values.schema) as stream:
+                stream.write_table(values)
+            digest.update(sink.getvalue())
+            digest.update(np.ascontiguousarray(column.codes))
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        # Never a value: a dataset is printed into logs and notebooks that are shared.
+        parts = ", ".join(
+            f"{len(as_names(names))} {role}" for role, names in self.roles.items()
+        )
+        described = f" ({parts})" if parts else ""
+        return (
+            f'Dataset "{self.name}": {self.rows:,} {self.subjects}, '
+            f"{len(self.columns)} attributes{described}"
+        )
+
+
+def check_names(names: list[str], subject: str) -> None:
+    """Every column has a name, and no name occurs twice; else all that is wrong, at once."""
+    problems = Problems(subject)
+    for number, name in enumerate(names, start=1):
+        if not name.strip():
+            problems.add(f"column {number}", "has no name in the header.")
+    first: dict[str, int] = {}
+    for number, name in enumerate(names, start=1):
+        if name.strip() and name in first:
+            message = f'has the name "{name}", as column {first[name]} has; names must differ.'
+            problems.add(f"column {number}", message)
+        first.setdefault(name, number)
+    if not names:
+        problems.add("", "has no columns.")
+    problems.raise_any()

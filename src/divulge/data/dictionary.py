@@ -1,0 +1,134 @@
+"""The dictionary: what is known of a dataset's attributes, apart from their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from divulge.work import Problem
+
+if TYPE_CHECKING:
+    from divulge.data.hierarchy import Hierarchy
+
+Role: TypeAlias = Literal[
+    "identifier",
+    "quasi_identifier",
+    "sensitive",
+    "non_identifying",
+    "weight",
+    "household",
+    "time",
+]
+ROLES: tuple[Role, ...] = get_args(Role)
+
+# One attribute holds the weight, one the household, one the time; of the others there are many.
+SINGLE_ROLES: frozenset[Role] = frozenset({"weight", "household", "time"})
+
+RolesGiven: TypeAlias = Mapping[str, str | Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One attribute: its name, what part it plays, what it means, how it can be coarsened."""
+
+    name: str
+    role: Role | None = None
+    description: str = ""
+    hierarchy: Hierarchy | None = None
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """The attributes of a dataset, in the order of its columns.
+
+    >>> dictionary = Dictionary.of(["id", "age"], roles={"quasi_identifier": "age"})
+    >>> dictionary.roles
+    {'quasi_identifier': ['age']}
+    """
+
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        names: Iterable[str],
+        roles: RolesGiven | None = None,
+        hierarchies: Mapping[str, Hierarchy] | None = None,
+        descriptions: Mapping[str, str] | None = None,
+    ) -> Dictionary:
+        """Build it from what a user gives by role; `problems_with` says first if it is wrong."""
+        role_of = {
+            name: role for role in ROLES for name in as_names((roles or {}).get(role, ()))
+        }
+        return cls(
+            {
+                name: Attribute(
+                    name,
+                    role_of.get(name),
+                    (descriptions or {}).get(name, ""),
+                    (hierarchies or {}).get(name),
+                )
+                for name in names
+            }
+        )
+
+    @property
+    def roles(self) -> dict[Role, str | list[str]]:
+        """The roles as they are given: the weight, household and time by name, others as lists."""
+        found: dict[Role, str | list[str]] = {}
+        for role in ROLES:
+            names = self.having(role)
+            if names:
+                found[role] = names[0] if role in SINGLE_ROLES else names
+        return found
+
+    def having(self, role: Role) -> list[str]:
+        """The attributes that play a role, in the order of the columns."""
+        return [a.name for a in self.attributes.values() if a.role == role]
+
+    def only(self, names: Iterable[str]) -> Dictionary:
+        """The dictionary of some of the attributes."""
+        return Dictionary({name: self.attributes[name] for name in names})
+
+    def __getitem__(self, name: str) -> Attribute:
+        return self.attributes[name]
+
+    def __iter__(self) -> Iterator[Attribute]:
+        return iter(self.attributes.values())
+
+
+def as_names(given: str | Iterable[str]) -> list[str]:
+    """A name or several, as a list.
+
+    >>> as_names("age"), as_names(("age", "sex"))
+    (['age'], ['age', 'sex'])
+    """
+    return [given] if isinstance(given, str) else list(given)
+
+
+def problems_with_roles(roles: RolesGiven, names: Sequence[str]) -> Iterator[Problem]:
+    """What is wrong with the roles that a user gives for these attributes."""
+    playing: dict[str, str] = {}
+    for role, given in roles.items():
+        if role not in ROLES:
+            yield Problem("roles", f'"{role}" is not a role.', value=role, allowed=ROLES)
+            continue
+        attributes = as_names(given)
+        if role in SINGLE_ROLES and len(attributes) > 1:
+            yield Problem(f"roles, {role}", f"names {len(attributes)} attributes; give one.")
+        for name in attributes:
+            yield from problems_with_names(f"roles, {role}", [name], names)
+            if name in playing:
+                message = f'attribute "{name}" is already {playing[name]}; give it one role.'
+                yield Problem(f"roles, {role}", message)
+            playing[name] = role
+
+
+def problems_with_names(
+    place: str, given: Iterable[str], names: Sequence[str], of: str = "the dataset"
+) -> Iterator[Problem]:
+    """Names that are not attributes."""
+    for name in given:
+        if name not in names:
+            yield Problem(place, f'{of} has no attribute "{name}".', value=name, allowed=names)

@@ -1,0 +1,58 @@
+"""Types of text columns, told from all their distinct values at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from divulge.data.column import Column, recode
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# A whole number is written without leading zeros: "007" is a code, and so is a postcode "01234".
+_WHOLE = r"^-?(0|[1-9][0-9]{0,17})$"
+_DECIMAL = r"^-?(0|[1-9][0-9]*)?(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$"
+_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?$"
+_TRUTH = r"^(true|false|True|False|TRUE|FALSE)$"
+
+
+def typed(column: Column) -> Column:
+    """The same column as numbers, dates or truth values if every value is one; else as text.
+
+    >>> import pyarrow as pa
+    >>> from divulge.data.column import encode
+    >>> typed(encode(pa.array(["9", None, "10"]))).to_arrow().to_pylist()
+    [9, None, 10]
+    >>> typed(encode(pa.array(["007", "10"]))).to_arrow().to_pylist()
+    ['007', '10']
+    """
+    import pyarrow as pa
+
+    kinds = (
+        (_WHOLE, pa.int64()),
+        (_DECIMAL, pa.float64()),
+        (_TRUTH, pa.bool_()),
+        (_DATE, pa.date32()),
+        (_MOMENT, pa.timestamp("us")),
+    )
+    if len(column.values) == 0:
+        return column
+    for pattern, kind in kinds:
+        if _all_match(column.values, pattern):
+            try:
+                return recode(column, column.values.cast(kind))
+            except pa.ArrowInvalid:  # the 30th of February is text that looks like a date
+                return column
+    return column
+
+
+def _all_match(values: pa.Array, pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    # Most columns of text are told by their first value.
+    first = values.slice(0, 1)
+    if not pc.all(pc.match_substring_regex(first, pattern)).as_py():
+        return False
+    enough = pc.all(pc.greater(pc.utf8_length(values), 0)).as_py()
+    return bool(enough and pc.all(pc.match_substring_regex(values, pattern)).as_py())

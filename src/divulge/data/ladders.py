@@ -1,0 +1,177 @@
+"""How a value finds its coarser ones: by rows of a file, by pairs, or by a rule.
+
+A ladder is what a value becomes at levels 1, 2, ... of a hierarchy. All ladders of a hierarchy
+nest: two values that are one at some level are one at every level above.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from divulge.work import DivulgeError, InvalidInput, Problem, Problems
+
+Ladder = tuple[str, ...]
+MOST_PROBLEMS_SHOWN = 10
+
+
+def text_of(value: Any) -> str:
+    """A value as a hierarchy file writes it.
+
+    >>> text_of(25), text_of(25.0), text_of("F"), text_of(True)
+    ('25', '25', 'F', 'true')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def rows_of_file(path: Path, separator: str) -> list[list[str]]:
+    """The rows of a file of levels."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InvalidInput(str(path), [Problem("", "the file does not exist.")]) from None
+    except (OSError, UnicodeDecodeError):
+        message = "cannot be read as UTF-8 text."
+        raise InvalidInput(str(path), [Problem("", message)]) from None
+    return [row for row in csv.reader(text.splitlines(), delimiter=separator) if row]
+
+
+def from_rows(rows: Iterable[Sequence[str]], problems: Problems) -> dict[str, Ladder]:
+    """A table of ladders from rows `value, coarser, coarser`; the problems name the rows."""
+    table: dict[str, Ladder] = {}
+    parent: dict[tuple[int, str], str] = {}
+    width: int | None = None
+    for number, row in enumerate(rows, start=1):
+        if len(problems) >= MOST_PROBLEMS_SHOWN:
+            break
+        width = len(row) if width is None else width
+        value, *coarser = row
+        ladder = tuple(coarser)
+        if len(row) != width:
+            problems.add(f"row {number}", f"has {len(row)} levels where row 1 has {width}.")
+            continue
+        if table.get(value, ladder) != ladder:
+            problems.add(f"row {number}", "gives other levels for a value that stands above.")
+        for level, (here, above) in enumerate(zip(ladder, ladder[1:], strict=False), start=1):
+            if parent.setdefault((level, here), above) != above:
+                message = f"one value of level {level} goes to two values of level {level + 1}."
+                problems.add(f"row {number}", message)
+        table[value] = ladder
+    if width is None:
+        problems.add("", "is empty; a hierarchy has one value a line: value;coarser;coarser")
+    problems.raise_any()
+    return table
+
+
+def from_pairs(pairs: Iterable[tuple[str, str]], problems: Problems) -> dict[str, Ladder]:
+    """A table of ladders from pairs (value, parent); short chains repeat their last step."""
+    parent: dict[str, str] = {}
+    for child, above in pairs:
+        if parent.setdefault(child, above) != above:
+            problems.add("pairs", "one value has two parents.")
+    parents = set(parent.values())
+    table: dict[str, Ladder] = {}
+    for leaf in (child for child in parent if child not in parents):
+        chain = [leaf]
+        while chain[-1] in parent and len(chain) <= len(parent):
+            chain.append(parent[chain[-1]])
+        table[leaf] = tuple(chain[1:])
+    if any(len(ladder) > len(parent) for ladder in table.values()) or (parent and not table):
+        problems.add("pairs", "go round in a circle.")
+    problems.raise_any()
+    height = max(map(len, table.values()), default=0)
+    return {leaf: (*steps, *steps[-1:] * (height - len(steps))) for leaf, steps in table.items()}
+
+
+def by_intervals(levels: Sequence[Sequence[float]]) -> Callable[[Any], Ladder | None]:
+    """Numbers to intervals [low, high); edges of a coarser level are edges of the finer."""
+    if not levels:
+        raise DivulgeError("intervals: give the edges of at least one level")
+    for level, edges in enumerate(levels, start=1):
+        if list(edges) != sorted(set(edges)) or not edges:
+            raise DivulgeError(f"intervals: the edges of level {level} must rise")
+        if level > 1 and not set(edges) <= set(levels[level - 2]):
+            message = f"intervals: every edge of level {level} must be an edge of the level below"
+            raise DivulgeError(message)
+
+    def climb(value: Any) -> Ladder | None:
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            return None
+        return None if math.isnan(number) else tuple(_interval(number, e) for e in levels)
+
+    return climb
+
+
+def _interval(number: float, edges: Sequence[float]) -> str:
+    place = bisect_right(edges, number)
+    if place == 0:
+        return f"< {edges[0]:g}"
+    if place == len(edges):
+        return f">= {edges[-1]:g}"
+    return f"[{edges[place - 1]:g}, {edges[place]:g})"
+
+
+_DATE_LEVELS: dict[str, Callable[[dt.datetime], str]] = {
+    "hour": lambda when: when.strftime("%Y-%m-%d %H"),
+    "day": lambda when: when.strftime("%Y-%m-%d"),
+    "week": lambda when: "{}-W{:02}".format(*when.isocalendar()[:2]),
+    "month": lambda when: when.strftime("%Y-%m"),
+    "quarter": lambda when: f"{when.year}-Q{(when.month + 2) // 3}",
+    "year": lambda when: f"{when.year}",
+    "decade": lambda when: f"{when.year // 10}0s",
+}
+
+
+def by_dates(levels: Sequence[str]) -> Callable[[Any], Ladder | None]:
+    """Dates, times and ISO text to calendar units, finest first."""
+    order = list(_DATE_LEVELS)
+    problems = Problems("dates")
+    for level in levels:
+        if level not in order:
+            problems.add("", f'"{level}" is not a unit.', value=level, allowed=order)
+    problems.raise_any()
+    places = [order.index(level) for level in levels]
+    if not places or places != sorted(set(places)):
+        raise DivulgeError(f"dates: give units from fine to coarse, of: {', '.join(order)}")
+    if "week" in levels[:-1]:
+        raise DivulgeError("dates: a week can lie in two months, so nothing comes above it")
+
+    def climb(value: Any) -> Ladder | None:
+        when = _moment(value)
+        return None if when is None else tuple(_DATE_LEVELS[level](when) for level in levels)
+
+    return climb
+
+
+def _moment(value: Any) -> dt.datetime | None:
+    if isinstance(value, dt.datetime):
+        return value
+    if isinstance(value, dt.date):
+        return dt.datetime.combine(value, dt.time())
+    try:
+        return dt.datetime.fromisoformat(str(value))
+    except ValueError:
+        return None
+
+
+def by_prefixes(lengths: Sequence[int]) -> Callable[[Any], Ladder | None]:
+    """Codes to their first characters, longest first; what is cut off becomes a star."""
+    if not lengths or list(lengths) != sorted(set(lengths), reverse=True) or lengths[-1] < 0:
+        raise DivulgeError("prefixes: give lengths that fall, none below 0, such as 4, 2")
+
+    def climb(value: Any) -> Ladder:
+        text = text_of(value)
+        return tuple(text if len(text) <= n else f"{text[:n]}*" for n in lengths)
+
+    return climb

@@ -1,0 +1,25 @@
+"""Where counting is done: engines take Arrow tables and arrays, and give arrays back.
+
+They know nothing of datasets, roles or attacks. DuckDB counts on one machine and spills to disk.
+"""
+
+from divulge.engines.classes import (
+    ClassSizes,
+    GroupedClassSizes,
+    IntArray,
+    class_size_of_each,
+    class_sizes,
+    class_sizes_by_group,
+)
+from divulge.engines.duck import DuckSession, identifier
+
+__all__ = [
+    "ClassSizes",
+    "DuckSession",
+    "GroupedClassSizes",
+    "IntArray",
+    "class_size_of_each",
+    "class_sizes",
+    "class_sizes_by_group",
+    "identifier",
+]

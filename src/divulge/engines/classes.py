@@ -1,0 +1,139 @@
+"""Classes of records that look alike, counted by plain group-by.
+
+A class holds the records that agree on all the attributes in question. A missing value agrees
+with a missing value and with nothing else: it is a value of its own here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.engines.duck import DuckSession, identifier
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ClassSizes:
+    """How many classes there are of every size that occurs, smallest first."""
+
+    size: IntArray
+    classes: IntArray
+
+    @property
+    def records(self) -> int:
+        """All records."""
+        return int(np.dot(self.size, self.classes))
+
+    @property
+    def count(self) -> int:
+        """All classes: what the best guesses get right, one in each."""
+        return int(self.classes.sum())
+
+    @property
+    def singletons(self) -> int:
+        """Classes of one: records that nobody else looks like."""
+        return int(self.classes[self.size == 1].sum())
+
+    @property
+    def smallest(self) -> int:
+        """The size of the smallest class."""
+        return int(self.size[0])
+
+    def records_below(self, size: int) -> int:
+        """Records in classes smaller than `size`."""
+        small = self.size < size
+        return int(np.dot(self.size[small], self.classes[small]))
+
+
+@dataclass(frozen=True)
+class GroupedClassSizes:
+    """For every group, how many of its records stand in classes of each size."""
+
+    group: IntArray
+    size: IntArray
+    records: IntArray
+
+
+def class_sizes(codes: pa.Table, by: Sequence[str]) -> ClassSizes:
+    """Count the classes of every size.
+
+    >>> import pyarrow as pa
+    >>> sizes = class_sizes(pa.table({"sex": [0, 0, 1]}), by=["sex"])
+    >>> sizes.size.tolist(), sizes.classes.tolist(), sizes.singletons
+    ([1, 2], [1, 1], 1)
+    """
+    attributes = ", ".join(map(identifier, by))
+    with DuckSession(records=codes) as duck:
+        found = duck.arrays(
+            f"""
+            SELECT size, count(*) AS classes
+            FROM (SELECT count(*) AS size FROM records GROUP BY {attributes})
+            GROUP BY size ORDER BY size
+            """
+        )
+    return ClassSizes(found["size"].astype(np.int64), found["classes"].astype(np.int64))
+
+
+def class_sizes_by_group(codes: pa.Table, by: Sequence[str], group: str) -> GroupedClassSizes:
+    """Count, for every group, its records that stand in classes of each size.
+
+    The classes are those of all records: a group does not know who is in it.
+
+    >>> import pyarrow as pa
+    >>> table = pa.table({"sex": [0, 0, 1], "city": [0, 1, 1]})
+    >>> found = class_sizes_by_group(table, by=["sex"], group="city")
+    >>> list(zip(found.group.tolist(), found.size.tolist(), found.records.tolist()))
+    [(0, 2, 1), (1, 1, 1), (1, 2, 1)]
+    """
+    attributes = ", ".join(map(identifier, by))
+    with DuckSession(records=codes) as duck:
+        found = duck.arrays(
+            f"""
+            WITH classes AS (
+                SELECT {identifier(group)} AS "group", count(*) AS of_group,
+                       sum(count(*)) OVER (PARTITION BY {attributes}) AS size
+                FROM records GROUP BY {attributes}, {identifier(group)}
+            )
+            SELECT "group", size::BIGINT AS size, sum(of_group)::BIGINT AS records
+            FROM classes GROUP BY "group", size ORDER BY "group", size
+            """
+        )
+    return GroupedClassSizes(
+        found["group"].astype(np.int64),
+        found["size"].astype(np.int64),
+        found["records"].astype(np.int64),
+    )
+
+
+def class_size_of_each(codes: pa.Table, by: Sequence[str]) -> IntArray:
+    """The size of each record's class, in the order of the records.
+
+    >>> import pyarrow as pa
+    >>> class_size_of_each(pa.table({"sex": [0, 1, 0]}), by=["sex"]).tolist()
+    [2, 1, 2]
+    """
+    import pyarrow as pa
+
+    attributes = ", ".join(map(identifier, by))
+    numbered = codes.select(list(by)).append_column(
+        "record number", pa.array(np.arange(codes.num_rows, dtype=np.int64))
+    )
+    with DuckSession(records=numbered) as duck:
+        found = duck.arrays(
+            f"""
+            SELECT "record number" AS number, count(*) OVER (PARTITION BY {attributes}) AS size
+            FROM records
+            """
+        )
+    sizes = np.empty(codes.num_rows, dtype=np.int64)
+    sizes[found["number"]] = found["size"]
+    return sizes

@@ -1,0 +1,24 @@
+"""The classes of a dataset's records that look alike on some attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from divulge import engines, work
+from divulge.data import Dataset
+
+
+def class_sizes(dataset: Dataset, knows: Sequence[str]) -> engines.ClassSizes:
+    """How many classes there are of each size; remembered by a run that can be resumed."""
+
+    def count() -> dict[str, engines.IntArray]:
+        with work.step(f"Counting {dataset.subjects} who look alike"):
+            found = engines.class_sizes(dataset.codes(knows), by=knows)
+        return {"size": found.size, "classes": found.classes}
+
+    kept = work.remember(
+        "class-sizes",
+        lambda: {"data": dataset.fingerprint, "knows": sorted(knows)},
+        count,
+    )
+    return engines.ClassSizes(kept["size"], kept["classes"])

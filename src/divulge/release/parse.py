@@ -1,0 +1,123 @@
+"""From the text of a release file to its tables, or to all that is wrong with them at once."""
+
+from __future__ import annotations
+
+import tomllib
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from divulge.release.settings import ReleaseTable
+from divulge.work import InvalidInput, Problem, Problems
+
+
+def parse(path: Path) -> tuple[ReleaseTable | None, Problems]:
+    """The tables of a release file (None if they are not sound), and the problems found so far.
+
+    Raises:
+        InvalidInput: if there is no file, or it is not TOML at all.
+    """
+    problems = Problems(str(path))
+    content = _toml(path)
+    try:
+        return ReleaseTable.model_validate(content), problems
+    except ValidationError as error:
+        problems.extend("", problems_of(error, ReleaseTable, content))
+        return None, problems
+
+
+def problems_of(
+    error: ValidationError, model: type[BaseModel], content: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """What pydantic found, in our words, under the place as the user knows it."""
+    seen = set()
+    for found in error.errors(include_url=False, include_context=True, include_input=False):
+        at = tuple(found["loc"])
+        problem = _problem(found["type"], found["msg"], at, model, content, found.get("ctx") or {})
+        if problem.place not in seen or found["type"] == "extra_forbidden":
+            seen.add(problem.place)
+            yield problem
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InvalidInput(str(path), [Problem("", "the file does not exist.")]) from None
+    except UnicodeDecodeError:
+        raise InvalidInput(str(path), [Problem("", "is not a text file (UTF-8).")]) from None
+    except OSError as error:
+        reason = error.strerror or "it cannot be opened"
+        message = f"cannot be read: {reason.lower()}."
+        raise InvalidInput(str(path), [Problem("", message)]) from None
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message = f"is not TOML: {str(error)[0].lower()}{str(error)[1:]}."
+        raise InvalidInput(str(path), [Problem("", message)]) from None
+
+
+def _problem(
+    kind: str,
+    message: str,
+    at: Sequence[str | int],
+    model: type[BaseModel],
+    content: Mapping[str, Any],
+    context: Mapping[str, Any],
+) -> Problem:
+    if kind == "extra_forbidden":
+        key = str(at[-1])
+        allowed = _fields(model, at[:-1])
+        place = _place(at[:-1], content)
+        return Problem(place, f'"{key}" is not a setting here.', value=key, allowed=allowed)
+    place = _place(at, content)
+    if kind == "missing":
+        return Problem(place, "is missing.")
+    if kind == "literal_error":
+        allowed = [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]
+        return Problem(place, "is not one of the allowed words.", allowed=allowed)
+    return Problem(place, f"{message.replace('Input should be', 'must be')}.")
+
+
+def _place(at: Sequence[str | int], content: Mapping[str, Any]) -> str:
+    """`("dataset", 0, "roles")` as `dataset "pupils", roles`."""
+    parts: list[str] = []
+    value: Any = content
+    for step in at:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            value = None
+        if isinstance(step, str):
+            # pydantic names the branch of a union where it stood; the user wrote no such thing.
+            if value is not None or step.isidentifier():
+                parts.append(step)
+        elif isinstance(value, dict) and isinstance(value.get("name"), str):
+            parts[-1] += f' "{value["name"]}"'
+        else:
+            parts[-1] += f" {step + 1}"
+    return ", ".join(part for part in parts if part not in ("HierarchyTable", "str"))
+
+
+def _fields(model: type[BaseModel], at: Sequence[str | int]) -> list[str]:
+    """The settings that are allowed at a place."""
+    here: Any = model
+    for step in at:
+        if isinstance(step, str) and isinstance(here, type) and step in here.model_fields:
+            here = _model_in(here.model_fields[step].annotation)
+    return list(here.model_fields) if isinstance(here, type) else []
+
+
+def _model_in(annotation: Any) -> Any:
+    """The model that an annotation holds, through lists, dicts and unions."""
+    if isinstance(annotation, type) and not get_args(annotation):
+        return annotation if issubclass(annotation, BaseModel) else None
+    if get_origin(annotation) in (list, dict, types.UnionType) or get_args(annotation):
+        for part in get_args(annotation):
+            found = _model_in(part)
+            if found is not None:
+                return found
+    return None

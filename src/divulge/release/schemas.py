@@ -1,0 +1,98 @@
+"""The published schemas: of release files (for editors and forms) and of results (for scripts)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from divulge.assessment import attacks
+from divulge.assessment.limit import ASSESSMENT_MEASURES
+from divulge.release.settings import ReleaseTable
+
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+_NUMBER = {"type": "number"}
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+_MAYBE_NUMBER = {"type": ["number", "null"]}
+_MAYBE_TEXT = {"type": ["string", "null"]}
+
+
+def release_schema() -> dict[str, Any]:
+    """The JSON schema of a release file, with the settings of every installed attack.
+
+    >>> release_schema()["title"]
+    'Divulge release'
+    """
+    schema = ReleaseTable.model_json_schema()
+    adversary = schema["$defs"]["AdversaryTable"]
+    adversary["properties"]["attack"] = {"enum": sorted(attacks())}
+    adversary["allOf"] = []
+    for name, attack in sorted(attacks().items()):
+        settings = attack.Settings.model_json_schema()
+        schema["$defs"].update(settings.pop("$defs", {}))
+        given = {key: settings[key] for key in ("properties", "required") if key in settings}
+        chosen = {"properties": {"attack": {"const": name}}, "required": ["attack"]}
+        adversary["allOf"].append({"if": chosen, "then": given})
+    return {**schema, "$schema": _DRAFT, "title": "Divulge release"}
+
+
+def result_schema() -> dict[str, Any]:
+    """The JSON schema of `result.json`.
+
+    >>> sorted(result_schema()["required"])[:3]
+    ['assessments', 'datasets', 'divulge']
+    """
+    success = _object(
+        prior=_NUMBER,
+        posterior=_NUMBER,
+        additive=_NUMBER,
+        multiplicative=_MAYBE_NUMBER,
+        count=_object(prior=_NUMBER, posterior=_NUMBER),
+    )
+    assessment = _object(
+        adversary=_MAYBE_TEXT,
+        attack=_TEXT,
+        model=_TEXT,
+        dataset=_TEXT,
+        knows=_TEXTS,
+        seeks=_TEXTS,
+        secrets={"type": "integer", "minimum": 1},
+        claim={"enum": ["exact", "estimate", "bound"]},
+        deterministic=success,
+        probabilistic=success,
+        figures={"type": "object", "additionalProperties": _NUMBER},
+        sentences=_TEXTS,
+    )
+    limit = _object(
+        measure={"type": "string", "examples": list(ASSESSMENT_MEASURES)},
+        at_most=_MAYBE_NUMBER,
+        at_least=_MAYBE_NUMBER,
+        adversary=_MAYBE_TEXT,
+        dataset=_MAYBE_TEXT,
+        attribute=_MAYBE_TEXT,
+        subject=_TEXT,
+        value=_MAYBE_NUMBER,
+        passed={"type": "boolean"},
+        sentences=_TEXTS,
+    )
+    limit["additionalProperties"] = True  # a measure may have options of its own
+    dataset = _object(name=_TEXT, records={"type": "integer"}, attributes={"type": "integer"})
+    whole = _object(
+        format={"const": 1},
+        divulge=_TEXT,
+        passed={"type": "boolean"},
+        sentences=_TEXTS,
+        datasets={"type": "array", "items": dataset},
+        assessments={"type": "array", "items": assessment},
+        limits={"type": "array", "items": limit},
+    )
+    return {"$schema": _DRAFT, "title": "Divulge result", **whole}
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

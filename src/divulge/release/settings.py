@@ -1,0 +1,94 @@
+"""What a release file may hold, table by table."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from divulge.data.dictionary import as_names
+
+
+def _listed(value: Any) -> Any:
+    return as_names(value) if isinstance(value, str) else value
+
+
+Names = Annotated[list[str], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
+"""One name or several."""
+
+Number = Annotated[float, Field(strict=True)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class HierarchyTable(_Table):
+    """How an attribute becomes coarser, by a rule instead of a file of levels; give one."""
+
+    intervals: list[list[float]] | None = Field(None, description="Edges, finest level first.")
+    dates: Names | None = Field(None, description="Units such as month, year; finest first.")
+    prefixes: list[int] | None = Field(None, description="Lengths of prefixes, longest first.")
+    pairs: list[tuple[str, str]] | None = Field(None, description="Pairs (value, coarser).")
+
+
+class DatasetTable(_Table):
+    """One dataset: its name, its file, and what its attributes are."""
+
+    name: str = Field(min_length=1)
+    source: str = Field(min_length=1, description="The data file, relative to the release file.")
+    roles: dict[str, Names] = Field(default_factory=dict, description="Attributes by role.")
+    hierarchies: dict[str, str | HierarchyTable] = Field(
+        default_factory=dict, description="Per attribute a file of levels, or a rule."
+    )
+    descriptions: dict[str, str] = Field(default_factory=dict, description="In words.")
+    columns: Names | None = Field(None, description="Only these attributes are read.")
+    separator: str | None = Field(None, description="Of a text file; found out if not given.")
+    encoding: str | None = Field(None, description="Of a text file; UTF-8 if not given.")
+    missing: Names = Field([""], description="What stands for a missing value in a text file.")
+    subjects: str = Field("records", description="Whom the records are about, for sentences.")
+
+
+class AdversaryTable(BaseModel):
+    """One adversary: her name, her attack, what she sees; the attack says what else."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    name: str = Field(min_length=1)
+    attack: str
+    dataset: Names | None = Field(None, description="May be left out if there is only one.")
+
+
+class LimitTable(BaseModel):
+    """One limit: a measure of an adversary or of a dataset, and its bound."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    measure: str
+    at_most: Number | None = None
+    at_least: Number | None = None
+    adversary: str | None = None
+    dataset: str | None = None
+    attribute: str | None = None
+
+
+class ProtectionTable(_Table):
+    """How the data may be changed where a limit does not hold."""
+
+    methods: list[Literal["recode", "suppress"]] = Field(description="In the order of trial.")
+
+
+class RulesTable(_Table):
+    """Rules of the business that protection takes into account."""
+
+    files: Names = Field(description="Rule files, relative to the release file.")
+
+
+class ReleaseTable(_Table):
+    """A whole release file."""
+
+    dataset: list[DatasetTable] = Field(min_length=1)
+    adversary: list[AdversaryTable] = Field(default_factory=list)
+    limit: list[LimitTable] = Field(default_factory=list)
+    protection: ProtectionTable | None = None
+    rules: RulesTable | None = None

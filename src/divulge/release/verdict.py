@@ -1,0 +1,167 @@
+"""The verdict: pass or fail, with every assessment and every limit that led to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from divulge.assessment import Assessment, Chart, Outcome, Sentence
+from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR
+from divulge.data import Dataset
+from divulge.release.release import Release
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.console import RenderableType
+
+FORMAT = 1
+"""The version of what `to_dict` gives and the published schema describes."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a release keeps to its limits, and what it divulges."""
+
+    release: Release
+    datasets: Mapping[str, Dataset]
+    assessments: Sequence[Assessment]
+    outcomes: Sequence[Outcome]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every limit holds."""
+        return all(outcome.held for outcome in self.outcomes)
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        """The verdict in a few sentences: what it is, and what it is not."""
+        failed = sum(not outcome.held for outcome in self.outcomes)
+        values = {"failed": failed, "total": len(self.outcomes)}
+        said = [Sentence("divulge.release", "verdict", values)] if self.outcomes else []
+        if not self.outcomes:
+            said.append(Sentence("divulge.release", "no_limits"))
+        if not self.assessments:
+            said.append(Sentence("divulge.release", "no_adversaries"))
+        if self.release.rules:
+            said.append(Sentence("divulge.release", "rules_not_run"))
+        return said
+
+    def table(self) -> pa.Table:
+        """One row an adversary: what she knows for certain and guesses, before and after."""
+        import pyarrow as pa
+
+        rows = [
+            {
+                "adversary": a.adversary,
+                "attack": a.attack,
+                "model": a.model,
+                "dataset": a.dataset,
+                "knows": list(a.knows),
+                "secrets": a.secrets,
+                "certain": a.certain.posterior,
+                "deterministic.prior": a.deterministic.prior,
+                "deterministic.posterior": a.deterministic.posterior,
+                "right": float(a.right.posterior),
+                "probabilistic.prior": a.probabilistic.prior,
+                "probabilistic.posterior": a.probabilistic.posterior,
+                "claim": a.claim,
+                "passed": self.keeps_limits(a),
+            }
+            for a in self.assessments
+        ]
+        return pa.Table.from_pylist(rows)
+
+    def keeps_limits(self, assessment: Assessment) -> bool:
+        """Whether an adversary stays within all limits that are hers."""
+        return all(
+            outcome.held
+            for outcome in self.outcomes
+            if outcome.limit.of_assessment and outcome.subject == assessment.adversary
+        )
+
+    def chart(self) -> Chart:
+        """All adversaries in one picture: what they know for certain and guess, and the limits."""
+        import altair as alt
+
+        records = [record for a in self.assessments for record in self._marks(a)]
+        kinds = ["before", "after", "limit"]
+        colours = [BEFORE_COLOUR, RISK_COLOUR, LIMIT_COLOUR]
+        base = alt.Chart(Chart.source()).encode(y=alt.Y("adversary:N", title=None, sort=None))
+        share = alt.X(
+            "share:Q",
+            title="share of secrets",
+            axis=alt.Axis(format="%", tickCount=5),
+            scale=alt.Scale(domain=[0, 1]),
+        )
+        line = (
+            base.transform_filter("datum.kind != 'limit'")
+            .mark_rule(color="#c9ccd1", strokeWidth=2)
+            .encode(x=alt.X("min(share):Q"), x2="max(share):Q")
+        )
+        points = base.mark_point(filled=True, opacity=1, size=90).encode(
+            x=share,
+            color=alt.Color(
+                "kind:N", title=None, scale=alt.Scale(domain=kinds, range=colours), sort=kinds
+            ),
+            shape=alt.Shape(
+                "kind:N",
+                title=None,
+                scale=alt.Scale(domain=kinds, range=["circle", "circle", "stroke"]),
+                sort=kinds,
+            ),
+            angle=alt.condition(alt.datum.kind == "limit", alt.value(90), alt.value(0)),
+        )
+        drawn = (
+            alt.layer(line, points)
+            .properties(width=300, height=alt.Step(34))
+            .facet(column=alt.Column("success:N", title=None, sort=None), data=Chart.source())
+        )
+        said = "; ".join(f"{r['adversary']}, {r['success']}, {r['kind']}: {r['share']:.1%}" for r in records)
+        return Chart(drawn.to_dict(), records, f"Success of each adversary. {said}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole result as plain values: what `result.json` holds."""
+        from divulge import __version__
+
+        return {
+            "format": FORMAT,
+            "divulge": __version__,
+            "passed": self.passed,
+            "sentences": [sentence.render() for sentence in self.sentences],
+            "datasets": [
+                {"name": name, "records": dataset.rows, "attributes": len(dataset.names)}
+                for name, dataset in self.datasets.items()
+            ],
+            "assessments": [assessment.to_dict() for assessment in self.assessments],
+            "limits": [outcome.to_dict() for outcome in self.outcomes],
+        }
+
+    def __str__(self) -> str:
+        lines = ["PASS" if self.passed else "FAIL", *map(str, self.sentences)]
+        for assessment in self.assessments:
+            lines += ["", f"{assessment.adversary}:", *assessment.explain()]
+        for outcome in self.outcomes:
+            lines += ["", *map(str, outcome.sentences)]
+        return "\n".join(lines)
+
+    def __rich__(self) -> RenderableType:
+        from divulge.release.display import rendered
+
+        return rendered(self)
+
+    def _marks(self, a: Assessment) -> list[dict[str, Any]]:
+        marks = []
+        for kind, success in (("known for certain", a.deterministic), ("guessed right", a.probabilistic)):
+            row = {"adversary": a.adversary, "success": kind}
+            marks.append({**row, "kind": "before", "share": float(success.prior)})
+            marks.append({**row, "kind": "after", "share": float(success.posterior)})
+            measure = {"known for certain": "deterministic", "guessed right": "probabilistic"}[kind]
+            marks += [
+                {**row, "kind": "limit", "share": float(outcome.limit.bound)}
+                for outcome in self.outcomes
+                if outcome.subject == a.adversary
+                and outcome.limit.measure == f"{measure}.posterior"
+                and outcome.limit.at_most is not None
+            ]
+        return marks

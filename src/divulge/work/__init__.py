@@ -1,0 +1,57 @@
+"""How long work is done: progress, cancelling, budgets, checkpoints, whole files, memory, errors.
+
+Every part of Divulge reports, stops, resumes and fails in the same way, because it all happens
+here. A part that counts something long says so:
+
+>>> from divulge import work
+>>> with work.step("Counting classes", total=2) as step:
+...     step.advance()
+...     step.advance()
+
+Whoever called decides what becomes of it:
+
+>>> seen = []
+>>> with work.under(reporter=seen.append, budget=work.Budget(seconds=60)):
+...     with work.step("Counting classes", total=2) as step:
+...         step.advance(2)
+>>> seen[-1].step, seen[-1].share, seen[-1].finished
+('Counting classes', 1.0, True)
+"""
+
+from divulge.work.budget import Budget, BudgetSpent, Cancellation, Cancelled
+from divulge.work.checkpoints import Checkpoints
+from divulge.work.conditions import Conditions, check, current, remember, step, under
+from divulge.work.files import WholeFiles, whole_file
+from divulge.work.memory import MemoryPlan, NotEnoughMemory, available_memory, process_peak_memory
+from divulge.work.problems import DivulgeError, InvalidInput, Problem, Problems, nearest, quoted
+from divulge.work.progress import NotebookReporter, Progress, Reporter, TerminalReporter
+
+__all__ = [
+    "Budget",
+    "BudgetSpent",
+    "Cancellation",
+    "Cancelled",
+    "Checkpoints",
+    "Conditions",
+    "DivulgeError",
+    "InvalidInput",
+    "MemoryPlan",
+    "NotEnoughMemory",
+    "NotebookReporter",
+    "Problem",
+    "Problems",
+    "Progress",
+    "Reporter",
+    "TerminalReporter",
+    "WholeFiles",
+    "available_memory",
+    "check",
+    "current",
+    "nearest",
+    "process_peak_memory",
+    "quoted",
+    "remember",
+    "step",
+    "under",
+    "whole_file",
+]

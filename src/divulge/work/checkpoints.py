@@ -1,0 +1,68 @@
+"""What a killed run leaves for the next one: finished intermediate results, each in a whole file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.work.files import whole_file
+
+Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
+
+
+class Checkpoints:
+    """A folder of finished intermediate results, each under a key of all that it depends on.
+
+    The key holds the data's fingerprint and every setting, so a checkpoint of other data or other
+    settings is never taken for this run's.
+
+    >>> import numpy as np, tempfile
+    >>> kept = Checkpoints(tempfile.mkdtemp())
+    >>> first = kept.remember("sizes", {"knows": ["age"]}, lambda: {"size": np.array([1, 2])})
+    >>> again = kept.remember("sizes", {"knows": ["age"]}, lambda: {"size": np.array([0])})
+    >>> again["size"].tolist()
+    [1, 2]
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+
+    def remember(
+        self, name: str, key: Mapping[str, object], compute: Callable[[], Arrays]
+    ) -> Arrays:
+        """The arrays kept under this name and key; computed and kept if there are none."""
+        path = self._path(name, key)
+        kept = _load(path)
+        if kept is not None:
+            return kept
+        arrays = compute()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as part, part.open("wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
+        return arrays
+
+    def clear(self) -> None:
+        """Forget everything: the run has ended."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _path(self, name: str, key: Mapping[str, object]) -> Path:
+        text = json.dumps(key, sort_keys=True)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:24]
+        return self.folder / f"{name}-{digest}.npz"
+
+
+def _load(path: Path) -> Arrays | None:
+    """The arrays of a checkpoint; None if there is none or it cannot be read (then redo it)."""
+    try:
+        with np.load(path, allow_pickle=False) as kept:
+            return {name: kept[name] for name in kept.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        return None

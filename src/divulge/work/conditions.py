@@ -1,0 +1,129 @@
+"""Under which conditions work is done: who hears of it, when it must stop, what it remembers.
+
+The conditions are ambient (a context variable), so that no function between the caller and the
+loop has to hand them on, and two runs in two threads of the app do not see each other's.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from divulge.work.budget import Budget, Cancellation
+from divulge.work.progress import Progress, Reporter
+
+if TYPE_CHECKING:
+    from divulge.work.checkpoints import Arrays, Checkpoints
+
+SECONDS_BETWEEN_REPORTS = 0.1
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What the caller has asked of the work that is done inside."""
+
+    reporter: Reporter | None = None
+    cancellation: Cancellation = field(default_factory=Cancellation)
+    budget: Budget | None = None
+    checkpoints: Checkpoints | None = None
+
+    def check(self) -> None:
+        """Raise `Cancelled` or `BudgetSpent` when it is time to stop."""
+        self.cancellation.check()
+        if self.budget is not None:
+            self.budget.check()
+
+
+_ambient: ContextVar[Conditions | None] = ContextVar("divulge_conditions", default=None)
+
+
+def current() -> Conditions:
+    """The conditions of the work that is being done."""
+    return _ambient.get() or Conditions()
+
+
+@contextmanager
+def under(
+    *,
+    reporter: Reporter | None = None,
+    cancellation: Cancellation | None = None,
+    budget: Budget | None = None,
+    checkpoints: Checkpoints | None = None,
+) -> Iterator[Conditions]:
+    """Do the work inside under the conditions given; those not given stay as they were."""
+    asked = {
+        "reporter": reporter,
+        "cancellation": cancellation,
+        "budget": budget,
+        "checkpoints": checkpoints,
+    }
+    conditions = replace(current(), **{k: v for k, v in asked.items() if v is not None})  # type: ignore[arg-type]  # the names above are the fields
+    token = _ambient.set(conditions)
+    try:
+        yield conditions
+    finally:
+        _ambient.reset(token)
+
+
+def check() -> None:
+    """Stop here if the caller has asked to, or if the budget is spent."""
+    current().check()
+
+
+class Step:
+    """One step of the work while it is under way."""
+
+    def __init__(self, name: str, total: float | None, conditions: Conditions) -> None:
+        self.name = name
+        self.total = total
+        self.done = 0.0
+        self._conditions = conditions
+        self._begun = time.monotonic()
+        self._last_report = 0.0
+
+    def advance(self, by: float = 1) -> None:
+        """Say that more is done; this is also where a run is stopped."""
+        self._conditions.check()
+        self.done += by
+        if time.monotonic() - self._last_report >= SECONDS_BETWEEN_REPORTS:
+            self.report()
+
+    def report(self, finished: bool = False) -> None:
+        """Tell the reporter now."""
+        self._last_report = time.monotonic()
+        if self._conditions.reporter is not None:
+            elapsed = time.monotonic() - self._begun
+            self._conditions.reporter(
+                Progress(self.name, self.done, self.total, elapsed, finished)
+            )
+
+
+@contextmanager
+def step(name: str, total: float | None = None) -> Iterator[Step]:
+    """A named step of the work, shown to whoever is listening."""
+    conditions = current()
+    conditions.check()
+    under_way = Step(name, total, conditions)
+    under_way.report()
+    try:
+        yield under_way
+    finally:
+        under_way.report(finished=True)
+
+
+def remember(
+    name: str, key: Callable[[], Mapping[str, object]], compute: Callable[[], Arrays]
+) -> Arrays:
+    """The arrays that `compute` gives; taken from a checkpoint where a killed run left them.
+
+    The key must hold all that the arrays depend on. It is asked for only where there are
+    checkpoints, because the fingerprint of large data takes a while.
+    """
+    checkpoints = current().checkpoints
+    if checkpoints is None:
+        return compute()
+    return checkpoints.remember(name, key(), compute)

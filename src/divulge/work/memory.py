@@ -1,0 +1,90 @@
+"""Memory is planned: a run that will not fit says so before it starts, and what could be done."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from divulge.work.problems import DivulgeError
+
+# The interpreter, the libraries and the system's page cache need something too.
+KEPT_FREE = 0.1
+
+_CGROUP_LIMITS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+    (
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+    ),
+)
+
+
+class NotEnoughMemory(DivulgeError):
+    """The run would not fit into the memory that is free."""
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """What a run will hold in memory, in bytes, by what it is held for.
+
+    >>> plan = MemoryPlan("reading pupils.parquet", {"codes": 2**40})
+    >>> plan.require(free=2**30, otherwise="read fewer columns")
+    Traceback (most recent call last):
+    divulge.work.memory.NotEnoughMemory: reading pupils.parquet needs about 1,024 GiB of memory
+        (codes 1,024 GiB) and 1 GiB is free: read fewer columns
+    """
+
+    what: str
+    needs: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        """All that the run will hold."""
+        return sum(self.needs.values())
+
+    def require(self, otherwise: str, free: int | None = None) -> None:
+        """Raise `NotEnoughMemory` if it will not fit; `otherwise` says what the user can do."""
+        free = available_memory() if free is None else free
+        if self.total <= free * (1 - KEPT_FREE):
+            return
+        parts = ", ".join(f"{name} {_gib(size)}" for name, size in self.needs.items())
+        raise NotEnoughMemory(
+            f"{self.what} needs about {_gib(self.total)} of memory ({parts}) "
+            f"and {_gib(free)} is free: {otherwise}"
+        )
+
+
+def available_memory() -> int:
+    """Bytes that can be taken without pushing others out: the machine's or the container's."""
+    free = _machine_memory()
+    for limit, used in _CGROUP_LIMITS:
+        try:
+            left = int(Path(limit).read_text()) - int(Path(used).read_text())
+        except (OSError, ValueError):  # absent, or "max": no limit
+            continue
+        free = min(free, max(0, left))
+    return free
+
+
+def process_peak_memory() -> int:
+    """The most bytes that this process has held so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _machine_memory() -> int:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    fields = dict(line.split(":", 1) for line in lines)
+    return int(fields["MemAvailable"].split()[0]) * 1024
+
+
+def _gib(size: int) -> str:
+    gib = size / 2**30
+    return f"{gib:,.0f} GiB" if gib >= 1 else f"{gib:.2f} GiB"

@@ -1,0 +1,124 @@
+"""Errors that teach: what was wrong, where, what is allowed, the nearest match; all at once.
+
+A message may carry names that the user wrote (files, attributes, settings), never a value out of
+a record: messages end up in logs and tickets, and the tool must not leak.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+MOST_ALLOWED_SHOWN = 12
+
+
+class DivulgeError(Exception):
+    """Something that the user can put right; its text says what and where."""
+
+
+class InvalidInput(DivulgeError):
+    """One or more problems in what the user gave, gathered and raised once."""
+
+    def __init__(self, subject: str, problems: Sequence[Problem]) -> None:
+        self.subject = subject
+        self.problems = tuple(problems)
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        if len(self.problems) == 1:
+            problem = self.problems[0]
+            place = f", {problem.place}" if problem.place else ""
+            return f"{self.subject}{place}: {problem.text}"
+        lines = (f"  {line}" for line in self.problems)
+        return "\n".join([f"{self.subject} has {len(self.problems)} problems:", *lines])
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: its place, what is the matter, and what would be right.
+
+    >>> print(Problem("model", '"CRX" is not an attack model.', value="CRX", allowed=["CRS"]))
+    model: "CRX" is not an attack model. Did you mean "CRS"?
+    """
+
+    place: str
+    message: str
+    value: str | None = None
+    allowed: Sequence[str] = field(default=())
+
+    @property
+    def text(self) -> str:
+        """The message with its hint, without the place."""
+        return " ".join(filter(None, [self.message, self._hint()]))
+
+    def _hint(self) -> str:
+        if not self.allowed:
+            return ""
+        match = nearest(self.value, self.allowed) if self.value is not None else None
+        if match is not None:
+            return f"Did you mean {quoted([match])}?"
+        shown = quoted(self.allowed[:MOST_ALLOWED_SHOWN])
+        more = len(self.allowed) - MOST_ALLOWED_SHOWN
+        return f"Allowed: {shown}{f' and {more} more' if more > 0 else ''}."
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.text}" if self.place else self.text
+
+
+class Problems:
+    """Gathers problems of one subject (a file, a call) and raises them once.
+
+    >>> problems = Problems("release.toml")
+    >>> problems.add("limit 1", "needs at_most or at_least.")
+    >>> problems.raise_any()
+    Traceback (most recent call last):
+    divulge.work.problems.InvalidInput: release.toml, limit 1: needs at_most or at_least.
+    """
+
+    def __init__(self, subject: str) -> None:
+        self.subject = subject
+        self._found: list[Problem] = []
+
+    def add(
+        self, place: str, message: str, value: str | None = None, allowed: Iterable[str] = ()
+    ) -> None:
+        """Note a problem; `value` and `allowed` give the hint."""
+        self._found.append(Problem(place, message, value, tuple(allowed)))
+
+    def extend(self, place: str, problems: Iterable[Problem]) -> None:
+        """Take over problems found by a part, under the place where they stand here."""
+        for problem in problems:
+            where = ", ".join(filter(None, [place, problem.place]))
+            self._found.append(Problem(where, problem.message, problem.value, problem.allowed))
+
+    def raise_any(self) -> None:
+        """Raise all problems as one error, if there are any."""
+        if self._found:
+            raise InvalidInput(self.subject, self._found)
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+def nearest(value: str, allowed: Iterable[str]) -> str | None:
+    """The allowed word that the given one most likely meant, or None.
+
+    >>> nearest("agee", ["age", "sex"])
+    'age'
+    """
+    by_lower = {word.lower(): word for word in reversed(list(allowed))}
+    close = difflib.get_close_matches(value.lower(), by_lower, n=1, cutoff=0.6)
+    return by_lower[close[0]] if close else None
+
+
+def quoted(words: Iterable[str]) -> str:
+    """Words in quotation marks, with commas.
+
+    >>> quoted(["age", "sex"])
+    '"age", "sex"'
+    """
+    return ", ".join(f'"{word}"' for word in words)
