@@ -43,9 +43,7 @@ class Attack(Protocol):
     Settings: ClassVar[type[BaseModel]]
     """What an adversary's entry in a release may hold, beside name, attack and dataset."""
 
-    def problems(
-        self, settings: Any, names: Mapping[str, Sequence[str]]
-    ) -> Iterator[Problem]:
+    def problems(self, settings: Any, names: Mapping[str, Sequence[str]]) -> Iterator[Problem]:
         """What is wrong with the settings, given the attributes of the adversary's datasets."""
 
     def run(self, settings: Any, datasets: Sequence[Dataset]) -> Assessment:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,13 +22,24 @@ RISK_COLOUR = "#c2452d"
 BEFORE_COLOUR = "#8a8f98"
 LIMIT_COLOUR = "#1f2a37"
 
-_FONT = "system-ui, 'Liberation Sans', Arial, sans-serif"
+# Arial and the fonts made to its measure, so that text is as wide in a browser as when laid out.
+_FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
 _THEME: dict[str, Any] = {
     "font": _FONT,
     "background": None,
     "view": {"stroke": None},
     "title": {"anchor": "start", "fontSize": 14, "fontWeight": 600, "offset": 12},
-    "axis": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": 400, "grid": False},
+    "axis": {
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": 400,
+        "grid": False,
+        "titlePadding": 12,
+        "labelPadding": 4,
+        "domainColor": "#8a8f98",
+        "tickColor": "#8a8f98",
+    },
+    "padding": 12,
     "legend": {"labelFontSize": 12, "titleFontSize": 12},
 }
 
@@ -48,7 +59,7 @@ class Chart:
     @classmethod
     def of(
         cls,
-        drawn: alt.Chart | alt.LayerChart,
+        drawn: alt.TopLevelMixin,
         records: Sequence[Mapping[str, Any]],
         description: str,
     ) -> Chart:
@@ -89,7 +100,7 @@ class Chart:
 
     def save(self, path: Path | str) -> None:
         """Write the chart to an .svg, .png or .json file."""
-        makers = {
+        makers: dict[str, Callable[[], bytes]] = {
             ".svg": lambda: self.svg().encode(),
             ".png": self.png,
             ".json": lambda: json.dumps(self.to_dict(), indent=1).encode(),

@@ -20,11 +20,11 @@ class Decision:
 
     >>> decision = Decision(
     ...     "suppressed", dataset="companies", record=3, attribute="Sector",
-    ...     rule="k_anonymity", reason="fewer than 2 companies look like it",
+    ...     rule="k_anonymity", reason="nobody looks like it",
     ...     before=1.0, after=0.2,
     ... )
     >>> print(decision)
-    Sector was suppressed, because fewer than 2 companies look like it; the risk fell from 100% to 20%.
+    Sector was suppressed, because nobody looks like it; the risk fell from 100% to 20%.
     """
 
     change: Change

@@ -128,15 +128,11 @@ class Limit:
     ) -> Outcome:
         held = value <= self.bound if self.at_most is not None else value >= self.bound
         show = percent if scale == "share" else number
-        values = {
-            "measure": self.measure,
-            "subject": subject,
-            "value": show(value),
-            "direction": self.direction,
-            "bound": show(self.bound),
-        }
+        found, allowed = show(value), f"{self.direction} {show(self.bound)}"
+        values = {"measure": self.measure, "subject": subject, "found": found, "allowed": allowed}
         said = Sentence("divulge.assessment", "limit.held" if held else "limit.failed", values)
-        return Outcome(self, subject, value, held, (said, more) if more else (said,))
+        sentences = (said, more) if more else (said,)
+        return Outcome(self, subject, value, held, found, allowed, sentences)
 
     def _problems(self) -> Iterator[Problem]:
         known = [*ASSESSMENT_MEASURES, *measures()]
@@ -181,12 +177,14 @@ class Limit:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Whether one limit holds for one adversary or dataset."""
+    """Whether one limit holds for one adversary or dataset; figures as numbers and as said."""
 
     limit: Limit
     subject: str
     value: float
     held: bool
+    found: str
+    allowed: str
     sentences: tuple[Sentence, ...]
 
     def to_dict(self) -> dict[str, Any]:

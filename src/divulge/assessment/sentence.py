@@ -87,7 +87,7 @@ class _Formatter(string.Formatter):
 def count_in_words(count: float, words: Mapping[str, str] | None = None) -> str:
     """A number of things as one says it; the tables beside have every digit.
 
-    >>> count_in_words(31), count_in_words(1234), count_in_words(12_829_382), count_in_words(2.25)
+    >>> count_in_words(31), count_in_words(1234), count_in_words(12_829_382), count_in_words(2.26)
     ('31', '1,234', '12.8 million', '2.3')
     """
     million = (words or {}).get("million", "million")

@@ -1,4 +1,4 @@
-"""The demonstration: made-up data, a release that describes them, and all that Divulge says of it."""
+"""The demonstration: made-up data, a release that describes them, and what Divulge says of it."""
 
 from __future__ import annotations
 

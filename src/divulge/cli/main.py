@@ -77,9 +77,9 @@ def check(
 
 @app.command()
 def demo(
-    out: Annotated[
-        Path, typer.Option(help="Where the demonstration's data and report go.")
-    ] = Path("divulge-demo"),
+    out: Annotated[Path, typer.Option(help="Where the demonstration's data and report go.")] = Path(
+        "divulge-demo"
+    ),
     pupils: Annotated[int, typer.Option(min=100, help="How many pupils the census has.")] = 200_000,
 ) -> None:
     """Show everything Divulge does on made-up data."""

@@ -4,7 +4,7 @@ from divulge.data.column import Column
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import ROLES, Attribute, Dictionary, Role
 from divulge.data.hierarchy import Hierarchy
-from divulge.data.read import Source, read
+from divulge.data.reading import Source, read
 
 __all__ = [
     "ROLES",

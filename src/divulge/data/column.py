@@ -130,7 +130,8 @@ def from_codes(codes: npt.NDArray[np.integer[Any]], values: pa.Array) -> Column:
     used[codes] = True
     has_missing = bool(used[-1])
     kept = int(used[:-1].sum())
-    table = np.where(used, np.cumsum(used) - 1, kept).astype(smallest_unsigned(kept + has_missing))
+    places = np.where(used, np.cumsum(used) - 1, kept)
+    table: Codes = places.astype(smallest_unsigned(kept + has_missing))
     occurring = Column(table[codes], values.filter(pa.array(used[:-1])), has_missing)
     return recode(occurring, occurring.values)
 
@@ -149,7 +150,7 @@ def _recode(encoded: pa.ChunkedArray, rank: npt.NDArray[np.int64], values: pa.Ar
     """Codes of a unified dictionary-encoded array, through the rank of each of its values."""
     has_missing = encoded.null_count > 0
     table = np.append(rank, len(rank)).astype(smallest_unsigned(len(values) + has_missing))
-    codes = np.empty(len(encoded), dtype=table.dtype)
+    codes: Codes = np.empty(len(encoded), dtype=table.dtype)
     start = 0
     for chunk in encoded.chunks:
         indices = chunk.indices.fill_null(len(rank)) if chunk.null_count else chunk.indices

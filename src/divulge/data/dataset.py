@@ -183,14 +183,12 @@ class Dataset:
             with pa.ipc.new_stream(sink, values.schema) as stream:
                 stream.write_table(values)
             digest.update(sink.getvalue())
-            digest.update(np.ascontiguousarray(column.codes))
+            digest.update(np.ascontiguousarray(column.codes).data)
         return digest.hexdigest()
 
     def __repr__(self) -> str:
         # Never a value: a dataset is printed into logs and notebooks that are shared.
-        parts = ", ".join(
-            f"{len(as_names(names))} {role}" for role, names in self.roles.items()
-        )
+        parts = ", ".join(f"{len(as_names(names))} {role}" for role, names in self.roles.items())
         described = f" ({parts})" if parts else ""
         return (
             f'Dataset "{self.name}": {self.rows:,} {self.subjects}, '

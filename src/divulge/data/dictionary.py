@@ -58,9 +58,7 @@ class Dictionary:
         descriptions: Mapping[str, str] | None = None,
     ) -> Dictionary:
         """Build it from what a user gives by role; `problems_with` says first if it is wrong."""
-        role_of = {
-            name: role for role in ROLES for name in as_names((roles or {}).get(role, ()))
-        }
+        role_of = {name: role for role in ROLES for name in as_names((roles or {}).get(role, ()))}
         return cls(
             {
                 name: Attribute(

@@ -55,9 +55,7 @@ class Hierarchy:
         return cls.from_levels(ladders.rows_of_file(Path(path), separator), str(path))
 
     @classmethod
-    def from_pairs(
-        cls, pairs: Iterable[tuple[str, str]], subject: str = "hierarchy"
-    ) -> Hierarchy:
+    def from_pairs(cls, pairs: Iterable[tuple[str, str]], subject: str = "hierarchy") -> Hierarchy:
         """From pairs (value, what it is one of); chains may be of different lengths."""
         return cls._of_table(ladders.from_pairs(pairs, Problems(subject)))
 

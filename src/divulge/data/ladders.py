@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import datetime as dt
+import itertools
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
@@ -61,7 +62,7 @@ def from_rows(rows: Iterable[Sequence[str]], problems: Problems) -> dict[str, La
             continue
         if table.get(value, ladder) != ladder:
             problems.add(f"row {number}", "gives other levels for a value that stands above.")
-        for level, (here, above) in enumerate(zip(ladder, ladder[1:], strict=False), start=1):
+        for level, (here, above) in enumerate(itertools.pairwise(ladder), start=1):
             if parent.setdefault((level, here), above) != above:
                 message = f"one value of level {level} goes to two values of level {level + 1}."
                 problems.add(f"row {number}", message)

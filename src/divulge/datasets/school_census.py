@@ -118,9 +118,7 @@ def _pupils(rows: int, schools: _Schools, random: Random) -> Iterator[tuple[str,
     yield "country_of_birth", np.where(abroad, 1 + countries, 0)
 
     elsewhere = _drawn(schools.city_cumulative, rows, random)
-    home = np.where(
-        random.random(rows) < SCHOOL_IN_OWN_CITY, schools.city[school], elsewhere
-    )
+    home = np.where(random.random(rows) < SCHOOL_IN_OWN_CITY, schools.city[school], elsewhere)
     birthplace = _drawn(schools.city_cumulative, rows, random)
     birthplace = np.where(random.random(rows) < BORN_WHERE_THEY_LIVE, home, birthplace)
     yield "city_of_birth", np.where(abroad, CITIES, birthplace)  # born abroad: no city, missing
@@ -170,7 +168,8 @@ def _array(values: list[Any]) -> pa.Array:
 def _zipf(count: int, exponent: float = 1.0, shift: float = 0.0) -> npt.NDArray[np.float64]:
     """Shares that fall with the rank (Zipf; Mandelbrot's shift flattens the top)."""
     weights = (np.arange(1, count + 1) + shift) ** -exponent
-    return weights / weights.sum()
+    shares: npt.NDArray[np.float64] = weights / weights.sum()
+    return shares
 
 
 def _drawn(cumulative: npt.NDArray[np.float64], count: int, random: Random) -> Ints:

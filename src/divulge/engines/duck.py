@@ -1,4 +1,4 @@
-"""DuckDB sessions: opened with a memory limit and a place to spill, interruptible, always closed."""
+"""DuckDB sessions: a memory limit, a place to spill, interruptible, always closed."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class DuckSession:
 
         work.check()
         try:
-            result: dict[str, npt.NDArray[Any]] = self._connection.execute(sql).fetchnumpy()
+            result: dict[str, Any] = self._connection.execute(sql).fetchnumpy()
         except duckdb.InterruptException:
             work.check()
             raise

@@ -1,4 +1,4 @@
-"""Quantitative information flow: what an adversary can know before and after. Imports no other part."""
+"""Quantitative information flow: what an adversary can know before and after."""
 
 from divulge.qif.prior_posterior import PriorPosterior
 

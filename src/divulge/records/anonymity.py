@@ -30,7 +30,7 @@ class KAnonymity:
     """The measure `k_anonymity` of a limit."""
 
     def problems(self, limit: Limit) -> Iterator[Problem]:
-        """k is a whole number that records must reach, not stay below."""
+        """K is a whole number that records must reach, not stay below."""
         if limit.at_most is not None:
             yield Problem("at_most", "k_anonymity protects from below; give at_least.")
         elif limit.bound < 1 or limit.bound != int(limit.bound):

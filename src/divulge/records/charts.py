@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from divulge.assessment import Chart
 from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR
 from divulge.assessment.sentence import percent
@@ -13,7 +11,7 @@ BANDS = ((1, 1, "1"), (2, 2, "2"), (3, 4, "3-4"), (5, 9, "5-9"), (10, None, "10 
 """Sizes of classes as agencies speak of them: alone, in pairs, below 5, below 10, above."""
 
 
-def class_sizes(sizes: ClassSizes, knows: Sequence[str], subjects: str) -> Chart:
+def class_sizes(sizes: ClassSizes, subjects: str) -> Chart:
     """How many records stand in classes of which size: alone on the left."""
     import altair as alt
 
@@ -24,22 +22,15 @@ def class_sizes(sizes: ClassSizes, knows: Sequence[str], subjects: str) -> Chart
         records.append({"alike": label, "count": count, "share": count / sizes.records})
     labels = [label for _, _, label in BANDS]
     base = alt.Chart(
-        Chart.source(), title=f"How many {subjects} share their {_joined(knows)}"
+        Chart.source(), title=f"How many {subjects} look alike to this adversary"
     ).encode(
         x=alt.X("alike:N", sort=labels, title="how many look alike", axis=alt.Axis(labelAngle=0)),
         y=alt.Y("count:Q", title=subjects, axis=alt.Axis(format=",d", tickCount=5)),
     )
     bars = base.mark_bar().encode(
-        color=alt.condition(
-            alt.datum.alike == "1", alt.value(RISK_COLOUR), alt.value(SAFE_COLOUR)
-        )
+        color=alt.condition(alt.datum.alike == "1", alt.value(RISK_COLOUR), alt.value(SAFE_COLOUR))
     )
     marks = base.mark_text(dy=-6, fontSize=11).encode(text=alt.Text("share:Q", format=".1%"))
     said = "; ".join(f"{r['alike']}: {percent(float(str(r['share'])))}" for r in records)
     drawn = (bars + marks).properties(width=420, height=220)
     return Chart.of(drawn, records, f"Share of {subjects} by how many look alike: {said}")
-
-
-def _joined(names: Sequence[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

@@ -32,7 +32,7 @@ def collective_reidentification(dataset: Dataset, knows: list[str]) -> Assessmen
     total = sizes.records
 
     def chart() -> Chart:
-        return charts.class_sizes(sizes, knows, dataset.subjects)
+        return charts.class_sizes(sizes, dataset.subjects)
 
     def risk() -> npt.NDArray[np.float64]:
         return 1 / engines.class_size_of_each(dataset.codes(knows), by=knows)
@@ -40,7 +40,7 @@ def collective_reidentification(dataset: Dataset, knows: list[str]) -> Assessmen
     def breakdown(group: str) -> Breakdown:
         return _by_group(dataset, knows, group)
 
-    assessment = _assessment(
+    return _assessment(
         dataset,
         knows,
         secrets=total,
@@ -56,7 +56,6 @@ def collective_reidentification(dataset: Dataset, knows: list[str]) -> Assessmen
         _breakdown=breakdown,
         _risk=risk,
     )
-    return assessment
 
 
 def _by_group(dataset: Dataset, knows: list[str], group: str) -> Breakdown:

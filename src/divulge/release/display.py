@@ -46,7 +46,9 @@ def _adversaries(verdict: Verdict) -> Table:
 
 
 def _state(verdict: Verdict, assessment: Assessment, held: bool) -> Text:
-    limited = any(o.limit.of_assessment and o.subject == assessment.adversary for o in verdict.outcomes)
+    limited = any(
+        o.limit.of_assessment and o.subject == assessment.adversary for o in verdict.outcomes
+    )
     if not limited:
         return Text("none", "dim")
     return Text("within", "green") if held else Text("outside", "red")

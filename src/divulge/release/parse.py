@@ -77,7 +77,9 @@ def _problem(
     if kind == "missing":
         return Problem(place, "is missing.")
     if kind == "literal_error":
-        allowed = [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]
+        allowed = [
+            word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")
+        ]
         return Problem(place, "is not one of the allowed words.", allowed=allowed)
     return Problem(place, f"{message.replace('Input should be', 'must be')}.")
 
@@ -104,14 +106,14 @@ def _place(at: Sequence[str | int], content: Mapping[str, Any]) -> str:
 
 def _fields(model: type[BaseModel], at: Sequence[str | int]) -> list[str]:
     """The settings that are allowed at a place."""
-    here: Any = model
+    here: type[BaseModel] | None = model
     for step in at:
-        if isinstance(step, str) and isinstance(here, type) and step in here.model_fields:
+        if isinstance(step, str) and here is not None and step in here.model_fields:
             here = _model_in(here.model_fields[step].annotation)
-    return list(here.model_fields) if isinstance(here, type) else []
+    return list(here.model_fields) if here is not None else []
 
 
-def _model_in(annotation: Any) -> Any:
+def _model_in(annotation: Any) -> type[BaseModel] | None:
     """The model that an annotation holds, through lists, dicts and unions."""
     if isinstance(annotation, type) and not get_args(annotation):
         return annotation if issubclass(annotation, BaseModel) else None

@@ -198,7 +198,9 @@ class _Loader:
             return None
 
     def _rules(self) -> tuple[Path, ...]:
-        files = [self.folder / name for name in self.tables.rules.files] if self.tables.rules else []
+        files = (
+            [self.folder / name for name in self.tables.rules.files] if self.tables.rules else []
+        )
         for file in files:
             if not file.is_file():
                 self.problems.add("rules, files", f'"{file.name}" does not exist.')

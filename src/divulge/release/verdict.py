@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from divulge.assessment import Assessment, Chart, Outcome, Sentence
-from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR
 from divulge.data import Dataset
 from divulge.release.release import Release
+from divulge.work import version
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,51 +82,15 @@ class Verdict:
 
     def chart(self) -> Chart:
         """All adversaries in one picture: what they know for certain and guess, and the limits."""
-        import altair as alt
+        from divulge.release.picture import adversaries
 
-        records = [record for a in self.assessments for record in self._marks(a)]
-        kinds = ["before", "after", "limit"]
-        colours = [BEFORE_COLOUR, RISK_COLOUR, LIMIT_COLOUR]
-        base = alt.Chart(Chart.source()).encode(y=alt.Y("adversary:N", title=None, sort=None))
-        share = alt.X(
-            "share:Q",
-            title="share of secrets",
-            axis=alt.Axis(format="%", tickCount=5),
-            scale=alt.Scale(domain=[0, 1]),
-        )
-        line = (
-            base.transform_filter("datum.kind != 'limit'")
-            .mark_rule(color="#c9ccd1", strokeWidth=2)
-            .encode(x=alt.X("min(share):Q"), x2="max(share):Q")
-        )
-        points = base.mark_point(filled=True, opacity=1, size=90).encode(
-            x=share,
-            color=alt.Color(
-                "kind:N", title=None, scale=alt.Scale(domain=kinds, range=colours), sort=kinds
-            ),
-            shape=alt.Shape(
-                "kind:N",
-                title=None,
-                scale=alt.Scale(domain=kinds, range=["circle", "circle", "stroke"]),
-                sort=kinds,
-            ),
-            angle=alt.condition(alt.datum.kind == "limit", alt.value(90), alt.value(0)),
-        )
-        drawn = (
-            alt.layer(line, points)
-            .properties(width=300, height=alt.Step(34))
-            .facet(column=alt.Column("success:N", title=None, sort=None), data=Chart.source())
-        )
-        said = "; ".join(f"{r['adversary']}, {r['success']}, {r['kind']}: {r['share']:.1%}" for r in records)
-        return Chart(drawn.to_dict(), records, f"Success of each adversary. {said}")
+        return adversaries(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The whole result as plain values: what `result.json` holds."""
-        from divulge import __version__
-
         return {
             "format": FORMAT,
-            "divulge": __version__,
+            "divulge": version(),
             "passed": self.passed,
             "sentences": [sentence.render() for sentence in self.sentences],
             "datasets": [
@@ -149,19 +113,3 @@ class Verdict:
         from divulge.release.display import rendered
 
         return rendered(self)
-
-    def _marks(self, a: Assessment) -> list[dict[str, Any]]:
-        marks = []
-        for kind, success in (("known for certain", a.deterministic), ("guessed right", a.probabilistic)):
-            row = {"adversary": a.adversary, "success": kind}
-            marks.append({**row, "kind": "before", "share": float(success.prior)})
-            marks.append({**row, "kind": "after", "share": float(success.posterior)})
-            measure = {"known for certain": "deterministic", "guessed right": "probabilistic"}[kind]
-            marks += [
-                {**row, "kind": "limit", "share": float(outcome.limit.bound)}
-                for outcome in self.outcomes
-                if outcome.subject == a.adversary
-                and outcome.limit.measure == f"{measure}.posterior"
-                and outcome.limit.at_most is not None
-            ]
-        return marks

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from divulge.assessment.sentence import number, percent
-from divulge.work import whole_file
+from divulge.work import version, whole_file
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -25,14 +25,12 @@ def report(verdict: Verdict, path: Path | str) -> None:
 
 def page(verdict: Verdict) -> str:
     """The report as HTML text."""
-    from divulge import __version__
-
     return _template().render(
         verdict=verdict,
         style=_resource("report.css"),
         overview=_picture(verdict.chart()) if verdict.assessments else None,
         charts=[_picture(a.chart()) for a in verdict.assessments],
-        version=__version__,
+        version=version(),
         made=dt.datetime.now(tz=dt.UTC).date().isoformat(),
     )
 

@@ -25,6 +25,7 @@ from divulge.work.files import WholeFiles, whole_file
 from divulge.work.memory import MemoryPlan, NotEnoughMemory, available_memory, process_peak_memory
 from divulge.work.problems import DivulgeError, InvalidInput, Problem, Problems, nearest, quoted
 from divulge.work.progress import NotebookReporter, Progress, Reporter, TerminalReporter
+from divulge.work.version import version
 
 __all__ = [
     "Budget",
@@ -53,5 +54,6 @@ __all__ = [
     "remember",
     "step",
     "under",
+    "version",
     "whole_file",
 ]

@@ -1,4 +1,4 @@
-"""What a killed run leaves for the next one: finished intermediate results, each in a whole file."""
+"""What a killed run leaves for the next one: intermediate results in whole files."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.work.files import whole_file
+from divulge.work.version import version
 
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 
@@ -54,7 +55,8 @@ class Checkpoints:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _path(self, name: str, key: Mapping[str, object]) -> Path:
-        text = json.dumps(key, sort_keys=True)
+        # Another version may count otherwise, so its checkpoints are not ours.
+        text = json.dumps({"divulge": version(), **key}, sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:24]
         return self.folder / f"{name}-{digest}.npz"
 

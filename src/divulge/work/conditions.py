@@ -97,9 +97,7 @@ class Step:
         self._last_report = time.monotonic()
         if self._conditions.reporter is not None:
             elapsed = time.monotonic() - self._begun
-            self._conditions.reporter(
-                Progress(self.name, self.done, self.total, elapsed, finished)
-            )
+            self._conditions.reporter(Progress(self.name, self.done, self.total, elapsed, finished))
 
 
 @contextmanager

@@ -106,7 +106,7 @@ class NotebookReporter:
         percent = "" if share is None else f" {share:.0%}"
         text = {"text/plain": f"{progress.step}{percent} {_in_words(progress)}".rstrip()}
         if self._line is None:
-            self._line = display(text, raw=True, display_id=True)
+            self._line = display(text, raw=True, display_id=True)  # type: ignore[no-untyped-call]  # IPython ships none
         else:
             self._line.update(text, raw=True)
 

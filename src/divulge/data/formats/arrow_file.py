@@ -23,12 +23,12 @@ class ArrowFile:
 
     kind = ARROW
 
-    def names(self, path: Path, options: Options) -> list[str]:
+    def names(self, path: Path, options: Options) -> list[str]:  # noqa: ARG002  # text only
         """The names of the columns, read without the records."""
         with _opened(path) as file:
             return list(file.schema.names)
 
-    def columns(self, path: Path, wanted: Sequence[str], options: Options) -> dict[str, Column]:
+    def columns(self, path: Path, wanted: Sequence[str], options: Options) -> dict[str, Column]:  # noqa: ARG002  # text only
         """The columns that are wanted, as codes."""
         with _opened(path) as file, work.step(f"Reading {path.name}", len(wanted)) as step:
             table = file.read_all()

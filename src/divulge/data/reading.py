@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ class Source:
     """A file of data and how it is to be understood; its names can be asked before it is read."""
 
     path: Path
-    options: Options = Options()
+    options: Options = field(default_factory=Options)
     columns: Sequence[str] | None = None
 
     def names(self) -> list[str]:
@@ -51,7 +51,7 @@ def read(
     name: str | None = None,
     subjects: str = DEFAULT_SUBJECTS,
 ) -> Dataset:
-    """Read records from a CSV, Parquet or Arrow file.
+    r"""Read records from a CSV, Parquet or Arrow file.
 
     Args:
         path: the file; its ending says the format.

@@ -1,0 +1,90 @@
+"""All adversaries of a release in one picture: before, after, and the limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from divulge.assessment import Assessment, Chart
+from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR
+from divulge.assessment.sentence import percent
+
+if TYPE_CHECKING:
+    from divulge.release.verdict import Verdict
+
+KINDS = {"before": BEFORE_COLOUR, "after": RISK_COLOUR, "limit": LIMIT_COLOUR}
+SUCCESSES = {"deterministic": "known for certain", "probabilistic": "guessed right"}
+
+
+def adversaries(verdict: Verdict) -> Chart:
+    """One row an adversary, one panel a kind of success."""
+    import altair as alt
+
+    records = [mark for assessment in verdict.assessments for mark in _marks(verdict, assessment)]
+    colour = alt.Color(
+        "kind:N",
+        title=None,
+        sort=list(KINDS),
+        scale=alt.Scale(domain=list(KINDS), range=list(KINDS.values())),
+        legend=alt.Legend(orient="top", symbolType="circle"),
+    )
+    share = alt.X(
+        "share:Q",
+        title="share of secrets",
+        axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
+        scale=alt.Scale(domain=[0, 1]),
+    )
+    names = [str(assessment.adversary) for assessment in verdict.assessments]
+
+    def panel(title: str, first: bool) -> Any:  # Altair's type of a layered chart is a union
+        base = (
+            alt.Chart(title=alt.Title(title, anchor="middle", fontSize=12, offset=6))
+            .encode(
+                y=alt.Y(
+                    "adversary:N",
+                    title=None,
+                    sort=names,
+                    axis=alt.Axis(labelLimit=220, labelPadding=8) if first else None,
+                )
+            )
+            .transform_filter(f"datum.success == '{title}'")
+        )
+        way = (
+            base.transform_filter("datum.kind != 'limit'")
+            .mark_line(color="#c9ccd1", strokeWidth=2)
+            .encode(x=share, detail="adversary:N")
+        )
+        points = (
+            base.transform_filter("datum.kind != 'limit'")
+            .mark_circle(size=90, opacity=1)
+            .encode(x=share, color=colour)
+        )
+        limits = (
+            base.transform_filter("datum.kind == 'limit'")
+            .mark_tick(thickness=3, size=20, opacity=1)
+            .encode(x=share, color=colour)
+        )
+        return alt.layer(way, points, limits).properties(width=270, height=alt.Step(32))
+
+    panels = [panel(title, first=number == 0) for number, title in enumerate(SUCCESSES.values())]
+    drawn = alt.hconcat(*panels, data=Chart.source(), spacing=28)
+    said = "; ".join(
+        f"{r['adversary']}, {r['success']}, {r['kind']}: {percent(r['share'])}" for r in records
+    )
+    return Chart.of(drawn, records, f"Success of each adversary. {said}")
+
+
+def _marks(verdict: Verdict, assessment: Assessment) -> list[dict[str, Any]]:
+    marks = []
+    for kind, title in SUCCESSES.items():
+        success = getattr(assessment, kind)
+        row = {"adversary": assessment.adversary, "success": title}
+        marks.append({**row, "kind": "before", "share": float(success.prior)})
+        marks.append({**row, "kind": "after", "share": float(success.posterior)})
+        marks += [
+            {**row, "kind": "limit", "share": float(outcome.limit.bound)}
+            for outcome in verdict.outcomes
+            if outcome.subject == assessment.adversary
+            and outcome.limit.measure == f"{kind}.posterior"
+            and outcome.limit.at_most is not None
+        ]
+    return marks
