@@ -88,7 +88,7 @@ def encode(array: pa.Array | pa.ChunkedArray) -> Column:
     return _recode(encoded, rank, _whole_numbers(dictionary.take(pa.array(order))))
 
 
-def smallest_unsigned(cardinality: int) -> np.dtype[np.unsignedinteger[Any]]:
+def smallest_unsigned(cardinality: int) -> np.dtype[Any]:
     """The smallest unsigned type that holds the codes 0 to cardinality - 1.
 
     >>> smallest_unsigned(256).name, smallest_unsigned(257).name
@@ -150,7 +150,7 @@ def _recode(encoded: pa.ChunkedArray, rank: npt.NDArray[np.int64], values: pa.Ar
     """Codes of a unified dictionary-encoded array, through the rank of each of its values."""
     has_missing = encoded.null_count > 0
     table = np.append(rank, len(rank)).astype(smallest_unsigned(len(values) + has_missing))
-    codes: Codes = np.empty(len(encoded), dtype=table.dtype)
+    codes: npt.NDArray[Any] = np.empty(len(encoded), dtype=table.dtype)
     start = 0
     for chunk in encoded.chunks:
         indices = chunk.indices.fill_null(len(rank)) if chunk.null_count else chunk.indices

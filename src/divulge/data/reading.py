@@ -69,7 +69,7 @@ def read(
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "people.csv"
-    >>> _ = path.write_text("age;sex\\n25;F\\n;M\\n")
+    >>> _ = path.write_text("age;sex\n25;F\n;M\n")
     >>> read(path, roles={"quasi_identifier": ["age", "sex"]}).to_arrow().to_pylist()
     [{'age': 25, 'sex': 'F'}, {'age': None, 'sex': 'M'}]
     """

@@ -41,7 +41,9 @@ class DelimitedText:
 
     def columns(self, path: Path, wanted: Sequence[str], options: Options) -> dict[str, Column]:
         """The columns that are wanted, as codes."""
-        names, separator = _header(path, options)
+        names, separator, lines = _header(path, options)
+        if lines == 1:
+            raise _no_records(path)
         size = path.stat().st_size
         needs = {"text while it is read": size, "codes": size // 2}
         MemoryPlan(f"reading {path.name}", needs).require(
@@ -49,7 +51,7 @@ class DelimitedText:
         )
         table = _table(path, names, wanted, separator, options)
         if table.num_rows == 0:
-            raise InvalidInput(str(path), [Problem("", "has a header and no records.")])
+            raise _no_records(path)
         found = {}
         for name in wanted:
             found[name] = typed(encode(table.column(name)))
@@ -64,8 +66,8 @@ class DelimitedText:
         pa_csv.write_csv(table, path, pa_csv.WriteOptions(delimiter=separator))
 
 
-def _header(path: Path, options: Options) -> tuple[list[str], str]:
-    """The names in the first row, and the separator between them."""
+def _header(path: Path, options: Options) -> tuple[list[str], str, int]:
+    """The names in the first row, the separator between them, and how many lines were looked at."""
     encoding = _encoding(path, options)
     try:
         with path.open(encoding=encoding, newline="") as file:
@@ -77,7 +79,11 @@ def _header(path: Path, options: Options) -> tuple[list[str], str]:
         message = "the separator must be one character."
         raise InvalidInput(str(path), [Problem("separator", message, separator, SEPARATORS)])
     names = next(csv.reader(io.StringIO("".join(sample)), delimiter=separator), [])
-    return names, separator
+    return names, separator, len(sample)
+
+
+def _no_records(path: Path) -> InvalidInput:
+    return InvalidInput(str(path), [Problem("", "has a header and no records.")])
 
 
 def _separator(sample: list[str]) -> str:
