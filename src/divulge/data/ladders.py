@@ -86,7 +86,7 @@ def from_pairs(pairs: Iterable[tuple[str, str]], problems: Problems) -> dict[str
         while chain[-1] in parent and len(chain) <= len(parent):
             chain.append(parent[chain[-1]])
         table[leaf] = tuple(chain[1:])
-    if any(len(ladder) > len(parent) for ladder in table.values()) or (parent and not table):
+    if any(ladder[-1] in parent for ladder in table.values()) or (parent and not table):
         problems.add("pairs", "go round in a circle.")
     problems.raise_any()
     height = max(map(len, table.values()), default=0)

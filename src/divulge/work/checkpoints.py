@@ -64,7 +64,8 @@ class Checkpoints:
 def _load(path: Path) -> Arrays | None:
     """The arrays of a checkpoint; None if there is none or it cannot be read (then redo it)."""
     try:
-        with np.load(path, allow_pickle=False) as kept:
+        # Opened here, because NumPy does not close a file that it cannot read.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
             return {name: kept[name] for name in kept.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):
         return None

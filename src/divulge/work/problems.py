@@ -107,10 +107,13 @@ class Problems:
 def nearest(value: str, allowed: Iterable[str]) -> str | None:
     """The allowed word that the given one most likely meant, or None.
 
-    >>> nearest("agee", ["age", "sex"])
-    'age'
+    >>> nearest("agee", ["age", "sex"]), nearest("quasi", ["weight", "quasi_identifier"])
+    ('age', 'quasi_identifier')
     """
     by_lower = {word.lower(): word for word in reversed(list(allowed))}
+    begun = [word for word in by_lower if value and word.startswith(value.lower())]
+    if len(begun) == 1:
+        return by_lower[begun[0]]
     close = difflib.get_close_matches(value.lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[close[0]] if close else None
 

@@ -8,6 +8,7 @@ An empty field is a missing value; an empty field in quotation marks is an empty
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import io
 from collections.abc import Sequence
@@ -78,7 +79,8 @@ def _header(path: Path, options: Options) -> tuple[list[str], str, int]:
     if len(separator) != 1:
         message = "the separator must be one character."
         raise InvalidInput(str(path), [Problem("separator", message, separator, SEPARATORS)])
-    names = next(csv.reader(io.StringIO("".join(sample)), delimiter=separator), [])
+    rows = _rows(sample, separator)
+    names = rows[0] if rows else []
     return names, separator, len(sample)
 
 
@@ -90,11 +92,20 @@ def _separator(sample: list[str]) -> str:
     """The candidate that cuts the header into most fields and the other rows into as many."""
 
     def agreement(separator: str) -> tuple[int, int]:
-        rows = [row for row in csv.reader(io.StringIO("".join(sample)), delimiter=separator) if row]
+        rows = _rows(sample, separator)
         fields = len(rows[0]) if rows else 0
         return (sum(len(row) == fields for row in rows) if fields > 1 else 0, fields)
 
     return max(SEPARATORS, key=agreement)
+
+
+def _rows(sample: list[str], separator: str) -> list[list[str]]:
+    """The rows of the first lines of a file; the last one may be cut, so what fails is left."""
+    rows = []
+    reader = csv.reader(io.StringIO("".join(sample), newline=""), delimiter=separator)
+    with contextlib.suppress(csv.Error):
+        rows.extend(row for row in reader if row)
+    return rows
 
 
 def _encoding(path: Path, options: Options) -> str:
@@ -180,8 +191,10 @@ def _raise_uneven(path: Path, names: Sequence[str], separator: str, encoding: st
     found = 0
     with path.open(encoding=encoding, newline="") as file:
         reader = csv.reader(file, delimiter=separator)
-        for row in reader:
-            if row and len(row) != len(names):
+        with contextlib.suppress(csv.Error):
+            for row in reader:
+                if not row or len(row) == len(names):
+                    continue
                 found += 1
                 if found <= MOST_ROWS_NAMED:
                     message = f"has {len(row)} fields where the header has {len(names)}."

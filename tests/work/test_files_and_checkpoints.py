@@ -1,0 +1,123 @@
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from divulge.work import Checkpoints, WholeFiles, whole_file
+
+WRITER = """
+import sys, time
+from divulge.work import whole_file
+with whole_file(sys.argv[1]) as part:
+    with part.open("w") as file:
+        file.write("half of it")
+        file.flush()
+        print("writing", flush=True)
+        time.sleep(60)
+"""
+
+COUNTER = """
+import sys, time, numpy as np
+from divulge.work import Checkpoints
+kept = Checkpoints(sys.argv[1])
+def count(n):
+    print("counting", n, flush=True)
+    return {"n": np.array([n])}
+for n in range(3):
+    kept.remember("count", {"n": n}, lambda: count(n))
+    if len(sys.argv) > 2 and n == 1:
+        print("here", flush=True)
+        time.sleep(60)
+"""
+
+
+def test_a_writer_that_is_killed_leaves_no_half_file(tmp_path: Path) -> None:
+    final = tmp_path / "result.json"
+    final.write_text("what was there before")
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(final)], stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "writing\n"
+        writer.send_signal(signal.SIGKILL)
+    assert final.read_text() == "what was there before"
+    with whole_file(final) as part:
+        part.write_text("whole")
+    assert final.read_text() == "whole"
+    assert list(tmp_path.iterdir()) == [final], "what the killed writer left is cleared away"
+
+
+def test_a_file_that_another_process_is_writing_is_left_alone(tmp_path: Path) -> None:
+    final = tmp_path / "result.json"
+    with whole_file(final) as first, whole_file(final) as second:
+        first.write_text("first")
+        second.write_text("second")
+        assert first.exists()
+    assert final.read_text() == "first"
+
+
+def test_files_appear_together_or_not_at_all(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "out"
+
+    def fail_half_way() -> None:
+        with WholeFiles(folder) as files:
+            files.path("a").write_text("a")
+            raise KeyError("b")
+
+    with pytest.raises(KeyError):
+        fail_half_way()
+    assert list(tmp_path.iterdir()) == [], "folders that were made for nothing are gone"
+    with WholeFiles(folder) as files:
+        files.path("a").write_text("a")
+        files.path("b").write_text("b")
+        assert not (folder / "a").exists()
+    assert sorted(path.name for path in folder.iterdir()) == ["a", "b"]
+
+
+def test_a_killed_run_is_resumed_where_it_stopped(tmp_path: Path) -> None:
+    folder = tmp_path / "checkpoints"
+    with subprocess.Popen(
+        [sys.executable, "-c", COUNTER, str(folder), "wait"], stdout=subprocess.PIPE, text=True
+    ) as first:
+        assert first.stdout is not None
+        assert [first.stdout.readline() for _ in range(3)] == [
+            "counting 0\n",
+            "counting 1\n",
+            "here\n",
+        ]
+        first.kill()
+    again = subprocess.run(
+        [sys.executable, "-c", COUNTER, str(folder)], capture_output=True, text=True, check=True
+    )
+    assert again.stdout == "counting 2\n"
+
+
+def test_a_checkpoint_of_other_settings_is_not_taken(tmp_path: Path) -> None:
+    kept = Checkpoints(tmp_path)
+    kept.remember("n", {"k": 5}, lambda: {"n": np.array([5])})
+    other = kept.remember("n", {"k": 6}, lambda: {"n": np.array([6])})
+    assert other["n"].tolist() == [6]
+
+
+def test_a_damaged_checkpoint_is_counted_again(tmp_path: Path) -> None:
+    kept = Checkpoints(tmp_path)
+    kept.remember("n", {}, lambda: {"n": np.array([1])})
+    for path in tmp_path.iterdir():
+        path.write_bytes(path.read_bytes()[:20])
+    assert kept.remember("n", {}, lambda: {"n": np.array([2])})["n"].tolist() == [2]
+    kept.clear()
+    assert not tmp_path.exists()
+
+
+def test_checkpoints_are_quick_to_look_up(tmp_path: Path) -> None:
+    """The key is only made where there are checkpoints: a fingerprint of large data takes long."""
+    from divulge import work
+
+    def expensive() -> dict[str, object]:
+        raise AssertionError("asked for a key without checkpoints")
+
+    found = work.remember("n", expensive, lambda: {"n": np.array([1])})
+    assert found["n"].tolist() == [1]
