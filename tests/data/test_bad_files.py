@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from divulge import datasets, read
 from divulge.work import DivulgeError, InvalidInput, NotEnoughMemory
 
-SECRET = "Ermenegilda"
+OF_A_RECORD = "zweiundvierzig"
 
 
 def _parquet(path: Path) -> bytes:
@@ -30,9 +30,11 @@ CASES: dict[str, tuple[str, Callable[[Path], bytes], str]] = {
     "a header without end": ("p.csv", lambda _: b"age,sex", "has a header and no records"),
     "uneven rows": (
         "p.csv",
-        lambda _: f"name,age\n{SECRET},1\n{SECRET}\n{SECRET},1,2\n".encode(),
-        "has 2 problems:\n  line 3: has 1 fields where the header has 2.\n"
-        "  line 4: has 3 fields where the header has 2.",
+        lambda _: f"name,age\n{OF_A_RECORD},1\n{OF_A_RECORD}\n{OF_A_RECORD},1,2\n".encode(),
+        (
+            "has 2 problems:\n  line 3: has 1 fields where the header has 2.\n"
+            "  line 4: has 3 fields where the header has 2."
+        ),
     ),
     "many uneven rows": (
         "p.csv",
@@ -41,7 +43,7 @@ CASES: dict[str, tuple[str, Callable[[Path], bytes], str]] = {
     ),
     "another encoding": (
         "p.csv",
-        lambda _: f"name,town\nx,y\n{SECRET},Forlì\n".encode("latin-1"),
+        lambda _: f"name,town\nx,y\n{OF_A_RECORD},Forlì\n".encode("latin-1"),
         "line 3: is not UTF-8 text; give its encoding",
     ),
     "another encoding in the header": (
@@ -63,7 +65,7 @@ CASES: dict[str, tuple[str, Callable[[Path], bytes], str]] = {
     ),
     "an open quotation mark": (
         "p.csv",
-        lambda _: f'name,age\n"{SECRET},1\n{SECRET},2\n'.encode(),
+        lambda _: f'name,age\n"{OF_A_RECORD},1\n{OF_A_RECORD},2\n'.encode(),
         "p.csv",
     ),
 }
@@ -79,7 +81,7 @@ def test_a_bad_file_is_one_message_without_record_values(case: str, tmp_path: Pa
     message = str(raised.value)
     assert complaint in message
     assert str(path) in message
-    assert SECRET not in message
+    assert OF_A_RECORD not in message
 
 
 def test_a_file_that_is_not_there_and_a_folder_are_said(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
+from tests.strategies import tables
 
 from divulge import Dataset, datasets, read
 from divulge.work import InvalidInput
-from tests.strategies import tables
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "arrow", "feather"])

@@ -68,7 +68,7 @@ def test_a_notebook_shows_one_line_that_is_rewritten(monkeypatch: pytest.MonkeyP
     from IPython.core.interactiveshell import InteractiveShell
 
     shell = InteractiveShell.instance()
-    published = CapturingDisplayPublisher()
+    published = CapturingDisplayPublisher()  # type: ignore[no-untyped-call]  # IPython ships none
     monkeypatch.setattr(shell, "display_pub", published)
     report = work.NotebookReporter()
     report(Progress("Reading", done=1, total=2, elapsed=1))

@@ -10,6 +10,7 @@ import string
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import lru_cache
 from importlib import resources
 from typing import Any
@@ -106,10 +107,7 @@ def percent(share: float) -> str:
         return f"{share:.0%}"
     if 0.999 < share < 1:
         return "over 99.9%"
-    digits = f"{share * 100:.3g}"
-    if "e" in digits:
-        digits = f"{share * 100:.12f}".rstrip("0")
-    return f"{digits}%"
+    return f"{Decimal(f'{share * 100:.3g}'):f}%"
 
 
 def number(value: float) -> str:

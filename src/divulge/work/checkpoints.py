@@ -8,15 +8,15 @@ import shutil
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from divulge.work.files import whole_file
 from divulge.work.version import version
 
-Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Arrays: TypeAlias = "Mapping[str, npt.NDArray[Any]]"
 
 
 class Checkpoints:
@@ -44,6 +44,8 @@ class Checkpoints:
         kept = _load(path)
         if kept is not None:
             return kept
+        import numpy as np
+
         arrays = compute()
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as part, part.open("wb") as file:
@@ -63,6 +65,8 @@ class Checkpoints:
 
 def _load(path: Path) -> Arrays | None:
     """The arrays of a checkpoint; None if there is none or it cannot be read (then redo it)."""
+    import numpy as np
+
     try:
         # Opened here, because NumPy does not close a file that it cannot read.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:

@@ -101,7 +101,7 @@ def _separator(sample: list[str]) -> str:
 
 def _rows(sample: list[str], separator: str) -> list[list[str]]:
     """The rows of the first lines of a file; the last one may be cut, so what fails is left."""
-    rows = []
+    rows: list[list[str]] = []
     reader = csv.reader(io.StringIO("".join(sample), newline=""), delimiter=separator)
     with contextlib.suppress(csv.Error):
         rows.extend(row for row in reader if row)

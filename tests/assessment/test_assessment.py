@@ -1,0 +1,227 @@
+import json
+import math
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from divulge import Limit, PriorPosterior, datasets, records
+from divulge.assessment import Chart, Decision, Sentence, attacks, measures
+from divulge.assessment.sentence import percent
+from divulge.work import DivulgeError, InvalidInput
+
+PUPILS = datasets.school_year_example()
+FOUND = records.attack(PUPILS, knows=["gender", "grade"]).named("neighbour")
+
+
+def test_an_assessment_speaks() -> None:
+    assert FOUND.explain() == [
+        "An adversary who knows gender and grade singles out 1 of 10 pupils (10%).",
+        "Guessing as well as possible, she is right about 5 (50%); before the release, about 1.",
+        "These figures are exact.",
+    ]
+
+
+def test_its_plain_values_are_json_and_complete() -> None:
+    told = json.loads(json.dumps(FOUND.to_dict(), allow_nan=False))
+    assert told["deterministic"] == {
+        "prior": 0.0,
+        "posterior": 0.1,
+        "additive": 0.1,
+        "multiplicative": None,
+        "count": {"prior": 0, "posterior": 1},
+    }
+    assert told["probabilistic"]["multiplicative"] == 5.0
+
+
+def test_a_terminal_and_a_notebook_show_the_same_figures() -> None:
+    console = Console(width=120, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    console.print(FOUND)
+    shown = console.export_text()
+    html = FOUND._repr_html_()
+    console.file.close()
+    for figure in ("1 (10%)", "5 (50%)", "+40 points, x5"):
+        assert figure in shown
+        assert figure in html
+
+
+def test_names_of_attributes_cannot_break_out_of_a_notebook() -> None:
+    evil = (
+        datasets.school_year_example()
+        .to_arrow()
+        .rename_columns(["id", "<script>", "gender", "grade", "disability"])
+    )
+    from divulge import Dataset
+
+    found = records.attack(Dataset.from_arrow(evil), knows=["<script>"])
+    assert "<script>" not in found._repr_html_()
+    assert "&lt;script&gt;" in found._repr_html_()
+
+
+def test_what_an_assessment_does_not_offer_it_says() -> None:
+    [part, *_] = FOUND.by("gender").values()
+    with pytest.raises(DivulgeError, match="gives no risk for single records"):
+        part.risk()
+
+
+@pytest.mark.parametrize(
+    ("pair", "additive", "multiplicative"),
+    [((0.5, 0.9), 0.4, 1.8), ((0.0, 0.1), 0.1, math.inf), ((0.0, 0.0), 0.0, 1.0)],
+)
+def test_leakage_is_difference_and_factor(
+    pair: tuple[float, float], additive: float, multiplicative: float
+) -> None:
+    success = PriorPosterior(*pair)
+    assert success.additive == pytest.approx(additive)
+    assert success.multiplicative == multiplicative
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        (0, "0%"),
+        (1, "100%"),
+        (0.2663, "26.6%"),
+        (2.0757e-8, "0.00000208%"),
+        (0.99951, "over 99.9%"),
+    ],
+)
+def test_percentages_never_round_to_all_or_nothing(share: float, said: str) -> None:
+    assert percent(share) == said
+
+
+def test_sentences_choose_their_form_by_what_they_count() -> None:
+    def said(certain: int) -> str:
+        values = {
+            "knows": ["age"],
+            "subjects": "pupils",
+            "total": 10,
+            "certain": certain,
+            "certain_share": certain / 10,
+        }
+        return str(Sentence("divulge.records", "singled_out", values))
+
+    assert said(0) == "An adversary who knows age singles out none of 10 pupils."
+    assert said(10) == "An adversary who knows age singles out all 10 pupils."
+    assert said(3) == "An adversary who knows age singles out 3 of 10 pupils (30%)."
+
+
+def test_a_sentence_that_no_catalogue_has_is_an_error_and_another_language_falls_back() -> None:
+    with pytest.raises(DivulgeError, match='no sentence "nonsense"'):
+        Sentence("divulge.records", "nonsense").render()
+    assert Sentence("divulge.assessment", "claim.exact").render("it") == "These figures are exact."
+
+
+def test_every_catalogue_can_be_read_and_every_form_names_what_it_counts() -> None:
+    import tomllib
+    from importlib import resources
+
+    for package in ("assessment", "records", "release"):
+        text = (resources.files(f"divulge.{package}") / "sentences.en.toml").read_text()
+        catalogue = tomllib.loads(text)
+        assert catalogue.pop("words")["and"] == "and"
+        for key, forms in catalogue.items():
+            if isinstance(forms, dict) and "by" in forms:
+                assert "other" in forms, f"{package}: {key} has no ordinary form"
+
+
+def test_a_limit_holds_up_to_its_bound() -> None:
+    held = Limit("deterministic.posterior", at_most=0.1).judge(FOUND)
+    failed = Limit("deterministic.posterior", at_most=0.0999).judge(FOUND)
+    assert (held.held, failed.held) == (True, False)
+    assert str(failed.sentences[0]) == (
+        "deterministic.posterior of neighbour is 10%: outside the limit (at most 9.99%)."
+    )
+    assert Limit("probabilistic.multiplicative", at_most=5).judge(FOUND).held
+    assert Limit("deterministic.count", at_most=1).judge(FOUND).value == 1
+    assert not Limit("deterministic.multiplicative", at_most=1000).judge(FOUND).held
+    assert Limit("probabilistic.posterior", at_least=0.5).judge(FOUND).held
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        (
+            {"measure": "deterministic.posteror", "at_most": 0.1},
+            'Did you mean "deterministic.posterior"',
+        ),
+        ({"measure": "deterministic.posterior"}, "give either at_most or at_least"),
+        ({"measure": "k_anonymity", "at_most": 1, "at_least": 1}, "give either"),
+        (
+            {"measure": "deterministic.posterior", "at_most": 5},
+            r'5 is not a share \(0 to 1\)\. To limit a number of records, use measure "deterministic.count"',
+        ),
+        ({"measure": "multiplicative_leakage", "at_most": 0.5}, "0.5 is not a factor"),
+        ({"measure": "k_anonymity", "at_most": 5}, "give at_least"),
+        ({"measure": "k_anonymity", "at_least": 2.5}, "not a whole number"),
+        ({"measure": "k_anonymity", "at_least": 5, "adversary": "x"}, "name the dataset instead"),
+        ({"measure": "deterministic.count", "at_most": 5, "dataset": "x"}, "name the adversary"),
+        ({"measure": "deterministic.count", "at_most": 5, "c": 3}, "c: is not an option"),
+    ],
+)
+def test_a_limit_that_makes_no_sense_is_refused(given: dict[str, object], complaint: str) -> None:
+    with pytest.raises(InvalidInput, match=complaint):
+        Limit(**given)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_k_anonymity_counts_those_below_it() -> None:
+    limit = Limit("k_anonymity", at_least=2)
+    outcome = limit.judge_measurement(measures()["k_anonymity"].of(PUPILS, limit), "pupils")
+    assert (outcome.value, outcome.held) == (1, False)
+    assert str(outcome.sentences[1]).startswith("4 of 10 pupils share")
+
+
+def test_a_decision_tells_its_reason_and_keeps_its_binding_to_itself() -> None:
+    decision = Decision(
+        "suppressed",
+        dataset="companies",
+        rule="k_anonymity",
+        reason="nobody looks like it",
+        before=1.0,
+        after=0.25,
+        record=3,
+        attribute="Sector",
+        binding={"Sector": "Textiles"},
+    )
+    assert "Textiles" not in str(decision) + repr(decision) + json.dumps(decision.to_dict())
+    assert decision.to_dict(with_binding=True)["binding"] == {"Sector": "Textiles"}
+
+
+def test_a_chart_is_a_specification_and_the_records_it_draws(tmp_path: Path) -> None:
+    chart = FOUND.chart()
+    whole = chart.to_dict()
+    assert whole["datasets"]["records"] == list(chart.records)
+    assert chart.svg().startswith("<svg")
+    assert chart.png().startswith(b"\x89PNG")
+    for ending, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("json", b"{")):
+        chart.save(tmp_path / f"c.{ending}")
+        assert (tmp_path / f"c.{ending}").read_bytes().startswith(start)
+    with pytest.raises(DivulgeError, match="svg, .png or .json"):
+        chart.save(tmp_path / "c.pdf")
+    assert "image/svg+xml" in chart._repr_mimebundle_()
+
+
+def test_a_breakdown_is_drawn_with_the_most_exposed_first() -> None:
+    chart = FOUND.by("gender").chart()
+    assert [bar["group"] for bar in chart.records] == ["F", "M"]
+    assert isinstance(chart, Chart)
+
+
+def test_attacks_and_measures_come_from_entry_points() -> None:
+    assert "records" in attacks()
+    assert "k_anonymity" in measures()
+
+
+def test_a_package_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from importlib import metadata
+
+    from divulge.assessment import attack
+
+    broken = metadata.EntryPoint("theirs", "no.such.module:Attack", "divulge.attacks")
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [broken])
+    attack._registered.cache_clear()
+    try:
+        with pytest.raises(DivulgeError, match='"theirs" of an installed package could not be'):
+            attacks()
+    finally:
+        attack._registered.cache_clear()

@@ -1,0 +1,158 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from divulge import datasets, records
+from divulge.datasets.school_census import QUASI_IDENTIFIERS, SENSITIVE
+from divulge.work import DivulgeError
+
+CENSUS = datasets.school_census(rows=60_000)
+
+
+def share(attribute: str, value: object) -> float:
+    column = CENSUS.columns[attribute]
+    return float(np.mean(column.codes == column.values.to_pylist().index(value)))
+
+
+def test_the_census_has_the_thirteen_attributes_of_the_paper() -> None:
+    assert set(CENSUS.names) == {*QUASI_IDENTIFIERS, *SENSITIVE}
+    assert (len(CENSUS.quasi_identifiers), len(CENSUS.names)) == (11, 13)
+
+
+def test_the_same_seed_gives_the_same_census_and_another_gives_another() -> None:
+    again = datasets.school_census(rows=60_000)
+    other = datasets.school_census(rows=60_000, seed=1)
+    assert again.fingerprint == CENSUS.fingerprint
+    assert other.fingerprint != CENSUS.fingerprint
+
+
+def test_one_pupil_in_forty_has_a_disability() -> None:
+    assert share("disability", "yes") == pytest.approx(0.024, abs=0.003)
+
+
+def test_three_in_four_were_born_where_they_live() -> None:
+    born, lives = (
+        CENSUS.columns[name].to_arrow().to_numpy(zero_copy_only=False)
+        for name in ("city_of_birth", "city_of_residency")
+    )
+    at_home = np.mean([b == home for b, home in zip(born, lives, strict=True) if b == b])
+    assert at_home == pytest.approx(0.75, abs=0.02)
+
+
+def test_who_was_born_abroad_has_no_city_of_birth() -> None:
+    abroad = CENSUS.columns["nationality"].to_arrow().to_numpy(zero_copy_only=False) != "Brazilian"
+    missing = CENSUS.columns["city_of_birth"].codes == CENSUS.columns["city_of_birth"].missing_code
+    assert np.array_equal(abroad, missing)
+    assert 0 < abroad.mean() < 0.01
+
+
+@pytest.mark.parametrize("attribute", ["city_of_residency", "school_code"])
+def test_cities_and_schools_are_unequal_as_zipf_says(attribute: str) -> None:
+    sizes = np.sort(np.bincount(CENSUS.columns[attribute].codes))[::-1]
+    tenth = len(sizes) // 10
+    assert sizes[:tenth].sum() > 1.4 * tenth * sizes.mean()
+    assert sizes[0] > 3 * np.median(sizes)
+
+
+def test_a_school_is_of_one_type_and_some_have_far_more_riders_than_others() -> None:
+    rows = CENSUS.select(["school_code", "school_type", "transport"]).to_arrow().to_pylist()
+    types: dict[int, set[str]] = {}
+    for row in rows:
+        types.setdefault(row["school_code"], set()).add(row["school_type"])
+    assert all(len(of_school) == 1 for of_school in types.values())
+    pupils = Counter(row["school_code"] for row in rows)
+    riders = Counter(row["school_code"] for row in rows if row["transport"] == "yes")
+    shares = [riders[school] / count for school, count in pupils.items() if count > 100]
+    assert np.std(shares) > 0.1
+
+
+def test_no_pupil_is_born_on_a_day_that_does_not_exist() -> None:
+    longest = {
+        1: 31,
+        2: 28,
+        3: 31,
+        4: 30,
+        5: 31,
+        6: 30,
+        7: 31,
+        8: 31,
+        9: 30,
+        10: 31,
+        11: 30,
+        12: 31,
+    }
+    days = CENSUS.columns["day_of_birth"].to_arrow().to_pylist()
+    months = CENSUS.columns["month_of_birth"].to_arrow().to_pylist()
+    assert all(1 <= day <= longest[month] for day, month in zip(days, months, strict=True))
+
+
+def test_knowing_more_singles_out_more_and_a_school_code_alone_some_are_few() -> None:
+    """Alvim et al. 2022, Sec. 5.2: the pattern of the real census."""
+    knows = ["school_code", "day_of_birth", "month_of_birth", "year_of_birth", "gender"]
+    found = [records.attack(CENSUS, knows=knows[: n + 1]).deterministic.posterior for n in range(5)]
+    assert found == sorted(found)
+    assert found[-1] > 0.9
+
+
+@pytest.mark.parametrize("count", [4, 5, 6, 8, 9])
+def test_companies_have_the_number_of_quasi_identifiers_asked_for(count: int) -> None:
+    companies = datasets.inflation_and_growth(rows=200, quasi_identifiers=count)
+    assert len(companies.quasi_identifiers) == count
+    assert companies.roles["weight"] == "Weight"
+
+
+def test_the_less_balanced_the_companies_the_more_stand_alone() -> None:
+    """Bellomarini et al., Sec. 5: W as surveyed, U unbalanced, V very unbalanced."""
+    from divulge.records.classes import class_sizes
+
+    below = []
+    for balance in ("W", "U", "V"):
+        companies = datasets.inflation_and_growth(rows=25_000, balance=balance)
+        below.append(class_sizes(companies, companies.quasi_identifiers).records_below(5))
+    assert below[0] < 50, "their survey needed less than 50 suppressions at k = 5"
+    assert below[0] < below[1]
+    assert below[0] < below[2]
+
+
+@pytest.mark.parametrize(
+    ("example", "rows", "total"),
+    [
+        (datasets.language_example, 4, None),
+        (datasets.inflation_and_growth_example, 20, ("Weight", 2822)),
+        (datasets.trade_transactions_example, 14, ("value", 168_768.92)),
+        (datasets.trade_totals_example, 5, ("value", 168_769)),
+        (datasets.occupations_example, 15, ("respondents", 361)),
+        (datasets.frequency_table_example, 9, ("count", 291)),
+        (datasets.purchases_example, 10, ("number", 40)),
+        (datasets.local_suppression_example, 7, None),
+    ],
+)
+def test_the_papers_tables_add_up(
+    example: object, rows: int, total: tuple[str, float] | None
+) -> None:
+    dataset = example()  # type: ignore[operator]  # a function from the table above
+    assert dataset.rows == rows
+    if total is not None:
+        name, wanted = total
+        assert sum(dataset.columns[name].to_arrow().to_pylist()) == pytest.approx(wanted)
+
+
+def test_codes_with_leading_zeros_stay_codes() -> None:
+    orders = datasets.trade_transactions_example().columns["order"].to_arrow().to_pylist()
+    assert orders[1] == "08986300003"
+
+
+@pytest.mark.parametrize(
+    ("make", "complaint"),
+    [
+        (lambda: datasets.school_census(rows=0), "give a number from 1"),
+        (lambda: datasets.inflation_and_growth(balance="Z"), "give one of W, U, V"),  # type: ignore[arg-type]
+        (lambda: datasets.inflation_and_growth(quasi_identifiers=3), "give 4 to 9"),
+        (lambda: datasets.inflation_and_growth(rows=0), "give a number from 1"),
+        (lambda: datasets.school_year_example(3), "the years 1 and 2"),
+    ],
+)
+def test_what_cannot_be_made_is_refused(make: object, complaint: str) -> None:
+    with pytest.raises(DivulgeError, match=complaint):
+        make()  # type: ignore[operator]  # a function from the table above

@@ -1,0 +1,97 @@
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from tests.release_files import write_release
+
+from divulge import Release, Verdict, datasets
+from divulge.release import result_schema
+
+
+def checked(path: Path) -> Verdict:
+    return Release.load(path).check()
+
+
+def test_a_release_passes_when_every_limit_holds(tmp_path: Path) -> None:
+    verdict = checked(write_release(tmp_path))
+    assert verdict.passed
+    [row] = verdict.table().to_pylist()
+    assert row["deterministic.posterior"] == 0.1
+    assert row["probabilistic.posterior"] == 0.5
+    assert row["knows"] == ["gender", "grade"]
+    assert row["passed"]
+
+
+def test_a_release_fails_when_one_limit_does(tmp_path: Path) -> None:
+    verdict = checked(write_release(tmp_path, ("at_least = 1", "at_least = 2")))
+    assert not verdict.passed
+    assert [outcome.held for outcome in verdict.outcomes] == [True, False]
+    assert str(verdict.sentences[0]) == "1 of 2 limits do not hold."
+    assert verdict.keeps_limits(verdict.assessments[0]), "the dataset's limit is not hers"
+
+
+def test_a_limit_that_names_nobody_is_everybodys(tmp_path: Path) -> None:
+    more = '\n[[adversary]]\nname = "colleague"\nattack = "records"\nknows = "age"\n'
+    path = write_release(tmp_path, ('adversary = "neighbour"\nmeasure', "measure"), extra=more)
+    assert [outcome.subject for outcome in checked(path).outcomes] == [
+        "neighbour",
+        "colleague",
+        "pupils",
+    ]
+
+
+def test_without_limits_or_adversaries_the_verdict_says_what_it_is_worth(tmp_path: Path) -> None:
+    datasets.school_year_example().write(tmp_path / "pupils.csv")
+    path = tmp_path / "release.toml"
+    path.write_text('[[dataset]]\nname = "p"\nsource = "pupils.csv"\n')
+    verdict = checked(path)
+    assert verdict.passed
+    assert [str(sentence) for sentence in verdict.sentences] == [
+        "The release sets no limits, so nothing could fail.",
+        "The release names no adversary, so no attack was run.",
+    ]
+
+
+def test_rule_files_that_are_not_run_are_not_passed_over_in_silence(tmp_path: Path) -> None:
+    said = " ".join(str(sentence) for sentence in checked(write_release(tmp_path)).sentences)
+    assert "does not run rules" in said
+
+
+def test_the_result_keeps_to_its_published_schema(tmp_path: Path) -> None:
+    schema = result_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    told = json.loads(json.dumps(checked(write_release(tmp_path)).to_dict(), allow_nan=False))
+    jsonschema.validate(told, schema)
+    assert told["passed"] is True
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**told, "passed": "yes"}, schema)
+
+
+def test_the_picture_shows_every_adversary_before_after_and_her_limit(tmp_path: Path) -> None:
+    marks = checked(write_release(tmp_path)).chart().records
+    shown = {(m["success"], m["kind"]): m["share"] for m in marks}
+    assert shown == {
+        ("known for certain", "before"): 0.0,
+        ("known for certain", "after"): 0.1,
+        ("known for certain", "limit"): 0.1,
+        ("guessed right", "before"): 0.1,
+        ("guessed right", "after"): 0.5,
+    }
+
+
+def test_a_resumed_check_does_not_count_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from divulge import engines, work
+
+    release = Release.load(write_release(tmp_path))
+    with work.under(checkpoints=work.Checkpoints(tmp_path / "kept")):
+        first = release.check()
+
+        def refuse(*_: object, **__: object) -> None:
+            raise AssertionError("counted again")
+
+        monkeypatch.setattr(engines, "class_sizes", refuse)
+        second = release.check()
+    assert first.to_dict() == second.to_dict()

@@ -1,0 +1,158 @@
+"""The release file: read in full, or refused with all that is wrong at once."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from tests.release_files import RELEASE, write_release
+
+from divulge import Hierarchy, Release
+from divulge.release import release_schema
+from divulge.work import InvalidInput
+
+
+def complaint(path: Path) -> str:
+    with pytest.raises(InvalidInput) as raised:
+        Release.load(path)
+    return str(raised.value)
+
+
+def test_the_release_file_of_the_contract_is_read_in_full(tmp_path: Path) -> None:
+    release = Release.load(write_release(tmp_path))
+    assert list(release.datasets) == ["pupils"]
+    [adversary] = release.adversaries
+    assert (adversary.name, adversary.attack, adversary.datasets) == (
+        "neighbour",
+        "records",
+        ("pupils",),
+    )
+    assert [limit.measure for limit in release.limits] == ["deterministic.posterior", "k_anonymity"]
+    assert release.methods == ("recode", "suppress")
+    assert [path.name for path in release.rules] == ["groups.rules"]
+
+
+def test_all_problems_of_a_file_are_told_at_once_with_their_place(tmp_path: Path) -> None:
+    path = write_release(
+        tmp_path,
+        ('knows = ["gender", "grade"]', 'knows = ["gendr", "grade"]'),
+        ('model = "CRS"', 'model = "CRX"'),
+        ("at_most = 0.10", "at_most = 5"),
+    )
+    assert complaint(path).splitlines() == [
+        f"{path} has 3 problems:",
+        '  adversary "neighbour", model: "CRX" is not an attack model. Did you mean "CRS"?',
+        (
+            '  adversary "neighbour", knows: dataset "pupils" has no attribute "gendr". '
+            'Did you mean "gender"?'
+        ),
+        (
+            "  limit 1, at_most: 5 is not a share (0 to 1). "
+            'To limit a number of records, use measure "deterministic.count".'
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ('attack = "records"', 'attack = "recods"', 'adversary "neighbour", attack: "recods" is not an attack that is installed. Did you mean "records"?'),
+        ('attack = "records"\ndataset = "pupils"', 'attack = "records"\ndataset = "pupil"', 'the release has no dataset "pupil". Did you mean "pupils"?'),
+        ("k_anonymity", "k_anonimity", 'limit 2, measure: "k_anonimity" is not a measure. Did you mean "k_anonymity"?'),
+        ("quasi_identifier =", "quasi_identifer =", 'dataset "pupils", roles: "quasi_identifer" is not a role. Did you mean "quasi_identifier"?'),
+        ('sensitive = ["disability"]', 'sensitive = ["disabilty"]', 'roles, sensitive: the dataset has no attribute "disabilty". Did you mean "disability"?'),
+        ("sensitive =", "identifier =", "is not TOML"),
+        ("[protection]", "[protecton]", '"protecton" is not a setting here. Did you mean "protection"?'),
+        ('subjects = "pupils"', 'subject = "pupils"', 'dataset "pupils": "subject" is not a setting here. Did you mean "subjects"?'),
+        ('source = "pupils.csv"', "", 'dataset "pupils", source: is missing.'),
+        ('source = "pupils.csv"', "source = 5", 'dataset "pupils", source: must be a valid string.'),
+        ('source = "pupils.csv"', 'source = "pupil.csv"', "the file does not exist."),
+        ("at_most = 0.10", 'at_most = "0.10"', "limit 1, at_most: must be a valid number."),
+        ("at_most = 0.10", "", "limit 1: give either at_most or at_least."),
+        ('adversary = "neighbour"\nmeasure', 'adversary = "nieghbour"\nmeasure', 'limit 1, adversary: the release has no adversary "nieghbour". Did you mean "neighbour"?'),
+        ('dataset = "pupils"\nmeasure', 'dataset = "pupls"\nmeasure', 'limit 2, dataset: the release has no dataset "pupls". Did you mean "pupils"?'),
+        ('"suppress"', '"supress"', 'protection, methods 2: is not one of the allowed words. Allowed: "recode", "suppress".'),
+        ('"groups.rules"', '"group.rules"', 'rules, files: "group.rules" does not exist.'),
+        ('knows = ["gender", "grade"]', "knows = 3", 'adversary "neighbour", knows: must be'),
+        ('model = "CRS"', 'modle = "CRS"', 'adversary "neighbour": "modle" is not a setting here. Did you mean "model"?'),
+    ],
+)  # fmt: skip
+def test_each_mistake_is_one_message_with_place_and_nearest_match(
+    tmp_path: Path, old: str, new: str, wanted: str
+) -> None:
+    told = complaint(write_release(tmp_path, (old, new)))
+    assert wanted in told
+    assert "\n" not in told, "one mistake is one line"
+
+
+def test_names_given_twice_are_refused(tmp_path: Path) -> None:
+    extra = '[[adversary]]\nname = "neighbour"\nattack = "records"\n'
+    assert 'adversary "neighbour": this name is given more than once.' in complaint(
+        write_release(tmp_path, extra=extra)
+    )
+
+
+def test_a_release_without_data_or_without_a_file_is_refused(tmp_path: Path) -> None:
+    assert complaint(tmp_path / "none.toml").endswith("none.toml: the file does not exist.")
+    (tmp_path / "empty.toml").write_text("")
+    assert complaint(tmp_path / "empty.toml").endswith("dataset: is missing.")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    assert "is not a text file" in complaint(tmp_path / "binary.toml")
+    assert "is a directory" in complaint(tmp_path)
+
+
+def test_a_syntax_error_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "r.toml").write_text('[[dataset]]\nname = "a\n')
+    assert "at line 2" in complaint(tmp_path / "r.toml")
+
+
+def test_an_adversary_need_not_name_the_only_dataset(tmp_path: Path) -> None:
+    path = write_release(tmp_path, ('attack = "records"\ndataset = "pupils"', 'attack = "records"'))
+    assert Release.load(path).adversaries[0].datasets == ("pupils",)
+
+
+def test_hierarchies_come_from_files_and_from_rules(tmp_path: Path) -> None:
+    (tmp_path / "grades.csv").write_text("A;good\nB;good\nC;bad\nD;bad\nE;bad\n")
+    rules = """
+[dataset.hierarchies]
+grade = "grades.csv"
+age = { intervals = [[0, 30, 60], [0, 60]] }
+id = { prefixes = [1] }
+"""
+    path = write_release(tmp_path, ("[[adversary]]", f"{rules}\n[[adversary]]"))
+    found = Release.load(path).datasets["pupils"].read().dictionary
+    assert isinstance(found["grade"].hierarchy, Hierarchy)
+    assert found["age"].hierarchy is not None
+    assert found["age"].hierarchy.at(25, 1) == "[0, 30)"
+    assert found["gender"].hierarchy is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "wanted"),
+    [
+        ('"none.csv"', "does not exist"),
+        ("{ intervals = [[3, 1]] }", "must rise"),
+        ("{ dates = 'day', prefixes = [1] }", "give one of intervals, dates, prefixes, pairs"),
+        ("{ prefix = [1] }", '"prefix" is not a setting here'),
+    ],
+)
+def test_a_hierarchy_that_cannot_be_is_refused(tmp_path: Path, rule: str, wanted: str) -> None:
+    table = f"[dataset.hierarchies]\nage = {rule}\n\n[[adversary]]"
+    assert wanted in complaint(write_release(tmp_path, ("[[adversary]]", table)))
+
+
+def test_the_published_schema_takes_what_is_right_and_refuses_what_is_wrong() -> None:
+    import tomllib
+
+    schema = release_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(tomllib.loads(RELEASE), schema)
+    for old, new in (
+        ('name = "pupils"', "name = 5"),
+        ('"suppress"', '"supress"'),
+        ('attack = "records"', 'attack = "recods"'),
+        ("knows = [", "knows = 5 # ["),
+    ):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(tomllib.loads(RELEASE.replace(old, new)), schema)
+    assert json.dumps(schema)
