@@ -29,6 +29,7 @@ Finding: TypeAlias = Literal["certain", "ambiguous", "open"]
 """What is known of one secret: its value; that several are possible; neither yet."""
 
 Number: TypeAlias = int | float
+"""A figure: a count or a measure."""
 
 T = TypeVar("T")
 

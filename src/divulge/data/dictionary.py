@@ -20,7 +20,10 @@ Role: TypeAlias = Literal[
     "household",
     "time",
 ]
+"""What part an attribute plays in a release."""
+
 ROLES: tuple[Role, ...] = get_args(Role)
+"""All roles, in the order in which they are shown."""
 
 # One attribute holds the weight, one the household, one the time; of the others there are many.
 SINGLE_ROLES: frozenset[Role] = frozenset({"weight", "household", "time"})

@@ -1,0 +1,133 @@
+"""The house itself: everything public is documented, and what the documents show is true."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import griffe
+import pytest
+
+import divulge
+from divulge import Release
+
+PROJECT = Path(__file__).parent.parent
+DOCS = PROJECT / "docs"
+PACKAGES = [
+    name
+    for name in divulge.__all__
+    if isinstance(importlib.import_module("divulge").__getattr__(name), ModuleType)
+]
+PAGES_THAT_RUN = ["why.md", "records.md"]
+
+
+def public_objects() -> Iterator[tuple[str, griffe.Object | griffe.Alias]]:
+    """All public names as the documentation sees them: functions, classes, members, constants."""
+    tree = griffe.load("divulge", search_paths=[PROJECT / "src"])
+    for package in PACKAGES:
+        module = tree[package]
+        yield module.path, module
+        for name in module.exports or []:
+            thing = module[str(name)]
+            yield f"{module.path}.{name}", thing
+            if thing.is_class:
+                for member, value in thing.members.items():
+                    if not member.startswith("_") and (
+                        value.is_function or "property" in value.labels
+                    ):
+                        yield f"{module.path}.{name}.{member}", value
+
+
+DOCUMENTED = dict(public_objects())
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_every_public_name_is_documented(name: str) -> None:
+    said = DOCUMENTED[name].docstring
+    assert said is not None, f"{name} has no docstring"
+    first = said.value.lstrip()[0]
+    assert first.isupper() or first == "`", f"{name}: a docstring begins with a sentence"
+
+
+@pytest.mark.parametrize("package", [name for name in PACKAGES if name != "report"])
+def test_every_public_package_has_a_page_in_the_reference(package: str) -> None:
+    page = DOCS / "reference" / f"{package}.md"
+    assert f"::: divulge.{package}" in page.read_text()
+    assert f"reference/{package}.md" in (PROJECT / "mkdocs.yml").read_text()
+
+
+def test_every_name_at_the_top_is_in_the_reference_index() -> None:
+    index = (DOCS / "reference" / "index.md").read_text()
+    for name in divulge.__all__:
+        assert f"dv.{name}" in index, f"docs/reference/index.md does not mention dv.{name}"
+
+
+def test_what_is_offered_at_the_top_is_there() -> None:
+    for name in divulge.__all__:
+        assert getattr(divulge, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = divulge.nonsense
+
+
+def test_every_command_is_in_the_documents() -> None:
+    from divulge.cli.main import app
+
+    page = (DOCS / "command-line.md").read_text()
+    for command in app.registered_commands:
+        assert command.callback is not None
+        name = command.name or command.callback.__name__
+        assert f"divulge {name}" in page
+
+
+def test_every_role_and_measure_is_in_the_documents() -> None:
+    from divulge.assessment import measures
+    from divulge.data import ROLES
+
+    page = (DOCS / "release-file.md").read_text()
+    for word in (*ROLES, *measures()):
+        assert f"`{word}`" in page
+
+
+@pytest.mark.parametrize("page", PAGES_THAT_RUN)
+def test_the_python_in_the_documents_runs(page: str) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
+    assert blocks
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, page, "exec"), names)  # noqa: S102  # our own pages
+
+
+@pytest.mark.parametrize(
+    "path", sorted((PROJECT / "examples").glob("*/release.toml")), ids=lambda p: p.parent.name
+)
+def test_every_example_release_can_be_checked(path: Path) -> None:
+    verdict = Release.load(path).check()
+    assert verdict.assessments
+    assert verdict.outcomes
+
+
+def test_everything_the_project_needs_is_pinned() -> None:
+    pins = {
+        line.split("==")[0].lower().replace("_", "-")
+        for line in (PROJECT / "constraints.txt").read_text().splitlines()
+        if "==" in line
+    }
+    settings = tomllib.loads((PROJECT / "pyproject.toml").read_text())
+    wanted = [
+        *settings["project"]["dependencies"],
+        *settings["project"]["optional-dependencies"]["frames"],
+        *(name for group in settings["dependency-groups"].values() for name in group),
+    ]
+    for requirement in wanted:
+        name = re.split(r"[<>=\[ ]", requirement)[0].lower()
+        assert name in pins, f"{name} is in pyproject.toml and not in constraints.txt"
+
+
+def test_the_readme_names_the_two_commands_and_what_is_needed() -> None:
+    text = (PROJECT / "README.md").read_text()
+    for wanted in ("make demo", "make test", "sudo apt install make python3-venv", "3.11"):
+        assert wanted in text
