@@ -1,0 +1,190 @@
+"""The worst that a release can do: capacities.
+
+A vulnerability needs a prior and a gain. A capacity needs neither: it bounds the leakage for all
+of them at once, so it still holds for the adversary nobody thought of.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from divulge.qif.channels import channel_of
+from divulge.qif.columns import Columns, Numbers, as_number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from divulge.qif.hyper import Hyper
+    from divulge.qif.reading import MatrixLike
+
+
+def multiplicative_capacity(channel: MatrixLike) -> float:
+    """By what factor a release can multiply any adversary's success, at the most.
+
+    Holds for every prior and every gain without losses, and is reached by guessing in one try
+    from a uniform prior. Exact for Fractions.
+
+    >>> multiplicative_capacity([[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]])
+    2.5
+    """
+    return as_number(channel_of(channel, "channel").maxima().sum())
+
+
+def additive_capacity(h: Hyper) -> float:
+    """How much a release can add to any adversary's success with this prior, at the most.
+
+    Holds for every gain whose values lie no further than 1 apart for each guess: the average over
+    observations of half the absolute differences between posterior and prior. Exact for exact h.
+
+    >>> from divulge.qif import Hyper
+    >>> additive_capacity(Hyper.from_counts([[0, 1, 0, 0], [1, 0, 0, 0], [1, 0, 1, 0]]))
+    0.4375
+    """
+    joint = h.weights
+    independent = h.prior[joint.rows] * np.repeat(joint.sums(), joint.sizes)
+    # Rises and falls of belief cancel in every column, so half the absolute differences is what
+    # rises alone; and what rises is stored, since it is not zero.
+    rises = np.maximum(joint.values - independent, joint.values[:1] * 0)
+    return as_number(rises.sum() / h.total)
+
+
+@dataclass(frozen=True, eq=False)
+class ShannonCapacity:
+    """A Shannon capacity with the bounds between which it surely lies.
+
+    >>> shannon_capacity([[1, 0], [0, 1]])
+    ShannonCapacity(value=1.0, lower=1.0, upper=1.0, iterations=1, reached=True)
+    """
+
+    value: float
+    """Bits per observation: the middle of the bounds."""
+    lower: float
+    upper: float
+    iterations: int
+    reached: bool
+    """Whether the bounds are as close as was asked for."""
+    prior: Numbers
+    """A prior under which the release tells at least almost as much."""
+
+    def __repr__(self) -> str:
+        return (
+            f"ShannonCapacity(value={self.value}, lower={self.lower}, upper={self.upper}, "
+            f"iterations={self.iterations}, reached={self.reached})"
+        )
+
+
+def shannon_capacity(
+    channel: MatrixLike, precision: float = 1e-6, max_iterations: int = 100_000
+) -> ShannonCapacity:
+    """How many bits a release can tell about the secret, for the prior that suits it best.
+
+    By the algorithm of Blahut and Arimoto (1972), whose every round gives a lower and an upper
+    bound.
+
+    Args:
+        channel: secrets x observations; every row sums to one. Dense or scipy sparse.
+        precision: stop when the bounds are this close, in bits.
+        max_iterations: stop at the latest after so many rounds; `reached` is then False.
+
+    >>> capacity = shannon_capacity([[0.9, 0.1], [0.1, 0.9]])
+    >>> round(capacity.value, 6), capacity.upper - capacity.lower <= 1e-6
+    (0.531004, True)
+    """
+    if not precision > 0 or max_iterations < 1:
+        raise ValueError("precision has to be positive, and max_iterations at least 1.")
+    columns = channel_of(channel, "channel").floating()
+    prior = np.full(columns.shape[0], 1 / columns.shape[0])
+    own_entropy = _row_totals(columns, columns.values * np.log2(columns.values))
+    for iteration in range(1, max_iterations + 1):
+        # The divergence of each row from the mixture: how telling this secret is by itself.
+        divergence = own_entropy - _row_totals(columns, columns.values * _log_outer(columns, prior))
+        upper = float(divergence.max())
+        # Powers relative to the largest one, which cannot overflow.
+        factors = prior * np.exp2(divergence - upper)
+        lower = upper + math.log2(factors.sum())
+        if upper - lower <= precision or iteration == max_iterations:
+            break
+        prior = factors / factors.sum()
+    lower, upper = max(lower, 0.0), max(upper, 0.0)  # rounding must not announce less than nothing
+    return ShannonCapacity(
+        value=(lower + upper) / 2,
+        lower=lower,
+        upper=upper,
+        iterations=iteration,
+        reached=upper - lower <= precision,
+        prior=prior,
+    )
+
+
+def _row_totals(columns: Columns, values: Numbers) -> Numbers:
+    return np.bincount(columns.rows, weights=values, minlength=columns.shape[0])
+
+
+def _log_outer(columns: Columns, prior: Numbers) -> Numbers:
+    """The logarithm of each stored value's column in the mixture."""
+    outer = np.bincount(
+        columns.owners(), weights=prior[columns.rows] * columns.values, minlength=columns.shape[1]
+    )
+    # A prior that shrinks towards zero may empty a column in rounding; its secrets stay tiny.
+    return np.log2(np.maximum(outer, np.finfo(float).tiny))[columns.owners()]
+
+
+@dataclass(frozen=True)
+class ReleaseCapacity:
+    """What each part of a release can leak, and a bound for all parts together.
+
+    >>> release_capacity({"2014": [[1, 0], [0, 1]], "2015": [[0.5, 0.5], [0.5, 0.5]]}).bound
+    2.0
+    """
+
+    parts: dict[str, float]
+    """The multiplicative capacity of each part."""
+    secrets: int
+
+    @property
+    def product(self) -> float:
+        """All parts together multiply success by no more than this.
+
+        >>> ReleaseCapacity({"2014": 2.0, "2015": 1.5}, secrets=10).product
+        3.0
+        """
+        return math.prod(self.parts.values())
+
+    @property
+    def bound(self) -> float:
+        """The product, or the number of secrets where that is less: nobody can know more.
+
+        >>> ReleaseCapacity({"2014": 8.0, "2015": 4.0}, secrets=10).bound
+        10
+        """
+        return min(self.product, self.secrets)
+
+
+def release_capacity(parts: Mapping[str, MatrixLike]) -> ReleaseCapacity:
+    """Bound what several releases about the same secrets leak together.
+
+    Holds where each part has its own chance (given the secret), as in `parallel`.
+
+    Args:
+        parts: a channel for every part, all with the same secrets.
+
+    >>> yearly = {"2014": [[1, 0], [0.5, 0.5]], "2015": [[0.5, 0.5], [0, 1]]}
+    >>> release_capacity(yearly).parts
+    {'2014': 1.5, '2015': 1.5}
+    """
+    if not parts:
+        raise ValueError("a release needs at least one part.")
+    channels = {name: channel_of(part, f"part {name!r}") for name, part in parts.items()}
+    size = next(iter(channels.values())).shape[0]
+    for name, channel in channels.items():
+        if channel.shape[0] != size:
+            raise ValueError(
+                f"part {name!r} has {channel.shape[0]} secrets, the first part has {size}."
+            )
+    return ReleaseCapacity(
+        {name: as_number(channel.maxima().sum()) for name, channel in channels.items()}, size
+    )

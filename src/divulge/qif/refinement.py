@@ -1,0 +1,153 @@
+"""Whether one channel is never worse than another, whoever looks: refinement.
+
+B is safer than A against every adversary exactly if B is A followed by some post-processing. A
+linear program (HiGHS) finds that post-processing, or an adversary who prefers B.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from divulge.qif.channels import channel_of
+from divulge.qif.hyper import Hyper
+from divulge.qif.prior_posterior import PriorPosterior
+from divulge.qif.vulnerability import g_vulnerability
+
+if TYPE_CHECKING:
+    from divulge.qif.columns import Numbers
+    from divulge.qif.reading import MatrixLike
+
+# Far above the 1e-9 to which HiGHS is asked to keep each constraint, so that noise is no proof.
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Refinement:
+    """Whether a channel refines another, with the proof for either answer.
+
+    >>> refinement([[1, 0], [0, 1]], by=[[0.5, 0.5], [0.5, 0.5]])
+    Refinement(holds=True)
+    """
+
+    holds: bool
+    """Whether the second channel is as safe as the first against every adversary."""
+    residual: float
+    """How far the best post-processing is from the second channel: its largest difference in
+    any cell. Nearly zero where the refinement holds."""
+    witness: Numbers
+    """The best post-processing: observations of the first x observations of the second."""
+    gain: Numbers | None
+    """Where it does not hold: a gain (guesses x secrets) with which the second leaks more."""
+    prior: Numbers | None
+    """Where it does not hold: the prior that goes with the gain."""
+    expected: PriorPosterior | None
+    """Where it does not hold: what that adversary expects to gain from the first channel
+    (`prior`) and from the second (`posterior`)."""
+
+    def __repr__(self) -> str:
+        return f"Refinement(holds={self.holds})"
+
+
+def refinement(channel: MatrixLike, by: MatrixLike) -> Refinement:
+    """Ask whether a channel is refined by another: whether the other is never worse.
+
+    Works in floating point, for small channels: the linear program has a variable for every pair
+    of observations. Answers hold up to a difference of a millionth per cell.
+
+    Args:
+        channel: secrets x observations; every row sums to one.
+        by: the channel that may be safer, with the same secrets.
+
+    Raises:
+        ValueError: the channels have different secrets, or a row is no distribution.
+        RuntimeError: the solver gave up; says with what status.
+
+    >>> noisy = [[0.75, 0.25], [0.25, 0.75]]
+    >>> refinement([[1, 0], [0, 1]], by=noisy).witness.round(6).tolist()
+    [[0.75, 0.25], [0.25, 0.75]]
+    >>> back = refinement(noisy, by=[[1, 0], [0, 1]])
+    >>> back.holds, back.expected.posterior > back.expected.prior
+    (False, True)
+    """
+    before = _dense(channel, "channel")
+    after = _dense(by, "the other channel")
+    if len(before) != len(after):
+        raise ValueError(
+            f"the channels have {len(before)} and {len(after)} rows: "
+            "there has to be one row per secret in both."
+        )
+    witness, prices = _closest_post_processing(before, after)
+    residual = float(np.abs(before @ witness - after).max())
+    if residual <= TOLERANCE:
+        return Refinement(True, residual, witness, None, None, None)
+    # The prices of the cells say which deviations hurt. Read as a gain, with a guess for every
+    # observation of the second channel, they make an adversary who gains from the second channel
+    # at least its distance from all post-processings of the first.
+    lowest, highest = prices.min(), prices.max()
+    gain = (prices.T - lowest) / (highest - lowest)  # all adversaries with 0 to 1 are alike
+    prior = np.full(len(before), 1 / len(before))
+    expected = PriorPosterior(
+        g_vulnerability(Hyper.from_prior(prior, before), gain).posterior,
+        g_vulnerability(Hyper.from_prior(prior, after), gain).posterior,
+    )
+    return Refinement(False, residual, witness, gain, prior, expected)
+
+
+def _dense(channel: MatrixLike, name: str) -> Any:
+    columns = channel_of(channel, name).floating()
+    matrix = columns.to_matrix()
+    return matrix.toarray() if columns.layout == "sparse" else matrix
+
+
+def _closest_post_processing(before: Numbers, after: Numbers) -> tuple[Numbers, Numbers]:
+    """The W whose before @ W is closest to after (sum of absolute differences), and prices."""
+    import highspy
+    from scipy.sparse import csc_array, eye_array, hstack, kron, vstack
+
+    secrets, shown = before.shape
+    published = after.shape[1]
+    cells, choices = secrets * published, shown * published
+    # Variables: W row by row, then what is missing and what is too much in every cell.
+    # Rows: before @ W + missing - surplus = after; every row of W sums to one.
+    identity = eye_array(published)
+    matched = hstack([kron(before, identity), eye_array(cells), -eye_array(cells)])
+    summed = hstack(
+        [kron(eye_array(shown), np.ones((1, published))), csc_array((shown, 2 * cells))]
+    )
+    matrix = csc_array(vstack([matched, summed]))
+    target = np.concatenate([after.ravel(), np.ones(shown)])
+    cost = np.concatenate([np.zeros(choices), np.ones(2 * cells)])
+
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = matrix.shape[1], matrix.shape[0]
+    program.col_cost_ = cost
+    program.col_lower_ = np.zeros(cost.size)
+    program.col_upper_ = np.full(cost.size, highspy.kHighsInf)
+    program.row_lower_ = program.row_upper_ = target
+    program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    program.a_matrix_.start_ = matrix.indptr
+    program.a_matrix_.index_ = matrix.indices
+    program.a_matrix_.value_ = matrix.data
+    solver = highspy.Highs()
+    solver.silent()
+    # Interior points with crossover: as exact as the simplex, and several times faster where no
+    # post-processing fits (80 x 80 cells: 3 s instead of 25 s).
+    solver.setOptionValue("solver", "ipm")
+    solver.setOptionValue("threads", 1)
+    solver.setOptionValue("primal_feasibility_tolerance", 1e-9)
+    solver.setOptionValue("dual_feasibility_tolerance", 1e-9)
+    solver.passModel(program)
+    solver.run()
+    status = solver.getModelStatus()
+    if status != highspy.HighsModelStatus.kOptimal:
+        raise RuntimeError(
+            f"HiGHS did not solve the refinement: {solver.modelStatusToString(status)}."
+        )
+    solution = solver.getSolution()
+    witness = np.array(solution.col_value[:choices]).reshape(shown, published)
+    prices = np.array(solution.row_dual[:cells]).reshape(secrets, published)
+    witness = np.maximum(witness, 0)
+    return witness / witness.sum(axis=1, keepdims=True), prices
