@@ -225,3 +225,11 @@ def test_a_package_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatc
             attacks()
     finally:
         attack._registered.cache_clear()
+
+
+def test_results_print_short_and_breakdowns_show_their_groups() -> None:
+    assert repr(FOUND) == (
+        'Assessment(records CRS of "school year 1", exact: 10% known for certain, 50% guessed right)'
+    )
+    html = FOUND.by("gender")._repr_html_()
+    assert "<td>F</td><td>6</td><td>1 (16.7%)</td><td>3 (50%)</td>" in html

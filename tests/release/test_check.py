@@ -95,3 +95,18 @@ def test_a_resumed_check_does_not_count_again(
         monkeypatch.setattr(engines, "class_sizes", refuse)
         second = release.check()
     assert first.to_dict() == second.to_dict()
+
+
+def test_a_notebook_and_a_terminal_show_the_verdict(tmp_path: Path) -> None:
+    from rich.console import Console
+
+    verdict = checked(write_release(tmp_path, ("at_most = 0.10", "at_most = 0.05")))
+    html = verdict._repr_html_()
+    with Path("/dev/null").open("w") as nowhere:
+        console = Console(width=160, record=True, file=nowhere)
+        console.print(verdict)
+    shown = console.export_text()
+    for wanted in ("FAIL", "neighbour", "1 (10%)", "5 (50%)", "outside", "k_anonymity of pupils"):
+        assert wanted in html
+        assert wanted in shown
+    assert repr(verdict) == "Verdict(FAIL: 1 of 2 limits do not hold)"

@@ -12,6 +12,7 @@ from divulge.assessment.attack import (
 from divulge.assessment.breakdown import Breakdown
 from divulge.assessment.chart import Chart
 from divulge.assessment.decision import Decision
+from divulge.assessment.information import in_words
 from divulge.assessment.limit import Limit, Outcome
 from divulge.assessment.sentence import Sentence
 
@@ -31,5 +32,6 @@ __all__ = [
     "Outcome",
     "Sentence",
     "attacks",
+    "in_words",
     "measures",
 ]

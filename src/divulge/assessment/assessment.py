@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
+from divulge.assessment import html
 from divulge.assessment.sentence import Sentence, number, percent
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError
@@ -33,8 +34,10 @@ Number: TypeAlias = int | float
 
 T = TypeVar("T")
 
+HEAD = ("", "before", "after", "change")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Assessment:
     """The result of one attack.
 
@@ -58,11 +61,9 @@ class Assessment:
     sentences: tuple[Sentence, ...]
     figures: Mapping[str, Number] = field(default_factory=dict)
     adversary: str | None = None
-    _chart: Callable[[], Chart] | None = field(default=None, repr=False, compare=False)
-    _breakdown: Callable[[str], Breakdown] | None = field(default=None, repr=False, compare=False)
-    _risk: Callable[[], npt.NDArray[np.float64]] | None = field(
-        default=None, repr=False, compare=False
-    )
+    _chart: Callable[[], Chart] | None = field(default=None, compare=False)
+    _breakdown: Callable[[str], Breakdown] | None = field(default=None, compare=False)
+    _risk: Callable[[], npt.NDArray[np.float64]] | None = field(default=None, compare=False)
 
     @classmethod
     def from_counts(
@@ -141,21 +142,20 @@ class Assessment:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table("", "before", "after", "change", box=None, header_style="dim")
+        table = Table(*HEAD, box=None, header_style="dim")
         for row in self.rows():
             table.add_row(*row)
         return Group(Text(str(self)), table)
 
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        said = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.explain())
-        head = "<tr><th></th><th>before</th><th>after</th><th>change</th></tr>"
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in self.rows()
+    def __repr__(self) -> str:
+        certain, right = self.deterministic.posterior, self.probabilistic.posterior
+        return (
+            f'Assessment({self.attack} {self.model} of "{self.dataset}", {self.claim}: '
+            f"{percent(certain)} known for certain, {percent(right)} guessed right)"
         )
-        return f"{said}<table>{head}{body}</table>"
+
+    def _repr_html_(self) -> str:
+        return html.paragraphs(self.explain()) + html.table(HEAD, self.rows())
 
 
 def _offered(part: T | None, lack: str) -> T:

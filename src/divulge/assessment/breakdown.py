@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from divulge.assessment import html
 from divulge.assessment.assessment import Assessment
 from divulge.assessment.chart import RISK_COLOUR, Chart
-from divulge.assessment.sentence import percent
+from divulge.assessment.sentence import number, percent
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,16 +77,33 @@ class Breakdown(Mapping[Any, Assessment]):
         said = "; ".join(f"{r['group']}: {percent(float(str(r['certain'])))}" for r in records)
         return Chart.of(bars, records, f"Share known for certain by {self.attribute}: {said}")
 
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """The figures as a table for people: group, secrets, known for certain, guessed right."""
+        return [
+            (
+                _text(value),
+                number(a.secrets),
+                f"{number(a.certain.posterior)} ({percent(a.deterministic.posterior)})",
+                f"{number(round(a.right.posterior, 1))} ({percent(a.probabilistic.posterior)})",
+            )
+            for value, a in self.assessments.items()
+        ]
+
+    @property
+    def head(self) -> tuple[str, str, str, str]:
+        """What the columns of `rows` are."""
+        return self.attribute, "secrets", "known for certain", "guessed right"
+
     def __rich__(self) -> RenderableType:
         from rich.table import Table
 
-        table = Table(self.attribute, "secrets", "known for certain", "guessed right", box=None)
-        for value, a in self.assessments.items():
-            certain = f"{a.certain.posterior:,} ({percent(a.deterministic.posterior)})"
-            table.add_row(
-                _text(value), f"{a.secrets:,}", certain, percent(a.probabilistic.posterior)
-            )
+        table = Table(*self.head, box=None, header_style="dim")
+        for row in self.rows():
+            table.add_row(*row)
         return table
+
+    def _repr_html_(self) -> str:
+        return html.table(self.head, self.rows())
 
 
 def _text(value: Any) -> str:

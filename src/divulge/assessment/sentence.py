@@ -132,7 +132,16 @@ def factor(value: float) -> str:
     return f"{count_in_words(value) if value >= 100 else f'{value:.3g}'} times"
 
 
-_FORMATS = {"percent": percent, "number": number, "factor": factor}
+def points(difference: float) -> str:
+    """A difference of two shares, in percentage points.
+
+    >>> points(0.4), points(0.001)
+    ('40 points', '0.1 points')
+    """
+    return f"{Decimal(f'{difference * 100:.3g}'):f} points"
+
+
+_FORMATS = {"percent": percent, "points": points, "number": number, "factor": factor}
 
 
 @lru_cache

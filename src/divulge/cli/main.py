@@ -102,14 +102,15 @@ def schema(
 
 def main() -> NoReturn:
     """Run the command line; an error that the user can put right is a message, not a traceback."""
+    import signal
+
     from divulge.work.problems import DivulgeError
 
+    signal.signal(signal.SIGINT, _interrupted)
     try:
         app(standalone_mode=True)
     except DivulgeError as error:
         _stop(str(error))
-    except KeyboardInterrupt:
-        _stop("stopped; nothing was written")
     except BrokenPipeError:
         # Whoever read our output has gone; Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -123,6 +124,13 @@ def main() -> NoReturn:
             "Divulge's; set DIVULGE_TRACEBACK=1 to see where."
         )
     sys.exit(FINE)
+
+
+def _interrupted(*_: object) -> NoReturn:
+    """Control-C is a wish like any other: said in a message, and an end with our exit code."""
+    from divulge.work.budget import Cancelled
+
+    raise Cancelled("stopped; nothing was written")
 
 
 def _stop(message: str) -> NoReturn:

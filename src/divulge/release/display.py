@@ -1,4 +1,4 @@
-"""A verdict in a terminal."""
+"""A verdict in a terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from divulge.assessment import html
 from divulge.assessment.sentence import number, percent
 
 if TYPE_CHECKING:
     from divulge.assessment import Assessment, Outcome
     from divulge.release.verdict import Verdict
+
+HEAD = ("adversary", "knows", "known for certain", "guessed right", "limits")
+STATES = {"none": "dim", "within": "green", "outside": "red"}
 
 
 def rendered(verdict: Verdict) -> RenderableType:
@@ -28,30 +32,39 @@ def rendered(verdict: Verdict) -> RenderableType:
     return Group(*parts)
 
 
-def _adversaries(verdict: Verdict) -> Table:
-    table = Table(
-        "adversary", "knows", "known for certain", "guessed right", "limits", box=None,
-        header_style="dim", pad_edge=False,
-    )  # fmt: skip
-    for assessment in verdict.assessments:
-        held = verdict.keeps_limits(assessment)
-        table.add_row(
-            assessment.adversary,
+def as_html(verdict: Verdict) -> str:
+    """The same for a notebook."""
+    verdict_in_words = ["PASS" if verdict.passed else "FAIL", *map(str, verdict.sentences)]
+    limits = [" ".join(map(str, outcome.sentences)) for outcome in verdict.outcomes]
+    found = html.table(HEAD, rows(verdict)) if verdict.assessments else ""
+    return html.paragraphs(verdict_in_words) + found + html.paragraphs(limits)
+
+
+def rows(verdict: Verdict) -> list[tuple[str, str, str, str, str]]:
+    """One row an adversary."""
+    return [
+        (
+            str(assessment.adversary),
             ", ".join(assessment.knows),
             _figure(assessment.certain.posterior, assessment.deterministic.posterior),
             _figure(assessment.right.posterior, assessment.probabilistic.posterior),
-            _state(verdict, assessment, held),
+            _state(verdict, assessment),
         )
+        for assessment in verdict.assessments
+    ]
+
+
+def _adversaries(verdict: Verdict) -> Table:
+    table = Table(*HEAD, box=None, header_style="dim", pad_edge=False)
+    for *cells, state in rows(verdict):
+        table.add_row(*cells, Text(state, STATES[state]))
     return table
 
 
-def _state(verdict: Verdict, assessment: Assessment, held: bool) -> Text:
-    limited = any(
-        o.limit.of_assessment and o.subject == assessment.adversary for o in verdict.outcomes
-    )
-    if not limited:
-        return Text("none", "dim")
-    return Text("within", "green") if held else Text("outside", "red")
+def _state(verdict: Verdict, assessment: Assessment) -> str:
+    if not any(verdict.is_hers(outcome, assessment) for outcome in verdict.outcomes):
+        return "none"
+    return "within" if verdict.keeps_limits(assessment) else "outside"
 
 
 def _figure(count: float, share: float) -> str:

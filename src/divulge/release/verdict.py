@@ -19,7 +19,7 @@ FORMAT = 1
 """The version of what `to_dict` gives and the published schema describes."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """Whether a release keeps to its limits, and what it divulges."""
 
@@ -74,11 +74,11 @@ class Verdict:
 
     def keeps_limits(self, assessment: Assessment) -> bool:
         """Whether an adversary stays within all limits that are hers."""
-        return all(
-            outcome.held
-            for outcome in self.outcomes
-            if outcome.limit.of_assessment and outcome.subject == assessment.adversary
-        )
+        return all(outcome.held for outcome in self.outcomes if self.is_hers(outcome, assessment))
+
+    def is_hers(self, outcome: Outcome, assessment: Assessment) -> bool:
+        """Whether an outcome is of a limit on this adversary."""
+        return outcome.limit.of_assessment and outcome.subject == assessment.adversary
 
     def chart(self) -> Chart:
         """All adversaries in one picture: what they know for certain and guess, and the limits."""
@@ -113,3 +113,13 @@ class Verdict:
         from divulge.release.display import rendered
 
         return rendered(self)
+
+    def __repr__(self) -> str:
+        failed = sum(not outcome.held for outcome in self.outcomes)
+        state = "PASS" if self.passed else "FAIL"
+        return f"Verdict({state}: {failed} of {len(self.outcomes)} limits do not hold)"
+
+    def _repr_html_(self) -> str:
+        from divulge.release.display import as_html
+
+        return as_html(self)
