@@ -130,12 +130,41 @@ def test_a_limit_holds_up_to_its_bound() -> None:
     failed = Limit("deterministic.posterior", at_most=0.0999).judge(FOUND)
     assert (held.held, failed.held) == (True, False)
     assert str(failed.sentences[0]) == (
-        "deterministic.posterior of neighbour is 10%: outside the limit (at most 9.99%)."
+        "After the release, neighbour knows 10% of the secrets for certain (limit: at most 9.99%)."
     )
     assert Limit("probabilistic.multiplicative", at_most=5).judge(FOUND).held
     assert Limit("deterministic.count", at_most=1).judge(FOUND).value == 1
     assert not Limit("deterministic.multiplicative", at_most=1000).judge(FOUND).held
     assert Limit("probabilistic.posterior", at_least=0.5).judge(FOUND).held
+
+
+def test_limits_are_judged_by_counts_and_not_by_rounded_differences() -> None:
+    import pyarrow as pa
+
+    from divulge import Dataset
+
+    ten = Dataset.from_arrow(pa.table({"a": [1, 1, 1, 2, 2, 2, 3, 3, 3, 4]}))
+    found = records.attack(ten, knows="a")
+    assert found.additive_leakage > 0.3, "4/10 - 1/10 is more than 0.3 in floating point"
+    assert Limit("additive_leakage", at_most=0.3).judge(found).held
+
+
+def test_figures_that_differ_are_not_shown_alike() -> None:
+    from divulge.assessment.limit import _told
+
+    assert _told(0.050001, 0.05, percent) == ("0.050001", "0.05")
+    assert _told(0.05, 0.05, percent) == ("5%", "5%")
+
+
+def test_a_group_may_have_any_name() -> None:
+    import pyarrow as pa
+
+    from divulge import Dataset
+
+    table = pa.table({"secrets": ["x", "y", None], "age": [1, 2, 2]})
+    parts = records.attack(Dataset.from_arrow(table), knows="age").by("secrets")
+    assert parts.to_arrow().column("group").to_pylist() == ["x", "y", None]
+    assert repr(parts) == 'Breakdown by "secrets": 3 groups'
 
 
 @pytest.mark.parametrize(
@@ -153,6 +182,10 @@ def test_a_limit_holds_up_to_its_bound() -> None:
         ),
         ({"measure": "multiplicative_leakage", "at_most": 0.5}, "0.5 is not a factor"),
         ({"measure": "k_anonymity", "at_most": 5}, "give at_least"),
+        ({"measure": "k_anonymity", "at_least": float("inf")}, "must be a finite number"),
+        ({"measure": "k_anonymity", "at_least": float("nan")}, "must be a finite number"),
+        ({"measure": "k_anonymity", "at_least": "5"}, "must be a finite number"),
+        ({"measure": "deterministic.posterior", "at_most": "5"}, "must be a finite number"),
         ({"measure": "k_anonymity", "at_least": 2.5}, "not a whole number"),
         ({"measure": "k_anonymity", "at_least": 5, "adversary": "x"}, "name the dataset instead"),
         ({"measure": "deterministic.count", "at_most": 5, "dataset": "x"}, "name the adversary"),
@@ -215,16 +248,27 @@ def test_attacks_and_measures_come_from_entry_points() -> None:
 def test_a_package_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     from importlib import metadata
 
-    from divulge.assessment import attack
+    from divulge.assessment.attack import Attack, Registry
 
-    broken = metadata.EntryPoint("theirs", "no.such.module:Attack", "divulge.attacks")
-    monkeypatch.setattr(metadata, "entry_points", lambda group: [broken])
-    attack._registered.cache_clear()
-    try:
-        with pytest.raises(DivulgeError, match='"theirs" of an installed package could not be'):
-            attacks()
-    finally:
-        attack._registered.cache_clear()
+    def point(name: str, value: str) -> metadata.EntryPoint:
+        return metadata.EntryPoint(name, value, "divulge.attacks")
+
+    installed = [
+        point("records", "divulge.records.plugin:RecordsAttack"),
+        point("theirs", "no.such.module:Attack"),
+        point("twice", "one:Attack"),
+        point("twice", "other:Attack"),
+        point("wrong", "fractions:Fraction"),
+    ]
+    monkeypatch.setattr(metadata, "entry_points", lambda group: installed)
+    found = Registry("divulge.attacks", Attack)  # type: ignore[type-abstract]
+    assert isinstance(found["records"], Attack), "what is broken disturbs nobody else"
+    with pytest.raises(DivulgeError, match='"theirs" of an installed package could not be'):
+        found["theirs"]
+    with pytest.raises(DivulgeError, match='"twice" is claimed by'):
+        found["twice"]
+    with pytest.raises(DivulgeError, match='"wrong" of an installed package is no attack'):
+        found["wrong"]
 
 
 def test_results_print_short_and_breakdowns_show_their_groups() -> None:

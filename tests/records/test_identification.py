@@ -118,6 +118,24 @@ def test_who_bears_the_risk_in_table_3a() -> None:
     assert by_gender.to_arrow().column("secrets").to_pylist() == [6, 4]
 
 
+def test_attributes_whose_names_differ_in_case_only_are_two() -> None:
+    import pyarrow as pa
+
+    people = Dataset.from_arrow(pa.table({"Age": [1] * 5, "age": range(5)}))
+    assert records.attack(people, knows=["Age", "age"]).certain.posterior == 5
+    assert len(records.attack(people, knows=["age"]).by("Age")) == 1
+
+
+@pytest.mark.parametrize("name", ["record_number", "of_group", "size", "a0", 'x"; DROP', "group"])
+def test_no_name_of_an_attribute_disturbs_the_counting(name: str) -> None:
+    import pyarrow as pa
+
+    people = Dataset.from_arrow(pa.table({name: [1, 1, 2], "other": [1, 2, 2]}))
+    found = records.attack(people, knows=name)
+    assert found.risk().tolist() == [0.5, 0.5, 1.0]
+    assert found.by(name)[2].certain.posterior == 1
+
+
 def test_missing_values_are_alike_and_like_nothing_else() -> None:
     import pyarrow as pa
 

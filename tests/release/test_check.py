@@ -53,6 +53,11 @@ def test_without_limits_or_adversaries_the_verdict_says_what_it_is_worth(tmp_pat
     ]
 
 
+def test_identifiers_that_would_be_published_are_pointed_out(tmp_path: Path) -> None:
+    said = [str(sentence) for sentence in checked(write_release(tmp_path)).sentences]
+    assert "pupils holds what names people outright (id): remove it before you publish." in said
+
+
 def test_rule_files_that_are_not_run_are_not_passed_over_in_silence(tmp_path: Path) -> None:
     said = " ".join(str(sentence) for sentence in checked(write_release(tmp_path)).sentences)
     assert "does not run rules" in said

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 from tests.release_files import RELEASE, write_release
 
-from divulge import Hierarchy, Release
+from divulge import Hierarchy, Release, datasets
 from divulge.release import release_schema
 from divulge.work import InvalidInput
 
@@ -106,6 +106,38 @@ def test_a_syntax_error_is_told_with_its_line(tmp_path: Path) -> None:
     assert "at line 2" in complaint(tmp_path / "r.toml")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ('dataset = "pupils"\nmodel', 'dataset = []\nmodel', "dataset: names none"),
+        ('dataset = "pupils"\nmodel', 'dataset = ["pupils", "pupils"]\nmodel', 'names "pupils" more than once'),
+        ("at_most = 0.10", "at_most = 0.10\nself = 1", "self: is not an option"),
+        ("at_most = 0.10", "at_most = nan", "must be a finite number"),
+        ("at_most = 0.10", "at_most = 1" + "0" * 5000, "larger than can be read"),
+        ('source = "pupils.csv"', 'source = "' + "x" * 300 + '.csv"', "cannot be used"),
+    ],
+)  # fmt: skip
+def test_odd_values_are_problems_too(tmp_path: Path, old: str, new: str, wanted: str) -> None:
+    assert wanted in complaint(write_release(tmp_path, (old, new)))
+
+
+def test_a_limit_of_adversaries_needs_one(tmp_path: Path) -> None:
+    datasets.school_year_example().write(tmp_path / "p.csv")
+    (tmp_path / "r.toml").write_text(
+        '[[dataset]]\nname = "p"\nsource = "p.csv"\n'
+        '[[limit]]\nmeasure = "deterministic.posterior"\nat_most = 0.05\n'
+    )
+    assert "limit 1: limits an adversary, and the release names none" in complaint(
+        tmp_path / "r.toml"
+    )
+
+
+def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
+    path = write_release(tmp_path)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert Release.load(path).adversaries
+
+
 def test_an_adversary_need_not_name_the_only_dataset(tmp_path: Path) -> None:
     path = write_release(tmp_path, ('attack = "records"\ndataset = "pupils"', 'attack = "records"'))
     assert Release.load(path).adversaries[0].datasets == ("pupils",)
@@ -152,6 +184,11 @@ def test_the_published_schema_takes_what_is_right_and_refuses_what_is_wrong() ->
         ('"suppress"', '"supress"'),
         ('attack = "records"', 'attack = "recods"'),
         ("knows = [", "knows = 5 # ["),
+        ("knows = [", "knowz = ["),
+        ("quasi_identifier =", "quasi ="),
+        ('"k_anonymity"', '"nope"'),
+        ("at_most = 0.10", ""),
+        ("at_most = 0.10", "at_most = 0.10\nat_least = 0.05"),
     ):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(tomllib.loads(RELEASE.replace(old, new)), schema)

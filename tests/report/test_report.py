@@ -80,6 +80,15 @@ def test_no_value_of_a_record_is_in_the_results(tmp_path: Path) -> None:
         assert value not in path.read_text()
 
 
+def test_an_attack_without_a_chart_is_reported_too(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    verdict = dv.Release.load(write_release(tmp_path)).check()
+    plain = replace(verdict.assessments[0], _chart=None)
+    dv.report(replace(verdict, assessments=(plain,)), tmp_path / "r.html")
+    assert "singles out 1 of 10" in (tmp_path / "r.html").read_text()
+
+
 def test_results_are_written_together_and_checkpoints_cleared(tmp_path: Path) -> None:
     release = dv.Release.load(write_release(tmp_path))
     check_into(release, tmp_path / "out")

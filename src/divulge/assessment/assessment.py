@@ -6,12 +6,13 @@ and a customer picked out of a history carry the same figures and stand in one t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from divulge.assessment import html
-from divulge.assessment.sentence import Sentence, number, percent
+from divulge.assessment.sentence import Sentence, number, percent, points
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError
 
@@ -94,6 +95,11 @@ class Assessment:
         claim = Sentence("divulge.assessment", f"claim.{self.claim}")
         return [sentence.render(language) for sentence in (*self.sentences, claim)]
 
+    @property
+    def has_chart(self) -> bool:
+        """Whether the attack draws a picture of what it found."""
+        return self._chart is not None
+
     def chart(self) -> Chart:
         """The attack's own picture of what it found."""
         return _offered(self._chart, "has no chart")()
@@ -144,7 +150,7 @@ class Assessment:
 
         table = Table(*HEAD, box=None, header_style="dim")
         for row in self.rows():
-            table.add_row(*row)
+            table.add_row(*map(Text, row))
         return Group(Text(str(self)), table)
 
     def __repr__(self) -> str:
@@ -171,7 +177,7 @@ def _pair(shares: PriorPosterior, counts: PriorPosterior) -> dict[str, Any]:
         "posterior": shares.posterior,
         "additive": shares.additive,
         # JSON knows no infinity: something out of nothing has no factor.
-        "multiplicative": None if factor == float("inf") else factor,
+        "multiplicative": factor if math.isfinite(factor) else None,
         "count": {"prior": counts.prior, "posterior": counts.posterior},
     }
 
@@ -179,6 +185,5 @@ def _pair(shares: PriorPosterior, counts: PriorPosterior) -> dict[str, Any]:
 def _row(what: str, shares: PriorPosterior, counts: PriorPosterior) -> tuple[str, str, str, str]:
     before = f"{number(counts.prior)} ({percent(shares.prior)})"
     after = f"{number(counts.posterior)} ({percent(shares.posterior)})"
-    points = f"+{shares.additive * 100:.3g} points"
-    factor = shares.multiplicative
-    return what, before, after, points if factor == float("inf") else f"{points}, x{number(factor)}"
+    change, factor = f"+{points(shares.additive)}", shares.multiplicative
+    return what, before, after, f"{change}, x{number(factor)}" if math.isfinite(factor) else change

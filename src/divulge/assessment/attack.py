@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 from divulge.work import DivulgeError, Problem
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 ATTACKS = "divulge.attacks"
 MEASURES = "divulge.measures"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -70,33 +72,64 @@ class Measure(Protocol):
         """Measure a dataset."""
 
 
-def attacks() -> Mapping[str, Attack]:
+class Registry(Mapping[str, T]):
+    """What is installed under a group of entry points; each is loaded when it is first asked for.
+
+    So a package that cannot be loaded disturbs only those who use it. A name that two packages
+    claim is an error for whoever asks for it: one must not silently replace the other's.
+    """
+
+    def __init__(self, group: str, kind: type[T]) -> None:
+        self._kind = kind
+        self._points: dict[str, list[metadata.EntryPoint]] = {}
+        for point in metadata.entry_points(group=group):
+            self._points.setdefault(point.name, []).append(point)
+        self._loaded: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._loaded:
+            self._loaded[name] = self._load(self._points[name])
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._points)
+
+    def __len__(self) -> int:
+        return len(self._points)
+
+    def _load(self, points: list[metadata.EntryPoint]) -> T:
+        name, owners = points[0].name, " and ".join(sorted(map(_owner, points)))
+        if len({point.value for point in points}) > 1:
+            raise DivulgeError(f'"{name}" is claimed by {owners}; only one of them can stay')
+        try:
+            made: T = points[0].load()()
+        except Exception as error:
+            message = f'"{name}" of {owners} could not be loaded: {type(error).__name__}'
+            raise DivulgeError(f"{message} (entry point {points[0].value})") from error
+        if not isinstance(made, self._kind):
+            raise DivulgeError(f'"{name}" of {owners} is no {self._kind.__name__.lower()}')
+        return made
+
+
+@lru_cache
+def attacks() -> Registry[Attack]:
     """The attacks that are installed, by name.
 
     >>> "records" in attacks()
     True
     """
-    return _registered(ATTACKS)
+    return Registry(ATTACKS, Attack)  # type: ignore[type-abstract]  # a protocol, to be checked
 
 
-def measures() -> Mapping[str, Measure]:
+@lru_cache
+def measures() -> Registry[Measure]:
     """The measures of a dataset that are installed, by name.
 
     >>> "k_anonymity" in measures()
     True
     """
-    return _registered(MEASURES)
+    return Registry(MEASURES, Measure)  # type: ignore[type-abstract]  # a protocol, to be checked
 
 
-@lru_cache
-def _registered(group: str) -> Mapping[str, Any]:
-    return {point.name: _loaded(point) for point in metadata.entry_points(group=group)}
-
-
-def _loaded(point: metadata.EntryPoint) -> Any:
-    try:
-        return point.load()()
-    except Exception as error:
-        package = point.dist.name if point.dist else "an installed package"
-        message = f'"{point.name}" of {package} could not be loaded: {type(error).__name__}'
-        raise DivulgeError(f"{message} (entry point {point.value})") from error
+def _owner(point: metadata.EntryPoint) -> str:
+    return point.dist.name if point.dist else "an installed package"

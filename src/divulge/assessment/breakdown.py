@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST_BARS = 40
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Breakdown(Mapping[Any, Assessment]):
     """One assessment a group; the group of those whose value is missing has the key None."""
 
@@ -40,12 +40,12 @@ class Breakdown(Mapping[Any, Assessment]):
         return {"attribute": self.attribute, "groups": groups}
 
     def to_arrow(self) -> pa.Table:
-        """One row a group."""
+        """One row a group; the group of those whose value is missing is null."""
         import pyarrow as pa
 
         return pa.table(
             {
-                self.attribute: [_text(value) for value in self.assessments],
+                "group": list(self.assessments),
                 "secrets": [a.secrets for a in self.assessments.values()],
                 "certain": [a.certain.posterior for a in self.assessments.values()],
                 "deterministic": [a.deterministic.posterior for a in self.assessments.values()],
@@ -95,12 +95,17 @@ class Breakdown(Mapping[Any, Assessment]):
         return self.attribute, "secrets", "known for certain", "guessed right"
 
     def __rich__(self) -> RenderableType:
-        from rich.table import Table
+        from rich.table import Column, Table
+        from rich.text import Text
 
-        table = Table(*self.head, box=None, header_style="dim")
+        table = Table(*(Column(Text(name)) for name in self.head), box=None, header_style="dim")
         for row in self.rows():
-            table.add_row(*row)
+            table.add_row(*map(Text, row))
         return table
+
+    def __repr__(self) -> str:
+        # Never a value: results are printed into logs.
+        return f'Breakdown by "{self.attribute}": {len(self)} groups'
 
     def _repr_html_(self) -> str:
         return html.table(self.head, self.rows())

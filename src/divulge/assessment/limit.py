@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias, cast
 
 from divulge.assessment.assessment import Assessment
 from divulge.assessment.attack import Measurement, measures
 from divulge.assessment.sentence import Sentence, number, percent
+from divulge.qif import PriorPosterior
 from divulge.work import InvalidInput, Problem
 
 Scale: TypeAlias = Literal["share", "count", "factor"]
@@ -21,23 +23,44 @@ _SCALES: Mapping[Scale, tuple[float, float, str]] = {
 }
 
 
-def _of_success(kind: str) -> dict[str, tuple[Scale, Callable[[Assessment], float]]]:
+Figure: TypeAlias = Callable[[Assessment], Fraction | float]
+
+
+def _of_success(kind: str) -> dict[str, tuple[Scale, Figure]]:
     """The measures of one kind of success: `deterministic` or `probabilistic`."""
-    counts = {"deterministic": "certain", "probabilistic": "right"}[kind]
     return {
-        f"{kind}.prior": ("share", lambda a: float(getattr(a, kind).prior)),
-        f"{kind}.posterior": ("share", lambda a: float(getattr(a, kind).posterior)),
-        f"{kind}.additive": ("share", lambda a: float(getattr(a, kind).additive)),
-        f"{kind}.multiplicative": ("factor", lambda a: float(getattr(a, kind).multiplicative)),
-        f"{kind}.count": ("count", lambda a: float(getattr(a, counts).posterior)),
+        f"{kind}.prior": ("share", lambda a: _exact(a, kind).prior),
+        f"{kind}.posterior": ("share", lambda a: _exact(a, kind).posterior),
+        f"{kind}.additive": ("share", lambda a: _exact(a, kind).additive),
+        f"{kind}.multiplicative": ("factor", lambda a: _exact(a, kind).multiplicative),
+        f"{kind}.count": ("count", lambda a: _counts(a, kind).posterior),
     }
 
 
-ASSESSMENT_MEASURES: Mapping[str, tuple[Scale, Callable[[Assessment], float]]] = {
+def _counts(assessment: Assessment, kind: str) -> PriorPosterior:
+    return assessment.certain if kind == "deterministic" else assessment.right
+
+
+def _exact(assessment: Assessment, kind: str) -> PriorPosterior:
+    """The shares as fractions of counts, so that a bound of 0.3 is met by 4/10 - 1/10."""
+    shares: PriorPosterior = getattr(assessment, kind)
+    counts = _counts(assessment, kind)
+
+    def fraction(share: float, count: float) -> float:
+        of_counts = Fraction(count) / assessment.secrets
+        # With a gain, the figure is worth something and no share of the secrets.
+        return cast("float", of_counts if float(of_counts) == share else Fraction(share))
+
+    return PriorPosterior(
+        fraction(shares.prior, counts.prior), fraction(shares.posterior, counts.posterior)
+    )
+
+
+ASSESSMENT_MEASURES: Mapping[str, tuple[Scale, Figure]] = {
     **_of_success("deterministic"),
     **_of_success("probabilistic"),
-    "additive_leakage": ("share", lambda a: a.additive_leakage),
-    "multiplicative_leakage": ("factor", lambda a: a.multiplicative_leakage),
+    "additive_leakage": ("share", lambda a: _exact(a, "probabilistic").additive),
+    "multiplicative_leakage": ("factor", lambda a: _exact(a, "probabilistic").multiplicative),
 }
 """What an adversary may be limited in, by name, with the scale of its bounds."""
 
@@ -61,6 +84,7 @@ class Limit:
 
     def __init__(
         self,
+        /,
         measure: str,
         at_most: float | None = None,
         at_least: float | None = None,
@@ -70,7 +94,7 @@ class Limit:
         **options: Any,
     ) -> None:
         given = {
-            "measure": measure,
+            "measure": str(measure),
             "at_most": at_most,
             "at_least": at_least,
             "adversary": adversary,
@@ -124,15 +148,19 @@ class Limit:
         return {**told, **self.options}
 
     def _outcome(
-        self, value: float, scale: Scale, subject: str, more: Sentence | None = None
+        self, value: Fraction | float, scale: Scale, subject: str, more: Sentence | None = None
     ) -> Outcome:
-        held = value <= self.bound if self.at_most is not None else value >= self.bound
-        show = percent if scale == "share" else number
-        found, allowed = show(value), f"{self.direction} {show(self.bound)}"
+        bound = Fraction(str(self.bound))
+        held = value <= bound if self.at_most is not None else value >= bound
+        found, allowed = _told(float(value), self.bound, percent if scale == "share" else number)
+        allowed = f"{self.direction} {allowed}"
+        what = self.measure if self.of_assessment else "other"
         values = {"measure": self.measure, "subject": subject, "found": found, "allowed": allowed}
-        said = Sentence("divulge.assessment", "limit.held" if held else "limit.failed", values)
-        sentences = (said, more) if more else (said,)
-        return Outcome(self, subject, value, held, found, allowed, sentences)
+        said = (
+            Sentence("divulge.assessment", f"measure.{what}", values),
+            *((more,) if more else ()),
+        )
+        return Outcome(self, subject, float(value), held, found, allowed, said)
 
     def _problems(self) -> Iterator[Problem]:
         known = [*ASSESSMENT_MEASURES, *measures()]
@@ -142,6 +170,9 @@ class Limit:
             return
         if (self.at_most is None) == (self.at_least is None):
             yield Problem("", "give either at_most or at_least.")
+            return
+        if not _is_finite(self.bound):
+            yield Problem(self._bound_name, "must be a finite number.")
             return
         if self.of_assessment:
             yield from self._problems_of_assessment()
@@ -173,6 +204,18 @@ class Limit:
     @property
     def _bound_name(self) -> str:
         return "at_most" if self.at_most is not None else "at_least"
+
+
+def _is_finite(bound: object) -> bool:
+    return isinstance(bound, (int, float)) and math.isfinite(bound)
+
+
+def _told(value: float, bound: float, show: Callable[[float], str]) -> tuple[str, str]:
+    """Both figures in words; with all their digits where few would make them look alike."""
+    found, allowed = show(value), show(bound)
+    if found == allowed and value != bound:
+        return f"{value:.15g}", f"{bound:.15g}"
+    return found, allowed
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ file and no code changes, and a package of somebody else's brings its own in the
 
 from __future__ import annotations
 
+import math
 import string
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -94,6 +95,8 @@ def count_in_words(count: float, words: Mapping[str, str] | None = None) -> str:
     million = (words or {}).get("million", "million")
     if count >= 1_000_000:
         return f"{count / 1_000_000:,.1f} {million}"
+    if 0 < count < 0.05:
+        return "less than 0.1"
     return f"{count:,.0f}" if count == round(count) or count >= 100 else f"{count:,.1f}"
 
 
@@ -116,8 +119,8 @@ def number(value: float) -> str:
     >>> number(18430), number(0.12345), number(float("inf"))
     ('18,430', '0.1235', 'infinite')
     """
-    if value in (float("inf"), float("-inf")):
-        return "infinite"
+    if not math.isfinite(value):
+        return "no number" if math.isnan(value) else "infinite"
     return f"{value:,.0f}" if value == round(value) else f"{value:.4g}"
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from rich.console import Console
-
 from divulge import datasets
+from divulge.cli.showing import say
 from divulge.release import Release
 from divulge.report import check_into
 from divulge.report.results import REPORT
@@ -18,23 +17,15 @@ RELEASE = "release.toml"
 
 def demonstrate(folder: Path, pupils: int) -> None:
     """Make the data and the release, check it, and say where everything is."""
-    console = Console()
     text = (resources.files("divulge.cli") / "demo_release.toml").read_text(encoding="utf-8")
     with WholeFiles(folder) as files:
         files.path(RELEASE).write_text(text, encoding="utf-8")
     datasets.school_census(pupils).write(folder / "pupils.parquet")
     datasets.inflation_and_growth(5_000, balance="U").write(folder / "companies.csv")
-    console.print(f"A release of two made-up datasets is described in {folder / RELEASE}:\n")
+    say(f"A release of made-up datasets is described in {folder / RELEASE}:\n")
     verdict = check_into(Release.load(folder / RELEASE), folder)
-    console.print(verdict)
-    console.print(
-        "\n[dim]This release is meant to fail: that is what the report is for.[/dim]"
-        if not verdict.passed
-        else ""
-    )
-    console.print(f"The report is in {folder / REPORT}", soft_wrap=True, highlight=False)
-    console.print(
-        f"Change {folder / RELEASE} and run: divulge check {folder / RELEASE} --out {folder}",
-        soft_wrap=True,
-        highlight=False,
-    )
+    say(verdict)
+    if not verdict.passed:
+        say("\nThis release is meant to fail: that is what the report is for.")
+    say(f"The report is in {folder / REPORT}")
+    say(f"Change {folder / RELEASE} and run: divulge check {folder / RELEASE} --out {folder}")

@@ -6,12 +6,15 @@ so that `divulge --help` answers at once.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
 
 import typer
+
+from divulge.cli.showing import print_json, say, shown
 
 FINE, LIMIT_FAILS, COULD_NOT_RUN = 0, 1, 2
 
@@ -61,17 +64,15 @@ def check(
             from divulge.report import check_into
 
             verdict = check_into(loaded, out)
-    if json:
-        _print_json(verdict.to_dict())
-    else:
-        from rich.console import Console
+    with shown():
+        if json:
+            print_json(verdict.to_dict())
+        else:
+            say(verdict)
+            if out is not None:
+                from divulge.report.results import REPORT
 
-        console = Console()
-        console.print(verdict)
-        if out is not None:
-            from divulge.report.results import REPORT
-
-            console.print(f"\nThe report is in {out / REPORT}", soft_wrap=True, highlight=False)
+                say(f"\nThe report is in {out / REPORT}")
     raise typer.Exit(FINE if verdict.passed else LIMIT_FAILS)
 
 
@@ -97,7 +98,8 @@ def schema(
     """Print the JSON schema of release files or of result.json."""
     from divulge.release import release_schema, result_schema
 
-    _print_json(release_schema() if of == "release" else result_schema())
+    with shown():
+        print_json(release_schema() if of == "release" else result_schema())
 
 
 def main() -> NoReturn:
@@ -106,15 +108,17 @@ def main() -> NoReturn:
 
     from divulge.work.problems import DivulgeError
 
-    signal.signal(signal.SIGINT, _interrupted)
+    for wish in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(wish, _interrupted)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter shows another
+            stream.reconfigure(errors="replace")
     try:
-        app(standalone_mode=True)
+        app()
     except DivulgeError as error:
         _stop(str(error))
-    except BrokenPipeError:
-        # Whoever read our output has gone; Python would complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(FINE)
+    except OSError as error:
+        _stop(f"{error.filename or 'a file'}: {(error.strerror or 'cannot be used').lower()}")
     except Exception as error:
         if os.environ.get("DIVULGE_TRACEBACK"):
             raise
@@ -136,9 +140,3 @@ def _interrupted(*_: object) -> NoReturn:
 def _stop(message: str) -> NoReturn:
     typer.echo(f"divulge: {message}", err=True)
     sys.exit(COULD_NOT_RUN)
-
-
-def _print_json(content: object) -> None:
-    import json
-
-    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))

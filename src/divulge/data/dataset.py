@@ -186,6 +186,16 @@ class Dataset:
             digest.update(np.ascontiguousarray(column.codes).data)
         return digest.hexdigest()
 
+    def to_dict(self) -> dict[str, Any]:
+        """What it is, without a value of a record, as plain values."""
+        return {
+            "name": self.name,
+            "records": self.rows,
+            "subjects": self.subjects,
+            "attributes": self.names,
+            "roles": dict(self.roles),
+        }
+
     def __repr__(self) -> str:
         # Never a value: a dataset is printed into logs and notebooks that are shared.
         parts = ", ".join(f"{len(as_names(names))} {role}" for role, names in self.roles.items())

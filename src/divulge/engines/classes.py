@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from divulge.engines.duck import DuckSession, identifier
+from divulge.engines.duck import DuckSession
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,8 +71,8 @@ def class_sizes(codes: pa.Table, by: Sequence[str]) -> ClassSizes:
     >>> sizes.size.tolist(), sizes.classes.tolist(), sizes.singletons
     ([1, 2], [1, 1], 1)
     """
-    attributes = ", ".join(map(identifier, by))
-    with DuckSession(records=codes) as duck:
+    records, attributes = _for_sql(codes, by)
+    with DuckSession(records=records) as duck:
         found = duck.arrays(
             f"""
             SELECT size, count(*) AS classes
@@ -94,21 +94,22 @@ def class_sizes_by_group(codes: pa.Table, by: Sequence[str], group: str) -> Grou
     >>> list(zip(found.group.tolist(), found.size.tolist(), found.records.tolist()))
     [(0, 2, 1), (1, 1, 1), (1, 2, 1)]
     """
-    attributes = ", ".join(map(identifier, by))
-    with DuckSession(records=codes) as duck:
+    records, attributes = _for_sql(codes, by)
+    records = records.append_column("of_group", codes.column(group))
+    with DuckSession(records=records) as duck:
         found = duck.arrays(
             f"""
             WITH classes AS (
-                SELECT {identifier(group)} AS "group", count(*) AS of_group,
+                SELECT of_group, count(*) AS counted,
                        sum(count(*)) OVER (PARTITION BY {attributes}) AS size
-                FROM records GROUP BY {attributes}, {identifier(group)}
+                FROM records GROUP BY {attributes}, of_group
             )
-            SELECT "group", size::BIGINT AS size, sum(of_group)::BIGINT AS records
-            FROM classes GROUP BY "group", size ORDER BY "group", size
+            SELECT of_group, size::BIGINT AS size, sum(counted)::BIGINT AS records
+            FROM classes GROUP BY of_group, size ORDER BY of_group, size
             """
         )
     return GroupedClassSizes(
-        found["group"].astype(np.int64),
+        found["of_group"].astype(np.int64),
         found["size"].astype(np.int64),
         found["records"].astype(np.int64),
     )
@@ -123,17 +124,25 @@ def class_size_of_each(codes: pa.Table, by: Sequence[str]) -> IntArray:
     """
     import pyarrow as pa
 
-    attributes = ", ".join(map(identifier, by))
-    numbered = codes.select(list(by)).append_column(
-        "record number", pa.array(np.arange(codes.num_rows, dtype=np.int64))
-    )
-    with DuckSession(records=numbered) as duck:
+    records, attributes = _for_sql(codes, by)
+    numbers = pa.array(np.arange(codes.num_rows, dtype=np.int64))
+    records = records.append_column("record_number", numbers)
+    with DuckSession(records=records) as duck:
         found = duck.arrays(
             f"""
-            SELECT "record number" AS number, count(*) OVER (PARTITION BY {attributes}) AS size
+            SELECT record_number, count(*) OVER (PARTITION BY {attributes}) AS size
             FROM records
             """
         )
     sizes = np.empty(codes.num_rows, dtype=np.int64)
-    sizes[found["number"]] = found["size"]
+    sizes[found["record_number"]] = found["size"]
     return sizes
+
+
+def _for_sql(codes: pa.Table, by: Sequence[str]) -> tuple[pa.Table, str]:
+    """The attributes under names of our own, and these names for SQL.
+
+    A user's names never reach SQL: DuckDB takes "Age" and "age" for one even in quotation marks.
+    """
+    names = [f"a{number}" for number in range(len(by))]
+    return codes.select(list(by)).rename_columns(names), ", ".join(names)

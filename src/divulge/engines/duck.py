@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
 import tempfile
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +21,8 @@ if TYPE_CHECKING:
 
 # DuckDB's own default is 80% of the machine; we leave room for the codes that it reads from us.
 SHARE_OF_FREE_MEMORY = 0.6
+SECONDS_BETWEEN_CHECKS = 0.1
+_SPILL = re.compile(r"^divulge-spill-(?P<pid>\d+)-")
 
 
 class DuckSession:
@@ -34,7 +41,10 @@ class DuckSession:
     def __enter__(self) -> DuckSession:
         import duckdb
 
-        spill = self._open.enter_context(tempfile.TemporaryDirectory(prefix="divulge-spill-"))
+        _remove_abandoned_spills()
+        spill = self._open.enter_context(
+            tempfile.TemporaryDirectory(prefix=f"divulge-spill-{os.getpid()}-")
+        )
         limit = int(work.available_memory() * SHARE_OF_FREE_MEMORY)
         self._connection = duckdb.connect(
             ":memory:",
@@ -43,9 +53,6 @@ class DuckSession:
         self._open.callback(self._connection.close)
         for name, table in self._tables.items():
             self._connection.register(name, table)
-        self._open.enter_context(
-            work.current().cancellation.interrupting(self._connection.interrupt)
-        )
         return self
 
     def __exit__(
@@ -57,24 +64,30 @@ class DuckSession:
         self._open.close()
 
     def arrays(self, sql: str) -> dict[str, npt.NDArray[Any]]:
-        """The result of a query as one array a column."""
-        import duckdb
+        """The result of a query as one array a column.
 
+        The query runs in a thread of its own while this one looks whether it is time to stop: a
+        query cannot look by itself.
+        """
         work.check()
-        try:
-            result: dict[str, Any] = self._connection.execute(sql).fetchnumpy()
-        except duckdb.InterruptException:
-            work.check()
-            raise
-        work.check()
+        with ThreadPoolExecutor(max_workers=1) as beside:
+            running = beside.submit(self._result, sql)
+            try:
+                while not wait([running], timeout=SECONDS_BETWEEN_CHECKS).done:
+                    work.check()
+            except BaseException:
+                self._connection.interrupt()
+                raise
+        return running.result()
+
+    def _result(self, sql: str) -> dict[str, npt.NDArray[Any]]:
+        result: dict[str, Any] = self._connection.execute(sql).fetchnumpy()
         return result
 
 
-def identifier(name: str) -> str:
-    """A name as SQL takes it, whatever characters it has.
-
-    >>> identifier("Residential Rev.")
-    '"Residential Rev."'
-    """
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"'
+def _remove_abandoned_spills() -> None:
+    """Remove what killed runs have spilled: it holds codes of records."""
+    for folder in Path(tempfile.gettempdir()).glob("divulge-spill-*"):
+        owner = _SPILL.match(folder.name)
+        if owner and not work.lives(int(owner["pid"])):
+            shutil.rmtree(folder, ignore_errors=True)

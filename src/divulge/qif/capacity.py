@@ -31,7 +31,9 @@ def multiplicative_capacity(channel: MatrixLike) -> float:
     >>> multiplicative_capacity([[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]])
     2.5
     """
-    return as_number(channel_of(channel, "channel").maxima().sum())
+    capacity = as_number(channel_of(channel, "channel").maxima().sum())
+    # Rows add up to one, and the largest cells to no less; rounding may say otherwise.
+    return max(capacity, as_number(1))
 
 
 def additive_capacity(h: Hyper) -> float:
@@ -52,23 +54,57 @@ def additive_capacity(h: Hyper) -> float:
     return as_number(rises.sum() / h.total)
 
 
-@dataclass(frozen=True, eq=False)
-class ShannonCapacity:
-    """A Shannon capacity with the bounds between which it surely lies.
+class ShannonCapacity(float):
+    """A Shannon capacity in bits per observation: a number that knows how sure it is.
 
-    >>> shannon_capacity([[1, 0], [0, 1]])
+    >>> found = shannon_capacity([[1, 0], [0, 1]])
+    >>> found
     ShannonCapacity(value=1.0, lower=1.0, upper=1.0, iterations=1, reached=True)
+    >>> found == 1
+    True
     """
 
-    value: float
-    """Bits per observation: the middle of the bounds."""
     lower: float
+    """It surely lies between this,"""
     upper: float
+    """and this; the value is the middle."""
     iterations: int
     reached: bool
     """Whether the bounds are as close as was asked for."""
     prior: Numbers
     """A prior under which the release tells at least almost as much."""
+
+    def __new__(
+        cls, lower: float, upper: float, iterations: int, reached: bool, prior: Numbers
+    ) -> ShannonCapacity:
+        """The middle of the bounds."""
+        made = super().__new__(cls, (lower + upper) / 2)
+        made.lower, made.upper = lower, upper
+        made.iterations, made.reached, made.prior = iterations, reached, prior
+        return made
+
+    @property
+    def value(self) -> float:
+        """The number alone.
+
+        >>> shannon_capacity([[1, 0], [0, 1]]).value
+        1.0
+        """
+        return float(self)
+
+    def to_dict(self) -> dict[str, float | int | bool]:
+        """The number and its bounds as plain values.
+
+        >>> shannon_capacity([[1, 0], [0, 1]]).to_dict()["upper"]
+        1.0
+        """
+        return {
+            "value": self.value,
+            "lower": self.lower,
+            "upper": self.upper,
+            "iterations": self.iterations,
+            "reached": self.reached,
+        }
 
     def __repr__(self) -> str:
         return (
@@ -111,7 +147,6 @@ def shannon_capacity(
         prior = factors / factors.sum()
     lower, upper = max(lower, 0.0), max(upper, 0.0)  # rounding must not announce less than nothing
     return ShannonCapacity(
-        value=(lower + upper) / 2,
         lower=lower,
         upper=upper,
         iterations=iteration,
@@ -162,6 +197,15 @@ class ReleaseCapacity:
         10
         """
         return min(self.product, self.secrets)
+
+    def to_dict(self) -> dict[str, object]:
+        """The parts and the bounds as plain values.
+
+        >>> ReleaseCapacity({"2014": 2.0}, secrets=10).to_dict()["bound"]
+        2.0
+        """
+        parts = {name: float(capacity) for name, capacity in self.parts.items()}
+        return {"parts": parts, "product": float(self.product), "bound": float(self.bound)}
 
 
 def release_capacity(parts: Mapping[str, MatrixLike]) -> ReleaseCapacity:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 
 import numpy as np
 
@@ -90,8 +91,9 @@ class KGuesses(Gain):
     guesses: int
 
     def __post_init__(self) -> None:
-        if self.guesses < 1:
-            raise ValueError(f"an adversary needs at least 1 guess, not {self.guesses}.")
+        if self.guesses < 1 or self.guesses != int(self.guesses):
+            message = f"an adversary needs at least 1 guess, and whole ones, not {self.guesses}."
+            raise ValueError(message)
 
     def best(self, columns: Columns) -> Numbers:
         """Name the likeliest: no need to look at every choice of k secrets."""
@@ -102,8 +104,9 @@ class KGuesses(Gain):
 
     def matrix(self, secrets: int) -> Numbers:
         """One row for every choice of k secrets."""
-        chosen = list(combinations(range(secrets), min(self.guesses, secrets)))
-        require_small(len(chosen), secrets)
+        named_at_once = min(self.guesses, secrets)
+        require_small(comb(secrets, named_at_once), secrets)
+        chosen = list(combinations(range(secrets), named_at_once))
         gains = np.zeros((len(chosen), secrets))
         for row, named in zip(gains, chosen, strict=True):
             row[list(named)] = 1

@@ -47,6 +47,8 @@ def within_distance(distances: MatrixLike | VectorLike, at_most: float) -> Gain:
     """
     flat = np.ndim(np.asarray(distances)) == 1
     measured = signed_numbers_of(distances, "distances", dimensions=1 if flat else 2)
+    if measured.dtype != object and not np.isfinite(measured).all():
+        raise ValueError("distances has a value that is no finite number.")
     if flat:
         require_small(measured.size, measured.size)
         measured = np.abs(measured[:, None] - measured[None, :])

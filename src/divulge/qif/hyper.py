@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
+MOST_UNUSED_CODES = 10_000_000
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Hyper:
     """The adversary's knowledge of a secret, before and after each possible observation.
@@ -67,7 +70,10 @@ class Hyper:
         weights = columns_of(counts, "counts", exact=exact)
         if weights.values.size == 0:
             raise ValueError("counts are all zero: no secret was ever observed.")
-        total = weights.values.sum()
+        with np.errstate(over="ignore"):
+            total = weights.values.sum()
+        if not weights.exact and not np.isfinite(total):
+            raise ValueError("counts are too large to be added up.")
         return cls(weights, total, weights.row_sums() / total)
 
     @classmethod
@@ -97,7 +103,14 @@ class Hyper:
         if rows.layout == "sparse":  # scipy's matrices hold no Fractions
             before = before.astype(np.float64)
         before, likelihood = alike(before, rows.values)
-        joint = rows.with_values(before[rows.rows] * likelihood)
+        together = before[rows.rows] * likelihood
+        lost = np.flatnonzero((together == 0) & (before[rows.rows] != 0))
+        if lost.size:
+            raise ValueError(
+                f"prior times channel is too small for a floating number in row "
+                f"{rows.rows[lost[0]]}; give Fractions."
+            )
+        joint = rows.with_values(together)
         one = Fraction(1) if joint.exact else 1.0
         return cls(joint, one, before)
 
@@ -139,6 +152,8 @@ class Hyper:
         if weight.size != secret.size:
             raise ValueError(f"{secret.size} records, but a prior on {weight.size} of them.")
         needed = (int(secret.max()) + 1, int(observation.max()) + 1)
+        if max(needed) > MOST_UNUSED_CODES + 100 * secret.size:
+            raise ValueError("codes are numbered from 0 without large gaps; these look like ids.")
         if shape is not None and (shape[0] < needed[0] or shape[1] < needed[1]):
             raise ValueError(f"shape {shape} is too small: the codes need at least {needed}.")
         if weight.dtype == object:
@@ -241,6 +256,20 @@ class Hyper:
         [0.45, 0.55]
         """
         return Hyper.from_prior(prior, self.channel)
+
+    def to_dict(self) -> dict[str, Any]:
+        """How large it is, and what is believed before, as plain values.
+
+        >>> Hyper.from_counts([[1, 1], [0, 2]]).to_dict()
+        {'secrets': 2, 'observations': 2, 'exact': False, 'prior': [0.5, 0.5]}
+        """
+        secrets, observations = self.shape
+        return {
+            "secrets": secrets,
+            "observations": observations,
+            "exact": self.exact,
+            "prior": [float(each) for each in self.prior],
+        }
 
     def __repr__(self) -> str:
         secrets, observations = self.shape

@@ -130,8 +130,8 @@ def _floating(array: NDArray[Any], name: str) -> Numbers:
         raise ValueError(f"{name} has to hold numbers, not {array.dtype}.")
     try:
         return array.astype(np.float64, copy=False)
-    except TypeError as error:
-        raise ValueError(f"{name} has to hold numbers only.") from error
+    except (TypeError, ValueError):  # their text repeats the value
+        raise ValueError(f"{name} has to hold numbers only.") from None
 
 
 def _first_wrong(values: Numbers) -> tuple[tuple[int, ...], str] | None:

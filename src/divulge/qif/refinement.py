@@ -47,6 +47,15 @@ class Refinement:
     """Where it does not hold: what that adversary expects to gain from the first channel
     (`prior`) and from the second (`posterior`)."""
 
+    def to_dict(self) -> dict[str, object]:
+        """The answer and what it rests on, without the matrices.
+
+        >>> refinement([[1, 0], [0, 1]], by=[[0.5, 0.5], [0.5, 0.5]]).to_dict()["holds"]
+        True
+        """
+        expected = None if self.expected is None else self.expected.to_dict()
+        return {"holds": self.holds, "residual": float(self.residual), "expected": expected}
+
     def __repr__(self) -> str:
         return f"Refinement(holds={self.holds})"
 

@@ -100,6 +100,16 @@ class Shift:
             for kind, share in zip(kinds[::-1], probability[::-1], strict=True)
         ]
 
+    def to_dict(self) -> dict[str, list[dict[str, float]]]:
+        """Every distinct move as plain values.
+
+        >>> from divulge.qif import Hyper
+        >>> posterior_shift(Hyper.from_counts([[1, 0], [0, 1]])).to_dict()
+        {'moves': [{'before': 0.5, 'after': 1.0, 'probability': 1.0}]}
+        """
+        moves = [{name: float(x) for name, x in m._asdict().items()} for m in self.moves()]
+        return {"moves": moves}
+
     def __repr__(self) -> str:
         return f"Shift({self.observation.size} possible observations)"
 

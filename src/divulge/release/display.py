@@ -57,7 +57,7 @@ def rows(verdict: Verdict) -> list[tuple[str, str, str, str, str]]:
 def _adversaries(verdict: Verdict) -> Table:
     table = Table(*HEAD, box=None, header_style="dim", pad_edge=False)
     for *cells, state in rows(verdict):
-        table.add_row(*cells, Text(state, STATES[state]))
+        table.add_row(*map(Text, cells), Text(state, STATES[state]))
     return table
 
 

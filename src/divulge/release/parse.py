@@ -44,7 +44,7 @@ def problems_of(
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InvalidInput(str(path), [Problem("", "the file does not exist.")]) from None
     except UnicodeDecodeError:
@@ -57,6 +57,9 @@ def _toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         message = f"is not TOML: {str(error)[0].lower()}{str(error)[1:]}."
+        raise InvalidInput(str(path), [Problem("", message)]) from None
+    except (ValueError, RecursionError):
+        message = "holds a number or a nesting that is larger than can be read."
         raise InvalidInput(str(path), [Problem("", message)]) from None
 
 
@@ -81,6 +84,8 @@ def _problem(
             word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")
         ]
         return Problem(place, "is not one of the allowed words.", allowed=allowed)
+    if kind in ("model_type", "dict_type"):
+        return Problem(place, "must be a table of settings.")
     return Problem(place, f"{message.replace('Input should be', 'must be')}.")
 
 

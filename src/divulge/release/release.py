@@ -73,6 +73,24 @@ class Release:
         problems.raise_any()
         return release
 
+    def to_dict(self) -> dict[str, Any]:
+        """What the release says, as plain values."""
+        return {
+            "datasets": {name: str(plan.source.path) for name, plan in self.datasets.items()},
+            "adversaries": [
+                {
+                    "name": adversary.name,
+                    "attack": adversary.attack,
+                    "dataset": list(adversary.datasets),
+                    **adversary.settings.model_dump(),
+                }
+                for adversary in self.adversaries
+            ],
+            "limits": [limit.to_dict() for limit in self.limits],
+            "methods": list(self.methods),
+            "rules": [str(path) for path in self.rules],
+        }
+
     def check(self) -> Verdict:
         """Run every attack, judge every limit, and give the verdict."""
         from divulge.release.check import check
@@ -113,6 +131,9 @@ class _Loader:
             names = source.names()
         except InvalidInput as error:
             self.problems.add(f"{place}, source", str(error))
+        except OSError as error:
+            reason = (error.strerror or "no reason is given").lower()
+            self.problems.add(f"{place}, source", f"cannot be used: {reason}.")
         else:
             self.names[table.name] = names
             self.problems.extend(place, problems_with_roles(table.roles, names))
@@ -170,6 +191,10 @@ class _Loader:
             if len(known) > 1:
                 self.problems.add(f"{place}, dataset", "is missing; name one.", "", known)
             return known[:1]
+        if not table.dataset:
+            self.problems.add(f"{place}, dataset", "names none.", "", known)
+        for name in {name for name in table.dataset if table.dataset.count(name) > 1}:
+            self.problems.add(f"{place}, dataset", f'names "{name}" more than once.')
         for name in table.dataset:
             if name not in known:
                 message = f'the release has no dataset "{name}".'
@@ -192,10 +217,13 @@ class _Loader:
             found = problems_with_names("attribute", [table.attribute], names, of)
             self.problems.extend(place, found)
         try:
-            return Limit(**table.model_dump())
+            limit = Limit(**table.model_dump())
         except InvalidInput as error:
             self.problems.extend(place, error.problems)
             return None
+        if limit.of_assessment and not adversaries:
+            self.problems.add(place, "limits an adversary, and the release names none.")
+        return limit
 
     def _rules(self) -> tuple[Path, ...]:
         files = (

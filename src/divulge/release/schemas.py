@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from divulge.assessment import attacks
+from divulge.assessment import attacks, measures
 from divulge.assessment.limit import ASSESSMENT_MEASURES
+from divulge.data import ROLES
 from divulge.release.settings import ReleaseTable
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -24,6 +25,10 @@ def release_schema() -> dict[str, Any]:
     'Divulge release'
     """
     schema = ReleaseTable.model_json_schema()
+    schema["$defs"]["DatasetTable"]["properties"]["roles"]["propertyNames"] = {"enum": list(ROLES)}
+    limit = schema["$defs"]["LimitTable"]
+    limit["properties"]["measure"] = {"enum": [*ASSESSMENT_MEASURES, *sorted(measures())]}
+    limit["oneOf"] = [{"required": ["at_most"]}, {"required": ["at_least"]}]
     adversary = schema["$defs"]["AdversaryTable"]
     adversary["properties"]["attack"] = {"enum": sorted(attacks())}
     adversary["allOf"] = []
@@ -33,6 +38,8 @@ def release_schema() -> dict[str, Any]:
         given = {key: settings[key] for key in ("properties", "required") if key in settings}
         chosen = {"properties": {"attack": {"const": name}}, "required": ["attack"]}
         adversary["allOf"].append({"if": chosen, "then": given})
+    adversary.pop("additionalProperties", None)
+    adversary["unevaluatedProperties"] = False
     return {**schema, "$schema": _DRAFT, "title": "Divulge release"}
 
 

@@ -38,9 +38,12 @@ class Verdict:
         """The verdict in a few sentences: what it is, and what it is not."""
         failed = sum(not outcome.held for outcome in self.outcomes)
         values = {"failed": failed, "total": len(self.outcomes)}
-        said = [Sentence("divulge.release", "verdict", values)] if self.outcomes else []
-        if not self.outcomes:
-            said.append(Sentence("divulge.release", "no_limits"))
+        said = [Sentence("divulge.release", "verdict" if self.outcomes else "no_limits", values)]
+        for name, dataset in self.datasets.items():
+            identifiers = dataset.dictionary.having("identifier")
+            if identifiers:
+                held = {"dataset": name, "identifiers": identifiers}
+                said.append(Sentence("divulge.release", "identifiers", held))
         if not self.assessments:
             said.append(Sentence("divulge.release", "no_adversaries"))
         if self.release.rules:
@@ -59,7 +62,7 @@ class Verdict:
                 "dataset": a.dataset,
                 "knows": list(a.knows),
                 "secrets": a.secrets,
-                "certain": a.certain.posterior,
+                "certain": float(a.certain.posterior),
                 "deterministic.prior": a.deterministic.prior,
                 "deterministic.posterior": a.deterministic.posterior,
                 "right": float(a.right.posterior),
@@ -70,7 +73,7 @@ class Verdict:
             }
             for a in self.assessments
         ]
-        return pa.Table.from_pylist(rows)
+        return pa.Table.from_pylist(rows, schema=_table_schema())
 
     def keeps_limits(self, assessment: Assessment) -> bool:
         """Whether an adversary stays within all limits that are hers."""
@@ -123,3 +126,27 @@ class Verdict:
         from divulge.release.display import as_html
 
         return as_html(self)
+
+
+def _table_schema() -> pa.Schema:
+    import pyarrow as pa
+
+    texts = ["adversary", "attack", "model", "dataset"]
+    shares = [
+        f"{kind}.{when}"
+        for kind in ("deterministic", "probabilistic")
+        for when in ("prior", "posterior")
+    ]
+    return pa.schema(
+        [
+            *((name, pa.string()) for name in texts),
+            ("knows", pa.list_(pa.string())),
+            ("secrets", pa.int64()),
+            ("certain", pa.float64()),
+            *((name, pa.float64()) for name in shares[:2]),
+            ("right", pa.float64()),
+            *((name, pa.float64()) for name in shares[2:]),
+            ("claim", pa.string()),
+            ("passed", pa.bool_()),
+        ]
+    )

@@ -29,7 +29,7 @@ def page(verdict: Verdict) -> str:
         verdict=verdict,
         style=_resource("report.css"),
         overview=_picture(verdict.chart()) if verdict.assessments else None,
-        charts=[_picture(a.chart()) for a in verdict.assessments],
+        charts=[_picture(a.chart()) if a.has_chart else None for a in verdict.assessments],
         version=version(),
         made=dt.datetime.now(tz=dt.UTC).date().isoformat(),
     )

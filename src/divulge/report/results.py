@@ -21,9 +21,14 @@ def check_into(release: Release, folder: Path | str) -> Verdict:
     A run that is killed leaves no half file; the next one takes up what it had counted.
     """
     checkpoints = Checkpoints(Path(folder) / CHECKPOINTS)
-    with work.under(checkpoints=checkpoints):
-        verdict = release.check()
-    write_results(verdict, folder)
+    try:
+        with work.under(checkpoints=checkpoints):
+            verdict = release.check()
+        write_results(verdict, folder)
+    except work.InvalidInput:
+        # What cannot be right next time either leaves nothing behind.
+        checkpoints.clear()
+        raise
     checkpoints.clear()
     return verdict
 
@@ -31,6 +36,6 @@ def check_into(release: Release, folder: Path | str) -> Verdict:
 def write_results(verdict: Verdict, folder: Path | str) -> None:
     """Write `result.json` and `report.html`."""
     with work.step("Writing the report"), WholeFiles(folder) as files:
-        text = json.dumps(verdict.to_dict(), indent=2, ensure_ascii=False)
+        text = json.dumps(verdict.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
         files.path(RESULT).write_text(text + "\n", encoding="utf-8")
         files.path(REPORT).write_text(page(verdict), encoding="utf-8")

@@ -21,7 +21,7 @@ Whoever called decides what becomes of it:
 from divulge.work.budget import Budget, BudgetSpent, Cancellation, Cancelled
 from divulge.work.checkpoints import Checkpoints
 from divulge.work.conditions import Conditions, check, current, remember, step, under
-from divulge.work.files import WholeFiles, whole_file
+from divulge.work.files import WholeFiles, lives, whole_file
 from divulge.work.memory import MemoryPlan, NotEnoughMemory, available_memory, process_peak_memory
 from divulge.work.problems import DivulgeError, InvalidInput, Problem, Problems, nearest, quoted
 from divulge.work.progress import NotebookReporter, Progress, Reporter, TerminalReporter
@@ -48,6 +48,7 @@ __all__ = [
     "available_memory",
     "check",
     "current",
+    "lives",
     "nearest",
     "process_peak_memory",
     "quoted",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 from divulge.work.problems import DivulgeError
 
@@ -30,16 +28,10 @@ class Cancellation:
 
     def __init__(self) -> None:
         self._asked = threading.Event()
-        self._lock = threading.Lock()
-        self._interrupts: list[Callable[[], None]] = []
 
     def cancel(self) -> None:
-        """Ask the work to stop, and interrupt what is running inside an engine."""
+        """Ask the work to stop; it does so at its next step."""
         self._asked.set()
-        with self._lock:
-            interrupts = list(self._interrupts)
-        for interrupt in interrupts:
-            interrupt()
 
     @property
     def asked(self) -> bool:
@@ -50,17 +42,6 @@ class Cancellation:
         """Raise `Cancelled` if somebody has asked."""
         if self.asked:
             raise Cancelled("stopped on request; nothing was written")
-
-    @contextmanager
-    def interrupting(self, interrupt: Callable[[], None]) -> Iterator[None]:
-        """While inside, `cancel` also calls `interrupt`: a query cannot look by itself."""
-        with self._lock:
-            self._interrupts.append(interrupt)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._interrupts.remove(interrupt)
 
 
 class Budget:

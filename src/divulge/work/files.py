@@ -69,8 +69,12 @@ class WholeFiles:
         for part in self._parts.values():
             with part.open("rb") as file:
                 os.fsync(file.fileno())
-        for final, part in self._parts.items():
-            part.replace(final)
+        try:
+            for final, part in self._parts.items():
+                part.replace(final)
+        except OSError:
+            self._abandon()
+            raise
 
     def _abandon(self) -> None:
         for part in self._parts.values():
@@ -100,11 +104,16 @@ def _remove_abandoned(final: Path) -> None:
     """Remove what killed runs left of this file (never what a living process is writing)."""
     for part in final.parent.glob(f".{final.name}.*.part"):
         match = _PART.search(part.name)
-        if match and not _lives(int(match["pid"])):
+        if match and not lives(int(match["pid"])):
             part.unlink(missing_ok=True)
 
 
-def _lives(pid: int) -> bool:
+def lives(pid: int) -> bool:
+    """Whether a process is still there.
+
+    >>> lives(os.getpid())
+    True
+    """
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
