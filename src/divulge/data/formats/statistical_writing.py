@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,7 +66,6 @@ def write(records: Records, path: Path, kind: str, options: Options) -> None:  #
         place = f'column "{name}"'
         problems.extend(place, _problems_with_labels(about, records.columns[name], bounds, stata))
     problems.raise_any()
-    frame = _frame(records, tagged=stata)
     given: dict[str, Any] = {
         "column_labels": {n: a.description for n, a in records.said.items() if a.description},
         "variable_value_labels": {
@@ -74,15 +73,13 @@ def write(records: Records, path: Path, kind: str, options: Options) -> None:  #
         },
     }
     if stata:
-        tagged = {n: _tags_of(c) for n, c in records.columns.items() if _tags_of(c)}
-        for name, about in records.said.items():
-            more = [key[1:] for key in about.labels if _is_tag(key, records.columns[name])]
-            if more:
-                tagged[name] = sorted({*tagged.get(name, []), *more})
+        tagged = {name: _tags(name, records) for name in records.columns if _tags(name, records)}
+        frame = _frame(records, tagged)
         pyreadstat.write_dta(frame, path, missing_user_values=tagged, **given)
     else:
         ranges = {n: [_range(m) for m in a.missing] for n, a in records.said.items() if a.missing}
         compress = kind == SPSS_COMPRESSED
+        frame = _frame(records, ())
         pyreadstat.write_sav(frame, path, missing_ranges=ranges, compress=compress, **given)
 
 
@@ -151,18 +148,20 @@ def _range(code: Any) -> Any:
     return code.low if code.low == code.high else {"lo": code.low, "hi": code.high}
 
 
-def _tags_of(column: Column) -> list[str]:
-    if column.tags is None:
-        return []
-    return [chr(tag) for tag in np.unique(column.tags) if tag]
+def _tags(name: str, records: Records) -> list[str]:
+    """The letters of a column's missing values, and those that have a label."""
+    column = records.columns[name]
+    found = set() if column.tags is None else {chr(tag) for tag in np.unique(column.tags) if tag}
+    labels = records.said[name].labels if name in records.said else {}
+    return sorted(found | {key[1:] for key in labels if _is_tag(key, column)})
 
 
-def _frame(records: Records, tagged: bool) -> Any:
+def _frame(records: Records, tagged: Iterable[str]) -> Any:
     """A data frame, which is what the writer takes; polars or pandas, whichever is there."""
     import pyarrow as pa
 
     arrays = {name: _writable(column.to_arrow()) for name, column in records.columns.items()}
-    mixed = {n: _mixed(c) for n, c in records.columns.items() if tagged and _tags_of(c)}
+    mixed = {name: _mixed(records.columns[name]) for name in tagged}
     try:
         import polars as pl
 
@@ -185,8 +184,9 @@ def _frame(records: Records, tagged: bool) -> Any:
 
 def _mixed(column: Column) -> list[Any]:
     """Values with the letters of tagged missing ones among them."""
-    assert column.tags is not None  # noqa: S101  # asked only where there are some
-    values = column.to_arrow().to_pylist()
+    values: list[Any] = column.to_arrow().to_pylist()
+    if column.tags is None:
+        return values
     return [chr(t) if t and v is None else v for v, t in zip(values, column.tags, strict=True)]
 
 
