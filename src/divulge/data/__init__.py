@@ -2,11 +2,13 @@
 
 from divulge.data.categorisation import Categorisation, Proposal, categorise
 from divulge.data.column import Column
+from divulge.data.comparison import Remark, compare
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import ROLES, Attribute, Dictionary, MissingCode, Role
 from divulge.data.experience import Experience
 from divulge.data.hierarchy import Hierarchy
 from divulge.data.reading import Source, read
+from divulge.data.weights import EstimatedWeights, estimate_weights
 
 __all__ = [
     "ROLES",
@@ -15,12 +17,16 @@ __all__ = [
     "Column",
     "Dataset",
     "Dictionary",
+    "EstimatedWeights",
     "Experience",
     "Hierarchy",
     "MissingCode",
     "Proposal",
+    "Remark",
     "Role",
     "Source",
     "categorise",
+    "compare",
+    "estimate_weights",
     "read",
 ]

@@ -23,8 +23,9 @@ _SHORT_FORMS = {
     "emp": "employees", "mths": "months", "mos": "months", "yr": "year", "yob": "year of birth",
     "mob": "month of birth", "addr": "address", "tel": "phone", "occ": "occupation",
     "edu": "education", "educ": "education", "inc": "income", "hh": "household",
-    "nat": "nationality", "mun": "municipio", "qty": "quantity", "wgt": "weight", "wt": "weight", "dept": "department",
-    "geogr": "geographic", "perc": "percent", "pct": "percent", "mar": "marital", "stat": "status",
+    "nat": "nationality", "mun": "municipio", "qty": "quantity", "wgt": "weight", "wt": "weight",
+    "dept": "department", "geogr": "geographic", "perc": "percent", "pct": "percent",
+    "mar": "marital", "stat": "status",
 }  # fmt: skip
 _SMALL = """
 a an and at by d da das de del della delle der des di do dos du e el en et from i il im in is l la

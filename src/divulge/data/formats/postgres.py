@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from divulge import work
 from divulge.data.column import Column
@@ -41,6 +41,18 @@ def spoken(address: str) -> str:
     parts = urlsplit(address)
     host = parts.netloc.rpartition("@")[2]
     return f"postgresql://{host}{parts.path}"
+
+
+def without_password(address: str) -> str:
+    """An address that may be written down: the user stays, the password goes.
+
+    >>> without_password("postgresql://clerk:secret@db.example/survey?password=secret&port=5")
+    'postgresql://clerk@db.example/survey?port=5'
+    """
+    parts = urlsplit(address)
+    user, at, host = parts.netloc.rpartition("@")
+    query = "&".join(q for q in parts.query.split("&") if not q.startswith("password="))
+    return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host, query=query))
 
 
 def names(address: str, options: Options) -> list[str]:
