@@ -72,6 +72,10 @@ class ColumnEncoder:
         if indices.null_count:
             indices = indices.fill_null(len(values))
         codes = indices.to_numpy(zero_copy_only=False)
+        # A damaged file may point outside of its own list of values, or hold what is no text.
+        values.validate(full=True)
+        if len(codes) and not 0 <= codes.min() <= codes.max() <= len(values):
+            raise pa.ArrowInvalid("an index outside of the dictionary")
         used = np.zeros(len(values) + 1, dtype=bool)
         used[codes] = True
         places = np.cumsum(used[:-1]) - 1

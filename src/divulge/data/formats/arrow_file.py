@@ -58,7 +58,7 @@ def _opened(path: Path) -> Iterator[Any]:
     try:
         with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as file:
             yield file
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
         message = "is an Arrow file that is damaged or cut off."
         raise InvalidInput(str(path), [Problem("", message)]) from None
 

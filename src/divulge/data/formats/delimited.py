@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from divulge.data.formats import PlainFormat
 from divulge.data.formats.contents import COMPRESSED_TEXT, TEXT
 from divulge.data.formats.dialect import Dialect, damaged_archive, dialect_of, opened, undecodable
 from divulge.data.formats.numerals import find_types
-from divulge.work import InvalidInput, Problem, Problems
+from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:
     from divulge.data.formats import Options, Records
@@ -96,12 +97,6 @@ def _text(
     import pyarrow as pa
     import pyarrow.csv as pa_csv
 
-    uneven: list[Any] = []
-
-    def note(row: Any) -> str:
-        uneven.append(row)
-        return "skip"
-
     read = pa_csv.ReadOptions(
         column_names=list(dialect.names),
         skip_rows=dialect.header_lines,
@@ -112,7 +107,6 @@ def _text(
         delimiter=dialect.separator,
         quote_char=dialect.quote or False,
         newlines_in_values=True,
-        invalid_row_handler=note,
         # In a file of one column, an empty line is a record whose value is missing.
         ignore_empty_lines=len(dialect.names) > 1,
     )
@@ -134,8 +128,6 @@ def _text(
                 yield {name: batch.column(name) for name in wanted}
     except (pa.ArrowInvalid, UnicodeDecodeError, OSError, EOFError):
         raise _unreadable(path, dialect) from None
-    if uneven:
-        _raise_uneven(path, dialect)
 
 
 def _unpacked(path: Path, raw: Any) -> Any:
@@ -157,9 +149,22 @@ class _Counted(io.FileIO):
         return block or b""
 
 
-def _raise_uneven(path: Path, dialect: Dialect) -> None:
-    """Name the rows whose number of fields is not the header's (their number, not their text)."""
-    problems = Problems(str(path))
+def _unreadable(path: Path, dialect: Dialect) -> InvalidInput:
+    """Why a file could not be read: no archive, no text, or rows of another length."""
+    try:
+        problems = list(_uneven(path, dialect))
+    except UnicodeDecodeError:
+        return undecodable(path, dialect.encoding)
+    except (OSError, EOFError, zlib.error):
+        return damaged_archive(path)
+    except csv.Error:
+        problems = []
+    message = "cannot be cut into rows and fields; look at its quotation marks."
+    return InvalidInput(str(path), problems or [Problem("", message)])
+
+
+def _uneven(path: Path, dialect: Dialect) -> Iterator[Problem]:
+    """The rows whose number of fields is not the header's (their number, not their text)."""
     found = 0
     with opened(path, dialect.encoding) as file:
         reader = csv.reader(file, **dialect.for_reader())
@@ -168,22 +173,7 @@ def _raise_uneven(path: Path, dialect: Dialect) -> None:
                 found += 1
                 if found <= MOST_ROWS_NAMED:
                     message = f"has {len(row)} fields where the header has {len(dialect.names)}."
-                    problems.add(f"line {reader.line_num}", message)
+                    yield Problem(f"line {reader.line_num}", message)
     if found > MOST_ROWS_NAMED:
-        problems.add("", f"{found - MOST_ROWS_NAMED:,} more lines have another number of fields.")
-    if not found:
-        problems.add("", "some rows cannot be cut into fields; look at its quotation marks.")
-    problems.raise_any()
-
-
-def _unreadable(path: Path, dialect: Dialect) -> InvalidInput:
-    try:
-        with opened(path, dialect.encoding) as file:
-            for _ in file:
-                pass
-    except UnicodeDecodeError:
-        return undecodable(path, dialect.encoding)
-    except (OSError, EOFError):
-        return damaged_archive(path)
-    message = "cannot be cut into rows and fields; look at its quotation marks."
-    return InvalidInput(str(path), [Problem("", message)])
+        more = found - MOST_ROWS_NAMED
+        yield Problem("", f"{more:,} more lines have another number of fields.")

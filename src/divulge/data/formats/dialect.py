@@ -6,6 +6,7 @@ import codecs
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -136,9 +137,10 @@ def _quote(sample: list[str]) -> str:
         return '"'
 
     def quoted(separator: str) -> bool:
-        fields = [f for line in sample[1:] for f in line.rstrip("\r\n").split(separator)]
-        wrapped = [f for f in fields if len(f) > 1 and f.startswith("'") and f.endswith("'")]
-        return len(wrapped) * 3 >= len(fields) > 0
+        cut = re.escape(separator)
+        wrapped = re.compile(rf"(^|{cut})'[^']*'({cut}|$)")
+        rows = [line.rstrip("\r\n") for line in sample[1:]]
+        return sum(bool(wrapped.search(row)) for row in rows) * 2 >= len(rows) > 0
 
     return "'" if any(quoted(separator) for separator in SEPARATORS) else '"'
 

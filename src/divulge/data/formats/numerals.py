@@ -36,7 +36,10 @@ def find_types(subject: str, columns: Mapping[str, Column], options: Options) ->
     as_text = set(options.text)
     for name in as_text - set(columns):
         problems.add("text", f'there is no column "{name}".', name, list(columns))
-    mark = options.decimal or _mark(columns, as_text, problems)
+    mark = options.decimal
+    if mark is None and options.thousands:
+        mark = "," if options.thousands == "." else "."
+    mark = mark or _mark(columns, as_text, problems)
     problems.raise_any()
     found = {}
     for name, column in columns.items():

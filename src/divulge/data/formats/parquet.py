@@ -53,7 +53,9 @@ class Parquet(PlainFormat):
         """Write records, one row group after another."""
         import pyarrow.parquet as pq
 
-        with pq.ParquetWriter(path, records.schema, compression="zstd") as file:
+        with pq.ParquetWriter(
+            path, records.schema, compression="zstd", write_page_checksum=True
+        ) as file:
             for table in records.tables():
                 file.write_table(table)
 
@@ -65,16 +67,16 @@ def _opened(path: Path, as_codes: bool = False) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
             texts = [
                 field.name for field in file.schema_arrow if kind_in_words(field.type) == "text"
             ]
             if not (as_codes and texts):
                 yield file
                 return
-        with pq.ParquetFile(path, read_dictionary=texts) as file:
+        with pq.ParquetFile(path, read_dictionary=texts, page_checksum_verification=True) as file:
             yield file
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
         # Arrow's own text may quote what it stumbled over, so it is not passed on.
         message = "is a Parquet file that is damaged or cut off."
         raise InvalidInput(str(path), [Problem("", message)]) from None

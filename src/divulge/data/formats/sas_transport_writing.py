@@ -136,7 +136,7 @@ def _plain_numbers(values: pa.Array) -> npt.NDArray[np.float64]:
         return _floats(values.cast(pa.time64("us")).cast(pa.int64())) / 1e6
     if pa.types.is_boolean(kind):
         return _floats(values.cast(pa.int8()))
-    return _floats(values.cast(pa.float64()))
+    return _floats(values.cast(pa.float64(), safe=False))
 
 
 def _floats(values: pa.Array) -> npt.NDArray[np.float64]:

@@ -37,7 +37,7 @@ class _StatisticalFile(PlainFormat):
 
     def names(self, path: Path, options: Options) -> list[str]:
         """The names of the columns, read without the records."""
-        return list(self._metadata(path, options).column_names)
+        return [name or "" for name in self._metadata(path, options).column_names]
 
     def kinds(self, path: Path, options: Options) -> Mapping[str, str]:
         """Text or numbers: dates are numbers in these formats."""
