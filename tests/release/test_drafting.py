@@ -148,3 +148,20 @@ def test_no_password_is_written_into_a_draft() -> None:
     from divulge.release.drafting import _relative
 
     assert "hush" not in _relative("postgresql://clerk:hush@db/survey", ".")
+
+
+def test_roles_that_a_user_decided_are_known_the_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIVULGE_EXPERIENCE", str(tmp_path / "own.csv"))
+    Dataset.from_arrow(pa.table({"V12": [1, 2], "Area": ["a", "b"]})).write(tmp_path / "d.csv")
+    (tmp_path / "decided.toml").write_text(
+        '[[dataset]]\nname = "d"\nsource = "d.csv"\n'
+        'roles = { sensitive = ["V12"], non_identifying = ["Area"] }\n'
+    )
+    given = ["init", str(tmp_path / "d.csv"), "--out", str(tmp_path / "release.toml")]
+    ran = CliRunner().invoke(app, [*given, "--accept", str(tmp_path / "decided.toml"), "--json"])
+    found = {p["attribute"]: p for p in json.loads(ran.stdout)["datasets"]["d"]["proposals"]}
+    assert (found["V12"]["role"], found["V12"]["status"]) == ("sensitive", "settled")
+    assert found["Area"]["role"] == "non_identifying"
+    assert "your own base" in found["Area"]["reasons"][0]

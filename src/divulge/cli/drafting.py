@@ -7,8 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from divulge.cli.running import conditions
+from divulge.data import Experience
 from divulge.data.formats import Options
-from divulge.release.drafting import draft, write_draft
+from divulge.release import Release, draft, write_draft
+
+
+def accept_roles(file: Path) -> None:
+    """Take the roles of a release file into the user's own experience base."""
+    release = Release.load(file)
+    Experience.own().accept(release.decided_roles()).save()
 
 
 def drafted(

@@ -84,11 +84,19 @@ def init(
     encoding: Annotated[str | None, typer.Option(help="Of text files.")] = None,
     decimal: Annotated[str | None, typer.Option(help="Of text files.")] = None,
     table: Annotated[str | None, typer.Option(help="Of a database.")] = None,
+    accept: Annotated[
+        Path | None,
+        typer.Option(
+            help="A release file whose roles you decided: they go to your own base first."
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Look at data and draft a release file: roles with reasons, adversaries, limits."""
-    from divulge.cli.drafting import drafted
+    from divulge.cli.drafting import accept_roles, drafted
 
+    if accept is not None:
+        accept_roles(accept)
     text, content = drafted(data, out, overwrite, separator, encoding, decimal, table)
     if json:
         _print_json(content)

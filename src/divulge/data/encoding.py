@@ -62,10 +62,11 @@ class ColumnEncoder:
 
         if isinstance(piece, pa.ExtensionArray):
             piece = piece.storage
+        if len(piece) == 0:
+            self._add_nothing(piece)
+            return
         if not pa.types.is_dictionary(piece.type):
             piece = pc.dictionary_encode(plain(pa.chunked_array([piece]))).combine_chunks()
-            if isinstance(piece, pa.ChunkedArray):  # what an empty piece becomes
-                return
         values = piece.dictionary
         indices = piece.indices
         self._missing = self._missing or indices.null_count > 0
@@ -85,6 +86,15 @@ class ColumnEncoder:
         self._tags.append(tags)
         values = values if kept == len(values) else values.filter(pa.array(used[:-1]))
         self._values.append(plain(pa.chunked_array([values])).combine_chunks())
+
+    def _add_nothing(self, piece: pa.Array) -> None:
+        """An empty piece has a kind, and that is all it has."""
+        import pyarrow as pa
+
+        kind = piece.type.value_type if pa.types.is_dictionary(piece.type) else piece.type
+        self._codes.append(np.empty(0, dtype=np.uint8))
+        self._tags.append(None)
+        self._values.append(plain(pa.chunked_array([pa.array([], kind)])).combine_chunks())
 
     def column(self) -> Column:
         """All pieces as one column; the encoder is empty afterwards."""

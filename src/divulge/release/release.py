@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from divulge.assessment import Adversary, Limit, attacks
 from divulge.data import Dataset, Hierarchy, Source
-from divulge.data.dictionary import problems_with_names, problems_with_roles
+from divulge.data.dictionary import ROLES, Role, problems_with_names, problems_with_roles
 from divulge.data.formats import Options
 from divulge.data.formats.postgres import is_address
 from divulge.data.reading import Place
@@ -84,6 +84,15 @@ class Release:
         release = _Loader(path, tables, problems).load()
         problems.raise_any()
         return release
+
+    def decided_roles(self) -> dict[str, Role]:
+        """The roles that this file gives, by attribute: what a user has decided."""
+        return {
+            attribute: role
+            for plan in self.datasets.values()
+            for role in ROLES
+            for attribute in plan.roles.get(role, ())
+        }
 
     def check(self) -> Verdict:
         """Run every attack, judge every limit, and give the verdict."""
