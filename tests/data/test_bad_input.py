@@ -140,6 +140,13 @@ def test_a_comma_before_three_digits_is_a_doubt_unless_another_number_settles_it
     assert dv.read(path).to_arrow()["sum"].to_pylist() == [1.234, 5.678]
 
 
+def test_two_columns_with_different_decimal_marks_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "sums.csv"
+    path.write_text("a;b\n0,5;1.25\n1,5;2.50\n")
+    assert 'record 1, column "b"' in refused(path)
+    assert dv.read(path, text=["b"]).to_arrow()["b"].to_pylist() == ["1.25", "2.50"]
+
+
 def test_separator_quotation_and_decimal_marks_are_found(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("name;share\n'a; b';0,25\n'c';1,5\n")

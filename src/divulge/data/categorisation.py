@@ -28,6 +28,8 @@ Status: TypeAlias = Literal["settled", "doubt", "conflict", "unknown"]
 
 # Known names that are alike by no less than this below the best speak with the same voice.
 MARGIN = 0.03
+# A category that is less supported than another by more than this is a doubt, not a conflict.
+CLEAR = 0.1
 # A user's own decision outranks the shipped base, and by more than the margin.
 OWN = 0.05
 
@@ -148,21 +150,26 @@ def _descriptions(data: Dataset | Dictionary | Mapping[str, str]) -> dict[str, s
 def _borrowed(name: str, description: str, base: Iterable[Known]) -> Proposal:
     """Rule 2, and rule 4 where it would give two categories."""
     known = list(base)
-    supported: dict[Role, list[str]] = {}
+    reasons: dict[Role, str] = {}
+    degrees: dict[Role, float] = {}
     topic = ""
     for what, text in (("name", name), ("description", description)):
         for degree, match in _most_alike(text, known):
             how = "is" if degree >= 0.98 else "is like"
-            reason = f'its {what} {how} "{match.name}" in {match.source}: {match.role}'
-            supported.setdefault(match.role, []).append(reason)
+            said = f'its {what} {how} "{match.name}" in {match.source}: {match.role}'
+            # One reason a category is enough to read: the first, which is the best of its text.
+            reasons.setdefault(match.role, said)
+            degrees[match.role] = max(degree, degrees.get(match.role, 0.0))
             topic = topic or match.topic
-    if not supported:
+    if not reasons:
         return Proposal(name, None, "unknown", ("nothing alike is known",))
-    # One reason a category and a text is enough to read.
-    reasons = tuple(dict.fromkeys(r for found in supported.values() for r in found[:1]))
-    if len(supported) > 1:
-        return Proposal(name, None, "conflict", reasons, tuple(supported), topic)
-    return Proposal(name, next(iter(supported)), "settled", reasons, topic=topic)
+    best = max(degrees, key=lambda role: degrees[role])
+    why = (reasons[best], *(said for role, said in reasons.items() if role != best))
+    if len(reasons) == 1:
+        return Proposal(name, best, "settled", why, topic=topic)
+    if any(degree >= degrees[best] - CLEAR for role, degree in degrees.items() if role != best):
+        return Proposal(name, None, "conflict", tuple(reasons.values()), tuple(reasons), topic)
+    return Proposal(name, best, "doubt", why, tuple(reasons), topic)
 
 
 def _most_alike(text: str, known: Iterable[Known]) -> list[tuple[float, Known]]:

@@ -46,8 +46,16 @@ def find_types(subject: str, columns: Mapping[str, Column], options: Options) ->
         if name in as_text:
             found[name] = column
             continue
+        ready = _with_points(column, mark, options.thousands)
+        if mark == "," and ready is column and _writes_points(column.values):
+            message = (
+                'writes numbers with "." where the decimal mark is ","; give thousands = "." '
+                f'or text = ["{name}"].'
+            )
+            problems.add(_place(name, column, _first_with(column.values, ".")), message)
+            continue
         try:
-            found[name] = typed(_with_points(column, mark, options.thousands))
+            found[name] = typed(ready)
         except NoSuchDate as error:
             place = _place(name, column, error.place)
             message = 'holds a date that does not exist; mend it, or read the column with text = ["'
@@ -109,6 +117,10 @@ def _with_points(column: Column, decimal: str, thousands: str | None) -> Column:
     if thousands:
         values = pc.replace_substring(values, thousands, "")
     return recode(column, pc.replace_substring(values, decimal, "."))
+
+
+def _writes_points(values: pa.Array) -> bool:
+    return _has(values, ".") and all_match(values, r"^-?[0-9]*(\.[0-9]+)?$")
 
 
 def _has(values: pa.Array, mark: str) -> bool:
