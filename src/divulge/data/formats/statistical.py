@@ -7,6 +7,7 @@ missing, and the tag is kept beside it. These formats know no missing text, only
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,17 @@ if TYPE_CHECKING:
     from divulge.data.formats import Options, Records
 
 ROWS_AT_A_TIME = 100_000
+
+# What the reader itself may fall over in a damaged file, found by fuzzing it.
+_STUMBLES = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    MemoryError,
+    OSError,
+)
 
 
 class _StatisticalFile(PlainFormat):
@@ -116,8 +128,14 @@ class _StatisticalFile(PlainFormat):
         import pyreadstat
 
         try:
-            yield
-        except (UnicodeError, ValueError, OverflowError, MemoryError, OSError):
+            with warnings.catch_warnings():
+                # The reader would give the second of two equal names another one.
+                warnings.filterwarnings("error", message=".*duplicated")
+                yield
+        except UserWarning:
+            message = "has two columns of the same name; names must differ."
+            raise InvalidInput(str(path), [Problem("", message)]) from None
+        except _STUMBLES:
             raise self._damaged(path) from None
         except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
             if "encoding" in str(error).lower() or "convert string" in str(error).lower():
