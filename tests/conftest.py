@@ -22,7 +22,11 @@ PUBLIC_DATA = PROJECT.parent / "shared" / "data"
 
 # CI machines stall at will: a slow example is not a wrong one. Speed is for the benchmarks.
 settings.register_profile(
-    "divulge", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60
+    "divulge",
+    deadline=None,
+    max_examples=40,
+    # Files are written in a folder per case; what hypothesis warns of does not happen here.
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("divulge")
 

@@ -77,6 +77,36 @@ def check(
 
 
 @app.command()
+def init(
+    data: Annotated[list[str], typer.Argument(help="Data files, folders or database addresses.")],
+    out: Annotated[Path, typer.Option(help="The release file to write.")] = Path("release.toml"),
+    overwrite: Annotated[bool, typer.Option(help="Replace a release file that exists.")] = False,
+    separator: Annotated[str | None, typer.Option(help="Of text files.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Of text files.")] = None,
+    decimal: Annotated[str | None, typer.Option(help="Of text files.")] = None,
+    table: Annotated[str | None, typer.Option(help="Of a database.")] = None,
+    accept: Annotated[
+        Path | None,
+        typer.Option(
+            help="A release file whose roles you decided: they go to your own base first."
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Look at data and draft a release file: roles with reasons, adversaries, limits."""
+    from divulge.cli.drafting import accept_roles, drafted
+
+    if accept is not None:
+        accept_roles(accept)
+    text, content = drafted(data, out, overwrite, separator, encoding, decimal, table)
+    with shown():
+        if json:
+            print_json(content)
+        else:
+            say(text)
+
+
+@app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Where the demonstration's data and report go.")] = Path(
         "divulge-demo"

@@ -1,19 +1,32 @@
 """Data as Divulge holds them: columns of small codes, the dictionary of attributes, hierarchies."""
 
+from divulge.data.categorisation import Categorisation, Proposal, categorise
 from divulge.data.column import Column
+from divulge.data.comparison import Remark, compare
 from divulge.data.dataset import Dataset
-from divulge.data.dictionary import ROLES, Attribute, Dictionary, Role
+from divulge.data.dictionary import ROLES, Attribute, Dictionary, MissingCode, Role
+from divulge.data.experience import Experience
 from divulge.data.hierarchy import Hierarchy
 from divulge.data.reading import Source, read
+from divulge.data.weights import EstimatedWeights, estimate_weights
 
 __all__ = [
     "ROLES",
     "Attribute",
+    "Categorisation",
     "Column",
     "Dataset",
     "Dictionary",
+    "EstimatedWeights",
+    "Experience",
     "Hierarchy",
+    "MissingCode",
+    "Proposal",
+    "Remark",
     "Role",
     "Source",
+    "categorise",
+    "compare",
+    "estimate_weights",
     "read",
 ]

@@ -24,11 +24,16 @@ Codes: TypeAlias = npt.NDArray[np.unsignedinteger[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One attribute of all records: codes, and the sorted distinct values they stand for."""
+    """One attribute of all records: codes, and the sorted distinct values they stand for.
+
+    Stata and SAS know why a value is missing: `.a` to `.z` and `._` beside the plain `.`. Such a
+    tag is kept beside the codes, as the letter's ASCII number, 0 where there is none.
+    """
 
     codes: Codes
     values: pa.Array
     has_missing: bool
+    tags: npt.NDArray[np.uint8] | None = None
 
     @property
     def cardinality(self) -> int:
@@ -58,8 +63,9 @@ class Column:
         """Whether both hold the same values in the same order."""
         return bool(
             self.has_missing == other.has_missing
-            and self.values.equals(other.values)
+            and _same_values(self, other)
             and np.array_equal(self.codes, other.codes)
+            and _same_tags(self, other)
         )
 
 
@@ -74,13 +80,15 @@ def encode(array: pa.Array | pa.ChunkedArray) -> Column:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if isinstance(array.type, pa.BaseExtensionType):
+        array = array.cast(array.type.storage_type)
     chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
     if pa.types.is_dictionary(chunked.type):
         return _encode_dictionary(chunked)
-    plain = _plain(chunked)
-    encoded = plain.dictionary_encode().unify_dictionaries()
+    ready = plain(chunked)
+    encoded = ready.dictionary_encode().unify_dictionaries()
     if encoded.num_chunks == 0:
-        return Column(np.empty(0, np.uint8), pa.array([], plain.type), False)
+        return Column(np.empty(0, np.uint8), pa.array([], ready.type), False)
     dictionary = encoded.chunk(0).dictionary
     order = pc.array_sort_indices(dictionary).to_numpy()
     rank = np.empty(len(order), dtype=np.int64)
@@ -111,7 +119,7 @@ def recode(column: Column, values: pa.Array) -> Column:
     has_missing = column.has_missing or coarser.has_missing
     dtype = smallest_unsigned(len(coarser.values) + has_missing)
     codes = np.append(coarser.codes, coarser.missing_code).astype(dtype)[column.codes]
-    return Column(codes, coarser.values, has_missing)
+    return Column(codes, coarser.values, has_missing, column.tags)
 
 
 def from_codes(codes: npt.NDArray[np.integer[Any]], values: pa.Array) -> Column:
@@ -134,6 +142,19 @@ def from_codes(codes: npt.NDArray[np.integer[Any]], values: pa.Array) -> Column:
     table: Codes = places.astype(smallest_unsigned(kept + has_missing))
     occurring = Column(table[codes], values.filter(pa.array(used[:-1])), has_missing)
     return recode(occurring, occurring.values)
+
+
+def _same_values(one: Column, other: Column) -> bool:
+    """Equal lists of values; of a column without any, no format knows the type."""
+    if len(one.values) == 0:
+        return len(other.values) == 0
+    return bool(one.values.equals(other.values))
+
+
+def _same_tags(one: Column, other: Column) -> bool:
+    none = np.zeros(len(one.codes), dtype=np.uint8)
+    mine = none if one.tags is None else one.tags
+    return np.array_equal(mine, none if other.tags is None else other.tags)
 
 
 def _encode_dictionary(chunked: pa.ChunkedArray) -> Column:
@@ -159,7 +180,7 @@ def _recode(encoded: pa.ChunkedArray, rank: npt.NDArray[np.int64], values: pa.Ar
     return Column(codes, values, has_missing)
 
 
-def _plain(chunked: pa.ChunkedArray) -> pa.ChunkedArray:
+def plain(chunked: pa.ChunkedArray) -> pa.ChunkedArray:
     """One type per kind of value, so that the same data of two formats are equal.
 
     Not-a-number is missing (data frames say it so), and minus zero is zero.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ from divulge.data.dictionary import (
     problems_with_roles,
 )
 from divulge.data.hierarchy import Hierarchy
+from divulge.data.values import typed_codes, typed_labels
 from divulge.work import Problems
 
 if TYPE_CHECKING:
@@ -69,7 +70,16 @@ class Dataset:
         import pyarrow as pa
 
         check_names([str(name) for name in frame.columns], "the data frame")
-        return cls.from_arrow(pa.Table.from_pandas(frame, preserve_index=False), **described)
+        problems = Problems("the data frame")
+        arrays = {}
+        for name in frame.columns:
+            try:
+                arrays[str(name)] = pa.array(frame[name], from_pandas=True)
+            except (pa.ArrowException, TypeError, OverflowError):
+                message = "holds values of different kinds; make it numbers, text or dates."
+                problems.add(f'column "{name}"', message)
+        problems.raise_any()
+        return cls.from_arrow(pa.table(arrays), **described)
 
     @classmethod
     def from_polars(cls, frame: pl.DataFrame, **described: Any) -> Dataset:
@@ -81,19 +91,50 @@ class Dataset:
         roles: RolesGiven | None = None,
         hierarchies: Mapping[str, Hierarchy | Path | str] | None = None,
         descriptions: Mapping[str, str] | None = None,
+        labels: Mapping[str, Mapping[Any, str]] | None = None,
+        units: Mapping[str, str] | None = None,
+        missing_codes: Mapping[str, Sequence[Any]] | None = None,
     ) -> Dataset:
-        """The same records with another dictionary; a hierarchy is one, or a file of levels."""
+        """The same records with another dictionary.
+
+        Args:
+            roles: attributes by role; none play any if not given.
+            hierarchies: per attribute a hierarchy, or a file of levels; none if not given.
+            descriptions: what attributes mean; what is not given here and below stays as it was.
+            labels: what values mean, per attribute; a value may be given as text.
+            units: in what numbers are measured.
+            missing_codes: values that mean missing; a pair is all values from one to another.
+        """
         problems = Problems(f'dataset "{self.name}"')
         problems.extend("", problems_with_roles(roles or {}, self.names))
-        problems.extend("", problems_with_names("hierarchies", hierarchies or {}, self.names))
-        problems.extend("", problems_with_names("descriptions", descriptions or {}, self.names))
+        for setting, given in (
+            ("hierarchies", hierarchies),
+            ("descriptions", descriptions),
+            ("labels", labels),
+            ("units", units),
+            ("missing_codes", missing_codes),
+        ):
+            problems.extend("", problems_with_names(setting, given or {}, self.names))
         problems.raise_any()
         ready = {
             name: given if isinstance(given, Hierarchy) else Hierarchy.from_file(given)
             for name, given in (hierarchies or {}).items()
         }
         dictionary = Dictionary.of(self.names, roles, ready, descriptions)
-        return replace(self, dictionary=dictionary)
+        attributes = {}
+        for name, attribute in dictionary.attributes.items():
+            before = self.dictionary.attributes.get(name, attribute)
+            kind = self.columns[name].values.type
+            marked = (labels or {}).get(name)
+            codes = (missing_codes or {}).get(name)
+            attributes[name] = replace(
+                attribute,
+                description=attribute.description or before.description,
+                labels=before.labels if marked is None else typed_labels(marked, kind),
+                unit=(units or {}).get(name, before.unit),
+                missing=before.missing if codes is None else typed_codes(codes, kind),
+            )
+        return replace(self, dictionary=Dictionary(attributes))
 
     @property
     def rows(self) -> int:
@@ -153,11 +194,18 @@ class Dataset:
         assert isinstance(frame, pl.DataFrame)  # noqa: S101  # a table never gives a series
         return frame
 
-    def write(self, path: Path | str) -> None:
-        """Write the records to a file; its ending says the format. It appears whole or not."""
-        from divulge.data.formats import write
+    def write(
+        self, path: Path | str, table: str | None = None, separator: str | None = None
+    ) -> None:
+        """Write the records to a file; its ending says the format. It appears whole or not.
 
-        write(self.to_arrow(), Path(path))
+        Formats that have them keep descriptions, labels and codes that mean missing. The table
+        is that of a DuckDB file, the separator that of a text file.
+        """
+        from divulge.data.formats import Options, Records, write
+
+        said = {a.name: a for a in self.dictionary if a.name in self.columns}
+        write(Records(self.columns, said), Path(path), Options(separator, table=table))
 
     def select(self, names: Iterable[str]) -> Dataset:
         """The same records with some of the attributes."""

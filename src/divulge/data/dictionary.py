@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from divulge.work import Problem
 
@@ -32,13 +32,38 @@ RolesGiven: TypeAlias = Mapping[str, str | Sequence[str]]
 
 
 @dataclass(frozen=True)
+class MissingCode:
+    """A value that means missing ("99 = refused"), or all values from one to another.
+
+    >>> MissingCode(99, 99).covers(99), MissingCode(-9, -1).covers(3), MissingCode(1, 5).covers("x")
+    (True, False, False)
+    """
+
+    low: Any
+    high: Any
+
+    def covers(self, value: Any) -> bool:
+        """Whether a value of the data is one of these."""
+        try:
+            return bool(self.low <= value <= self.high)
+        except TypeError:
+            return False
+
+
+@dataclass(frozen=True)
 class Attribute:
-    """One attribute: its name, what part it plays, what it means, how it can be coarsened."""
+    """One attribute: its part, what it and its values mean, its unit, how it can be coarsened.
+
+    Labels are by value; those of a tagged missing value are under its tag, `.a` to `.z`.
+    """
 
     name: str
     role: Role | None = None
     description: str = ""
     hierarchy: Hierarchy | None = None
+    labels: Mapping[Any, str] = field(default_factory=dict)
+    unit: str = ""
+    missing: tuple[MissingCode, ...] = ()
 
 
 @dataclass(frozen=True)

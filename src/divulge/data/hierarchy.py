@@ -38,6 +38,7 @@ class Hierarchy:
     height: int
     _climb: Callable[[Any], Ladder | None]
     table: Mapping[str, Ladder] | None = None
+    rule: Mapping[str, Any] | None = None
 
     @classmethod
     def from_levels(cls, rows: Iterable[Sequence[str]], subject: str = "hierarchy") -> Hierarchy:
@@ -67,7 +68,8 @@ class Hierarchy:
         >>> ages.at(25, 1), ages.at(25, 2), ages.at(70, 1)
         ('[18, 30)', '[18, 65)', '>= 65')
         """
-        return cls(len(levels), ladders.by_intervals(levels))
+        rule = {"intervals": [list(edges) for edges in levels]}
+        return cls(len(levels), ladders.by_intervals(levels), rule=rule)
 
     @classmethod
     def dates(cls, *levels: str) -> Hierarchy:
@@ -76,7 +78,7 @@ class Hierarchy:
         >>> Hierarchy.dates("month", "year").at("2010-12-01", 1)
         '2010-12'
         """
-        return cls(len(levels), ladders.by_dates(levels))
+        return cls(len(levels), ladders.by_dates(levels), rule={"dates": list(levels)})
 
     @classmethod
     def prefixes(cls, *lengths: int) -> Hierarchy:
@@ -85,7 +87,7 @@ class Hierarchy:
         >>> Hierarchy.prefixes(4, 2).at("52083900", 1)
         '5208*'
         """
-        return cls(len(lengths), ladders.by_prefixes(lengths))
+        return cls(len(lengths), ladders.by_prefixes(lengths), rule={"prefixes": list(lengths)})
 
     @classmethod
     def _of_table(cls, table: Mapping[str, Ladder]) -> Hierarchy:
@@ -102,6 +104,16 @@ class Hierarchy:
         if ladder is None:
             raise DivulgeError("the hierarchy lacks a value of the data; `lacks` lists them")
         return ladder[level - 1]
+
+    def as_settings(self) -> Mapping[str, Any]:
+        """The hierarchy as a release file writes it: its rule, or the rows of its levels.
+
+        >>> Hierarchy.prefixes(4, 2).as_settings()
+        {'prefixes': [4, 2]}
+        """
+        if self.rule is not None:
+            return self.rule
+        return {"levels": [[value, *ladder] for value, ladder in (self.table or {}).items()]}
 
     def lacks(self, values: Iterable[Any]) -> list[Any]:
         """The values that have no place in the hierarchy."""

@@ -1,47 +1,81 @@
-"""Reading data: from a file on disk to a described dataset."""
+"""Reading data: from one file, several files, a folder or a database to a described dataset."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from divulge.data.dataset import DEFAULT_SUBJECTS, Dataset, check_names
-from divulge.data.dictionary import RolesGiven, problems_with_names
-from divulge.data.formats import Options, format_of
-from divulge.work import Problems
+from divulge.data.dictionary import Dictionary, RolesGiven, problems_with_names
+from divulge.data.files import as_files, read_files, stem, subject_of
+from divulge.data.formats import Options, Records, format_of
+from divulge.data.formats import postgres as postgresql
+from divulge.work import InvalidInput, Problem, Problems
 
 if TYPE_CHECKING:
     from divulge.data.hierarchy import Hierarchy
 
+Place: TypeAlias = Path | str | Sequence[Path | str]
+"""A file, several files, a folder of files, or the address of a PostgreSQL database."""
+
 
 @dataclass(frozen=True)
 class Source:
-    """A file of data and how it is to be understood; its names can be asked before it is read."""
+    """Where data are and how they are to be understood; their names can be asked before reading.
 
-    path: Path
+    >>> Source(Path("people.csv")).said
+    'people.csv'
+    """
+
+    path: Place
     options: Options = field(default_factory=Options)
     columns: Sequence[str] | None = None
 
+    @property
+    def said(self) -> str:
+        """The source as messages name it."""
+        if postgresql.is_address(self.path):
+            return postgresql.spoken(str(self.path))
+        return subject_of(self.path)
+
     def names(self) -> list[str]:
         """The names of the attributes that would be read, checked."""
-        found = format_of(self.path).names(self.path, self.options)
-        check_names(found, str(self.path))
-        problems = Problems(str(self.path))
+        if postgresql.is_address(self.path):
+            found = postgresql.names(str(self.path), self.options)
+        else:
+            first = as_files(self.path)[0]
+            found = format_of(first).names(first, self.options)
+        check_names(found, self.said)
+        problems = Problems(self.said)
         problems.extend("", problems_with_names("columns", self.columns or (), found, "the file"))
         problems.raise_any()
         return found if self.columns is None else list(self.columns)
 
     def read(self, name: str | None = None, subjects: str = DEFAULT_SUBJECTS) -> Dataset:
-        """Read the records."""
+        """Read the records, and what the source itself says of them."""
         wanted = self.names()
-        columns = format_of(self.path).columns(self.path, wanted, self.options)
-        return Dataset(columns, name=name or self.path.stem, subjects=subjects).describe()
+        records = self._records(wanted)
+        found = {n: records.said[n] for n in wanted if n in records.said}
+        described = Dataset(records.columns, name=name or self._name, subjects=subjects).describe()
+        attributes = {**described.dictionary.attributes, **found}
+        return replace(described, dictionary=Dictionary(attributes))
+
+    def _records(self, wanted: Sequence[str]) -> Records:
+        if not postgresql.is_address(self.path):
+            return read_files(as_files(self.path), wanted, self.options)
+        return Records(postgresql.columns(str(self.path), wanted, self.options))
+
+    @property
+    def _name(self) -> str:
+        if postgresql.is_address(self.path):
+            return str(self.options.table)
+        return stem(self.path)
 
 
 def read(
-    path: Path | str,
+    path: Place,
     roles: RolesGiven | None = None,
     hierarchies: Mapping[str, Hierarchy | Path | str] | None = None,
     columns: Sequence[str] | None = None,
@@ -50,11 +84,20 @@ def read(
     missing: Sequence[str] = ("",),
     name: str | None = None,
     subjects: str = DEFAULT_SUBJECTS,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    quote: str | None = None,
+    text: Sequence[str] = (),
+    table: str | None = None,
 ) -> Dataset:
-    r"""Read records from a CSV, Parquet or Arrow file.
+    r"""Read records from a file, several files, a folder, or a database.
+
+    Formats by their endings: CSV (also .gz), Parquet, Arrow, SPSS (.sav, .zsav), Stata (.dta),
+    SAS (.sas7bdat, .xpt), DuckDB (.duckdb); and `postgresql://` addresses.
 
     Args:
-        path: the file; its ending says the format.
+        path: the file; or files or a folder of files of one format, read as one dataset in the
+            order given (of a folder: by name); or the address of a PostgreSQL database.
         roles: which attributes are identifiers, quasi-identifiers, sensitive, and so on.
         hierarchies: per attribute a `Hierarchy`, or a file of levels.
         columns: only these attributes are read.
@@ -63,6 +106,11 @@ def read(
         missing: what stands for a missing value in a text file.
         name: what the dataset is called in results; the file's name if not given.
         subjects: whom or what the records are about ("pupils"), for sentences.
+        decimal: the mark before decimals in a text file; found out if not given.
+        thousands: the mark between thousands in a text file; none if not given.
+        quote: the quotation mark of a text file ("" for none); found out if not given.
+        text: columns of a text file that are read as text, whatever they look like.
+        table: the table of a database; may be left out where there is only one.
 
     Raises:
         InvalidInput: with all that is wrong, and where.
@@ -73,5 +121,8 @@ def read(
     >>> read(path, roles={"quasi_identifier": ["age", "sex"]}).to_arrow().to_pylist()
     [{'age': 25, 'sex': 'F'}, {'age': None, 'sex': 'M'}]
     """
-    source = Source(Path(path), Options(separator, encoding, missing), columns)
+    options = Options(separator, encoding, missing, decimal, thousands, quote, tuple(text), table)
+    source = Source(path, options, columns)
+    if columns is not None and not columns:
+        raise InvalidInput(source.said, [Problem("columns", "names no attribute.")])
     return source.read(name, subjects).describe(roles, hierarchies)

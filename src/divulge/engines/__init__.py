@@ -11,7 +11,7 @@ from divulge.engines.classes import (
     class_sizes,
     class_sizes_by_group,
 )
-from divulge.engines.duck import DuckSession
+from divulge.engines.duck import DuckSession, identifier
 
 __all__ = [
     "ClassSizes",
@@ -21,4 +21,5 @@ __all__ = [
     "class_size_of_each",
     "class_sizes",
     "class_sizes_by_group",
+    "identifier",
 ]

@@ -85,6 +85,16 @@ class DuckSession:
         return result
 
 
+def identifier(name: str) -> str:
+    """The name of a table or column of somebody else's database, as SQL takes it.
+
+    >>> identifier("Residential Rev.")
+    '"Residential Rev."'
+    """
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
+
+
 def _remove_abandoned_spills() -> None:
     """Remove what killed runs have spilled: it holds codes of records."""
     for folder in Path(tempfile.gettempdir()).glob("divulge-spill-*"):

@@ -1,7 +1,16 @@
 """A release: its datasets, adversaries and limits in one file; checking it gives a verdict."""
 
+from divulge.release.drafting import Draft, draft, write_draft
 from divulge.release.release import Release
 from divulge.release.schemas import release_schema, result_schema
 from divulge.release.verdict import Verdict
 
-__all__ = ["Release", "Verdict", "release_schema", "result_schema"]
+__all__ = [
+    "Draft",
+    "Release",
+    "Verdict",
+    "draft",
+    "release_schema",
+    "result_schema",
+    "write_draft",
+]

@@ -11,8 +11,10 @@ from pydantic import ValidationError
 
 from divulge.assessment import Adversary, Limit, attacks
 from divulge.data import Dataset, Hierarchy, Source
-from divulge.data.dictionary import problems_with_names, problems_with_roles
+from divulge.data.dictionary import ROLES, Role, problems_with_names, problems_with_roles
 from divulge.data.formats import Options
+from divulge.data.formats.postgres import is_address
+from divulge.data.reading import Place
 from divulge.release.parse import parse, problems_of
 from divulge.release.settings import (
     AdversaryTable,
@@ -37,11 +39,21 @@ class DatasetPlan:
     hierarchies: Mapping[str, Hierarchy]
     descriptions: Mapping[str, str]
     subjects: str
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    missing_codes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def read(self) -> Dataset:
         """Read the records and describe them."""
         dataset = self.source.read(self.name, self.subjects)
-        return dataset.describe(self.roles, self.hierarchies, self.descriptions)
+        return dataset.describe(
+            self.roles,
+            self.hierarchies,
+            self.descriptions,
+            self.labels,
+            self.units,
+            self.missing_codes,
+        )
 
 
 @dataclass(frozen=True)
@@ -91,6 +103,15 @@ class Release:
             "rules": [str(path) for path in self.rules],
         }
 
+    def decided_roles(self) -> dict[str, Role]:
+        """The roles that this file gives, by attribute: what a user has decided."""
+        return {
+            attribute: role
+            for plan in self.datasets.values()
+            for role in ROLES
+            for attribute in plan.roles.get(role, ())
+        }
+
     def check(self) -> Verdict:
         """Run every attack, judge every limit, and give the verdict."""
         from divulge.release.check import check
@@ -125,8 +146,17 @@ class _Loader:
 
     def _dataset(self, table: DatasetTable) -> DatasetPlan:
         place = f'dataset "{table.name}"'
-        options = Options(table.separator, table.encoding, tuple(table.missing))
-        source = Source(self.folder / table.source, options, table.columns)
+        options = Options(
+            table.separator,
+            table.encoding,
+            tuple(table.missing),
+            table.decimal,
+            table.thousands,
+            table.quote,
+            tuple(table.text),
+            table.table,
+        )
+        source = Source(self._place(table.source), options, table.columns)
         try:
             names = source.names()
         except InvalidInput as error:
@@ -137,7 +167,7 @@ class _Loader:
         else:
             self.names[table.name] = names
             self.problems.extend(place, problems_with_roles(table.roles, names))
-            for setting in ("hierarchies", "descriptions"):
+            for setting in ("hierarchies", "descriptions", "labels", "units", "missing_codes"):
                 given = getattr(table, setting)
                 self.problems.extend(place, problems_with_names(setting, given, names))
         hierarchies = {}
@@ -147,16 +177,32 @@ class _Loader:
             except DivulgeError as error:
                 self.problems.add(f'{place}, hierarchies, "{attribute}"', f"{error}")
         return DatasetPlan(
-            table.name, source, table.roles, hierarchies, table.descriptions, table.subjects
+            table.name,
+            source,
+            table.roles,
+            hierarchies,
+            table.descriptions,
+            table.subjects,
+            table.labels,
+            table.units,
+            table.missing_codes,
         )
+
+    def _place(self, given: str | list[str]) -> Place:
+        """A source as it is meant in the release file: files are relative to it."""
+        if isinstance(given, str):
+            return given if is_address(given) else self.folder / given
+        return tuple(self.folder / path for path in given)
 
     def _hierarchy(self, given: str | HierarchyTable) -> Hierarchy:
         if isinstance(given, str):
             return Hierarchy.from_file(self.folder / given)
         rules = given.model_dump(exclude_none=True)
         if len(rules) != 1:
-            raise DivulgeError("give one of intervals, dates, prefixes, pairs.")
+            raise DivulgeError("give one of intervals, dates, prefixes, pairs, levels.")
         [(kind, setting)] = rules.items()
+        if kind == "levels":
+            return Hierarchy.from_levels(setting)
         if kind == "pairs":
             return Hierarchy.from_pairs(setting)
         make: Any = getattr(Hierarchy, kind)

@@ -16,6 +16,11 @@ def _listed(value: Any) -> Any:
 Names = Annotated[list[str], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
 """One name or several."""
 
+Source = Annotated[str, Field(min_length=1)] | Annotated[list[str], Field(min_length=1)]
+"""One place or several."""
+
+Code = str | int | float
+
 Number = Annotated[float, Field(strict=True)]
 
 
@@ -30,21 +35,37 @@ class HierarchyTable(_Table):
     dates: Names | None = Field(None, description="Units such as month, year; finest first.")
     prefixes: list[int] | None = Field(None, description="Lengths of prefixes, longest first.")
     pairs: list[tuple[str, str]] | None = Field(None, description="Pairs (value, coarser).")
+    levels: list[list[str]] | None = Field(None, description="Rows: value, coarser, coarser.")
 
 
 class DatasetTable(_Table):
     """One dataset: its name, its file, and what its attributes are."""
 
     name: str = Field(min_length=1)
-    source: str = Field(min_length=1, description="The data file, relative to the release file.")
+    source: Source = Field(
+        description="A data file, several, or a folder, relative to the release file; "
+        "or the address of a PostgreSQL database."
+    )
+    table: str | None = Field(None, description="Of a database; not needed if it has only one.")
     roles: dict[str, Names] = Field(default_factory=dict, description="Attributes by role.")
     hierarchies: dict[str, str | HierarchyTable] = Field(
         default_factory=dict, description="Per attribute a file of levels, or a rule."
     )
     descriptions: dict[str, str] = Field(default_factory=dict, description="In words.")
+    labels: dict[str, dict[str, str]] = Field(
+        default_factory=dict, description="Per attribute what its values mean."
+    )
+    units: dict[str, str] = Field(default_factory=dict, description="In what it is measured.")
+    missing_codes: dict[str, list[Code | tuple[Code, Code]]] = Field(
+        default_factory=dict, description="Values that mean missing, or [from, to]."
+    )
     columns: Names | None = Field(None, description="Only these attributes are read.")
     separator: str | None = Field(None, description="Of a text file; found out if not given.")
     encoding: str | None = Field(None, description="Of a text file; UTF-8 if not given.")
+    decimal: str | None = Field(None, description="Of a text file; found out if not given.")
+    thousands: str | None = Field(None, description="Of a text file; none if not given.")
+    quote: str | None = Field(None, description="Of a text file; found out if not given.")
+    text: Names = Field([], description="Columns of a text file that are text in any case.")
     missing: Names = Field([""], description="What stands for a missing value in a text file.")
     subjects: str = Field("records", description="Whom the records are about, for sentences.")
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from divulge.assessment import Assessment, Chart, Outcome, Sentence
-from divulge.data import Dataset
+from divulge.data import Dataset, compare
 from divulge.release.release import Release
 from divulge.work import version
 
@@ -33,6 +34,15 @@ class Verdict:
         """Whether every limit holds."""
         return all(outcome.held for outcome in self.outcomes)
 
+    @cached_property
+    def remarks(self) -> list[Sentence]:
+        """Where the dictionaries of the datasets and their records do not fit."""
+        return [
+            Sentence("divulge.release", "remark", {"dataset": name, "text": str(remark)})
+            for name, dataset in self.datasets.items()
+            for remark in compare(dataset)
+        ]
+
     @property
     def sentences(self) -> list[Sentence]:
         """The verdict in a few sentences: what it is, and what it is not."""
@@ -46,6 +56,7 @@ class Verdict:
                 said.append(Sentence("divulge.release", "identifiers", held))
         if not self.assessments:
             said.append(Sentence("divulge.release", "no_adversaries"))
+        said += self.remarks
         if self.release.rules:
             said.append(Sentence("divulge.release", "rules_not_run"))
         return said

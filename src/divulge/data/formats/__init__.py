@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,30 +14,103 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from divulge.data.column import Column
+    from divulge.data.dictionary import Attribute
+    from divulge.data.encoding import Batch
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a file is to be understood where its format leaves it open (that is: delimited text)."""
+    """How a source is to be understood where its format leaves it open.
+
+    All but the table are about delimited text; what is None is found out.
+    """
 
     separator: str | None = None
     encoding: str | None = None
     missing: Sequence[str] = ("",)
+    decimal: str | None = None
+    thousands: str | None = None
+    quote: str | None = None
+    text: Sequence[str] = ()
+    table: str | None = None
+
+
+@dataclass(frozen=True)
+class Records:
+    """Columns of codes, and what their source says of them: descriptions, labels, codes."""
+
+    columns: Mapping[str, Column]
+    said: Mapping[str, Attribute] = field(default_factory=dict)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The names and types of the columns."""
+        import pyarrow as pa
+
+        return pa.schema([(name, column.values.type) for name, column in self.columns.items()])
+
+    def tables(self) -> Iterator[pa.Table]:
+        """The values as Arrow tables of some hundred thousand records each, one after another."""
+        import pyarrow as pa
+
+        from divulge.data.encoding import pieces
+
+        for cut in zip(*(pieces(column) for column in self.columns.values()), strict=True):
+            yield pa.table({n: c.to_arrow() for n, c in zip(self.columns, cut, strict=True)})
 
 
 class Format(Protocol):
-    """One format: the names of a file's columns, the columns themselves, and back."""
+    """One format: what a file says of its columns, its records batch by batch, and back."""
 
     kind: str
 
     def names(self, path: Path, options: Options) -> list[str]:
         """The names of the columns, read without the records."""
 
-    def columns(self, path: Path, wanted: Sequence[str], options: Options) -> dict[str, Column]:
-        """The columns that are wanted, as codes."""
+    def kinds(self, path: Path, options: Options) -> Mapping[str, str]:
+        """What the columns hold, in words, where the file says so before it is read."""
 
-    def write(self, table: pa.Table, path: Path) -> None:
-        """Write a table."""
+    def said(self, path: Path, options: Options) -> Mapping[str, Attribute]:
+        """What the file itself says of its attributes."""
+
+    def needs(self, path: Path, wanted: Sequence[str], options: Options) -> Mapping[str, int]:
+        """What reading will hold in memory, in bytes."""
+
+    def batches(self, path: Path, wanted: Sequence[str], options: Options) -> Iterator[Batch]:
+        """The records, some at a time."""
+
+    def settle(
+        self, paths: Sequence[Path], columns: Mapping[str, Column], options: Options
+    ) -> dict[str, Column]:
+        """The whole columns as they are meant: where a file holds text, its types are found."""
+
+    def write(self, records: Records, path: Path, options: Options) -> None:
+        """Write records."""
+
+
+class PlainFormat:
+    """What most formats have in common: they say nothing of labels, and their types are given."""
+
+    def kinds(self, path: Path, options: Options) -> Mapping[str, str]:  # noqa: ARG002  # asks no file
+        """What the columns hold: not known before they are read."""
+        return {}
+
+    def said(self, path: Path, options: Options) -> Mapping[str, Attribute]:  # noqa: ARG002  # asks no file
+        """What the file says of its attributes: nothing."""
+        return {}
+
+    def needs(self, path: Path, wanted: Sequence[str], options: Options) -> Mapping[str, int]:  # noqa: ARG002  # by size alone
+        """What reading will hold: about the file's own size again."""
+        return {"codes": path.stat().st_size}
+
+    def settle(
+        self,
+        paths: Sequence[Path],  # noqa: ARG002  # text alone has problems to place
+        columns: Mapping[str, Column],
+        options: Options,  # noqa: ARG002  # text alone leaves something open
+    ) -> dict[str, Column]:
+        """The columns as they are: their types were given."""
+        return dict(columns)
 
 
 def format_of(path: Path) -> Format:
@@ -56,16 +129,31 @@ def format_of(path: Path) -> Format:
     return chosen
 
 
-def write(table: pa.Table, path: Path) -> None:
-    """Write a table in the format of the name; the file appears whole or not at all."""
+def write(records: Records, path: Path, options: Options | None = None) -> None:
+    """Write records in the format of the name; the file appears whole or not at all."""
     chosen = _by_ending(path)
     with whole_file(path) as part:
-        chosen.write(table, part)
+        chosen.write(records, part, options or Options())
+
+
+def ending_of(path: Path) -> str:
+    """The ending that says the format; a compressed file has two.
+
+    >>> ending_of(Path("people.CSV.gz")), ending_of(Path("a.b.parquet"))
+    ('.csv.gz', '.parquet')
+    """
+    endings = [suffix.lower() for suffix in path.suffixes]
+    return "".join(endings[-2:]) if endings[-1:] == [".gz"] else "".join(endings[-1:])
+
+
+def endings() -> Iterable[str]:
+    """All endings that are known."""
+    return list(_formats())
 
 
 def _by_ending(path: Path) -> Format:
     formats = _formats()
-    ending = path.suffix.lower()
+    ending = ending_of(path)
     if ending not in formats:
         message = f'the ending "{ending}" is not one of a format that can be read.'
         raise InvalidInput(str(path), [Problem("", message, value=ending, allowed=list(formats))])
@@ -74,15 +162,28 @@ def _by_ending(path: Path) -> Format:
 
 def _formats() -> Mapping[str, Format]:
     from divulge.data.formats.arrow_file import ArrowFile
-    from divulge.data.formats.delimited import DelimitedText
+    from divulge.data.formats.delimited import CompressedText, DelimitedText
+    from divulge.data.formats.duckdb_file import DuckDbFile
     from divulge.data.formats.parquet import Parquet
+    from divulge.data.formats.sas_transport import SasTransport
+    from divulge.data.formats.statistical import Sas, Spss, SpssCompressed, Stata
 
-    text, parquet, arrow = DelimitedText(), Parquet(), ArrowFile()
+    text, compressed, arrow, duck = DelimitedText(), CompressedText(), ArrowFile(), DuckDbFile()
     return {
         ".csv": text,
         ".tsv": text,
         ".txt": text,
-        ".parquet": parquet,
+        ".csv.gz": compressed,
+        ".tsv.gz": compressed,
+        ".txt.gz": compressed,
+        ".parquet": Parquet(),
         ".arrow": arrow,
         ".feather": arrow,
+        ".sav": Spss(),
+        ".zsav": SpssCompressed(),
+        ".dta": Stata(),
+        ".sas7bdat": Sas(),
+        ".xpt": SasTransport(),
+        ".duckdb": duck,
+        ".ddb": duck,
     }

@@ -1,160 +1,118 @@
-"""Delimited text (CSV): separator found, rows checked, types told from all the values.
+"""Delimited text (CSV), plain or in gzip: rows checked, types told from all the values.
 
-Everything is read as text first and dictionary-encoded; the type of a column is then told from
-its distinct values, so it does not depend on which rows came first, and `007` stays a code.
+Everything is read as text first and encoded batch by batch; the type of a column is then told
+from its distinct values, so it does not depend on which rows came first, and `007` stays a code.
 An empty field is a missing value; an empty field in quotation marks is an empty text.
 """
 
 from __future__ import annotations
 
-import codecs
-import contextlib
 import csv
 import io
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from divulge import work
-from divulge.data.column import Column, encode
-from divulge.data.formats.contents import TEXT
-from divulge.data.formats.types import typed
-from divulge.work import InvalidInput, MemoryPlan, Problem, Problems
+from divulge.data.column import Column
+from divulge.data.encoding import Batch
+from divulge.data.formats import PlainFormat
+from divulge.data.formats.contents import COMPRESSED_TEXT, TEXT
+from divulge.data.formats.dialect import Dialect, damaged_archive, dialect_of, opened, undecodable
+from divulge.data.formats.numerals import find_types
+from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from divulge.data.formats import Options, Records
 
-    from divulge.data.formats import Options
-
-SEPARATORS = (",", ";", "\t", "|")
 MOST_ROWS_NAMED = 5
-ENCODINGS = ("utf-8", "utf-16", "windows-1252", "iso-8859-1", "iso-8859-15", "mac-roman")
+BYTES_AT_A_TIME = 8 << 20
 
 
-class DelimitedText:
+class DelimitedText(PlainFormat):
     """The CSV format and its relatives."""
 
     kind = TEXT
 
     def names(self, path: Path, options: Options) -> list[str]:
         """The names of the columns, read without the records."""
-        return _header(path, options)[0]
+        return list(dialect_of(path, options).names)
 
-    def columns(self, path: Path, wanted: Sequence[str], options: Options) -> dict[str, Column]:
-        """The columns that are wanted, as codes."""
-        names, separator, lines = _header(path, options)
-        if lines == 1:
-            raise _no_records(path)
-        size = path.stat().st_size
-        needs = {"text while it is read": size, "codes": size // 2}
-        MemoryPlan(f"reading {path.name}", needs).require(
-            "read fewer columns, or write the data to Parquet first"
-        )
-        table = _table(path, names, wanted, separator, options)
-        if table.num_rows == 0:
-            raise _no_records(path)
-        found = {}
-        for name in wanted:
-            found[name] = typed(encode(table.column(name)))
-            table = table.drop_columns([name])
-        return found
+    def needs(self, path: Path, wanted: Sequence[str], options: Options) -> Mapping[str, int]:
+        """Codes at four bytes, as many records as the first lines make likely."""
+        dialect = dialect_of(path, options)
+        inside = path.stat().st_size * (8 if self.kind == COMPRESSED_TEXT else 1)
+        records = inside // max(1, dialect.bytes_per_line)
+        return {"codes": records * (len(wanted) + 1) * 4, "some rows as text": BYTES_AT_A_TIME * 8}
 
-    def write(self, table: pa.Table, path: Path) -> None:
-        """Write a table; a missing value is an empty field, an empty text is `""`."""
+    def batches(self, path: Path, wanted: Sequence[str], options: Options) -> Iterator[Batch]:
+        """The records as encoded text, some at a time."""
+        dialect = dialect_of(path, options)
+        if dialect.lines == 1:
+            raise _no_records(path)
+        rows = 0
+        for arrays in _text(path, dialect, wanted, options):
+            rows += len(next(iter(arrays.values())))
+            yield Batch(arrays)
+        if rows == 0:
+            raise _no_records(path)
+
+    def settle(
+        self, paths: Sequence[Path], columns: Mapping[str, Column], options: Options
+    ) -> dict[str, Column]:
+        """Find out the types of all columns."""
+        return find_types(str(paths[0]), columns, options)
+
+    def write(self, records: Records, path: Path, options: Options) -> None:
+        """Write records; a missing value is an empty field, an empty text is `""`."""
+        import pyarrow as pa
         import pyarrow.csv as pa_csv
 
-        separator = "\t" if ".tsv" in path.name else ","
-        pa_csv.write_csv(table, path, pa_csv.WriteOptions(delimiter=separator))
+        tabs = ".tsv" in path.name
+        chosen = pa_csv.WriteOptions(delimiter=options.separator or ("\t" if tabs else ","))
+        compression = "gzip" if self.kind == COMPRESSED_TEXT else None
+        with (
+            pa.output_stream(str(path), compression=compression) as sink,
+            pa_csv.CSVWriter(sink, records.schema, write_options=chosen) as file,
+        ):
+            for table in records.tables():
+                file.write_table(table)
 
 
-def _header(path: Path, options: Options) -> tuple[list[str], str, int]:
-    """The names in the first row, the separator between them, and how many lines were looked at."""
-    encoding = _encoding(path, options)
-    try:
-        with path.open(encoding=encoding, newline="") as file:
-            sample = [line for line, _ in zip(file, range(50), strict=False)]
-    except UnicodeDecodeError:
-        raise _undecodable(path, encoding) from None
-    separator = options.separator or _separator(sample)
-    if len(separator) != 1:
-        message = "the separator must be one character."
-        raise InvalidInput(str(path), [Problem("separator", message, separator, SEPARATORS)])
-    rows = _rows(sample, separator)
-    names = rows[0] if rows else []
-    return names, separator, len(sample)
+class CompressedText(DelimitedText):
+    """Delimited text in a gzip archive."""
+
+    kind = COMPRESSED_TEXT
 
 
 def _no_records(path: Path) -> InvalidInput:
     return InvalidInput(str(path), [Problem("", "has a header and no records.")])
 
 
-def _separator(sample: list[str]) -> str:
-    """The candidate that cuts the header into most fields and the other rows into as many."""
-
-    def agreement(separator: str) -> tuple[int, int]:
-        rows = _rows(sample, separator)
-        fields = len(rows[0]) if rows else 0
-        return (sum(len(row) == fields for row in rows) if fields > 1 else 0, fields)
-
-    return max(SEPARATORS, key=agreement)
-
-
-def _rows(sample: list[str], separator: str) -> list[list[str]]:
-    """The rows of the first lines of a file; the last one may be cut, so what fails is left."""
-    rows: list[list[str]] = []
-    reader = csv.reader(io.StringIO("".join(sample), newline=""), delimiter=separator)
-    with contextlib.suppress(csv.Error):
-        rows.extend(row for row in reader if row)
-    return rows
-
-
-def _encoding(path: Path, options: Options) -> str:
-    """The encoding given, or the one that a byte order mark tells, or UTF-8."""
-    if options.encoding is not None:
-        try:
-            return codecs.lookup(options.encoding).name
-        except LookupError:
-            message = f'"{options.encoding}" is not an encoding that is known.'
-            problem = Problem("encoding", message, options.encoding, ENCODINGS)
-            raise InvalidInput(str(path), [problem]) from None
-    with path.open("rb") as file:
-        mark = file.read(4)
-    if mark.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    return "utf-8-sig"
-
-
-def _table(
-    path: Path, names: Sequence[str], wanted: Sequence[str], separator: str, options: Options
-) -> pa.Table:
-    """All rows as dictionary-encoded text."""
+def _text(
+    path: Path, dialect: Dialect, wanted: Sequence[str], options: Options
+) -> Iterator[dict[str, Any]]:
+    """All rows as dictionary-encoded text, block by block."""
     import pyarrow as pa
     import pyarrow.csv as pa_csv
 
-    uneven: list[Any] = []
-
-    def note(row: Any) -> str:
-        uneven.append(row)
-        return "skip"
-
-    encoding = _encoding(path, options)
     read = pa_csv.ReadOptions(
-        column_names=list(names),
-        skip_rows=1,
-        encoding="utf8" if encoding == "utf-8-sig" else encoding,
-        block_size=8 << 20,
+        column_names=list(dialect.names),
+        skip_rows=dialect.header_lines,
+        encoding="utf8" if dialect.encoding == "utf-8-sig" else dialect.encoding,
+        block_size=BYTES_AT_A_TIME,
     )
     parse = pa_csv.ParseOptions(
-        delimiter=separator,
+        delimiter=dialect.separator,
+        quote_char=dialect.quote or False,
         newlines_in_values=True,
-        invalid_row_handler=note,
         # In a file of one column, an empty line is a record whose value is missing.
-        ignore_empty_lines=len(names) > 1,
+        ignore_empty_lines=len(dialect.names) > 1,
     )
-    text = pa.dictionary(pa.int32(), pa.string())
     convert = pa_csv.ConvertOptions(
         include_columns=list(wanted),
-        column_types=dict.fromkeys(wanted, text),
+        column_types=dict.fromkeys(wanted, pa.dictionary(pa.int32(), pa.string())),
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
         null_values=list(options.missing),
@@ -162,14 +120,20 @@ def _table(
     try:
         with (
             work.step(f"Reading {path.name}", path.stat().st_size) as step,
-            pa.PythonFile(_Counted(path, step), mode="r") as file,
+            pa.PythonFile(_Counted(path, step), mode="r") as raw,
+            _unpacked(path, raw) as file,
+            pa_csv.open_csv(file, read, parse, convert) as reader,
         ):
-            table = pa_csv.read_csv(file, read, parse, convert)
-    except (pa.ArrowInvalid, UnicodeDecodeError):
-        raise _unreadable(path, encoding) from None
-    if uneven:
-        _raise_uneven(path, names, separator, encoding)
-    return table
+            for batch in reader:
+                yield {name: batch.column(name) for name in wanted}
+    except (pa.ArrowInvalid, UnicodeDecodeError, OSError, EOFError):
+        raise _unreadable(path, dialect) from None
+
+
+def _unpacked(path: Path, raw: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.CompressedInputStream(raw, "gzip") if path.suffix.lower() == ".gz" else raw
 
 
 class _Counted(io.FileIO):
@@ -185,48 +149,31 @@ class _Counted(io.FileIO):
         return block or b""
 
 
-def _raise_uneven(path: Path, names: Sequence[str], separator: str, encoding: str) -> None:
-    """Name the rows whose number of fields is not the header's (their number, not their text)."""
-    problems = Problems(str(path))
+def _unreadable(path: Path, dialect: Dialect) -> InvalidInput:
+    """Why a file could not be read: no archive, no text, or rows of another length."""
+    try:
+        problems = list(_uneven(path, dialect))
+    except UnicodeDecodeError:
+        return undecodable(path, dialect.encoding)
+    except (OSError, EOFError, zlib.error):
+        return damaged_archive(path)
+    except csv.Error:
+        problems = []
+    message = "cannot be cut into rows and fields; look at its quotation marks."
+    return InvalidInput(str(path), problems or [Problem("", message)])
+
+
+def _uneven(path: Path, dialect: Dialect) -> Iterator[Problem]:
+    """The rows whose number of fields is not the header's (their number, not their text)."""
     found = 0
-    with path.open(encoding=encoding, newline="") as file:
-        reader = csv.reader(file, delimiter=separator)
-        with contextlib.suppress(csv.Error):
-            for row in reader:
-                if not row or len(row) == len(names):
-                    continue
+    with opened(path, dialect.encoding) as file:
+        reader = csv.reader(file, **dialect.for_reader())
+        for row in reader:
+            if row and len(row) != len(dialect.names):
                 found += 1
                 if found <= MOST_ROWS_NAMED:
-                    message = f"has {len(row)} fields where the header has {len(names)}."
-                    problems.add(f"line {reader.line_num}", message)
+                    message = f"has {len(row)} fields where the header has {len(dialect.names)}."
+                    yield Problem(f"line {reader.line_num}", message)
     if found > MOST_ROWS_NAMED:
-        problems.add("", f"{found - MOST_ROWS_NAMED:,} more lines have another number of fields.")
-    if not found:
-        problems.add("", "some rows cannot be cut into fields; look at its quotation marks.")
-    problems.raise_any()
-
-
-def _unreadable(path: Path, encoding: str) -> InvalidInput:
-    try:
-        with path.open(encoding=encoding, newline="") as file:
-            for _ in file:
-                pass
-    except UnicodeDecodeError:
-        return _undecodable(path, encoding)
-    message = "cannot be cut into rows and fields; look at its quotation marks."
-    return InvalidInput(str(path), [Problem("", message)])
-
-
-def _undecodable(path: Path, encoding: str) -> InvalidInput:
-    """Name the first line that is not text in this encoding."""
-    said = "utf-8" if encoding == "utf-8-sig" else encoding
-    line = 1
-    with path.open("rb") as file:
-        for number, raw in enumerate(file, start=1):
-            try:
-                raw.decode(said)
-            except UnicodeDecodeError:
-                line = number
-                break
-    message = f"is not {said.upper()} text; give its encoding, such as encoding = "
-    return InvalidInput(str(path), [Problem(f"line {line}", message + '"windows-1252".')])
+        more = found - MOST_ROWS_NAMED
+        yield Problem("", f"{more:,} more lines have another number of fields.")

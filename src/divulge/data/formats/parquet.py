@@ -1,23 +1,23 @@
-"""Parquet files, read one column at a time so that only codes are held for long."""
+"""Parquet files, read batch by batch so that only codes are held for long."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from divulge import work
-from divulge.data.column import Column, encode
+from divulge.data.encoding import RECORDS_AT_A_TIME, Batch, kind_in_words
+from divulge.data.formats import PlainFormat
 from divulge.data.formats.contents import PARQUET
-from divulge.work import InvalidInput, MemoryPlan, Problem
+from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from divulge.data.formats import Options
+    from divulge.data.formats import Options, Records
 
 
-class Parquet:
+class Parquet(PlainFormat):
     """The Parquet format."""
 
     kind = PARQUET
@@ -27,56 +27,56 @@ class Parquet:
         with _opened(path) as file:
             return list(file.schema_arrow.names)
 
-    def columns(self, path: Path, wanted: Sequence[str], options: Options) -> dict[str, Column]:  # noqa: ARG002  # text only
-        """The columns that are wanted, as codes."""
-        with _opened(path) as file, work.step(f"Reading {path.name}", len(wanted)) as step:
-            _plan(path, file.metadata, len(wanted)).require("read fewer columns (columns=...)")
-            found = {}
-            for name in wanted:
-                found[name] = _column(path, file, name)
-                step.advance()
-            return found
+    def kinds(self, path: Path, options: Options) -> Mapping[str, str]:  # noqa: ARG002  # text only
+        """What the columns hold, in words."""
+        with _opened(path) as file:
+            return {field.name: kind_in_words(field.type) for field in file.schema_arrow}
 
-    def write(self, table: pa.Table, path: Path) -> None:
-        """Write a table."""
+    def needs(self, path: Path, wanted: Sequence[str], options: Options) -> Mapping[str, int]:  # noqa: ARG002  # text only
+        """Codes of all columns at four bytes, one column written anew, one batch decoded."""
+        with _opened(path) as file:
+            rows = file.metadata.num_rows
+        batch = min(rows, RECORDS_AT_A_TIME) * 32
+        return {"codes": rows * (len(wanted) + 1) * 4, "one batch": batch * len(wanted)}
+
+    def batches(self, path: Path, wanted: Sequence[str], options: Options) -> Iterator[Batch]:  # noqa: ARG002  # text only
+        """The records, some at a time, whatever the size of the row groups."""
+        with (
+            _opened(path, as_codes=True) as file,
+            work.step(f"Reading {path.name}", file.metadata.num_rows) as step,
+        ):
+            for batch in file.iter_batches(RECORDS_AT_A_TIME, columns=list(wanted)):
+                yield Batch({name: batch.column(name) for name in wanted})
+                step.advance(batch.num_rows)
+
+    def write(self, records: Records, path: Path, options: Options) -> None:  # noqa: ARG002  # text only
+        """Write records, one row group after another."""
         import pyarrow.parquet as pq
 
-        pq.write_table(table, path, compression="zstd")
+        with pq.ParquetWriter(
+            path, records.schema, compression="zstd", write_page_checksum=True
+        ) as file:
+            for table in records.tables():
+                file.write_table(table)
 
 
-def _opened(path: Path) -> Any:
+@contextmanager
+def _opened(path: Path, as_codes: bool = False) -> Iterator[Any]:
+    """The file; texts come as the codes that the file itself keeps, where that is asked for."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return pq.ParquetFile(path)
-    except (pa.ArrowInvalid, OSError):
-        raise _damaged(path) from None
-
-
-def _column(path: Path, file: Any, name: str) -> Column:
-    import pyarrow as pa
-
-    try:
-        return encode(file.read(columns=[name]).column(name))
-    except work.DivulgeError as error:
-        raise InvalidInput(str(path), [Problem(f'column "{name}"', f"{error}.")]) from None
-    except (pa.ArrowException, OSError):
-        raise _damaged(path) from None
-
-
-def _damaged(path: Path) -> InvalidInput:
-    # Arrow's own text may quote what it stumbled over, so it is not passed on.
-    return InvalidInput(str(path), [Problem("", "is a Parquet file that is damaged or cut off.")])
-
-
-def _plan(path: Path, metadata: Any, columns: int) -> MemoryPlan:
-    """Codes of all columns at four bytes, and one column decoded beside them."""
-    sizes = [
-        metadata.row_group(g).column(c).total_uncompressed_size
-        for g in range(metadata.num_row_groups)
-        for c in range(metadata.num_columns)
-    ]
-    largest = sum(sizes) * 2 // max(1, metadata.num_columns)
-    codes = metadata.num_rows * columns * 4
-    return MemoryPlan(f"reading {path.name}", {"codes": codes, "one column": largest})
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            texts = [
+                field.name for field in file.schema_arrow if kind_in_words(field.type) == "text"
+            ]
+            if not (as_codes and texts):
+                yield file
+                return
+        with pq.ParquetFile(path, read_dictionary=texts, page_checksum_verification=True) as file:
+            yield file
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        # Arrow's own text may quote what it stumbled over, so it is not passed on.
+        message = "is a Parquet file that is damaged or cut off."
+        raise InvalidInput(str(path), [Problem("", message)]) from None

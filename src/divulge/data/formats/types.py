@@ -17,6 +17,14 @@ _MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1
 _TRUTH = r"^(true|false|True|False|TRUE|FALSE)$"
 
 
+class NoSuchDate(ValueError):
+    """A column of dates holds one that no calendar has; `place` is that value's place."""
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+        super().__init__("a date that does not exist")
+
+
 def typed(column: Column) -> Column:
     """The same column as numbers, dates or truth values if every value is one; else as text.
 
@@ -39,15 +47,18 @@ def typed(column: Column) -> Column:
     if len(column.values) == 0:
         return column
     for pattern, kind in kinds:
-        if _all_match(column.values, pattern):
+        if all_match(column.values, pattern):
             try:
                 return recode(column, column.values.cast(kind))
-            except pa.ArrowInvalid:  # the 30th of February is text that looks like a date
+            except pa.ArrowInvalid:
+                if pattern in (_DATE, _MOMENT):
+                    raise NoSuchDate(_first_refused(column.values, kind)) from None
                 return column
     return column
 
 
-def _all_match(values: pa.Array, pattern: str) -> bool:
+def all_match(values: pa.Array, pattern: str) -> bool:
+    """Whether every text matches, and none is empty."""
     import pyarrow.compute as pc
 
     # Most columns of text are told by their first value.
@@ -56,3 +67,15 @@ def _all_match(values: pa.Array, pattern: str) -> bool:
         return False
     enough = pc.all(pc.greater(pc.utf8_length(values), 0)).as_py()
     return bool(enough and pc.all(pc.match_substring_regex(values, pattern)).as_py())
+
+
+def _first_refused(values: pa.Array, kind: pa.DataType) -> int:
+    """The place of the first text that is none of this kind."""
+    import pyarrow as pa
+
+    for place in range(len(values)):
+        try:
+            values.slice(place, 1).cast(kind)
+        except pa.ArrowInvalid:
+            return place
+    return 0

@@ -1,0 +1,42 @@
+"""`divulge init`: the draft is made and written, and what a person must decide is said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from divulge.cli.running import conditions
+from divulge.data import Experience
+from divulge.data.formats import Options
+from divulge.release import Release, draft, write_draft
+
+
+def accept_roles(file: Path) -> None:
+    """Take the roles of a release file into the user's own experience base."""
+    release = Release.load(file)
+    Experience.own().accept(release.decided_roles()).save()
+
+
+def drafted(
+    data: Sequence[str],
+    out: Path,
+    overwrite: bool,
+    separator: str | None,
+    encoding: str | None,
+    decimal: str | None,
+    table: str | None,
+) -> tuple[str, dict[str, Any]]:
+    """Draft the release of some data; what to say of it, in words and as plain values."""
+    options = Options(separator, encoding, decimal=decimal, table=table)
+    with conditions(None):
+        made = draft(data, out.parent, options)
+        write_draft(made, out, overwrite)
+    lines = []
+    for name, found in made.proposals.items():
+        settled = sum(p.status == "settled" for p in found.proposals.values())
+        lines.append(f"{name}: {len(found.proposals)} attributes, {settled} with a settled role")
+        lines += [f"  {p}".replace("\n", "\n  ") for p in (*found.conflicts, *found.doubts)]
+        lines += [f"  {p.attribute}: no role proposed" for p in found.unknown]
+    lines += ["", f"The draft is in {out}. Read it, then run: divulge check {out}"]
+    return "\n".join(lines), {"release": str(out), **made.to_dict()}

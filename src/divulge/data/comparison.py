@@ -1,0 +1,128 @@
+"""The dictionary held against the data: what the one says that the other does not show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from divulge.data.column import Column
+from divulge.data.dataset import Dataset
+from divulge.data.dictionary import Attribute
+
+MOSTLY = 0.9
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something that a person should look at; the values that it is about only when asked for."""
+
+    attribute: str
+    message: str
+    values: tuple[Any, ...] = field(default=(), repr=False)
+
+    def __str__(self) -> str:
+        return f'"{self.attribute}" {self.message}'
+
+
+def compare(dataset: Dataset) -> list[Remark]:
+    """Where a dataset's dictionary and its records do not fit.
+
+    >>> import pyarrow as pa
+    >>> people = Dataset.from_arrow(pa.table({"sex": [1, 2]}))
+    >>> [remark] = compare(people.describe(labels={"sex": {"1": "male", "2": "female", "3": "x"}}))
+    >>> print(remark, remark.values)
+    "sex" has labels for 1 value that does not occur. (3,)
+    """
+    found: list[Remark] = []
+    for attribute in dataset.dictionary:
+        column = dataset.columns[attribute.name]
+        values = column.values.to_pylist() if _worth_listing(attribute) else []
+        found += _labels(attribute, column, values)
+        found += _missing_codes(attribute, values)
+        found += _hierarchy(attribute, values)
+        found += _weight(attribute, column)
+        found += _mixed(attribute, column)
+    return found
+
+
+def _worth_listing(attribute: Attribute) -> bool:
+    return bool(attribute.labels or attribute.missing or attribute.hierarchy)
+
+
+def _labels(attribute: Attribute, column: Column, values: list[Any]) -> Iterator[Remark]:
+    if not attribute.labels:
+        return
+    tags = (
+        set() if column.tags is None else {f".{chr(tag)}" for tag in np.unique(column.tags) if tag}
+    )
+    present = {*values, *tags}
+    coded = [v for v in attribute.labels if any(code.covers(v) for code in attribute.missing)]
+    unused = [v for v in attribute.labels if v not in present and v not in coded]
+    if unused:
+        said = (
+            "1 value that does not occur"
+            if len(unused) == 1
+            else f"{len(unused)} values that do not occur"
+        )
+        yield Remark(attribute.name, f"has labels for {said}.", tuple(unused))
+    bare = [v for v in values if v not in attribute.labels]
+    if bare and len(bare) < len(values):
+        message = f"has no label for {len(bare)} of its {len(values)} values."
+        yield Remark(attribute.name, message, tuple(bare))
+
+
+def _missing_codes(attribute: Attribute, values: list[Any]) -> Iterator[Remark]:
+    unused = [c for c in attribute.missing if not any(c.covers(value) for value in values)]
+    if unused:
+        message = f"declares {len(unused)} codes that mean missing and do not occur."
+        yield Remark(attribute.name, message, tuple(unused))
+
+
+def _hierarchy(attribute: Attribute, values: list[Any]) -> Iterator[Remark]:
+    if attribute.hierarchy is None:
+        return
+    lacking = attribute.hierarchy.lacks(values)
+    if lacking:
+        message = (
+            f"has {len(lacking)} of its {len(values)} values without a place in its hierarchy."
+        )
+        yield Remark(attribute.name, message, tuple(lacking))
+
+
+def _weight(attribute: Attribute, column: Column) -> Iterator[Remark]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if attribute.role != "weight":
+        return
+    kind = column.values.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        yield Remark(attribute.name, "is the weight and does not hold numbers.")
+        return
+    if len(column.values) and pc.min(column.values).as_py() < 1:
+        yield Remark(attribute.name, "is the weight and is below 1 for some records.")
+    if column.has_missing:
+        yield Remark(attribute.name, "is the weight and is missing for some records.")
+
+
+def _mixed(attribute: Attribute, column: Column) -> Iterator[Remark]:
+    """Text that is numbers but for a few records: a slip, a code, or a missing value."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_string(column.values.type) or len(column.values) < 2:
+        return
+    numeric = pc.match_substring_regex(column.values, r"^-?[0-9]+([.,][0-9]+)?$")
+    if not pc.any(numeric).as_py() or pc.all(numeric).as_py():
+        return
+    is_number = np.append(numeric.to_numpy(zero_copy_only=False), True)
+    others = int(np.count_nonzero(~is_number[column.codes]))
+    if 0 < others <= (1 - MOSTLY) * len(column.codes):
+        first = int(np.argmax(~is_number[column.codes])) + 1
+        message = f"holds numbers but for {others:,} records, the first of them record {first:,}."
+        yield Remark(
+            attribute.name, message, tuple(column.values.filter(pc.invert(numeric)).to_pylist())
+        )

@@ -1,0 +1,235 @@
+"""Encoding piece by piece: a column of any length in the memory of its codes.
+
+Every piece (a batch of a row group, a chunk of a file, one file of several) is turned into codes
+of its own small list of values at once. Only when the last piece is in are the lists made one;
+so nothing but codes and distinct values is held, and one column at a time is written anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.data.column import Codes, Column, encode, plain, smallest_unsigned
+from divulge.work import DivulgeError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Tags: TypeAlias = npt.NDArray[np.uint8]
+
+RECORDS_AT_A_TIME = 1 << 19
+"""How many records are decoded at once: some tens of megabytes for a dozen attributes."""
+
+
+class DisagreeingPieces(DivulgeError):
+    """Two pieces of one column hold different kinds of values."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some records as they come from a file: arrays by name, and tags of missing values."""
+
+    arrays: Mapping[str, pa.Array]
+    tags: Mapping[str, Tags] = field(default_factory=dict)
+
+
+class ColumnEncoder:
+    """One column that arrives in pieces.
+
+    >>> import pyarrow as pa
+    >>> encoder = ColumnEncoder()
+    >>> for piece in (["M", None], ["F", "M"]):
+    ...     encoder.add(pa.array(piece))
+    >>> encoder.column().codes.tolist()
+    [1, 2, 0, 1]
+    """
+
+    def __init__(self) -> None:
+        self._codes: list[Codes] = []
+        self._values: list[pa.Array] = []
+        self._tags: list[Tags | None] = []
+        self._missing = False
+
+    def add(self, piece: pa.Array, tags: Tags | None = None) -> None:
+        """Take the next piece."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if isinstance(piece, pa.ExtensionArray):
+            piece = piece.storage
+        if len(piece) == 0:
+            self._add_nothing(piece)
+            return
+        if not pa.types.is_dictionary(piece.type):
+            piece = pc.dictionary_encode(plain(pa.chunked_array([piece]))).combine_chunks()
+        values = piece.dictionary
+        indices = piece.indices
+        self._missing = self._missing or indices.null_count > 0
+        if indices.null_count:
+            indices = indices.fill_null(len(values))
+        codes = indices.to_numpy(zero_copy_only=False)
+        # A damaged file may point outside of its own list of values, or hold what is no text.
+        values.validate(full=True)
+        if len(codes) and not 0 <= codes.min() <= codes.max() <= len(values):
+            raise pa.ArrowInvalid("an index outside of the dictionary")
+        used = np.zeros(len(values) + 1, dtype=bool)
+        used[codes] = True
+        places = np.cumsum(used[:-1]) - 1
+        kept = int(used[:-1].sum())
+        table = np.append(places, kept).astype(smallest_unsigned(kept + 1))
+        self._codes.append(table[codes])
+        self._tags.append(tags)
+        values = values if kept == len(values) else values.filter(pa.array(used[:-1]))
+        self._values.append(plain(pa.chunked_array([values])).combine_chunks())
+
+    def _add_nothing(self, piece: pa.Array) -> None:
+        """An empty piece has a kind, and that is all it has."""
+        import pyarrow as pa
+
+        kind = piece.type.value_type if pa.types.is_dictionary(piece.type) else piece.type
+        self._codes.append(np.empty(0, dtype=np.uint8))
+        self._tags.append(None)
+        self._values.append(plain(pa.chunked_array([pa.array([], kind)])).combine_chunks())
+
+    def column(self) -> Column:
+        """All pieces as one column; the encoder is empty afterwards."""
+        merged = encode(_one_kind(self._values))
+        has_missing = self._missing or merged.has_missing
+        dtype = smallest_unsigned(len(merged.values) + has_missing)
+        codes: npt.NDArray[Any] = np.empty(sum(map(len, self._codes)), dtype=dtype)
+        start = of_piece = 0
+        tags = self._whole_tags()
+        self._codes.reverse()
+        for values in self._values:
+            piece = self._codes.pop()
+            table = merged.codes[of_piece : of_piece + len(values)].astype(dtype)
+            if has_missing:
+                table = np.append(table, dtype.type(merged.missing_code))
+            codes[start : start + len(piece)] = table[piece]
+            start += len(piece)
+            of_piece += len(values)
+        self._values = []
+        return Column(codes, merged.values, has_missing, tags)
+
+    def _whole_tags(self) -> Tags | None:
+        """The tags of all pieces; None where no value carries one."""
+        if not any(tags is not None and tags.any() for tags in self._tags):
+            return None
+        parts = zip(self._tags, self._codes, strict=True)
+        return np.concatenate([np.zeros(len(c), np.uint8) if t is None else t for t, c in parts])
+
+
+class TableEncoder:
+    """Several columns that arrive together, batch by batch.
+
+    >>> import pyarrow as pa
+    >>> encoder = TableEncoder(["age"])
+    >>> encoder.add(Batch({"age": pa.array([25, 49])}))
+    >>> encoder.columns()["age"].values.to_pylist()
+    [25, 49]
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._encoders = {name: ColumnEncoder() for name in names}
+        self.rows = 0
+
+    def add(self, batch: Batch) -> None:
+        """Take the next batch; a column that cannot be read is named."""
+        for name, encoder in self._encoders.items():
+            try:
+                encoder.add(batch.arrays[name], batch.tags.get(name))
+            except DivulgeError as error:
+                raise type(error)(f'column "{name}": {error}') from None
+        self.rows += len(next(iter(batch.arrays.values()), ()))
+
+    def columns(self) -> dict[str, Column]:
+        """All batches as columns; the encoders are given up one by one."""
+        found = {}
+        for name in list(self._encoders):
+            try:
+                found[name] = self._encoders.pop(name).column()
+            except DisagreeingPieces as error:
+                raise DisagreeingPieces(f'column "{name}": {error}') from None
+        return found
+
+
+def _one_kind(values: Sequence[pa.Array]) -> pa.ChunkedArray:
+    """The lists of values as one array: whole and broken numbers agree, other kinds must be one."""
+    import pyarrow as pa
+
+    kinds = {v.type for v in values if len(v)}
+    if len(kinds) <= 1:
+        kind = next(iter(kinds), values[0].type if values else pa.string())
+    elif all(pa.types.is_integer(k) or pa.types.is_floating(k) for k in kinds):
+        _check_exact(values)
+        kind = pa.float64()
+    elif all(pa.types.is_string(k) or pa.types.is_large_string(k) for k in kinds):
+        kind = pa.large_string()
+    elif all(pa.types.is_timestamp(k) or pa.types.is_date32(k) for k in kinds) and not any(
+        pa.types.is_timestamp(k) and k.tz for k in kinds
+    ):
+        kind = pa.timestamp("us")
+    else:
+        said = sorted(kind_in_words(k) for k in kinds)
+        raise DisagreeingPieces(f"holds {' in one part and '.join(said)} in another")
+    ready = [v.cast(kind) if v.type != kind else v for v in values]
+    return pa.chunked_array(ready, kind)
+
+
+def _check_exact(values: Sequence[pa.Array]) -> None:
+    """Whole numbers that a broken number cannot hold must not be rounded silently."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for part in values:
+        if pa.types.is_integer(part.type) and len(part):
+            largest = max(abs(v) for v in pc.min_max(part).as_py().values())
+            if largest > 2**53:
+                raise DisagreeingPieces(
+                    "holds whole numbers above 2^53 in one part and broken numbers in another"
+                )
+
+
+def kind_in_words(kind: pa.DataType) -> str:
+    """What a type holds, as a user would say it.
+
+    >>> import pyarrow as pa
+    >>> kind_in_words(pa.int32()), kind_in_words(pa.string())
+    ('numbers', 'text')
+    """
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return kind_in_words(kind.value_type)
+    tests = (
+        (pa.types.is_integer, "numbers"),
+        (pa.types.is_floating, "numbers"),
+        (pa.types.is_decimal, "decimal numbers"),
+        (pa.types.is_boolean, "truth values"),
+        (pa.types.is_date, "dates"),
+        (pa.types.is_timestamp, "moments"),
+        (pa.types.is_time, "times of day"),
+        (pa.types.is_string, "text"),
+        (pa.types.is_large_string, "text"),
+        (pa.types.is_string_view, "text"),
+        (pa.types.is_null, "nothing"),
+    )
+    return next((said for test, said in tests if test(kind)), str(kind))
+
+
+def pieces(column: Column, size: int = RECORDS_AT_A_TIME) -> Iterator[Column]:
+    """A column cut into columns of at most so many records, for writing piece by piece.
+
+    >>> import pyarrow as pa
+    >>> [len(piece.codes) for piece in pieces(encode(pa.array([1, 2, 3])), size=2)]
+    [2, 1]
+    """
+    for start in range(0, len(column.codes), size):
+        stop = start + size
+        tags = None if column.tags is None else column.tags[start:stop]
+        yield Column(column.codes[start:stop], column.values, column.has_missing, tags)

@@ -1,0 +1,139 @@
+"""The experience base: attributes whose category is known, in six languages, and one's own.
+
+The base that comes with Divulge holds names that statistical offices use, with their role and a
+topic (who would know such a thing: a neighbour, a colleague, the holder of a register). What a
+user accepts goes into a base of their own, a small text file, and outranks the shipped one.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from divulge.data.dictionary import ROLES, Role
+from divulge.work import Problems, whole_file
+
+LANGUAGES: Mapping[str, str] = {
+    "en": "English",
+    "pt": "Portuguese",
+    "it": "Italian",
+    "es": "Spanish",
+    "fr": "French",
+    "de": "German",
+}
+
+
+@dataclass(frozen=True)
+class Known:
+    """One attribute whose role is known, and where from."""
+
+    name: str
+    role: Role
+    topic: str = ""
+    source: str = "the shipped base"
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the user decided it."""
+        return self.source == "your own base"
+
+
+@dataclass(frozen=True)
+class Experience:
+    """A base of known attributes.
+
+    >>> base = Experience.shipped()
+    >>> len(base) >= 300, [known.role for known in base if known.name == "date of birth"]
+    (True, ['quasi_identifier'])
+    """
+
+    known: tuple[Known, ...] = ()
+
+    @classmethod
+    def shipped(cls) -> Experience:
+        """The base that comes with Divulge."""
+        return cls(_shipped())
+
+    @classmethod
+    def own(cls, path: Path | str | None = None) -> Experience:
+        """The user's own base; empty if nothing was accepted yet.
+
+        Raises:
+            InvalidInput: naming each line of the file that is not `name;role`.
+        """
+        file = own_path() if path is None else Path(path)
+        if not file.exists():
+            return cls()
+        problems = Problems(str(file))
+        found = []
+        with file.open(encoding="utf-8", newline="") as text:
+            for number, row in enumerate(csv.reader(text, delimiter=";"), start=1):
+                if len(row) != 2:
+                    problems.add(f"line {number}", "is not name;role.")
+                elif row[1] not in ROLES:
+                    problems.add(f"line {number}", f'"{row[1]}" is not a role.', row[1], ROLES)
+                else:
+                    found.append(Known(row[0], row[1], source="your own base"))
+        problems.raise_any()
+        return cls(tuple(found))
+
+    def accept(self, roles: Mapping[str, Role]) -> Experience:
+        """The base with decisions of the user; a later one replaces an earlier one.
+
+        >>> Experience().accept({"Area": "non_identifying"}).known[0].role
+        'non_identifying'
+        """
+        new = tuple(Known(name, role, source="your own base") for name, role in roles.items())
+        return Experience((*(k for k in self.known if k.name not in roles), *new))
+
+    def save(self, path: Path | str | None = None) -> Path:
+        """Write the user's own decisions to their file, whole or not at all."""
+        file = own_path() if path is None else Path(path)
+        with whole_file(file) as part, part.open("w", encoding="utf-8", newline="") as text:
+            writer = csv.writer(text, delimiter=";", lineterminator="\n")
+            writer.writerows((k.name, k.role) for k in self.known if k.is_own)
+        return file
+
+    def topic_of(self, name: str) -> str:
+        """The topic of a name that is in the base; empty if it is not."""
+        return next((k.topic for k in self.known if k.name == name), "")
+
+    def __add__(self, other: Experience) -> Experience:
+        return Experience((*self.known, *other.known))
+
+    def __iter__(self) -> Iterator[Known]:
+        return iter(self.known)
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+
+def own_path() -> Path:
+    """Where a user's own base is kept: $DIVULGE_EXPERIENCE, or the user's settings folder."""
+    given = os.environ.get("DIVULGE_EXPERIENCE")
+    if given:
+        return Path(given)
+    settings = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(settings) / "divulge" / "experience.csv"
+
+
+@cache
+def _shipped() -> tuple[Known, ...]:
+    text = (resources.files("divulge.data") / "experience.csv").read_text(encoding="utf-8")
+    return tuple(_of_rows(csv.DictReader(text.splitlines(), delimiter=";")))
+
+
+def _of_rows(rows: Iterable[Mapping[str, str]]) -> Iterator[Known]:
+    seen: set[tuple[str, str]] = set()
+    for row in rows:
+        role = next(role for role in ROLES if role == row["role"])
+        for language in LANGUAGES:
+            for name in row[language].split("|"):
+                if (name, role) not in seen:
+                    seen.add((name, role))
+                    yield Known(name, role, row["topic"])

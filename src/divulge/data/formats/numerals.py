@@ -1,0 +1,147 @@
+"""Which mark stands before the decimals of a text file's numbers, and what columns are then.
+
+A column of `12,5` is one of numbers if the file writes its decimals so. The file as a whole tells:
+one number such as `12,5` or `0,125` cannot be anything else, while `1,234` alone could be two
+things, and then somebody has to say which. A number with both marks is never guessed at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from divulge.data.column import Column, recode
+from divulge.data.formats.types import NoSuchDate, all_match, typed
+from divulge.work import Problem, Problems
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from divulge.data.formats import Options
+
+MARKS = (".", ",")
+_COMMA = r"^-?[0-9]+(,[0-9]+)?$"
+_SURE_COMMA = r"^-?(0,[0-9]+|[0-9]+,([0-9]{1,2}|[0-9]{4,}))$"
+_EITHER = r"^-?[0-9]+([.,][0-9]+)?$"
+_BOTH = r"^-?[0-9]{1,3}(\.[0-9]{3})*(,[0-9]+)?$"
+_BOTH_TURNED = r"^-?[0-9]{1,3}(,[0-9]{3})*(\.[0-9]+)?$"
+
+
+def find_types(subject: str, columns: Mapping[str, Column], options: Options) -> dict[str, Column]:
+    """Columns of text as what they hold; what cannot be told is said, with row and column."""
+    problems = Problems(subject)
+    _check_options(problems, options)
+    as_text = set(options.text)
+    for name in as_text - set(columns):
+        problems.add("text", f'there is no column "{name}".', name, list(columns))
+    mark = options.decimal
+    if mark is None and options.thousands:
+        mark = "," if options.thousands == "." else "."
+    mark = mark or _mark(columns, as_text, problems)
+    problems.raise_any()
+    found = {}
+    for name, column in columns.items():
+        if name in as_text:
+            found[name] = column
+            continue
+        ready = _with_points(column, mark, options.thousands)
+        if mark == "," and ready is column and _writes_points(column.values):
+            message = (
+                'writes numbers with "." where the decimal mark is ","; give thousands = "." '
+                f'or text = ["{name}"].'
+            )
+            problems.add(_place(name, column, _first_with(column.values, ".")), message)
+            continue
+        try:
+            found[name] = typed(ready)
+        except NoSuchDate as error:
+            place = _place(name, column, error.place)
+            message = 'holds a date that does not exist; mend it, or read the column with text = ["'
+            problems.add(place, f'{message}{name}"].')
+    problems.raise_any()
+    return found
+
+
+def _check_options(problems: Problems, options: Options) -> None:
+    for setting in ("decimal", "thousands"):
+        mark = getattr(options, setting)
+        allowed = MARKS if setting == "decimal" else (*MARKS, " ", "'", "")
+        if mark is not None and mark not in allowed:
+            problems.add(setting, "is not a mark of numbers.", mark, allowed)
+    if options.decimal is not None and options.decimal == options.thousands:
+        problems.add("thousands", "is the decimal mark too; they must differ.")
+
+
+def _mark(columns: Mapping[str, Column], as_text: set[str], problems: Problems) -> str:
+    """The decimal mark of a file that does not say; a doubt becomes a problem."""
+    doubtful: list[Problem] = []
+    comma = False
+    for name, column in columns.items():
+        if name in as_text or not _has(column.values, ","):
+            continue
+        if all_match(column.values, _COMMA):
+            if _any_matches(column.values, _SURE_COMMA):
+                comma = True
+            else:
+                message = (
+                    "writes numbers with a comma before three digits, which may be thousands or "
+                    'decimals; give decimal = "," or thousands = ","'
+                )
+                place = _place(name, column, _first_with(column.values, ","))
+                doubtful.append(Problem(place, f'{message}, or text = ["{name}"].'))
+        elif _has(column.values, ".") and any(
+            all_match(column.values, pattern) for pattern in (_EITHER, _BOTH, _BOTH_TURNED)
+        ):
+            message = (
+                'writes numbers with both marks, "." and ","; give both decimal and thousands, '
+                f'or text = ["{name}"].'
+            )
+            problems.add(_place(name, column, _first_with(column.values, ",")), message)
+    if not comma:
+        problems.extend("", doubtful)
+    return "," if comma else "."
+
+
+def _with_points(column: Column, decimal: str, thousands: str | None) -> Column:
+    """The column with its numbers written as everywhere: no thousands mark, a decimal point."""
+    import pyarrow.compute as pc
+
+    if decimal == "." and not thousands:
+        return column
+    whole = r"[0-9]+" if not thousands else rf"[0-9]{{1,3}}([{thousands}]?[0-9]{{3}})*"
+    if not all_match(column.values, rf"^-?{whole}([{decimal}][0-9]+)?([eE][+-]?[0-9]+)?$"):
+        return column
+    values = column.values
+    if thousands:
+        values = pc.replace_substring(values, thousands, "")
+    return recode(column, pc.replace_substring(values, decimal, "."))
+
+
+def _writes_points(values: pa.Array) -> bool:
+    return _has(values, ".") and all_match(values, r"^-?[0-9]*(\.[0-9]+)?$")
+
+
+def _has(values: pa.Array, mark: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring(values, mark)).as_py())
+
+
+def _any_matches(values: pa.Array, pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring_regex(values, pattern)).as_py())
+
+
+def _first_with(values: pa.Array, mark: str) -> int:
+    import pyarrow.compute as pc
+
+    return int(np.argmax(pc.match_substring(values, mark).to_numpy(zero_copy_only=False)))
+
+
+def _place(name: str, column: Column, code: int) -> str:
+    """Where a value first stands (its place, never the value)."""
+    record = int(np.argmax(column.codes == code)) + 1
+    return f'record {record:,}, column "{name}"'

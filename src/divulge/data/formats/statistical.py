@@ -1,0 +1,218 @@
+"""The files of SPSS, Stata and SAS: records, labels, and codes that mean missing.
+
+SPSS declares ordinary values as missing (9 = "refused"): they stay values, for they are published
+as such, and the dictionary lists them. Stata and SAS tag a missing value with a letter: it is
+missing, and the tag is kept beside it. These formats know no missing text, only an empty one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from divulge import work
+from divulge.data.dictionary import Attribute, MissingCode
+from divulge.data.encoding import Batch, Tags
+from divulge.data.formats import PlainFormat
+from divulge.data.formats.contents import SAS, SPSS, SPSS_COMPRESSED, STATA
+from divulge.work import DivulgeError, InvalidInput, Problem
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from divulge.data.formats import Options, Records
+
+ROWS_AT_A_TIME = 100_000
+
+# What the reader itself may fall over in a damaged file, found by fuzzing it.
+_STUMBLES = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    MemoryError,
+    OSError,
+)
+
+
+class _StatisticalFile(PlainFormat):
+    """What the three have in common; each names the reader that it takes."""
+
+    kind: str
+    reader: str
+
+    def names(self, path: Path, options: Options) -> list[str]:
+        """The names of the columns, read without the records."""
+        return [name or "" for name in self._metadata(path, options).column_names]
+
+    def kinds(self, path: Path, options: Options) -> Mapping[str, str]:
+        """Text or numbers: dates are numbers in these formats."""
+        types = self._metadata(path, options).readstat_variable_types
+        return {name: "text" if kind == "string" else "numbers" for name, kind in types.items()}
+
+    def said(self, path: Path, options: Options) -> Mapping[str, Attribute]:
+        """Variable labels as descriptions, value labels, and the values that mean missing."""
+        about = self._metadata(path, options)
+        text = {n for n, kind in about.readstat_variable_types.items() if kind == "string"}
+        return {
+            name: Attribute(
+                name,
+                description=(about.column_names_to_labels.get(name) or "").strip(),
+                labels={
+                    _label_key(value, name in text): label
+                    for value, label in about.variable_value_labels.get(name, {}).items()
+                },
+                missing=tuple(map(_missing_code, about.missing_ranges.get(name, ()))),
+            )
+            for name in about.column_names
+        }
+
+    def needs(self, path: Path, wanted: Sequence[str], options: Options) -> Mapping[str, int]:
+        """Codes at four bytes, and some records as Python's own values."""
+        rows = self._metadata(path, options).number_rows or path.stat().st_size // 8
+        return {
+            "codes": rows * (len(wanted) + 1) * 4,
+            "some records": min(rows, ROWS_AT_A_TIME) * len(wanted) * 64,
+        }
+
+    def batches(self, path: Path, wanted: Sequence[str], options: Options) -> Iterator[Batch]:
+        """The records, some at a time."""
+        about = self._metadata(path, options)
+        rows = about.number_rows
+        text = {n for n, kind in about.readstat_variable_types.items() if kind == "string"}
+        done = 0
+        with work.step(f"Reading {path.name}", rows) as step:
+            while rows is None or done < rows:
+                table = self._some(path, wanted, options, done)
+                found = len(table[wanted[0]])
+                if not found:
+                    break
+                yield _batch(path, {name: table[name] for name in wanted}, text)
+                done += found
+                step.advance(found)
+        if rows is not None and done != rows:
+            raise self._damaged(path)
+
+    def write(self, records: Records, path: Path, options: Options) -> None:
+        """Write records with all that is said of them."""
+        from divulge.data.formats.statistical_writing import write
+
+        write(records, path, self.kind, options)
+
+    def _some(
+        self, path: Path, wanted: Sequence[str], options: Options, offset: int
+    ) -> dict[str, list[Any]]:
+        given = {"usecols": list(wanted), "row_offset": offset, "row_limit": ROWS_AT_A_TIME}
+        table: dict[str, list[Any]] = self._read(path, options, user_missing=True, **given)[0]
+        return table
+
+    def _metadata(self, path: Path, options: Options) -> Any:
+        return self._read(path, options, metadataonly=True, user_missing=True)[1]
+
+    def _read(self, path: Path, options: Options, **given: Any) -> Any:
+        import pyreadstat
+
+        read = getattr(pyreadstat, self.reader)
+        with self._understood(path):
+            return read(str(path), output_format="dict", encoding=options.encoding, **given)
+
+    @contextmanager
+    def _understood(self, path: Path) -> Iterator[None]:
+        """What the reader stumbles over, in our words: its own may quote the file."""
+        import pyreadstat
+
+        try:
+            with warnings.catch_warnings():
+                # The reader would give the second of two equal names another one.
+                warnings.filterwarnings("error", message=".*duplicated")
+                yield
+        except UserWarning:
+            message = "has two columns of the same name; names must differ."
+            raise InvalidInput(str(path), [Problem("", message)]) from None
+        except _STUMBLES:
+            raise self._damaged(path) from None
+        except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
+            if "encoding" in str(error).lower() or "convert string" in str(error).lower():
+                message = "holds text in another encoding than it says; give encoding = ..."
+                raise InvalidInput(str(path), [Problem("", message)]) from None
+            raise self._damaged(path) from None
+
+    def _damaged(self, path: Path) -> InvalidInput:
+        return InvalidInput(str(path), [Problem("", f"is {self.kind} that is damaged or cut off.")])
+
+
+class Spss(_StatisticalFile):
+    """SPSS's format."""
+
+    kind = SPSS
+    reader = "read_sav"
+
+
+class SpssCompressed(Spss):
+    """SPSS's compressed format."""
+
+    kind = SPSS_COMPRESSED
+
+
+class Stata(_StatisticalFile):
+    """Stata's format."""
+
+    kind = STATA
+    reader = "read_dta"
+
+
+class Sas(_StatisticalFile):
+    """SAS's own format, which can be read and not written."""
+
+    kind = SAS
+    reader = "read_sas7bdat"
+
+    def write(self, records: Records, path: Path, options: Options) -> None:  # noqa: ARG002  # refuses
+        """Say what to write instead."""
+        raise DivulgeError("SAS's own format can only be read; write an .xpt file for SAS instead")
+
+
+def _batch(path: Path, table: Mapping[str, list[Any]], text: set[str]) -> Batch:
+    import pyarrow as pa
+
+    arrays: dict[str, pa.Array] = {}
+    tags: dict[str, Tags] = {}
+    for name, values in table.items():
+        if name in text:
+            arrays[name] = pa.array([value or None for value in values], pa.string())
+            continue
+        if any(isinstance(value, str) for value in values):
+            tags[name] = np.array([_tag(value) for value in values], dtype=np.uint8)
+        try:
+            arrays[name] = pa.array([None if isinstance(v, str) else v for v in values])
+        except (pa.ArrowException, OverflowError, TypeError):
+            message = "holds values that are not of one kind."
+            raise InvalidInput(str(path), [Problem(f'column "{name}"', message)]) from None
+    return Batch(arrays, tags)
+
+
+def _tag(value: Any) -> int:
+    return ord(value.lower()) if isinstance(value, str) and len(value) == 1 else 0
+
+
+def _label_key(value: Any, of_text: bool) -> Any:
+    """The value that a label stands for; a tagged missing value is written `.a`."""
+    if isinstance(value, str) and not of_text:
+        return f".{value.lower()}"
+    return _whole(value)
+
+
+def _missing_code(given: Any) -> MissingCode:
+    if not isinstance(given, Mapping):
+        return MissingCode(_whole(given), _whole(given))
+    return MissingCode(_whole(given["lo"]), _whole(given["hi"]))
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value

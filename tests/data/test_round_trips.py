@@ -1,0 +1,160 @@
+"""Data that go out and come in again are the same, in every format that can hold them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyreadstat
+import pytest
+from hypothesis import given
+from tests.made_up_datasets import datasets, labelled
+
+import divulge as dv
+from divulge.data import Dataset
+
+ENDINGS = (
+    ".csv",
+    ".csv.gz",
+    ".tsv",
+    ".parquet",
+    ".arrow",
+    ".duckdb",
+    ".sav",
+    ".zsav",
+    ".dta",
+    ".xpt",
+)
+
+
+def again(dataset: Dataset, ending: str) -> Dataset:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"data{ending}"
+        dataset.write(path)
+        return dv.read(path)
+
+
+def said(dataset: Dataset) -> dict[str, object]:
+    return {a.name: (a.description, dict(a.labels), set(a.missing)) for a in dataset.dictionary}
+
+
+@pytest.mark.parametrize("ending", [e for e in ENDINGS if "csv" not in e and "tsv" not in e])
+@given(dataset=datasets())
+def test_records_come_back_as_they_went_out(ending: str, dataset: Dataset) -> None:
+    assert again(dataset, ending).equals(dataset)
+
+
+@given(dataset=datasets())
+def test_csv_parquet_and_sav_of_the_same_data_are_equal_datasets(dataset: Dataset) -> None:
+    # Text that looks like a number or a date is one in a CSV file, which has no types.
+    plain = [
+        name
+        for name, column in dataset.columns.items()
+        if not pa.types.is_string(column.values.type)
+        or all(value[0].isalpha() for value in column.values.to_pylist())
+    ]
+    if plain:
+        kept = dataset.select(plain)
+        first = again(kept, ".csv")
+        assert first.equals(kept)
+        for ending in (".csv.gz", ".parquet", ".sav"):
+            assert again(kept, ending).equals(first)
+
+
+@pytest.mark.parametrize("ending", [".sav", ".zsav"])
+@given(dataset=labelled(tags=False))
+def test_spss_keeps_labels_and_values_that_mean_missing(ending: str, dataset: Dataset) -> None:
+    back = again(dataset, ending)
+    assert back.equals(dataset)
+    assert said(back) == said(dataset)
+
+
+@given(dataset=labelled(tags=True))
+def test_stata_keeps_labels_and_tagged_missing_values(dataset: Dataset) -> None:
+    back = again(dataset, ".dta")
+    assert back.equals(dataset)
+    assert said(back) == said(dataset)
+
+
+@given(dataset=labelled(tags=True))
+def test_sas_transport_keeps_descriptions_and_tagged_missing_values(dataset: Dataset) -> None:
+    back = again(dataset, ".xpt")
+    assert back.equals(dataset)
+    assert [a.description for a in back.dictionary] == [a.description for a in dataset.dictionary]
+
+
+@given(dataset=datasets())
+def test_another_reader_of_sas_transport_files_finds_the_same_records(dataset: Dataset) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "data.xpt"
+        dataset.write(path)
+        theirs, about = pyreadstat.read_xport(str(path), output_format="dict")
+    assert about.column_names == dataset.names
+    for name, column in dataset.columns.items():
+        values = [None if v in ("", None) or v != v else v for v in theirs[name]]
+        assert values == pytest.approx(column.to_arrow().to_pylist())
+
+
+def test_sas_transport_files_of_other_writers_are_read(tmp_path: Path) -> None:
+    import polars as pl
+
+    frame = pl.DataFrame({"code": [1.5, -2.0, None], "town": ["Roma", "", "Bari"]})
+    for version in (5, 8):
+        path = tmp_path / f"v{version}.xpt"
+        pyreadstat.write_xport(
+            frame, path, column_labels={"code": "A code"}, file_format_version=version
+        )
+        read = dv.read(path)
+        assert read.to_arrow().to_pydict() == {
+            "code": [1.5, -2.0, None],
+            "town": ["Roma", None, "Bari"],
+        }
+        assert read.dictionary["code"].description == "A code"
+
+
+def test_long_names_and_labels_are_kept_by_version_8_of_the_transport_format(
+    tmp_path: Path,
+) -> None:
+    long = "what the household spends on food in an average week, in euro"
+    dataset = Dataset.from_arrow(pa.table({"weekly_food_spending": [10.5, None]})).describe(
+        descriptions={"weekly_food_spending": long}
+    )
+    dataset.write(tmp_path / "food.xpt")
+    assert dv.read(tmp_path / "food.xpt").dictionary["weekly_food_spending"].description == long
+
+
+def test_the_last_row_of_a_transport_file_may_be_short_blank_or_full(tmp_path: Path) -> None:
+    for rows in range(1, 25):
+        dataset = Dataset.from_arrow(pa.table({"a": [*map(str, range(rows - 1)), "x"]}))
+        dataset.write(tmp_path / "rows.xpt")
+        assert dv.read(tmp_path / "rows.xpt").rows == rows
+
+
+def test_a_duckdb_file_is_read_by_its_table(tmp_path: Path) -> None:
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / "survey.duckdb")) as connection:
+        connection.execute("CREATE TABLE people AS SELECT range AS age FROM range(3)")
+        connection.execute("CREATE SCHEMA old; CREATE TABLE old.people AS SELECT 'x' AS name")
+    assert dv.read(tmp_path / "survey.duckdb", table="people").rows == 3
+    assert dv.read(tmp_path / "survey.duckdb", table="old.people").names == ["name"]
+    with pytest.raises(dv.InvalidInput, match=r'table: .*"people"'):
+        dv.read(tmp_path / "survey.duckdb")
+
+
+# A DuckDB file takes a hundred times as long to write; that its tables are read is shown above.
+@pytest.mark.parametrize("ending", [ending for ending in ENDINGS if ending != ".duckdb"])
+@given(dataset=datasets())
+def test_several_files_are_one_dataset(ending: str, dataset: Dataset) -> None:
+    table = dataset.to_arrow()
+    half = table.num_rows // 2
+    parts = [part for part in (table.slice(0, half), table.slice(half)) if part.num_rows]
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / f"whole{ending}"
+        dataset.write(whole)
+        apart = Path(folder) / "apart"
+        for number, part in enumerate(parts):
+            Dataset.from_arrow(part).write(apart / f"part_{number}{ending}")
+        assert dv.read(apart).equals(dv.read(whole))
+        assert dv.read(sorted(apart.iterdir())).equals(dv.read(whole))
