@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -129,6 +130,20 @@ def test_the_last_row_of_a_transport_file_may_be_short_blank_or_full(tmp_path: P
         dataset = Dataset.from_arrow(pa.table({"a": [*map(str, range(rows - 1)), "x"]}))
         dataset.write(tmp_path / "rows.xpt")
         assert dv.read(tmp_path / "rows.xpt").rows == rows
+
+
+def test_either_data_frame_library_will_do_for_writing_and_one_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = Dataset.from_arrow(pa.table({"age": [25, None], "town": ["Roma", None]}))
+    monkeypatch.setitem(sys.modules, "polars", None)
+    for ending in (".sav", ".dta"):
+        dataset.write(tmp_path / f"people{ending}")
+        assert dv.read(tmp_path / f"people{ending}").equals(dataset)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(dv.DivulgeError, match=r"divulge\[frames\]"):
+        dataset.write(tmp_path / "again.sav")
+    assert not (tmp_path / "again.sav").exists()
 
 
 def test_a_duckdb_file_is_read_by_its_table(tmp_path: Path) -> None:

@@ -165,3 +165,9 @@ def test_roles_that_a_user_decided_are_known_the_next_time(
     assert (found["V12"]["role"], found["V12"]["status"]) == ("sensitive", "settled")
     assert found["Area"]["role"] == "non_identifying"
     assert "your own base" in found["Area"]["reasons"][0]
+
+
+def test_the_example_release_is_what_init_drafts_today() -> None:
+    folder = Path(__file__).parents[2] / "examples" / "inflation_and_growth"
+    drafted = draft([folder / "companies.csv"], folder, experience=SHIPPED)
+    assert (folder / "release.toml").read_text(encoding="utf-8") == drafted.text

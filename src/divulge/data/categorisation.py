@@ -125,6 +125,10 @@ def categorise(
         data: a dataset (its values are looked at too), a dictionary, or descriptions by name.
         experience: what is known; the shipped base and the user's own if not given.
         feed_back: whether conclusions are experience for the other attributes (rule 3).
+
+    >>> found = categorise({"sexo": "", "Haushaltsnummer": "", "V7": "Monthly income"})
+    >>> {name: proposal.role for name, proposal in found.proposals.items()}
+    {'sexo': 'quasi_identifier', 'Haushaltsnummer': 'household', 'V7': 'sensitive'}
     """
     base = Experience.own() + Experience.shipped() if experience is None else experience
     described = _descriptions(data)

@@ -115,6 +115,12 @@ def combinations_that_single_out(
 
     Large data are looked at through evenly spaced records, which makes the shares too high, so
     they are signs and no assessment.
+
+    >>> import divulge as dv
+    >>> census = dv.datasets.school_census(1000)
+    >>> names = ["day_of_birth", "month_of_birth", "gender"]
+    >>> [c.attributes for c in combinations_that_single_out(census, names)]
+    [('day_of_birth', 'month_of_birth', 'gender')]
     """
     if dataset.rows < FEWEST_TO_COMBINE:
         return []

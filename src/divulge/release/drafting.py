@@ -69,6 +69,15 @@ def draft(
         folder: where the release file will be; the paths in it are relative to that.
         options: how text files and databases are to be read.
         experience: what is known of attributes; the shipped base and the user's own by default.
+
+    >>> import tempfile
+    >>> import divulge as dv
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> dv.datasets.school_year_example().write(folder / "pupils.csv")
+    >>> drafted = draft([folder / "pupils.csv"], folder)
+    >>> write_draft(drafted, folder / "release.toml")
+    >>> [adversary.name for adversary in dv.Release.load(folder / "release.toml").adversaries]
+    ['neighbour', 'colleague', 'register holder', 'maximum knowledge']
     """
     given = options or Options()
     datasets: dict[str, tuple[str, Dataset, Categorisation]] = {}

@@ -62,7 +62,8 @@ class DelimitedText(PlainFormat):
         self, paths: Sequence[Path], columns: Mapping[str, Column], options: Options
     ) -> dict[str, Column]:
         """Find out the types of all columns."""
-        return find_types(str(paths[0]), columns, options)
+        more = f" and {len(paths) - 1} more, records counted on" if len(paths) > 1 else ""
+        return find_types(f"{paths[0]}{more}", columns, options)
 
     def write(self, records: Records, path: Path, options: Options) -> None:
         """Write records; a missing value is an empty field, an empty text is `""`."""

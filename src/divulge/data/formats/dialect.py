@@ -43,7 +43,16 @@ class Dialect:
 
 
 def dialect_of(path: Path, options: Options) -> Dialect:
-    """How a file is written: what the options say, and what its first lines show."""
+    r"""How a file is written: what the options say, and what its first lines show.
+
+    >>> import tempfile
+    >>> from divulge.data.formats import Options
+    >>> path = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("age|name\n25|'a|b'\n")
+    >>> found = dialect_of(path, Options())
+    >>> found.separator, found.quote, found.names
+    ('|', "'", ('age', 'name'))
+    """
     encoding = _encoding(path, options)
     try:
         with opened(path, encoding) as file:

@@ -30,7 +30,15 @@ _BOTH_TURNED = r"^-?[0-9]{1,3}(,[0-9]{3})*(\.[0-9]+)?$"
 
 
 def find_types(subject: str, columns: Mapping[str, Column], options: Options) -> dict[str, Column]:
-    """Columns of text as what they hold; what cannot be told is said, with row and column."""
+    """Columns of text as what they hold; what cannot be told is said, with row and column.
+
+    >>> import pyarrow as pa
+    >>> from divulge.data.column import encode
+    >>> from divulge.data.formats import Options
+    >>> found = find_types("a.csv", {"rate": encode(pa.array(["0,5", "12"]))}, Options())
+    >>> found["rate"].values.to_pylist()
+    [0.5, 12.0]
+    """
     problems = Problems(subject)
     _check_options(problems, options)
     as_text = set(options.text)
