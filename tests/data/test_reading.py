@@ -78,10 +78,12 @@ def test_types_are_told_from_all_values_and_codes_stay_text(tmp_path: Path) -> N
     assert second["decimal"] == 0.5
 
 
-def test_a_date_that_does_not_exist_stays_text(tmp_path: Path) -> None:
+def test_a_date_that_does_not_exist_is_pointed_out_and_can_be_read_as_text(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_text("date,n\n2018-02-30,1\n")
-    assert read(path).to_arrow().to_pylist() == [{"date": "2018-02-30", "n": 1}]
+    with pytest.raises(InvalidInput, match='column "date": holds a date that does not exist'):
+        read(path)
+    assert read(path, text=["date"]).to_arrow().to_pylist() == [{"date": "2018-02-30", "n": 1}]
 
 
 def test_an_empty_field_is_missing_and_quotation_marks_make_it_a_text(tmp_path: Path) -> None:

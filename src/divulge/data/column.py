@@ -174,7 +174,9 @@ def _recode(encoded: pa.ChunkedArray, rank: npt.NDArray[np.int64], values: pa.Ar
     codes: npt.NDArray[Any] = np.empty(len(encoded), dtype=table.dtype)
     start = 0
     for chunk in encoded.chunks:
-        indices = chunk.indices.fill_null(len(rank)) if chunk.null_count else chunk.indices
+        # Small indices may have no room for the code of a missing value.
+        indices = chunk.indices.cast("int64")
+        indices = indices.fill_null(len(rank)) if chunk.null_count else indices
         codes[start : start + len(chunk)] = table[indices.to_numpy(zero_copy_only=False)]
         start += len(chunk)
     return Column(codes, values, has_missing)
@@ -198,7 +200,10 @@ def plain(chunked: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return chunked.cast(pa.string()) if chunked.nbytes < 2**31 else chunked
     if pa.types.is_timestamp(kind):
-        return chunked.cast(pa.timestamp("us", tz=kind.tz))
+        try:
+            return chunked.cast(pa.timestamp("us", tz=kind.tz))
+        except pa.ArrowInvalid:  # finer than microseconds: kept as it is
+            return chunked
     if pa.types.is_date64(kind):
         return chunked.cast(pa.date32())
     if pa.types.is_null(kind):

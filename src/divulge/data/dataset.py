@@ -22,7 +22,7 @@ from divulge.data.dictionary import (
 )
 from divulge.data.hierarchy import Hierarchy
 from divulge.data.values import typed_codes, typed_labels
-from divulge.work import Problems
+from divulge.work import DivulgeError, Problems
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +61,16 @@ class Dataset:
     ) -> Dataset:
         """From an Arrow table; nulls are missing values."""
         check_names(table.column_names, f'dataset "{name}"')
-        columns = {n: encode(table.column(n)) for n in table.column_names}
+        problems = Problems(f'dataset "{name}"')
+        if table.num_rows == 0:
+            problems.add("", "has no records.")
+        columns = {}
+        for attribute in table.column_names:
+            try:
+                columns[attribute] = encode(table.column(attribute))
+            except DivulgeError as error:
+                problems.add(f'column "{attribute}"', f"{error}.")
+        problems.raise_any()
         return cls(columns, name=name, subjects=subjects).describe(roles, hierarchies)
 
     @classmethod
@@ -263,7 +272,9 @@ def check_names(names: list[str], subject: str) -> None:
     first: dict[str, int] = {}
     for number, name in enumerate(names, start=1):
         if name.strip() and name in first:
-            message = f'has the name "{name}", as column {first[name]} has; names must differ.'
+            # A name that is a number may be a record's value in a file without a header.
+            shown = "a number that" if name.strip()[:1].isdigit() else f'the name "{name}", as'
+            message = f"has {shown} column {first[name]} has; names must differ."
             problems.add(f"column {number}", message)
         first.setdefault(name, number)
     if not names:

@@ -140,6 +140,9 @@ def problems_with_roles(roles: RolesGiven, names: Sequence[str]) -> Iterator[Pro
         if role not in ROLES:
             yield Problem("roles", f'"{role}" is not a role.', value=role, allowed=ROLES)
             continue
+        if not _are_names(given):
+            yield Problem(f"roles, {role}", "names attributes by text; give a name or a list.")
+            continue
         attributes = as_names(given)
         if role in SINGLE_ROLES and len(attributes) > 1:
             yield Problem(f"roles, {role}", f"names {len(attributes)} attributes; give one.")
@@ -149,6 +152,11 @@ def problems_with_roles(roles: RolesGiven, names: Sequence[str]) -> Iterator[Pro
                 message = f'attribute "{name}" is already {playing[name]}; give it one role.'
                 yield Problem(f"roles, {role}", message)
             playing[name] = role
+
+
+def _are_names(given: object) -> bool:
+    several = isinstance(given, Sequence) and all(isinstance(name, str) for name in given)
+    return isinstance(given, str) or several
 
 
 def problems_with_names(

@@ -68,7 +68,7 @@ class ColumnEncoder:
         if not pa.types.is_dictionary(piece.type):
             piece = pc.dictionary_encode(plain(pa.chunked_array([piece]))).combine_chunks()
         values = piece.dictionary
-        indices = piece.indices
+        indices = piece.indices.cast("int64")  # small ones may have no room for a missing value
         self._missing = self._missing or indices.null_count > 0
         if indices.null_count:
             indices = indices.fill_null(len(values))

@@ -36,6 +36,9 @@ def text_of(value: Any) -> str:
 
 def rows_of_file(path: Path, separator: str) -> list[list[str]]:
     """The rows of a file of levels."""
+    if len(separator) != 1:
+        message = "the separator must be one character."
+        raise InvalidInput(str(path), [Problem("separator", message)])
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -55,6 +58,9 @@ def from_rows(rows: Iterable[Sequence[str]], problems: Problems) -> dict[str, La
         if len(problems) >= MOST_PROBLEMS_SHOWN:
             break
         width = len(row) if width is None else width
+        if not row:
+            problems.add(f"row {number}", "is empty.")
+            continue
         value, *coarser = row
         ladder = tuple(coarser)
         if len(row) != width:
@@ -98,6 +104,8 @@ def by_intervals(levels: Sequence[Sequence[float]]) -> Callable[[Any], Ladder | 
     if not levels:
         raise DivulgeError("intervals: give the edges of at least one level")
     for level, edges in enumerate(levels, start=1):
+        if not all(math.isfinite(edge) for edge in edges):
+            raise DivulgeError(f"intervals: an edge of level {level} is no finite number")
         if list(edges) != sorted(set(edges)) or not edges:
             raise DivulgeError(f"intervals: the edges of level {level} must rise")
         if level > 1 and not set(edges) <= set(levels[level - 2]):
@@ -107,7 +115,7 @@ def by_intervals(levels: Sequence[Sequence[float]]) -> Callable[[Any], Ladder | 
     def climb(value: Any) -> Ladder | None:
         try:
             number = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return None
         return None if math.isnan(number) else tuple(_interval(number, e) for e in levels)
 
@@ -117,10 +125,10 @@ def by_intervals(levels: Sequence[Sequence[float]]) -> Callable[[Any], Ladder | 
 def _interval(number: float, edges: Sequence[float]) -> str:
     place = bisect_right(edges, number)
     if place == 0:
-        return f"< {edges[0]:g}"
+        return f"< {text_of(edges[0])}"
     if place == len(edges):
-        return f">= {edges[-1]:g}"
-    return f"[{edges[place - 1]:g}, {edges[place]:g})"
+        return f">= {text_of(edges[-1])}"
+    return f"[{text_of(edges[place - 1])}, {text_of(edges[place])})"
 
 
 _DATE_LEVELS: dict[str, Callable[[dt.datetime], str]] = {

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from divulge.data.dataset import DEFAULT_SUBJECTS, Dataset, check_names
-from divulge.data.dictionary import Dictionary, RolesGiven, problems_with_names
+from divulge.data.dictionary import Dictionary, RolesGiven, as_names, problems_with_names
 from divulge.data.files import as_files, read_files, stem, subject_of
 from divulge.data.formats import Options, Records, format_of
 from divulge.data.formats import postgres as postgresql
@@ -49,6 +49,10 @@ class Source:
             found = format_of(first).names(first, self.options)
         check_names(found, self.said)
         problems = Problems(self.said)
+        for name in {
+            name for name in self.columns or () if list(self.columns or ()).count(name) > 1
+        }:
+            problems.add("columns", f'names "{name}" more than once.')
         problems.extend("", problems_with_names("columns", self.columns or (), found, "the file"))
         problems.raise_any()
         return found if self.columns is None else list(self.columns)
@@ -57,6 +61,8 @@ class Source:
         """Read the records, and what the source itself says of them."""
         wanted = self.names()
         records = self._records(wanted)
+        if len(next(iter(records.columns.values())).codes) == 0:
+            raise InvalidInput(self.said, [Problem("", "has no records.")])
         found = {n: records.said[n] for n in wanted if n in records.said}
         described = Dataset(records.columns, name=name or self._name, subjects=subjects).describe()
         attributes = {**described.dictionary.attributes, **found}
@@ -78,16 +84,16 @@ def read(
     path: Place,
     roles: RolesGiven | None = None,
     hierarchies: Mapping[str, Hierarchy | Path | str] | None = None,
-    columns: Sequence[str] | None = None,
+    columns: str | Sequence[str] | None = None,
     separator: str | None = None,
     encoding: str | None = None,
-    missing: Sequence[str] = ("",),
+    missing: str | Sequence[str] = (),
     name: str | None = None,
     subjects: str = DEFAULT_SUBJECTS,
     decimal: str | None = None,
     thousands: str | None = None,
     quote: str | None = None,
-    text: Sequence[str] = (),
+    text: str | Sequence[str] = (),
     table: str | None = None,
 ) -> Dataset:
     r"""Read records from a file, several files, a folder, or a database.
@@ -103,7 +109,7 @@ def read(
         columns: only these attributes are read.
         separator: what stands between the fields of a text file; found out if not given.
         encoding: of a text file; UTF-8, or what its byte order mark says, if not given.
-        missing: what stands for a missing value in a text file.
+        missing: what stands for a missing value in a text file, beside the empty field.
         name: what the dataset is called in results; the file's name if not given.
         subjects: whom or what the records are about ("pupils"), for sentences.
         decimal: the mark before decimals in a text file; found out if not given.
@@ -121,8 +127,18 @@ def read(
     >>> read(path, roles={"quasi_identifier": ["age", "sex"]}).to_arrow().to_pylist()
     [{'age': 25, 'sex': 'F'}, {'age': None, 'sex': 'M'}]
     """
-    options = Options(separator, encoding, missing, decimal, thousands, quote, tuple(text), table)
-    source = Source(path, options, columns)
+    wanted = None if columns is None else as_names(columns)
+    options = Options(
+        separator,
+        encoding,
+        tuple(as_names(missing)),
+        decimal,
+        thousands,
+        quote,
+        tuple(as_names(text)),
+        table,
+    )
+    source = Source(path, options, wanted)
     if columns is not None and not columns:
         raise InvalidInput(source.said, [Problem("columns", "names no attribute.")])
     return source.read(name, subjects).describe(roles, hierarchies)

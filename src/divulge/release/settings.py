@@ -66,7 +66,9 @@ class DatasetTable(_Table):
     thousands: str | None = Field(None, description="Of a text file; none if not given.")
     quote: str | None = Field(None, description="Of a text file; found out if not given.")
     text: Names = Field([], description="Columns of a text file that are text in any case.")
-    missing: Names = Field([""], description="What stands for a missing value in a text file.")
+    missing: Names = Field(
+        default_factory=list, description="What stands for a missing value, beside the empty field."
+    )
     subjects: str = Field("records", description="Whom the records are about, for sentences.")
 
 

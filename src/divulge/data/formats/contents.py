@@ -60,4 +60,5 @@ def kind_of(path: Path) -> str:
         return STATA
     if head.startswith(_TEXT_IN_TWO_BYTES):
         return TEXT
-    return "a binary file of unknown kind" if b"\x00" in head else TEXT
+    in_two_bytes = head[1::2].count(0) > len(head) // 4 or head[::2].count(0) > len(head) // 4
+    return "a binary file of unknown kind" if b"\x00" in head and not in_two_bytes else TEXT

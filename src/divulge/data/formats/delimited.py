@@ -8,6 +8,7 @@ An empty field is a missing value; an empty field in quotation marks is an empty
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -116,7 +117,7 @@ def _text(
         column_types=dict.fromkeys(wanted, pa.dictionary(pa.int32(), pa.string())),
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
-        null_values=list(options.missing),
+        null_values=["", *options.missing],
     )
     try:
         with (
@@ -127,6 +128,7 @@ def _text(
         ):
             for batch in reader:
                 yield {name: batch.column(name) for name in wanted}
+        _refuse_open_quote(path, dialect)
     except (pa.ArrowInvalid, UnicodeDecodeError, OSError, EOFError):
         raise _unreadable(path, dialect) from None
 
@@ -148,6 +150,31 @@ class _Counted(io.FileIO):
         block = super().read(-1 if size is None else size)
         self._step.advance(len(block or b""))
         return block or b""
+
+
+def _refuse_open_quote(path: Path, dialect: Dialect) -> None:
+    """A quotation mark that is never closed swallows the rest of a file without a word."""
+    if not dialect.quote or not _odd(path, dialect):
+        return
+    begun = 1
+    with opened(path, dialect.encoding) as file:
+        reader = csv.reader(file, strict=True, **dialect.for_reader())
+        try:
+            for _ in reader:
+                begun = reader.line_num + 1
+        except csv.Error as error:
+            if "unexpected end" in str(error):
+                message = "opens a quotation mark that is never closed."
+                raise InvalidInput(str(path), [Problem(f"line {begun}", message)]) from None
+
+
+def _odd(path: Path, dialect: Dialect) -> bool:
+    """Whether the file has an odd number of quotation marks: only then one can be open."""
+    mark, marks = dialect.quote.encode(dialect.encoding.replace("-sig", "")), 0
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        while block := file.read(1 << 20):
+            marks += block.count(mark[-1:])
+    return marks % 2 == 1
 
 
 def _unreadable(path: Path, dialect: Dialect) -> InvalidInput:

@@ -64,14 +64,14 @@ def dialect_of(path: Path, options: Options) -> Dialect:
     quote = _quote(sample) if options.quote is None else options.quote
     separator = options.separator or _separator(sample, quote)
     problems = Problems(str(path))
-    if len(separator) != 1:
+    if len(separator.encode()) != 1:
         problems.add("separator", "must be one character.", separator, SEPARATORS)
     if len(quote) > 1:
         problems.add("quote", "must be one character, or empty for none.", quote, QUOTES)
     problems.raise_any()
     reader = csv.reader(io.StringIO("".join(sample)), **_for_reader(separator, quote))
     try:
-        names = next(reader, [])
+        names = next((row for row in reader if row), [])
     except csv.Error:
         message = "the header cannot be cut into names; look at its quotation marks."
         raise InvalidInput(str(path), [Problem("line 1", message)]) from None
@@ -125,11 +125,13 @@ def _encoding(path: Path, options: Options) -> str:
     """The encoding given, or the one that a byte order mark tells, or UTF-8."""
     if options.encoding is not None:
         try:
-            return codecs.lookup(options.encoding).name
-        except LookupError:
+            "".encode(options.encoding)
+            given = codecs.lookup(options.encoding).name
+        except (LookupError, UnicodeError):
             message = f'"{options.encoding}" is not an encoding that is known.'
             problem = Problem("encoding", message, options.encoding, ENCODINGS)
             raise InvalidInput(str(path), [problem]) from None
+        return "utf-8-sig" if given == "utf-8" else given  # a byte order mark does no harm
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
             mark = file.read(4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from divulge.data.column import Column, recode
@@ -10,8 +11,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # A whole number is written without leading zeros: "007" is a code, and so is a postcode "01234".
-_WHOLE = r"^-?(0|[1-9][0-9]{0,17})$"
-_DECIMAL = r"^-?(0|[1-9][0-9]*)?(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$"
+_WHOLE = r"^-?(0|[1-9][0-9]{0,18})$"
+# Programs write exponents with their sign (1e-05); "1E5" is rather a code.
+_DECIMAL = r"^-?(0|[1-9][0-9]*)?(\.[0-9]+)?([eE][+-][0-9]{1,3})?$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?$"
 _TRUTH = r"^(true|false|True|False|TRUE|FALSE)$"
@@ -48,6 +50,8 @@ def typed(column: Column) -> Column:
         return column
     for pattern, kind in kinds:
         if all_match(column.values, pattern):
+            if pattern == _DECIMAL and not _kept_apart(column.values):
+                return column
             try:
                 return recode(column, column.values.cast(kind))
             except pa.ArrowInvalid:
@@ -67,6 +71,21 @@ def all_match(values: pa.Array, pattern: str) -> bool:
         return False
     enough = pc.all(pc.greater(pc.utf8_length(values), 0)).as_py()
     return bool(enough and pc.all(pc.match_substring_regex(values, pattern)).as_py())
+
+
+def _kept_apart(numbers: pa.Array) -> bool:
+    """Whether different numbers stay different, and finite, as floating numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pc.any(pc.match_substring_regex(numbers, r"[.eE]")).as_py():
+        return False  # whole numbers, too long for one: codes
+    floating = numbers.cast(pa.float64())
+    if not pc.all(pc.is_finite(floating)).as_py():
+        return False
+    apart = len(pc.unique(floating))
+    # 1.5 and 1.50 become one because they are one; other numbers may not.
+    return apart == len(numbers) or apart == len({Decimal(n) for n in numbers.to_pylist()})
 
 
 def _first_refused(values: pa.Array, kind: pa.DataType) -> int:
