@@ -55,4 +55,5 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	$(BIN)/python -m pip check --disable-pip-version-check
+	$(BIN)/python -m divulge.records.warm
 	@touch $(READY)
