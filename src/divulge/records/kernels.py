@@ -7,8 +7,9 @@ vary. It takes the first varying attribute in (its values are runs that lie side
 it out (the runs are merged). Leaves are classes, noted once for all sets they are a class of, under
 an address with one ternary digit an attribute: 0 out, 1 in, 2 free.
 
-Classes of one cost nothing: what is noted is what is *lost* against "every record is alone". Most
-leaves are classes of two; they have their own small table, which stays in the processor's cache.
+Classes of one cost nothing: what is noted is what is *lost* against "every record is alone". All
+that is noted under an address lies side by side, in 32 bits each (there are fewer records than
+that), so that a leaf touches one line of the processor's cache.
 
 A key holds the attributes from the highest bits down, in the order of the walk, and the joint code
 of the sensitive attributes in the lowest; it is never negative. Counts add up to the records of the
@@ -27,12 +28,13 @@ from divulge.engines import kernel
 Array = npt.NDArray[Any]
 
 # Below these sizes the simplest sort is the fastest.
-SMALL_CELL = 20
+SMALL_CELL = 32
 SMALL_BLOCK = 48
 
-# Columns of `sums`; three more for each sensitive attribute are in its own tables.
-LOST_CLASSES, NOT_ALONE, THREE_OR_FOUR, FIVE_TO_NINE = 0, 1, 2, 3
-SUMS = 4
+# Columns of `noted` after those of pairs (all, and those of two values of each secret). Two more
+# for each secret follow: records in mixed classes, and wrong best guesses.
+NOT_ALONE, THREE_OR_FOUR, FIVE_TO_NINE, TEN_OR_MORE, SMALLEST = 0, 1, 2, 3, 4
+OF_LARGER = 5
 
 
 @kernel
@@ -144,8 +146,7 @@ def cube(
     keys: Array, counts: Array, weights: Array | None, starts: Array, ends: Array,
     first: int, last: int, masks: Array, powers: Array, at_most: int,
     sensitive: Array, inverse: Array,
-    pairs: Array, sums: Array, spread: Array, smallest: Array,
-    capacity: Array, weighted: Array,
+    noted: Array, capacity: Array, weighted: Array,
 ) -> None:  # fmt: skip
     """Walk the lattice of every sorted block from `first` to before `last`.
 
@@ -162,10 +163,9 @@ def cube(
         at_most: how many attributes a set may still take in.
         sensitive: shift, mask and first row in the tally of each sensitive attribute.
         inverse: 1 over how often each sensitive value occurs; empty if no capacity is asked for.
-        pairs: by address, classes of two, and for each sensitive attribute those of two values.
-        sums: by address, what larger classes lose.
-        spread: by address and sensitive attribute, rows in mixed classes, and wrong best guesses.
-        smallest: by address, the smallest class above two.
+        noted: by address, classes of two and those of two values of each sensitive attribute;
+            of larger classes the records, how many there are of which size, the smallest; for
+            each sensitive attribute records in mixed ones, and wrong best guesses.
         capacity: by address and sensitive attribute, what is lost of the capacity.
         weighted: by address, the same losses in weights: best guess at a record, not alone; for
             each sensitive attribute rows in mixed classes, and wrong best guesses.
@@ -181,7 +181,7 @@ def cube(
     aweights: Array | None = None if weights is None else np.empty((room, 2), np.float64)
     bounds = np.empty(longest + 2, np.int64)
     tally = np.zeros(sensitive[len(sensitive) - 1, 2], np.int64)
-    wtally = np.zeros(len(tally) if weights is not None else 0, np.float64)
+    wtally = np.zeros(len(tally), np.float64)
 
     depth = attributes + 2
     f_low = np.empty(depth, np.int64)
@@ -212,7 +212,7 @@ def cube(
                 rows = high - low
                 if rows == 2 and acounts[low] == 1 and acounts[low + 1] == 1:
                     _pair(akeys, aweights, low, at, address, masks, powers, sensitive, inverse,
-                          pairs, capacity, weighted)  # fmt: skip
+                          noted, capacity, weighted)  # fmt: skip
                     continue
                 if left > 0:
                     while at < attributes and differ & masks[at] == 0:
@@ -220,7 +220,7 @@ def cube(
                         at += 1
                 if at == attributes or left == 0:
                     _class(akeys, acounts, aweights, low, high, address, sensitive, inverse, tally,
-                           wtally, pairs, sums, spread, smallest, capacity, weighted)  # fmt: skip
+                           wtally, noted, capacity, weighted)  # fmt: skip
                     continue
                 frame += 1
                 f_low[frame], f_high[frame], f_at[frame] = low, high, at
@@ -364,7 +364,7 @@ def _two_merged(
 @kernel
 def _pair(
     keys: Array, weights: Array | None, low: int, at: int, address: int, masks: Array,
-    powers: Array, sensitive: Array, inverse: Array, pairs: Array, capacity: Array,
+    powers: Array, sensitive: Array, inverse: Array, noted: Array, capacity: Array,
     weighted: Array,
 ) -> None:  # fmt: skip
     """Two records: a class of every set on which they agree, and of no other."""
@@ -372,7 +372,7 @@ def _pair(
     for attribute in range(at, len(masks)):
         if differ & masks[attribute] == 0:
             address += 2 * powers[attribute]
-    pairs[address, 0] += 1
+    noted[address, 0] += 1
     if weights is not None:
         lighter = min(weights[low, 0], weights[low + 1, 0])
         both = weights[low, 0] + weights[low + 1, 0]
@@ -381,7 +381,7 @@ def _pair(
     for s in range(len(sensitive) - 1):
         shift, mask, offset = sensitive[s, 0], sensitive[s, 1], sensitive[s, 2]
         if (differ >> shift) & mask != 0:
-            pairs[address, 1 + s] += 1
+            noted[address, 1 + s] += 1
             if len(inverse) > 0:
                 one = inverse[offset + ((keys[low] >> shift) & mask)]
                 other = inverse[offset + ((keys[low + 1] >> shift) & mask)]
@@ -394,62 +394,54 @@ def _pair(
 @kernel
 def _class(
     keys: Array, counts: Array, weights: Array | None, low: int, high: int, address: int,
-    sensitive: Array, inverse: Array, tally: Array, wtally: Array,
-    pairs: Array, sums: Array, spread: Array, smallest: Array, capacity: Array, weighted: Array,
+    sensitive: Array, inverse: Array, tally: Array, wtally: Array, noted: Array, capacity: Array,
+    weighted: Array,
 ) -> None:  # fmt: skip
     """Note one class of two or more records, whatever their sensitive values."""
-    size = 0
+    secrets = len(sensitive) - 1
+    size = np.int64(0)
+    differ = np.int64(0)
     for i in range(low, high):
         size += counts[i]
+        differ |= keys[i] ^ keys[low]
+    larger = 1 + secrets
     if size == 2:
-        pairs[address, 0] += 1
+        noted[address, 0] += 1
     else:
-        sums[address, LOST_CLASSES] += size - 1
-        sums[address, NOT_ALONE] += size
-        if size < 5:
-            sums[address, THREE_OR_FOUR] += 1
-        elif size < 10:
-            sums[address, FIVE_TO_NINE] += 1
-        smallest[address] = min(smallest[address], size)
-    all_weight = 0.0
+        noted[address, larger + NOT_ALONE] += size
+        band = THREE_OR_FOUR if size < 5 else FIVE_TO_NINE if size < 10 else TEN_OR_MORE
+        noted[address, larger + band] += 1
+        if size < noted[address, larger + SMALLEST]:
+            noted[address, larger + SMALLEST] = size
     if weights is not None:
-        heaviest = 0.0
+        all_weight, heaviest = 0.0, 0.0
         for i in range(low, high):
             all_weight += weights[i, 0]
             heaviest = max(heaviest, weights[i, 1])
         weighted[address, 0] += all_weight - heaviest
         weighted[address, 1] += all_weight
-    if high - low == 1:
-        return
-    for s in range(len(sensitive) - 1):
+    for s in range(secrets):
         shift, mask, offset = sensitive[s, 0], sensitive[s, 1], sensitive[s, 2]
-        first = (keys[low] >> shift) & mask
-        mixed = False
-        for i in range(low + 1, high):
-            if (keys[i] >> shift) & mask != first:
-                mixed = True
-                break
-        if not mixed:
+        if (differ >> shift) & mask == 0:
             continue
-        most = 0
-        for i in range(low, high):
-            value = offset + ((keys[i] >> shift) & mask)
-            tally[value] += counts[i]
-            most = max(most, tally[value])
-        if size == 2:
-            pairs[address, 1 + s] += 1
+        most = np.int64(0)
+        if high - low == 2:
+            most = max(most, counts[low], counts[low + 1])
         else:
-            spread[address, 2 * s] += size
-            spread[address, 2 * s + 1] += size - most
-        if len(inverse) > 0:
-            total, largest = 0.0, 0.0
             for i in range(low, high):
                 value = offset + ((keys[i] >> shift) & mask)
-                total += counts[i] * inverse[value]
-                largest = max(largest, tally[value] * inverse[value])
-            capacity[address, s] += total - largest
-        for i in range(low, high):
-            tally[offset + ((keys[i] >> shift) & mask)] = 0
+                tally[value] += counts[i]
+                most = max(most, tally[value])
+            for i in range(low, high):
+                tally[offset + ((keys[i] >> shift) & mask)] = 0
+        if size == 2:
+            noted[address, 1 + s] += 1
+        else:
+            noted[address, larger + OF_LARGER + 2 * s] += size
+            noted[address, larger + OF_LARGER + 2 * s + 1] += size - most
+        if len(inverse) > 0:
+            capacity[address, s] += _lost_capacity(keys, counts, low, high, shift, mask, offset,
+                                                   inverse, wtally)  # fmt: skip
         if weights is not None:
             heaviest = 0.0
             for i in range(low, high):
@@ -460,6 +452,24 @@ def _class(
                 wtally[offset + ((keys[i] >> shift) & mask)] = 0.0
             weighted[address, 2 + 2 * s] += all_weight
             weighted[address, 3 + 2 * s] += all_weight - heaviest
+
+
+@kernel
+def _lost_capacity(
+    keys: Array, counts: Array, low: int, high: int, shift: int, mask: int, offset: int,
+    inverse: Array, wtally: Array,
+) -> float:  # fmt: skip
+    """What a mixed class loses of the capacity: all shares of secret values but the largest."""
+    total, largest = 0.0, 0.0
+    for i in range(low, high):
+        value = offset + ((keys[i] >> shift) & mask)
+        share = counts[i] * inverse[value]
+        wtally[value] += share
+        total += share
+        largest = max(largest, wtally[value])
+    for i in range(low, high):
+        wtally[offset + ((keys[i] >> shift) & mask)] = 0.0
+    return total - largest
 
 
 @kernel
@@ -487,9 +497,9 @@ def grouped(
         starts[block + 1] += starts[block]
     places = starts.copy()
     for i in range(len(blocks)):
-        block = (np.int64(blocks[i]) >> shift) & mask
-        place = places[block]
-        places[block] += 1
+        number = (np.int64(blocks[i]) >> shift) & mask
+        place = places[number]
+        places[number] += 1
         key: Any = np.int64(0)
         for piece in range(len(moves)):
             key |= ((keys[i] >> moves[piece, 0]) & moves[piece, 1]) << moves[piece, 2]

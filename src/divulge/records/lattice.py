@@ -27,6 +27,9 @@ Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[Any]
 
 KEY_BITS = 63
+MOST_ROWS = 2**31 - 1
+NO_CLASS = 2**32 - 1
+"""The smallest of no classes at all."""
 MOST_DIGITS = 10
 FEW_ROWS = 4096
 ROWS_LOOKED_AT = 50_000
@@ -69,14 +72,13 @@ class Attribute:
 class LatticeCounts:
     """What is lost, for every set, against a world in which each record is alone.
 
+    The columns of `noted` are those of the kernel `cube`.
+
     `sets` holds each set as bits: bit i is the i-th attribute in the order that was given.
     """
 
     sets: Ints
-    pairs: Ints
-    sums: Ints
-    spread: Ints
-    smallest: Ints
+    noted: Ints
     capacity: Floats
     weighted: Floats
 
@@ -316,7 +318,7 @@ class Lattice:
                     blocks.starts, blocks.ends, first, last,
                 )  # fmt: skip
             arrays = [found[field] for field in _FIELDS]
-            total = arrays if total is None else _added(total, arrays)
+            total = arrays if total is None else self._added(total, arrays)
             self._step.advance(share / len(portions))
         assert total is not None  # noqa: S101  # there is always one portion
         return total
@@ -354,11 +356,19 @@ class Lattice:
                 pass
         total = idle[0]
         for more in idle[1:]:
-            total = _added(total, more)
+            total = self._added(total, more)
         return {
-            field: _folded(table, digits, field)
+            field: _folded(field, len(self.sensitive), table, digits)
             for field, table in zip(_FIELDS, total, strict=True)
         }
+
+    def _added(
+        self, one: Sequence[npt.NDArray[Any]], other: Sequence[npt.NDArray[Any]]
+    ) -> list[npt.NDArray[Any]]:
+        secrets = len(self.sensitive)
+        return [
+            _joined(field, secrets, a, b) for field, a, b in zip(_FIELDS, one, other, strict=True)
+        ]
 
     def _empty(self, addresses: int) -> list[npt.NDArray[Any]]:
         from divulge.records import kernels
@@ -366,11 +376,10 @@ class Lattice:
         several = len(self.sensitive)
         with_capacity = several if len(self._inverse) else 0
         with_weights = 2 + 2 * several if self.weights is not None else 0
+        noted = np.zeros((addresses, 1 + several + kernels.OF_LARGER + 2 * several), np.uint32)
+        noted[:, 1 + several + kernels.SMALLEST] = NO_CLASS
         return [
-            np.zeros((addresses, 1 + several), np.uint32),
-            np.zeros((addresses, kernels.SUMS), np.int64),
-            np.zeros((addresses, 2 * several), np.int64),
-            np.full(addresses, _NO_CLASS, np.int64),
+            noted,
             np.zeros((addresses, with_capacity)),
             np.zeros((addresses, with_weights)),
         ]
@@ -390,9 +399,8 @@ class Lattice:
         return LatticeCounts(sets[wanted], *(array[wanted] for array in arrays))
 
 
-_FIELDS = ("pairs", "sums", "spread", "smallest", "capacity", "weighted")
+_FIELDS = ("noted", "capacity", "weighted")
 _NONE = np.empty(0, np.int32)
-_NO_CLASS = np.iinfo(np.int64).max
 
 
 def _closed_up(blocks: _Blocks, layout: Mapping[int, int]) -> _Rows:
@@ -409,24 +417,30 @@ class _Walked:
     now = False
 
 
-def _added(
-    one: Sequence[npt.NDArray[Any]], other: Sequence[npt.NDArray[Any]]
-) -> list[npt.NDArray[Any]]:
-    return [
-        np.minimum(a, b) if field == "smallest" else a + b
-        for field, a, b in zip(_FIELDS, one, other, strict=True)
-    ]
+def _joined(
+    field: str, secrets: int, one: npt.NDArray[Any], other: npt.NDArray[Any]
+) -> npt.NDArray[Any]:
+    """Counts of different classes together: sums, but of the smallest class the minimum."""
+    from divulge.records import kernels
+
+    total: npt.NDArray[Any] = one + other
+    if field == "noted":
+        column = (..., 1 + secrets + kernels.SMALLEST)
+        total[column] = np.minimum(one[column], other[column])
+    return total
 
 
-def _folded(table: npt.NDArray[Any], digits: int, field: str) -> npt.NDArray[Any]:
+def _folded(field: str, secrets: int, table: npt.NDArray[Any], digits: int) -> npt.NDArray[Any]:
     """What is free holds whether the attribute is in or out: three states become two."""
     columns = table.shape[1:]
     for digit in range(digits):
         shaped = table.reshape(2**digit, 3, 3 ** (digits - digit - 1), *columns)
-        join = np.minimum if field == "smallest" else np.add
-        table = np.stack([join(shaped[:, 0], shaped[:, 2]), join(shaped[:, 1], shaped[:, 2])], 1)
+        out, taken, free = shaped[:, 0], shaped[:, 1], shaped[:, 2]
+        table = np.stack(
+            [_joined(field, secrets, out, free), _joined(field, secrets, taken, free)], 1
+        )
     table = table.reshape(2**digits, *columns)
-    return table.astype(np.int64) if table.dtype == np.uint32 else table
+    return table.astype(np.int64) if field == "noted" else table
 
 
 def _cut(starts: Ints, rows: int, first: int = 0, last: int | None = None) -> list[tuple[int, int]]:

@@ -26,6 +26,7 @@ def sweep(
     seeks: str | Iterable[str] | None = None,
     sizes: int | Iterable[int] | None = None,
     engine: str = "auto",
+    capacity: bool = True,
 ) -> Sweep:
     """Assess every non-empty set of quasi-identifiers: who is singled out, what is inferred.
 
@@ -36,6 +37,7 @@ def sweep(
         sizes: how many attributes a set may have: at most a number, or one of several numbers.
         engine: `cube` counts in memory, `duckdb` groups set by set and spills to disk, `auto`
             takes the cube if it fits.
+        capacity: whether the multiplicative Bayes capacity of each secret is counted too.
 
     Raises:
         InvalidInput: if an attribute does not exist, is known and sought at once, or if there
@@ -68,7 +70,9 @@ def sweep(
     if engine == "cube":
         _plan(dataset, known, weights).require('use engine="duckdb", which spills to disk')
         groups = _groups(dataset, sought)
-        counts = [_counted(dataset, known, group, weights, max(wanted)) for group in groups]
+        counts = [
+            _counted(dataset, known, group, weights, max(wanted), capacity) for group in groups
+        ]
         figures = Figures.of(counts, groups, dataset, weights)
     else:
         figures = counted_by_sql(dataset, known, sought, max(wanted), weight[0] if weight else None)
@@ -136,12 +140,14 @@ def _counted(
     sought: Sequence[str],
     weights: Floats | None,
     at_most: int,
+    capacity: bool,
 ) -> LatticeCounts:
     lattice = Lattice(
         [_attribute(dataset, name) for name in known],
         [_attribute(dataset, name) for name in sought],
         weights,
         at_most,
+        capacity,
         key=lambda: {"data": dataset.fingerprint, "knows": list(known), "seeks": list(sought)},
     )
     return lattice.count()

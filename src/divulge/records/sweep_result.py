@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from rich.console import RenderableType
 
+OF_LARGER = 5
+"""So many columns are noted of larger classes, before those of secrets (see the kernel)."""
+
 Success = Literal["deterministic", "probabilistic"]
 
 
@@ -38,17 +41,17 @@ class Figures:
     ) -> Figures:
         """From what the walks noted as lost; all walks are over the same sets."""
         rows, first = dataset.rows, counts[0]
-        pairs = first.pairs[:, 0]
-        classes = rows - pairs - first.sums[:, 0]
-        alone = rows - 2 * pairs - first.sums[:, 1]
+        pairs = first.noted[:, 0]
+        larger = first.noted[:, 1 + len(sought[0]) :]
+        alone = rows - 2 * pairs - larger[:, 0]
         columns: dict[str, Ints | Floats] = {
-            "classes": classes,
+            "classes": alone + pairs + larger[:, 1:4].sum(axis=1),
             "singletons": alone,
             "classes_of_2": pairs,
-            "classes_of_3_to_4": first.sums[:, 2],
-            "classes_of_5_to_9": first.sums[:, 3],
-            "classes_of_10_or_more": classes - alone - pairs - first.sums[:, 2] - first.sums[:, 3],
-            "k_anonymity": np.where(alone > 0, 1, np.where(pairs > 0, 2, first.smallest)),
+            "classes_of_3_to_4": larger[:, 1],
+            "classes_of_5_to_9": larger[:, 2],
+            "classes_of_10_or_more": larger[:, 3],
+            "k_anonymity": np.where(alone > 0, 1, np.where(pairs > 0, 2, larger[:, 4])),
         }
         weighted: dict[str, Floats] = {}
         total = 0.0 if weights is None else float(weights.sum())
@@ -59,11 +62,14 @@ class Figures:
             # The walks of two groups may come in another order.
             same = np.argsort(found.sets)[np.argsort(np.argsort(first.sets))]
             for s, name in enumerate(names):
-                differ, spread = found.pairs[same, 1 + s], found.spread[same]
-                columns[f"{name}.pure"] = rows - 2 * differ - spread[:, 2 * s]
-                columns[f"{name}.best"] = rows - differ - spread[:, 2 * s + 1]
-                values = dataset.columns[name].cardinality
-                columns[f"{name}.capacity"] = values - found.capacity[same, s]
+                differ = found.noted[same, 1 + s]
+                mixed = found.noted[same, 1 + len(names) + OF_LARGER + 2 * s]
+                wrong = found.noted[same, 1 + len(names) + OF_LARGER + 2 * s + 1]
+                columns[f"{name}.pure"] = rows - 2 * differ - mixed
+                columns[f"{name}.best"] = rows - differ - wrong
+                if found.capacity.shape[1]:
+                    values = dataset.columns[name].cardinality
+                    columns[f"{name}.capacity"] = values - found.capacity[same, s]
                 if weights is not None:
                     lost = found.weighted[same]
                     weighted[f"weighted.{name}.pure"] = total - lost[:, 2 + 2 * s]
