@@ -203,7 +203,7 @@ def test_the_chart_has_a_dot_a_set_and_the_line_before() -> None:
 
 
 def test_success_rises_with_every_attribute_that_is_known() -> None:
-    """The census shows the paper's pattern; school code alone singles some out (at 1M rows too)."""
+    """The synthetic census shows the pattern of Alvim et al. 2022, Fig. 2."""
     census = dv.datasets.school_census(100_000)
     sweep = dv.records.sweep(census)
     success = dict(zip(sweep.figures.sets.tolist(), sweep.success(), strict=True))
@@ -211,6 +211,12 @@ def test_success_rises_with_every_attribute_that_is_known() -> None:
         for bit in range(len(sweep.knows)):
             assert success[known | 1 << bit] >= share
     assert sweep.assessment("school_code", "disability").certain.posterior > 0
+
+
+def test_the_school_alone_tells_who_some_pupils_are() -> None:
+    """Alvim et al. 2022, Sec. 5.2: a few schools have one pupil."""
+    found = dv.records.attack(dv.datasets.school_census(1_000_000), "CRS", "school_code")
+    assert found.certain.posterior > 0
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,17 @@ from pathlib import Path
 
 from rich.console import Console
 
-from divulge import datasets
+from divulge import datasets, records
+from divulge.assessment.sentence import percent
+from divulge.data import Dataset
 from divulge.release import Release
 from divulge.report import check_into
 from divulge.report.results import REPORT
 from divulge.work import WholeFiles
 
 RELEASE = "release.toml"
+SWEEP = "sweep.svg"
+SWEPT_PUPILS = 50_000
 
 
 def demonstrate(folder: Path, pupils: int) -> None:
@@ -32,9 +36,24 @@ def demonstrate(folder: Path, pupils: int) -> None:
         if not verdict.passed
         else ""
     )
+    _show_sweep(datasets.school_census(min(pupils, SWEPT_PUPILS)), folder, console)
     console.print(f"The report is in {folder / REPORT}", soft_wrap=True, highlight=False)
     console.print(
         f"Change {folder / RELEASE} and run: divulge check {folder / RELEASE} --out {folder}",
+        soft_wrap=True,
+        highlight=False,
+    )
+
+
+def _show_sweep(pupils: Dataset, folder: Path, console: Console) -> None:
+    """Nobody knows what an adversary knows: every set of attributes at once."""
+    swept = records.sweep(pupils)
+    swept.chart().save(folder / SWEEP)
+    [worst] = swept.most_dangerous(size=3, count=1).to_pylist()
+    console.print(
+        f"\nOf all {len(swept):,} sets of attributes that somebody might know of {pupils.rows:,} "
+        f"pupils, the most telling three are {', '.join(worst['knows'])}: they single out "
+        f"{percent(worst['success'])}. The picture of all sets is in {folder / SWEEP}\n",
         soft_wrap=True,
         highlight=False,
     )
