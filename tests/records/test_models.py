@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 import divulge as dv
+from divulge.records import partition, secrets
 
 from .plain import classes
 
@@ -181,17 +182,25 @@ ROWS = st.lists(
 
 
 @settings(deadline=None)
-@given(ROWS)
-def test_an_inference_is_a_plain_count_of_classes(rows: list[dict[str, Any]]) -> None:
+@given(ROWS, st.sampled_from([0, 200_000]))
+def test_an_inference_is_a_plain_count_of_classes(
+    rows: list[dict[str, Any]], compiled_from: int
+) -> None:
     dataset = dv.Dataset.from_arrow(
         pa.Table.from_pylist(
             rows, pa.schema([("a", pa.int64()), ("b", pa.string()), ("s", pa.string())])
         )
     )
-    found = dv.records.attack(dataset, "CAS", ["a", "b"], "s")
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (partition, secrets):
+            patch.setattr(module, "MANY_ROWS", compiled_from)
+        found = dv.records.attack(dataset, "CAS", ["a", "b"], "s")
+    totals = Counter(r["s"] for r in rows)
     groups = [Counter(r["s"] for r in g) for g in classes(rows, ["a", "b"])]
     assert found.certain.posterior == sum(sum(g.values()) for g in groups if len(g) == 1)
     assert found.right.posterior == sum(max(g.values()) for g in groups)
+    capacity = sum(max(n / totals[s] for s, n in g.items()) for g in groups)
+    assert found.figures["capacity"] == pytest.approx(capacity)
     expected = []
     for row in rows:
         alike = [r for r in rows if (r["a"], r["b"]) == (row["a"], row["b"])]

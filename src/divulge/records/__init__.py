@@ -2,7 +2,7 @@
 
 from divulge.records.anonymity import k_anonymity
 from divulge.records.linkage import link
-from divulge.records.longitudinal import Growth, longitudinal
+from divulge.records.longitudinal import Growth, longitudinal, longitudinal_of_each
 from divulge.records.models import EVERYDAY_NAMES, MODELS, attack
 from divulge.records.sweep import sweep
 from divulge.records.sweep_result import Sweep
@@ -16,5 +16,6 @@ __all__ = [
     "k_anonymity",
     "link",
     "longitudinal",
+    "longitudinal_of_each",
     "sweep",
 ]

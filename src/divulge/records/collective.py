@@ -33,7 +33,10 @@ def collective(
 ) -> Assessment:
     """Assess what is inferred of all records of a dataset."""
     before = secrets.blind
-    sizes = ClassSizes(*np.unique(secrets.classes.sizes, return_counts=True))
+    occurrences = np.bincount(secrets.classes.sizes)
+    size = np.flatnonzero(occurrences)
+    sizes = ClassSizes(size, occurrences[size])
+    kept = secrets.fresh
 
     def chart() -> Chart:
         return charts.class_sizes(sizes, dataset.subjects)
@@ -57,8 +60,8 @@ def collective(
             **figures,
         },
         _chart=chart,
-        _breakdown=lambda group: _by_group(dataset, secrets, knows, seeks, model, group),
-        _risk=lambda: secrets.risk,
+        _breakdown=lambda group: _by_group(dataset, kept, knows, seeks, model, group),
+        _risk=lambda: kept.risk,
     )
 
 

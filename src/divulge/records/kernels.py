@@ -523,3 +523,27 @@ def numbered(blocks: Array) -> int:
             number += 1
         blocks[order[i]] = number
     return number + 1
+
+
+@kernel
+def tally_secrets(
+    classes: Array, codes: Array, number: int, values: int, inverse: Array
+) -> tuple[int, int, float]:
+    """Records in classes of one secret value, right best guesses, and the capacity."""
+    cells = np.zeros(number * values, np.int32)
+    for i in range(len(classes)):
+        cells[np.int64(classes[i]) * values + codes[i]] += 1
+    pure, right, capacity = 0, 0, 0.0
+    for c in range(number):
+        size, most, kinds, share = 0, 0, 0, 0.0
+        for v in range(values):
+            count: Any = np.int64(cells[c * values + v])
+            size += count
+            most = max(most, count)
+            kinds += count > 0
+            share = max(share, count * inverse[v])
+        right += most
+        capacity += share
+        if kinds == 1:
+            pure += size
+    return pure, right, capacity

@@ -112,21 +112,59 @@ def longitudinal(
     >>> [a.deterministic.posterior for a in growth]
     [0.6, 0.8]
     """
+    sought = [] if seeks is None else as_names(seeks)
+    [growth] = _grown(datasets, on, knows, [sought], duplicates, seed, gain)
+    return growth
+
+
+def longitudinal_of_each(
+    datasets: Sequence[Dataset],
+    on: str,
+    knows: str | Iterable[str] | None = None,
+    seeks: Iterable[str | None] = (None,),
+    duplicates: Duplicates = "error",
+    seed: int = 0,
+) -> dict[str | None, Growth]:
+    """Several secrets, each of its own, from one pass; None stands for re-identification.
+
+    >>> import divulge as dv
+    >>> years = [dv.datasets.school_year_example(1), dv.datasets.school_year_example(2)]
+    >>> found = longitudinal_of_each(years, "id", ["gender", "grade"], [None, "disability"])
+    >>> found[None][1].deterministic.posterior, found["disability"][1].deterministic.posterior
+    (0.6, 0.8)
+    """
+    secrets = list(seeks)
+    wanted = [[] if secret is None else [secret] for secret in secrets]
+    grown = _grown(datasets, on, knows, wanted, duplicates, seed, None)
+    return dict(zip(secrets, grown, strict=True))
+
+
+def _grown(
+    datasets: Sequence[Dataset],
+    on: str,
+    knows: str | Iterable[str] | None,
+    wanted: Sequence[list[str]],
+    duplicates: Duplicates,
+    seed: int,
+    gain: Any,
+) -> list[Growth]:
     linked = link_years(datasets, on, duplicates, seed)
-    known, sought = problems_with(datasets, on, knows, seeks)
-    assessments: list[Assessment] = []
-    secret = joint_secret(linked, sought)
+    known: list[str] = []
+    for sought in wanted:
+        known, _ = problems_with(datasets, on, knows, sought)
+    secrets = [joint_secret(linked, sought) for sought in wanted]
+    found: list[list[Assessment]] = [[] for _ in wanted]
+    focal = linked.dataset
     with work.step("Linking datasets", len(datasets)) as step:
-        for classes in refined(linked, known):
-            years = len(assessments) + 1
-            model = f"C{'A' if sought else 'R'}{'S' if years == 1 else 'L'}"
+        for years, classes in enumerate(refined(linked, known), start=1):
             figures = {"datasets": years, "records_dropped": linked.dropped}
-            found = collective(
-                linked.dataset, Secrets(classes, secret), known, sought, model, gain, figures
-            )
-            assessments.append(found)
+            for sought, secret, assessments in zip(wanted, secrets, found, strict=True):
+                model = f"C{'A' if sought else 'R'}{'S' if years == 1 else 'L'}"
+                assessments.append(
+                    collective(focal, Secrets(classes, secret), known, sought, model, gain, figures)
+                )
             step.advance()
-    return Growth(tuple(assessments), linked.focal.subjects)
+    return [Growth(tuple(assessments), focal.subjects) for assessments in found]
 
 
 def refined(linked: Linked, known: Sequence[str]) -> Iterator[Classes]:

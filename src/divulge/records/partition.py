@@ -37,13 +37,13 @@ class Knowledge:
 class Classes:
     """The class of each record; classes are numbered from 0."""
 
-    of_record: IntArray
+    of_record: npt.NDArray[Any]
     number: int
 
     @classmethod
     def all_alike(cls, rows: int) -> Classes:
         """What somebody sees who knows nothing."""
-        return cls(np.zeros(rows, np.int64), 1)
+        return cls(np.zeros(rows, np.int32), 1)
 
     @classmethod
     def by(cls, dataset: Dataset, knows: Iterable[str]) -> Classes:
@@ -63,10 +63,11 @@ class Classes:
             if size * each.cardinality > _LARGEST:
                 combined, number = numbered(combined)
                 size = number
-            combined = combined * each.cardinality + each.codes
+            combined = combined.astype(np.int64) * each.cardinality + each.codes
             size *= each.cardinality
         combined, number = numbered(combined)
-        return Classes(combined, number)
+        # Many records need many bytes; there are fewer of them than four bytes can count.
+        return Classes(combined.astype(np.int32), number)
 
     @cached_property
     def sizes(self) -> IntArray:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from divulge.engines import IntArray
 from divulge.qif import PriorPosterior
-from divulge.records.partition import Classes, Knowledge, numbered
+from divulge.records.partition import MANY_ROWS, Classes, Knowledge, numbered
 
 if TYPE_CHECKING:
     FloatArray = npt.NDArray[np.float64]
@@ -51,8 +51,8 @@ class Secrets:
             cell[order] = np.arange(self.rows)
             return cell, self.classes.of_record[order]
         values = self.secret.cardinality
-        joint = self.classes.of_record * values + self.secret.codes
-        if self.classes.number * values <= DENSE_CELLS * self.rows:
+        joint = self.classes.of_record.astype(np.int64) * values + self.secret.codes
+        if self._dense:
             return joint, np.repeat(np.arange(self.classes.number), values)
         cell, number = numbered(joint)
         of_cell = np.empty(number, np.int64)
@@ -83,8 +83,8 @@ class Secrets:
     @cached_property
     def pure(self) -> npt.NDArray[np.bool_]:
         """Whether a class leaves one secret value only."""
-        values: IntArray = np.add.reduceat((self._counts > 0).astype(np.int64), self._starts)
-        return np.asarray(values == 1)
+        values = np.add.reduceat((self._counts > 0).astype(np.int64), self._starts)
+        return np.asarray(values == 1, np.bool_)
 
     @cached_property
     def certain_of_each(self) -> npt.NDArray[np.bool_]:
@@ -110,34 +110,70 @@ class Secrets:
         risk = np.divide(self._weights[cell], of_class, where=of_class > 0, out=np.zeros(self.rows))
         return np.asarray(risk, np.float64)
 
+    @cached_property
+    def _summary(self) -> tuple[int, float, float]:
+        """Secrets known for certain, what best guesses weigh, and the capacity.
+
+        Where records weigh the same, this needs no table of all records.
+        """
+        sizes = self.classes.sizes
+        if self.secret is None and self.prior is None:
+            number = float(self.classes.number)
+            return int(np.count_nonzero(sizes == 1)), number, number
+        if self.secret is None:
+            certain = int(np.count_nonzero(sizes == 1))
+            return certain, float(self._best.sum()), float(self.classes.number)
+        if self.prior is None and self.rows >= MANY_ROWS and self._dense:
+            return self._tallied(self.secret)
+        cell, _ = self._cells
+        of_value = np.bincount(self.secret.codes, minlength=self.secret.cardinality)
+        share = np.zeros(len(self._counts))
+        share[cell] = self._counts[cell] / of_value[self.secret.codes]
+        capacity = float(np.maximum.reduceat(share, self._starts).sum())
+        return int(sizes[self.pure].sum()), float(self._best.sum()), capacity
+
+    def _tallied(self, secret: Knowledge) -> tuple[int, float, float]:
+        from divulge.records import kernels
+
+        of_value = np.bincount(secret.codes, minlength=secret.cardinality)
+        certain, right, capacity = kernels.tally_secrets(
+            self.classes.of_record, secret.codes, self.classes.number, secret.cardinality,
+            1 / np.maximum(1, of_value),
+        )  # fmt: skip
+        return int(certain), float(right), float(capacity)
+
+    @property
+    def _dense(self) -> bool:
+        values = 1 if self.secret is None else self.secret.cardinality
+        return self.classes.number * values <= DENSE_CELLS * self.rows
+
     @property
     def certain(self) -> int:
         """How many secrets are known for certain."""
-        return int(np.count_nonzero(self.certain_of_each))
+        return self._summary[0]
 
-    @cached_property
+    @property
     def deterministic(self) -> float:
         """The share of secrets known for certain."""
         if self.prior is None:
             return self.certain / self.rows
         return float(self.weight[self.certain_of_each].sum() / self.weight.sum())
 
-    @cached_property
+    @property
     def right(self) -> float:
         """How many secrets best guesses get right on average, weighed by the prior."""
-        best = float(self._best.sum())
+        best = self._summary[1]
         return best if self.prior is None else best / float(self.weight.sum()) * self.rows
 
-    @cached_property
+    @property
     def capacity(self) -> float:
         """Multiplicative Bayes capacity: the most that any prior on secrets is multiplied."""
-        if self.secret is None:
-            return float(self.classes.number)
-        cell, _ = self._cells
-        of_value = np.bincount(self.secret.codes, minlength=self.secret.cardinality)
-        share = np.zeros(len(self._counts))
-        share[cell] = self._counts[cell] / of_value[self.secret.codes]
-        return float(np.maximum.reduceat(share, self._starts).sum())
+        return self._summary[2]
+
+    @property
+    def fresh(self) -> Secrets:
+        """The same secrets without what has been worked out of them so far: that is large."""
+        return Secrets(self.classes, self.secret, self.prior)
 
     @property
     def blind(self) -> Secrets:

@@ -22,6 +22,7 @@ def warm() -> None:
         for dtype in (np.uint8, np.uint16, np.uint32):
             attributes = [Attribute(random.integers(0, 60, rows).astype(dtype), 60)] * 12
             sensitive = [Attribute(random.integers(0, 2, rows).astype(np.uint8), 2)]
+            kernels.tally_secrets(np.zeros(1, np.int32), np.zeros(1, dtype), 1, 1, np.ones(1))
             Lattice(attributes, sensitive, weights, at_most=2).count()
 
 
