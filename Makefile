@@ -56,4 +56,6 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	$(BIN)/python -m pip check --disable-pip-version-check
+	$(BIN)/python -m divulge.records.warm
+	$(BIN)/python -m divulge.qif.warm
 	@touch $(READY)

@@ -5,14 +5,18 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from divulge import datasets
+from divulge import datasets, records
+from divulge.assessment.sentence import percent
 from divulge.cli.showing import say
+from divulge.data import Dataset
 from divulge.release import Release
 from divulge.report import check_into
 from divulge.report.results import REPORT
 from divulge.work import WholeFiles
 
 RELEASE = "release.toml"
+SWEEP = "sweep.svg"
+SWEPT_PUPILS = 50_000
 
 
 def demonstrate(folder: Path, pupils: int) -> None:
@@ -27,5 +31,18 @@ def demonstrate(folder: Path, pupils: int) -> None:
     say(verdict)
     if not verdict.passed:
         say("\nThis release is meant to fail: that is what the report is for.")
+    _show_sweep(datasets.school_census(min(pupils, SWEPT_PUPILS)), folder)
     say(f"The report is in {folder / REPORT}")
     say(f"Change {folder / RELEASE} and run: divulge check {folder / RELEASE} --out {folder}")
+
+
+def _show_sweep(pupils: Dataset, folder: Path) -> None:
+    """Nobody knows what an adversary knows: every set of attributes at once."""
+    swept = records.sweep(pupils)
+    swept.chart().save(folder / SWEEP)
+    [worst] = swept.most_dangerous(size=3, count=1).to_pylist()
+    say(
+        f"\nOf all {len(swept):,} sets of attributes that somebody might know of {pupils.rows:,} "
+        f"pupils, the most telling three are {', '.join(worst['knows'])}: they single out "
+        f"{percent(worst['success'])}. The picture of all sets is in {folder / SWEEP}\n"
+    )

@@ -14,6 +14,7 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
+from divulge.cli import records
 from divulge.cli.showing import print_json, say, shown
 
 FINE, LIMIT_FAILS, COULD_NOT_RUN = 0, 1, 2
@@ -130,6 +131,10 @@ def schema(
 
     with shown():
         print_json(release_schema() if of == "release" else result_schema())
+
+
+app.command()(records.attack)
+app.command()(records.sweep)
 
 
 def main() -> NoReturn:

@@ -2,8 +2,8 @@
 
 The thirteen attributes are those that Alvim et al. 2022 (Table 6) took from the School Census of
 2018: eleven quasi-identifiers and two sensitive ones. Nobody in it exists. Towns and schools
-follow Zipf's law, three in four pupils were born where they live, one in forty has a disability,
-and who rides the public school bus depends on the school.
+follow Zipf's law, a few schools have hardly a pupil, three in four pupils were born where they
+live, one in forty has a disability, and who rides the public school bus depends on the school.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ YEAR = 2018
 CITIES = 5570
 COUNTRIES = 150
 PUPILS_PER_SCHOOL = 270
+TINY_SCHOOLS = 0.005
+PUPILS_OF_A_TINY_SCHOOL = 1.5
 BORN_WHERE_THEY_LIVE = 0.75
 SCHOOL_IN_OWN_CITY = 0.97
 WITH_DISABILITY = 0.024
@@ -94,9 +96,13 @@ class _Schools:
         self.city = _drawn(self.city_cumulative, count, random)
         self.type = random.choice(len(SCHOOL_TYPES), count, p=SCHOOL_TYPE_SHARES)
         size = _zipf(count, exponent=0.6, shift=count / 50)
-        self.size_cumulative = np.cumsum(random.permutation(size))
+        size = random.permutation(size)
         self.usual_age = random.choice([4, 8, 12, 16, 30], count, p=[0.2, 0.34, 0.25, 0.19, 0.02])
         rural = random.beta(0.5, 1.6, count)
+        # A few schools have hardly a pupil: their code alone tells who it is.
+        tiny = random.random(count) < TINY_SCHOOLS
+        size[tiny] = PUPILS_OF_A_TINY_SCHOOL / PUPILS_PER_SCHOOL / count
+        self.size_cumulative = np.cumsum(size / size.sum())
         self.bus = np.where(self.type == SCHOOL_TYPES.index("private"), rural / 20, rural)
 
 

@@ -12,6 +12,7 @@ from divulge.engines.classes import (
     class_sizes_by_group,
 )
 from divulge.engines.duck import DuckSession, identifier
+from divulge.engines.kernel import kernel
 
 __all__ = [
     "ClassSizes",
@@ -22,4 +23,5 @@ __all__ = [
     "class_sizes",
     "class_sizes_by_group",
     "identifier",
+    "kernel",
 ]

@@ -1,47 +1,162 @@
-"""The attack `records` of a release."""
+"""The attacks `records`, `longitudinal` and `linkage` of a release."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from divulge.assessment import Assessment
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
-from divulge.records.models import attack, problems_with_model
+from divulge.records.linkage import AGREEMENT, link, problems_with_comparisons
+from divulge.records.longitudinal import longitudinal
+from divulge.records.models import EVERYDAY_NAMES, attack, problems_with_model
 from divulge.work import Problem
 
+Target = dict[str, Any]
 
-class RecordsSettings(BaseModel):
-    """What an adversary of `attack = "records"` may be told."""
 
+class _Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RecordsSettings(_Settings):
+    """What an adversary of `attack = "records"` may be told."""
 
     model: str = Field("CRS", description="The attack model, by acronym or everyday name.")
     knows: str | list[str] | None = Field(
         None, description="What she knows of everybody; all quasi-identifiers if not given."
     )
+    seeks: str | list[str] | None = Field(None, description="The secret; several are one secret.")
+    target: Target | list[Target | None] | None = Field(
+        None, description="The values of one person, by attribute (models with I)."
+    )
+    prior: str | None = Field(None, description="An attribute that weighs records, or weight.")
+    on: str | None = Field(None, description="The id that links datasets (models with L).")
+    duplicates: Literal["error", "first", "random"] = "error"
+    seed: int = 0
 
 
 class RecordsAttack:
-    """One dataset, attacked by somebody who knows some attributes of the people in it."""
+    """Datasets, attacked by somebody who knows some attributes of the people in them.
+
+    A membership attack takes the release first and the population last.
+    """
 
     Settings: ClassVar[type[BaseModel]] = RecordsSettings
 
     def problems(
         self, settings: RecordsSettings, names: Mapping[str, Sequence[str]]
     ) -> Iterator[Problem]:
-        """One dataset, a model that exists, attributes that exist."""
-        if len(names) > 1:
-            yield Problem("dataset", f'names {len(names)}; attack "records" takes one.')
+        """A model that exists, as many datasets as it takes, attributes that exist."""
         yield from problems_with_model(settings.model)
-        for dataset, attributes in names.items():
-            known = as_names(settings.knows) if settings.knows is not None else []
-            yield from problems_with_names("knows", known, attributes, f'dataset "{dataset}"')
+        model = EVERYDAY_NAMES.get(settings.model, settings.model)
+        datasets = 1 + (model[1:2] == "M")
+        if model.endswith("S") and len(names) > datasets:
+            wanted = "the release and the population" if datasets == 2 else "one"
+            yield Problem("dataset", f"names {len(names)}; {model} takes {wanted}.")
+        if model[1:2] == "M" and len(names) < 2:
+            yield Problem("dataset", f"{model} takes the release and, last, the population.")
+        if model[1:2] == "A" and settings.seeks is None:
+            yield Problem("seeks", f"is missing; {model} infers an attribute.")
+        if model[:1] == "I" and settings.target is None:
+            yield Problem("target", f"is missing; {model} is after one person.")
+        yield from _problems_with_names(settings, names)
 
     def run(self, settings: RecordsSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Run the model."""
-        [dataset] = datasets
-        return attack(dataset, settings.model, settings.knows)
+        model = EVERYDAY_NAMES.get(settings.model, settings.model)
+        population = datasets[-1] if model[1] == "M" else None
+        seen = datasets[:-1] if model[1] == "M" else datasets
+        given = settings.model_dump(exclude={"model"})
+        return attack(list(seen), settings.model, population=population, **given)
+
+
+class LongitudinalSettings(_Settings):
+    """What an adversary of `attack = "longitudinal"` may be told."""
+
+    on: str = Field(description="The id that links the datasets.")
+    knows: str | list[str] | None = Field(None, description="What she knows in every dataset.")
+    seeks: str | list[str] | None = Field(None, description="The secret; none: who is who.")
+    duplicates: Literal["error", "first", "random"] = "error"
+    seed: int = 0
+
+
+class LongitudinalAttack:
+    """Datasets of several years; the assessment is that of all, its chart shows the growth."""
+
+    Settings: ClassVar[type[BaseModel]] = LongitudinalSettings
+
+    def problems(
+        self, settings: LongitudinalSettings, names: Mapping[str, Sequence[str]]
+    ) -> Iterator[Problem]:
+        """Two datasets or more, all with the id."""
+        if len(names) < 2:
+            yield Problem("dataset", "name two or more, the focal one first.")
+        for dataset, attributes in names.items():
+            yield from problems_with_names("on", [settings.on], attributes, f'dataset "{dataset}"')
+        yield from _problems_with_names(settings, names)
+
+    def run(self, settings: LongitudinalSettings, datasets: Sequence[Dataset]) -> Assessment:
+        """Link the years and assess the last prefix."""
+        growth = longitudinal(datasets, **settings.model_dump())
+        return replace(growth.assessments[-1], attack="longitudinal", _chart=growth.chart)
+
+
+class LinkageSettings(_Settings):
+    """What an adversary of `attack = "linkage"` may be told."""
+
+    block: str | list[str] = Field(description="Only who agrees on these is compared.")
+    compare: dict[str, Any] = Field(
+        default_factory=dict, description='By attribute: "equal", ["near", 2], ["likeness", 0.9].'
+    )
+    truth: str | None = Field(None, description="An id that both have, to judge the links.")
+    agreement: float = Field(AGREEMENT, description="How often the values of one person agree.")
+
+
+class LinkageAttack:
+    """A release and a register of people: the release first."""
+
+    Settings: ClassVar[type[BaseModel]] = LinkageSettings
+
+    def problems(
+        self, settings: LinkageSettings, names: Mapping[str, Sequence[str]]
+    ) -> Iterator[Problem]:
+        """Two datasets that have all that is compared."""
+        if len(names) != 2:
+            yield Problem("dataset", "name two: the release, then the register.")
+        yield from problems_with_comparisons(settings.compare)
+        for dataset, attributes in names.items():
+            of = f'dataset "{dataset}"'
+            yield from problems_with_names("block", as_names(settings.block), attributes, of)
+            yield from problems_with_names("compare", settings.compare, attributes, of)
+            if settings.truth is not None:
+                yield from problems_with_names("truth", [settings.truth], attributes, of)
+
+    def run(self, settings: LinkageSettings, datasets: Sequence[Dataset]) -> Assessment:
+        """Link the release to the register."""
+        release, register = datasets
+        return link(release, register, **settings.model_dump())
+
+
+def _problems_with_names(
+    settings: RecordsSettings | LongitudinalSettings, names: Mapping[str, Sequence[str]]
+) -> Iterator[Problem]:
+    """What is known stands in some dataset, what is sought in the first."""
+    if not names:
+        return
+    first, attributes = next(iter(names.items()))
+    everywhere = list(dict.fromkeys(name for each in names.values() for name in each))
+    known = as_names(settings.knows) if settings.knows is not None else []
+    of = f'dataset "{first}"' if len(names) == 1 else "none of the datasets"
+    for problem in problems_with_names("knows", known, everywhere, of):
+        message = problem.message.replace("none of the datasets has no", "no dataset has an")
+        yield replace(problem, message=message)
+    sought = as_names(settings.seeks) if settings.seeks is not None else []
+    yield from problems_with_names("seeks", sought, attributes, f'dataset "{first}"')
+    for name in sought:
+        if name in known:
+            yield Problem("seeks", f'"{name}" is known already; take it out of knows.')

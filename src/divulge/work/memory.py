@@ -46,10 +46,15 @@ class MemoryPlan:
         """All that the run will hold."""
         return sum(self.needs.values())
 
+    def fits(self, free: int | None = None) -> bool:
+        """Whether the run fits into the memory that is free."""
+        free = available_memory() if free is None else free
+        return self.total <= free * (1 - KEPT_FREE)
+
     def require(self, otherwise: str, free: int | None = None) -> None:
         """Raise `NotEnoughMemory` if it will not fit; `otherwise` says what the user can do."""
         free = available_memory() if free is None else free
-        if self.total <= free * (1 - KEPT_FREE):
+        if self.fits(free):
             return
         parts = ", ".join(f"{name} {_gib(size)}" for name, size in self.needs.items())
         raise NotEnoughMemory(

@@ -1,0 +1,133 @@
+"""Every set of quasi-identifiers: the cube beside one DuckDB group-by a set, in the same run.
+
+    python benchmarks/sweep.py [rows] [quasi-identifiers]
+
+DuckDB is measured on 20 random sets and scaled to all; both count the same things of the same
+codes, and the figures of the 20 sets are compared. With 48176423 rows (the census of 2018) the
+peer is left out, and the census goes through a Parquet file first.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from measure import Cost, cost
+
+import divulge as dv
+from divulge.engines import DuckSession, identifier
+
+ROWS = 1_000_000
+PEER_SETS = 20
+TOO_MANY_FOR_THE_PEER = 5_000_000
+
+
+def main() -> None:
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
+    attributes = int(sys.argv[2]) if len(sys.argv) > 2 else 11
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "census.parquet"
+        cost(make, path, rows, attributes)
+        print(f"{rows:,} rows, {attributes} quasi-identifiers, {2**attributes - 1:,} sets")
+        whole = cost(sweep, path, True)
+        print(f"  Parquet to table, all      {whole}")
+        if rows <= TOO_MANY_FOR_THE_PEER:
+            show("cube, all figures", cost(sweep_only, path, True))
+        plain = cost(sweep_only, path, False)
+        show("cube, without capacity", plain)
+        if rows <= TOO_MANY_FOR_THE_PEER:
+            peer = cost(group_by, path, plain.answer["figures"])
+            scaled = peer.answer["cpu"] / PEER_SETS * (2**attributes - 1)
+            print(f"  DuckDB, a group-by a set   {scaled:8.2f} CPU-s ({PEER_SETS} sets, scaled)")
+            print(f"  ratio                      {scaled / plain.answer['cpu']:8.1f}")
+
+
+def show(what: str, measured: Cost) -> None:
+    print(f"  {what:26} {measured.answer['cpu']:8.2f} CPU-s {measured.answer['wall']:8.2f} s "
+          f"{measured.peak_bytes / 2**30:6.2f} GiB")  # fmt: skip
+
+
+def make(path: Path, rows: int, attributes: int) -> None:
+    """The census; beyond its eleven attributes, some more of few values."""
+    import numpy as np
+    import pyarrow as pa
+
+    census = dv.datasets.school_census(rows)
+    table = census.to_arrow()
+    draw = np.random.default_rng(7)
+    for extra in range(max(0, attributes - 11)):
+        values = draw.choice(3 + 2 * extra, rows, p=None)
+        table = table.append_column(f"extra_{extra}", pa.array(values))
+    import pyarrow.parquet as pq
+
+    pq.write_table(table, path, compression="zstd", row_group_size=1 << 20)
+
+
+def read(path: Path) -> dv.Dataset:
+    names = dv.read(path).names
+    sensitive = ["disability", "transport"]
+    known = [name for name in names if name not in sensitive]
+    return dv.read(path, roles={"quasi_identifier": known, "sensitive": sensitive})
+
+
+def sweep(path: Path, capacity: bool) -> dict[str, Any]:
+    return counted(read(path), capacity)
+
+
+def sweep_only(path: Path, capacity: bool) -> dict[str, Any]:
+    """After warm-up, from codes in memory to the finished table."""
+    dataset = read(path)
+    dv.records.sweep(dv.datasets.school_census(1000))
+    return counted(dataset, capacity)
+
+
+def counted(dataset: dv.Dataset, capacity: bool) -> dict[str, Any]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    found = dv.records.sweep(dataset, capacity=capacity)
+    took = {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
+    choose = random.Random(1)  # noqa: S311  # which sets are compared is no secret
+    places = choose.sample(range(len(found)), PEER_SETS)
+    columns = ["knows", "classes", "singletons", "disability.pure", "disability.best",
+               "transport.pure", "transport.best"]  # fmt: skip
+    return {**took, "figures": found.to_arrow().select(columns).take(places).to_pylist()}
+
+
+def group_by(path: Path, figures: list[dict[str, Any]]) -> dict[str, Any]:
+    """The same integers by SQL over the codes."""
+    dataset = read(path)
+    with DuckSession(records=dataset.codes()) as duck:
+        cpu = time.process_time()
+        for row in figures:
+            known = row["knows"]
+            names = ", ".join(map(identifier, known))
+            found = duck.arrays(
+                f"""
+                SELECT count(*) AS classes, count(*) FILTER (n = 1) AS singletons,
+                       sum(n) FILTER (greatest({columns(2, "d")}) = n) AS "disability.pure",
+                       sum(greatest({columns(2, "d")})) AS "disability.best",
+                       sum(n) FILTER (greatest({columns(3, "t")}) = n) AS "transport.pure",
+                       sum(greatest({columns(3, "t")})) AS "transport.best"
+                FROM (SELECT count(*) AS n, {counts(2, "disability", "d")},
+                             {counts(3, "transport", "t")} FROM records GROUP BY {names})
+                """
+            )
+            assert all(int(found[name][0]) == row[name] for name in found)
+        return {"cpu": time.process_time() - cpu}
+
+
+def columns(values: int, letter: str) -> str:
+    return ", ".join(f"{letter}{value}" for value in range(values))
+
+
+def counts(values: int, secret: str, letter: str) -> str:
+    return ", ".join(
+        f"count(*) FILTER ({secret} = {value}) AS {letter}{value}" for value in range(values)
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""The verbs on records: `divulge sweep` and `divulge attack`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from divulge.data import Dataset
+
+Source = Annotated[Path, typer.Argument(help="The data file.", show_default=False)]
+Sources = Annotated[
+    list[Path],
+    typer.Argument(help="The data file; several for a longitudinal model, the focal one first."),
+]
+Knows = Annotated[
+    list[str] | None,
+    typer.Option("--knows", help="An attribute that the adversary knows; may be repeated."),
+]
+Seeks = Annotated[
+    list[str] | None,
+    typer.Option("--seeks", help="An attribute that she wants to know; may be repeated."),
+]
+Weight = Annotated[str | None, typer.Option(help="The attribute that weighs records.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Seconds = Annotated[
+    float | None, typer.Option(min=0.001, help="Stop, and say so, after this many seconds.")
+]
+
+
+def sweep(
+    source: Source,
+    knows: Knows = None,
+    seeks: Seeks = None,
+    size: Annotated[
+        int | None, typer.Option(min=1, help="Sets of at most so many attributes.")
+    ] = None,
+    weight: Weight = None,
+    engine: Annotated[str, typer.Option(help="auto, cube or duckdb.")] = "auto",
+    out: Annotated[
+        Path | None, typer.Option(help="A file for the whole table (.csv, .parquet, ...).")
+    ] = None,
+    chart: Annotated[Path | None, typer.Option(help="A file for the chart (.svg, .png).")] = None,
+    resume: Annotated[
+        Path | None, typer.Option(help="A folder from which a killed sweep takes up its work.")
+    ] = None,
+    json: Json = False,
+    seconds: Seconds = None,
+) -> None:
+    """Assess every set of attributes that an adversary might know."""
+    from contextlib import nullcontext
+
+    from divulge import work
+    from divulge.cli.running import conditions
+    from divulge.records import sweep as swept
+
+    checkpoints = work.Checkpoints(resume) if resume is not None else None
+    kept = work.under(checkpoints=checkpoints) if checkpoints else nullcontext()
+    with conditions(seconds), kept:
+        dataset = _read(source, knows, seeks, weight)
+        found = swept(dataset, knows or None, seeks or [], size, engine)
+        if out is not None:
+            _write(found.to_arrow(), out)
+        if chart is not None:
+            found.chart(seeks[0] if seeks else None).save(chart)
+    if checkpoints is not None:
+        checkpoints.clear()
+    _print(found, json)
+
+
+def attack(
+    sources: Sources,
+    model: Annotated[
+        str, typer.Option(help="The attack model, by acronym or everyday name.")
+    ] = "CRS",
+    knows: Knows = None,
+    seeks: Seeks = None,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(help="Of one person, attribute=value; once for each that is known."),
+    ] = None,
+    population: Annotated[
+        Path | None, typer.Option(help="Everybody who might be in the release (a data file).")
+    ] = None,
+    on: Annotated[str | None, typer.Option(help="The id that links several datasets.")] = None,
+    duplicates: Annotated[
+        str, typer.Option(help="An id that occurs twice: error, first or random.")
+    ] = "error",
+    weight: Weight = None,
+    by: Annotated[str | None, typer.Option(help="Who bears the risk: an attribute.")] = None,
+    json: Json = False,
+    seconds: Seconds = None,
+) -> None:
+    """Attack records with knowledge of some attributes."""
+    from divulge.cli.running import conditions
+    from divulge.records import attack as attacked
+
+    with conditions(seconds):
+        datasets = [_read(source, None, None, None) for source in sources]
+        found: Any = attacked(
+            datasets,
+            model,
+            knows or None,
+            seeks or None,
+            target=_target(target, datasets[0]) if target else None,
+            population=_read(population, None, None, None) if population else None,
+            on=on,
+            prior=weight,
+            duplicates=duplicates,  # type: ignore[arg-type]  # checked by the attack
+        )
+        if by is not None:
+            found = found.by(by)
+    _print(found, json)
+
+
+def _read(
+    source: Path, knows: list[str] | None, seeks: list[str] | None, weight: str | None
+) -> Dataset:
+    from divulge.data import read
+
+    roles: dict[str, Any] = {"quasi_identifier": knows or [], "sensitive": seeks or []}
+    if weight is not None:
+        roles["weight"] = weight
+    return read(source, roles={role: names for role, names in roles.items() if names})
+
+
+def _target(given: list[str], dataset: Dataset) -> dict[str, Any]:
+    """What was written as attribute=value, with values of the attribute's own type."""
+    from divulge.work import Problems
+
+    problems = Problems("attack")
+    told: dict[str, Any] = {}
+    for each in given:
+        name, equals, text = each.partition("=")
+        if not equals or name not in dataset.names:
+            problems.add("target", f'"{name}" is not attribute=value.', name, dataset.names)
+            continue
+        values = {str(value): value for value in dataset.columns[name].values.to_pylist()}
+        told[name] = values.get(text, text) if text else None
+    problems.raise_any()
+    return told
+
+
+def _write(table: Any, out: Path) -> None:
+    """The table of a sweep; only Parquet holds lists, elsewhere names are joined by plus signs."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from divulge.data import Dataset
+    from divulge.work import whole_file
+
+    if out.suffix.lower() == ".parquet":
+        with whole_file(out) as part:
+            pq.write_table(table, part)
+        return
+    known = [" + ".join(names) for names in table["knows"].to_pylist()]
+    Dataset.from_arrow(table.set_column(0, "knows", pa.array(known))).write(out)
+
+
+def _print(found: Any, json: bool) -> None:
+    from divulge.cli.showing import print_json, say, shown
+
+    with shown():
+        if json:
+            print_json(found.to_dict())
+        else:
+            say(found)

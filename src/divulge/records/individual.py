@@ -1,0 +1,128 @@
+"""Attacks on one person whose values are known: the posterior of where and what she is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.assessment import Assessment, Chart, Sentence
+from divulge.data import Column, Dataset
+from divulge.qif import PriorPosterior
+from divulge.records import charts
+from divulge.records.secrets import Secrets
+from divulge.work import Problems
+
+MOST_VALUES_SHOWN = 50
+
+
+def matching(
+    columns: Sequence[tuple[str, Column]], target: Mapping[str, Any], argument: str = "target"
+) -> npt.NDArray[np.bool_]:
+    """Which records have the values that are known of the target."""
+    problems = Problems("attack")
+    matches: npt.NDArray[np.bool_] | None = None
+    for name, column in columns:
+        if name not in target:
+            problems.add(argument, f'says nothing of "{name}", which is known.')
+            continue
+        code = _code(column, target[name])
+        if code is None:
+            problems.add(argument, f'nobody has the value given for "{name}".')
+            continue
+        here = column.codes == code
+        matches = here if matches is None else matches & here
+    for name in target:
+        if name not in {known for known, _ in columns}:
+            problems.add(argument, f'"{name}" is not among what is known.', name,
+                         [known for known, _ in columns])  # fmt: skip
+    problems.raise_any()
+    if matches is None or not matches.any():
+        problems.add(argument, "no record has these values together.")
+        problems.raise_any()
+    assert matches is not None  # noqa: S101  # else the problem was raised
+    return matches
+
+
+def individual(
+    dataset: Dataset,
+    secrets: Secrets,
+    matches: npt.NDArray[np.bool_],
+    knows: list[str],
+    seeks: list[str],
+    model: str,
+    labels: Sequence[str] = (),
+) -> Assessment:
+    """Assess what is inferred of one person among the records that match."""
+    of_target = secrets.weight[matches]
+    figures: dict[str, float] = {"matching": int(np.count_nonzero(matches))}
+    if secrets.secret is None:
+        shares = of_target / of_target.sum()
+    else:
+        weights = np.bincount(secrets.secret.codes[matches], of_target, secrets.secret.cardinality)
+        shares = weights / weights.sum()
+        ranked = np.argsort(-shares, kind="stable")[:MOST_VALUES_SHOWN]
+        figures |= {f"posterior of {labels[i]}": float(shares[i]) for i in ranked if shares[i] > 0}
+    before = secrets.blind
+    return told_of_one(
+        dataset, knows, seeks, model,
+        certain=PriorPosterior(int(before.certain > 0), int(np.count_nonzero(shares) == 1)),
+        right=PriorPosterior(before.right / before.rows, float(shares.max())),
+        figures=figures,
+    )  # fmt: skip
+
+
+def told_of_one(
+    dataset: Dataset,
+    knows: list[str],
+    seeks: list[str],
+    model: str,
+    certain: PriorPosterior,
+    right: PriorPosterior,
+    figures: Mapping[str, float],
+) -> Assessment:
+    """The assessment of one secret."""
+    values = {
+        "knows": knows,
+        "seeks": seeks or ["the record"],
+        "subjects": dataset.subjects,
+        "certain": certain.posterior,
+        "matching": figures["matching"],
+        "right": right.posterior,
+        "right_before": right.prior,
+    }
+    key = {"M": "target_membership", "R": "target_record", "A": "target_attribute"}[model[1]]
+
+    def chart() -> Chart:
+        return charts.before_and_after("What is known of one person", certain, right)
+
+    return Assessment.from_counts(
+        attack="longitudinal" if model.endswith("L") else "records",
+        model=model,
+        dataset=dataset.name,
+        knows=tuple(knows),
+        seeks=tuple(seeks),
+        secrets=1,
+        subjects=dataset.subjects,
+        claim="exact",
+        certain=certain,
+        right=right,
+        sentences=(Sentence("divulge.records", key, values),),
+        figures=dict(figures),
+        _chart=chart,
+    )
+
+
+def _code(column: Column, value: Any) -> int | None:
+    """The code of a value, None if nobody has it."""
+    import pyarrow as pa
+
+    if value is None:
+        return column.missing_code if column.has_missing else None
+    try:
+        place = column.values.index(pa.scalar(value, column.values.type)).as_py()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError, OverflowError):
+        return None
+    return None if place < 0 else int(place)

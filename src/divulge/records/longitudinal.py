@@ -1,0 +1,313 @@
+"""Datasets of several years, linked by a persistent id: what each further year adds.
+
+The focal dataset comes first; the others are joined to it by the id, and who is absent in a year is
+absent: that is a value. Each year refines the classes of the year before, so all prefixes of the
+years come out of one pass (Alvim et al. 2022, Sec. 4.2 and 5.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge import work
+from divulge.assessment import Assessment, Chart
+from divulge.data import Column, Dataset
+from divulge.data.dictionary import as_names
+from divulge.engines import IntArray
+from divulge.records import charts
+from divulge.records.collective import collective
+from divulge.records.partition import Classes, Knowledge
+from divulge.records.secrets import Secrets
+from divulge.work import Problems
+
+Duplicates: TypeAlias = Literal["error", "first", "random"]
+ABSENT = -1
+
+
+@dataclass(frozen=True)
+class Growth(Sequence[Assessment]):
+    """One assessment for each prefix of the datasets, the first alone included."""
+
+    assessments: tuple[Assessment, ...]
+    subjects: str
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.assessments[place]
+
+    def __len__(self) -> int:
+        return len(self.assessments)
+
+    def chart(self) -> Chart:
+        """How success grows with every dataset that is added."""
+        return charts.growth(self.assessments, self.subjects)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All assessments as plain values, for JSON."""
+        return {"assessments": [assessment.to_dict() for assessment in self.assessments]}
+
+    def __str__(self) -> str:
+        return "\n".join(f"{int(a.figures['datasets'])}: {a.explain()[0]}" for a in self)
+
+
+@dataclass(frozen=True)
+class Linked:
+    """Years joined to the focal one: its records (one an id), and each year's record of each."""
+
+    focal: Dataset
+    records: IntArray
+    years: tuple[tuple[Dataset, npt.NDArray[Any]], ...]
+    dropped: int
+
+    def knowledge(self, year: int, names: Sequence[str]) -> list[Knowledge]:
+        """What is known of everybody from one year; absence is a value."""
+        dataset, places = ((self.focal, self.records), *self.years)[year]
+        return [_known(dataset.columns[name], places) for name in names if name in dataset.names]
+
+    def column(self, name: str) -> Knowledge:
+        """An attribute of the focal records."""
+        column = self.focal.columns[name]
+        return Knowledge(column.codes[self.records], max(1, column.cardinality))
+
+    @property
+    def dataset(self) -> Dataset:
+        """The focal dataset with one record an id."""
+        if len(self.records) == self.focal.rows:
+            return self.focal
+        columns = {
+            n: replace(c, codes=c.codes[self.records]) for n, c in self.focal.columns.items()
+        }
+        return replace(self.focal, columns=columns)
+
+
+def longitudinal(
+    datasets: Sequence[Dataset],
+    on: str,
+    knows: str | Iterable[str] | None = None,
+    seeks: str | Iterable[str] | None = None,
+    duplicates: Duplicates = "error",
+    seed: int = 0,
+    gain: Any = None,
+) -> Growth:
+    """Attack the first dataset with the help of the others: one assessment for each prefix.
+
+    Args:
+        datasets: the focal dataset, then the others in the order of their release.
+        on: the persistent id that all of them have.
+        knows: what is known of everybody, in every dataset that has it; the focal dataset's
+            quasi-identifiers if not given.
+        seeks: the secret, an attribute of the focal dataset; None: re-identification.
+        duplicates: what becomes of an id that occurs more than once in a dataset: `error`, or
+            the `first` or a `random` record is kept; how many were dropped is counted.
+        seed: of the random choice.
+        gain: what guesses are worth (guesses x secret values); a right guess is worth 1 if none.
+
+    >>> import divulge as dv
+    >>> years = [dv.datasets.school_year_example(1), dv.datasets.school_year_example(2)]
+    >>> growth = longitudinal(years, on="id", knows=["gender", "grade"], seeks="disability")
+    >>> [a.deterministic.posterior for a in growth]
+    [0.6, 0.8]
+    """
+    sought = [] if seeks is None else as_names(seeks)
+    [growth] = _grown(datasets, on, knows, [sought], duplicates, seed, gain)
+    return growth
+
+
+def longitudinal_of_each(
+    datasets: Sequence[Dataset],
+    on: str,
+    knows: str | Iterable[str] | None = None,
+    seeks: Iterable[str | None] = (None,),
+    duplicates: Duplicates = "error",
+    seed: int = 0,
+) -> dict[str | None, Growth]:
+    """Several secrets, each of its own, from one pass; None stands for re-identification.
+
+    >>> import divulge as dv
+    >>> years = [dv.datasets.school_year_example(1), dv.datasets.school_year_example(2)]
+    >>> found = longitudinal_of_each(years, "id", ["gender", "grade"], [None, "disability"])
+    >>> found[None][1].deterministic.posterior, found["disability"][1].deterministic.posterior
+    (0.6, 0.8)
+    """
+    secrets = list(seeks)
+    wanted = [[] if secret is None else [secret] for secret in secrets]
+    grown = _grown(datasets, on, knows, wanted, duplicates, seed, None)
+    return dict(zip(secrets, grown, strict=True))
+
+
+def _grown(
+    datasets: Sequence[Dataset],
+    on: str,
+    knows: str | Iterable[str] | None,
+    wanted: Sequence[list[str]],
+    duplicates: Duplicates,
+    seed: int,
+    gain: Any,
+) -> list[Growth]:
+    linked = link_years(datasets, on, duplicates, seed)
+    known: list[str] = []
+    for sought in wanted:
+        known, _ = problems_with(datasets, on, knows, sought)
+    secrets = [joint_secret(linked, sought) for sought in wanted]
+    found: list[list[Assessment]] = [[] for _ in wanted]
+    focal = linked.dataset
+    with work.step("Linking datasets", len(datasets)) as step:
+        for years, classes in enumerate(refined(linked, known), start=1):
+            figures = {"datasets": years, "records_dropped": linked.dropped}
+            for sought, secret, assessments in zip(wanted, secrets, found, strict=True):
+                model = f"C{'A' if sought else 'R'}{'S' if years == 1 else 'L'}"
+                assessments.append(
+                    collective(focal, Secrets(classes, secret), known, sought, model, gain, figures)
+                )
+            step.advance()
+    return [Growth(tuple(assessments), focal.subjects) for assessments in found]
+
+
+def refined(linked: Linked, known: Sequence[str]) -> Iterator[Classes]:
+    """The classes that each further year leaves."""
+    classes = Classes.all_alike(len(linked.records))
+    for year in range(len(linked.years) + 1):
+        classes = classes.refined(linked.knowledge(year, known))
+        yield classes
+
+
+def joint_secret(linked: Linked, sought: Sequence[str]) -> Knowledge | None:
+    """One secret out of one or several attributes of the focal records."""
+    if not sought:
+        return None
+    if len(sought) == 1:
+        return linked.column(sought[0])
+    together = Classes.all_alike(len(linked.records)).refined([linked.column(n) for n in sought])
+    return Knowledge(together.of_record, together.number)
+
+
+def problems_with(
+    datasets: Sequence[Dataset],
+    on: str,
+    knows: str | Iterable[str] | None,
+    seeks: str | Iterable[str] | None,
+) -> tuple[list[str], list[str]]:
+    """What is known and sought, checked against all datasets."""
+    focal = datasets[0]
+    known = focal.quasi_identifiers if knows is None else as_names(knows)
+    sought = [] if seeks is None else as_names(seeks)
+    everywhere = list(dict.fromkeys(name for dataset in datasets for name in dataset.names))
+    problems = Problems("attack")
+    for name in known:
+        if name not in everywhere:
+            problems.add("knows", f'no dataset has an attribute "{name}".', name, everywhere)
+        if name in sought:
+            problems.add("seeks", f'"{name}" is known already; take it out of knows.')
+        if name == on:
+            problems.add("knows", f'"{name}" is the id that links the datasets.')
+    for name in sought:
+        if name not in focal.names:
+            message = f'the focal dataset "{focal.name}" has no attribute "{name}".'
+            problems.add("seeks", message, name, focal.names)
+    if not known:
+        problems.add("knows", "names no attribute, and no quasi-identifier is declared.")
+    problems.raise_any()
+    return known, sought
+
+
+def link_years(
+    datasets: Sequence[Dataset], on: str | None, duplicates: Duplicates, seed: int
+) -> Linked:
+    """Join every dataset to the first by the id, as a left join."""
+    problems = Problems("attack")
+    if on is None:
+        problems.add("on", "is missing; name the id that all datasets have.")
+    if duplicates not in get_args(Duplicates):
+        problems.add("duplicates", f'"{duplicates}" is not a policy.', duplicates,
+                     get_args(Duplicates))  # fmt: skip
+    for place, dataset in enumerate(datasets):
+        if any(dataset is other for other in datasets[:place]):
+            problems.add("datasets", f'"{dataset.name}" (number {place + 1}) is given twice.')
+        if on is not None:
+            _problems_with_id(problems, dataset, on, datasets[0])
+    problems.raise_any()
+    assert on is not None  # noqa: S101  # else the problem was raised
+    random = np.random.default_rng(seed)
+    kept = [_one_an_id(problems, dataset, on, duplicates, random) for dataset in datasets]
+    problems.raise_any()
+    records = np.sort(kept[0][0])
+    ids = datasets[0].columns[on]
+    years: list[tuple[Dataset, npt.NDArray[Any]]] = []
+    for dataset, (of_id, _) in zip(datasets[1:], kept[1:], strict=True):
+        places = _places(ids, dataset.columns[on])
+        rows = np.append(of_id, ABSENT).astype(np.int32)[places]  # the place -1 is the last one
+        years.append((dataset, rows[ids.codes[records]]))
+    return Linked(datasets[0], records, tuple(years), sum(dropped for _, dropped in kept))
+
+
+def _problems_with_id(problems: Problems, dataset: Dataset, on: str, focal: Dataset) -> None:
+    if on not in dataset.names:
+        message = f'dataset "{dataset.name}" has no attribute "{on}".'
+        problems.add("on", message, on, dataset.names)
+        return
+    column = dataset.columns[on]
+    if column.has_missing:
+        count = int(np.count_nonzero(column.codes == column.missing_code))
+        problems.add("on", f'"{on}" is missing in {count:,} records of dataset "{dataset.name}".')
+    if on in focal.names and column.values.type != focal.columns[on].values.type:
+        problems.add(
+            "on",
+            f'"{on}" is {column.values.type} in dataset "{dataset.name}" and '
+            f'{focal.columns[on].values.type} in "{focal.name}"; ids must be of one type.',
+        )
+
+
+def _one_an_id(
+    problems: Problems, dataset: Dataset, on: str, duplicates: Duplicates, random: Any
+) -> tuple[IntArray, int]:
+    """The record that is kept of each id, in the order of the ids; how many were dropped."""
+    ids = dataset.columns[on]
+    number = len(ids.values)
+    more = dataset.rows - number
+    order = np.arange(dataset.rows - 1, -1, -1)
+    if more and duplicates == "error":
+        problems.add(
+            "on",
+            f'{more:,} records of dataset "{dataset.name}" have an id that another record has; '
+            'say duplicates="first" or "random".',
+        )
+    elif more and duplicates == "random":
+        order = random.permutation(dataset.rows)
+    kept = np.zeros(number, np.int64)
+    kept[ids.codes[order]] = order  # the last one written stays: the first record, or any
+    return kept, more
+
+
+def _places(focal: Column, other: Column) -> IntArray:
+    """For each id of the focal dataset, its place among the other's ids; -1 if it is absent."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if len(other.values) == 0:
+        return np.full(len(focal.values), ABSENT, np.int64)
+    if pa.types.is_integer(focal.values.type):
+        # Both lists are sorted: a search walks through memory in order.
+        wanted, there = focal.values.to_numpy(), other.values.to_numpy()
+        places = np.searchsorted(there, wanted)
+        places[places == len(there)] = 0
+        return np.where(there[places] == wanted, places, ABSENT)
+    found = pc.index_in(focal.values, value_set=other.values)
+    return np.asarray(found.fill_null(ABSENT).to_numpy(zero_copy_only=False), np.int64)
+
+
+def _known(column: Column, places: npt.NDArray[Any]) -> Knowledge:
+    absent = max(1, column.cardinality)
+    if len(places) == 0 or places.min() >= 0:
+        return Knowledge(column.codes[places], absent)
+    dtype = np.min_scalar_type(absent)
+    codes = np.append(column.codes.astype(dtype), np.array([absent], dtype))
+    return Knowledge(codes[places], absent + 1)  # the place -1 is the last one
+
+
+def described(assessment: Assessment, more: Mapping[str, float]) -> Assessment:
+    """The same assessment with more figures."""
+    return replace(assessment, figures={**assessment.figures, **more})

@@ -1,0 +1,61 @@
+"""What each record weighs: the sampling weights of a dataset, or numbers that are given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.data import Dataset
+from divulge.work import Problems
+
+
+def weights_of(dataset: Dataset, prior: Any = "weight") -> npt.NDArray[np.float64]:
+    """One number a record: none is missing or negative, and not all are zero.
+
+    Args:
+        dataset: the records.
+        prior: `"weight"` for the attribute that plays this role, an attribute's name, or numbers.
+
+    >>> import divulge as dv
+    >>> weights_of(dv.datasets.inflation_and_growth_example())[:2].tolist()
+    [230.0, 190.0]
+    """
+    problems = Problems(f'dataset "{dataset.name}"')
+    if isinstance(prior, str):
+        declared = dataset.dictionary.having("weight")
+        name = declared[0] if prior == "weight" and declared else prior
+        if name not in dataset.names:
+            message = f'there is no weight "{name}"; declare the role, or give numbers.'
+            problems.add("prior", message, name, dataset.names)
+            problems.raise_any()
+        values = _numbers(problems, dataset, name)
+        place = f'weight "{name}"'
+    else:
+        values, place = np.asarray(prior, np.float64), "prior"
+        if values.shape != (dataset.rows,):
+            problems.add(place, f"has {values.size:,} numbers for {dataset.rows:,} records.")
+    if not np.isfinite(values).all():
+        problems.add(place, "holds something that is not a number.")
+    elif values.size and values.min() < 0:
+        problems.add(place, "is negative in some records.")
+    elif not values.any():
+        problems.add(place, "is zero in all records.")
+    problems.raise_any()
+    return values
+
+
+def _numbers(problems: Problems, dataset: Dataset, name: str) -> npt.NDArray[np.float64]:
+    import pyarrow as pa
+
+    column = dataset.columns[name]
+    if column.has_missing:
+        problems.add(f'weight "{name}"', "is missing in some records; each needs a number.")
+        problems.raise_any()
+    try:
+        values = column.values.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        problems.add(f'weight "{name}"', "holds something that is not a number.")
+        problems.raise_any()
+    return np.asarray(values[column.codes], np.float64)

@@ -1,0 +1,134 @@
+"""Linked years against a plain left join."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import hypothesis.strategies as st
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+
+import divulge as dv
+
+from .plain import classes
+
+FIRST, SECOND = dv.datasets.school_year_example(1), dv.datasets.school_year_example(2)
+SCHEMA = pa.schema([("id", pa.string()), ("a", pa.int64()), ("s", pa.string())])
+
+
+def year(rows: list[dict[str, Any]], name: str = "year") -> dv.Dataset:
+    return dv.Dataset.from_arrow(pa.Table.from_pylist(rows, SCHEMA), name=name)
+
+
+YEARS = st.lists(
+    st.lists(
+        st.fixed_dictionaries(
+            {
+                "id": st.sampled_from("abcdefghij"),
+                "a": st.sampled_from([None, 1, 2, 3]),
+                "s": st.sampled_from(["u", "v"]),
+            }
+        ),
+        min_size=1,
+        max_size=15,
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@settings(deadline=None)
+@given(YEARS)
+def test_years_with_missing_extra_and_repeated_ids_are_a_plain_left_join(
+    years: list[list[dict[str, Any]]],
+) -> None:
+    datasets = [year(rows, f"year {n}") for n, rows in enumerate(years)]
+    found = dv.records.longitudinal(datasets, on="id", knows=["a"], seeks="s", duplicates="first")
+    people = dv.records.longitudinal(datasets, on="id", knows=["a"], duplicates="first")
+    kept: list[dict[str, Any]] = []
+    for rows in years:
+        kept.append({})
+        for row in rows:
+            kept[-1].setdefault(row["id"], row)
+    dropped = sum(len(rows) - len(one) for rows, one in zip(years, kept, strict=True))
+    for prefix in range(1, len(years) + 1):
+        joined = []
+        for who, row in kept[0].items():
+            told = dict(row)
+            for number, other in enumerate(kept[1:prefix]):
+                told[f"a {number}"] = (other[who]["a"],) if who in other else "absent"
+            joined.append(told)
+        known = ["a", *(f"a {number}" for number in range(prefix - 1))]
+        groups = classes(joined, known)
+        secrets = [Counter(row["s"] for row in group) for group in groups]
+        assessment = found[prefix - 1]
+        assert assessment.secrets == len(joined)
+        assert assessment.figures["records_dropped"] == dropped
+        assert assessment.certain.posterior == sum(
+            sum(each.values()) for each in secrets if len(each) == 1
+        )
+        assert assessment.right.posterior == sum(max(each.values()) for each in secrets)
+        assert people[prefix - 1].certain.posterior == sum(len(group) == 1 for group in groups)
+        assert people[prefix - 1].right.posterior == len(groups)
+
+
+def test_tables_4_and_10_come_out_of_one_pass_each() -> None:
+    years = [FIRST, SECOND]
+    knows = ["gender", "grade"]
+    inferred = dv.records.longitudinal(years, on="id", knows=knows, seeks="disability")
+    assert [a.model for a in inferred] == ["CAS", "CAL"]
+    assert [a.deterministic.posterior for a in inferred] == [0.6, 0.8]
+    assert [a.probabilistic.posterior for a in inferred] == [0.8, 0.9]
+    found = dv.records.longitudinal(years, on="id", knows=knows)
+    assert [a.probabilistic.posterior for a in found] == [0.5, 0.8]
+    assert [record["share"] for record in found.chart().records] == [0.1, 0.5, 0.6, 0.8]
+
+
+def test_more_years_never_tell_less() -> None:
+    growth = dv.records.longitudinal([FIRST, SECOND], on="id", knows=["age"])
+    assert growth[0].certain.posterior <= growth[1].certain.posterior
+
+
+def test_a_random_record_of_a_repeated_id_is_the_same_for_the_same_seed() -> None:
+    rows = [{"id": "a", "a": n, "s": "u"} for n in range(2, 52)] + [{"id": "b", "a": 1, "s": "v"}]
+    focal = year([{"id": i, "a": 1, "s": s} for i, s in (("a", "u"), ("b", "v"))], "focal")
+
+    def certain(seed: int) -> float:
+        return dv.records.attack(
+            [focal, year(rows)], "CRL", ["a"], on="id", duplicates="random", seed=seed
+        ).certain.posterior
+
+    assert certain(3) == certain(3)
+    assert {certain(seed) for seed in range(5)} == {2}
+
+
+@pytest.mark.parametrize(
+    ("second", "arguments", "said"),
+    [
+        ([{"id": None, "a": 1, "s": "u"}], {}, '"id" is missing in 1 records of dataset "two"'),
+        ([{"id": "a", "a": 1}] * 3, {}, '2 records of dataset "two" have an id that another'),
+        ([{"id": "a", "a": 1}], {"on": "idd"}, 'dataset "one" has no attribute "idd"'),
+        ([{"id": "a", "a": 1}], {"duplicates": "last"}, '"last" is not a policy'),
+        ([{"id": "a", "a": 1}], {"knows": ["b"]}, 'no dataset has an attribute "b"'),
+        ([{"id": "a", "a": 1}], {"seeks": "a"}, '"a" is known already'),
+        ([{"id": "a", "a": 1}], {"knows": ["id"]}, '"id" is the id that links the datasets'),
+    ],
+)
+def test_years_that_cannot_be_linked_are_refused(
+    second: list[dict[str, Any]], arguments: dict[str, Any], said: str
+) -> None:
+    one, two = year([{"id": "a", "a": 1, "s": "u"}], "one"), year(second, "two")
+    with pytest.raises(dv.InvalidInput) as error:
+        dv.records.longitudinal([one, two], **{"on": "id", "knows": ["a"], **arguments})
+    assert said in str(error.value)
+
+
+def test_a_year_given_twice_or_ids_of_another_type_are_refused() -> None:
+    one = year([{"id": "a", "a": 1, "s": "u"}], "one")
+    numbers = dv.Dataset.from_arrow(pa.table({"id": [1], "a": [1]}), name="numbers")
+    with pytest.raises(dv.InvalidInput, match=r'"one" \(number 2\) is given twice'):
+        dv.records.longitudinal([one, one], on="id", knows=["a"])
+    with pytest.raises(dv.InvalidInput, match='"id" is int64 in dataset "numbers" and string'):
+        dv.records.longitudinal([one, numbers], on="id", knows=["a"])

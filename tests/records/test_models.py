@@ -1,0 +1,233 @@
+"""The twelve attack models on the examples of Alvim et al. 2022, by hand-checked figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+
+import divulge as dv
+from divulge.records import partition, secrets
+
+from .plain import classes
+
+KNOWS = ["gender", "grade"]
+FIRST, SECOND = dv.datasets.school_year_example(1), dv.datasets.school_year_example(2)
+YEARS = [FIRST, SECOND]
+
+
+def town() -> dv.Dataset:
+    """Everybody who might be a pupil: the ten of Table 3a, and five more."""
+    rows = FIRST.to_arrow().select(["id", "age", *KNOWS]).to_pylist()
+    more = [(11, 19, "F", "A"), (12, 30, "F", "E"), (13, 30, "M", "D"), (14, 31, "M", "D"),
+            (15, 18, "M", "A")]  # fmt: skip
+    rows += [{"id": i, "age": a, "gender": g, "grade": r} for i, a, g, r in more]
+    return dv.Dataset.from_arrow(
+        pa.Table.from_pylist(rows),
+        roles={"identifier": ["id"], "quasi_identifier": ["age", *KNOWS]},
+        name="town",
+    )
+
+
+def figures(assessment: dv.Assessment) -> tuple[Any, ...]:
+    return (*assessment.deterministic, *assessment.probabilistic)
+
+
+def test_table_3a_knowing_gender_and_grade_one_pupil_is_singled_out() -> None:
+    found = dv.records.attack(FIRST, "CRS", KNOWS)
+    assert figures(found) == (0, 0.1, 0.1, 0.5)
+    assert found.figures["capacity"] == 5
+
+
+def test_table_3a_knowing_gender_and_grade_disability_of_six_is_certain() -> None:
+    assert figures(dv.records.attack(FIRST, "CAS", KNOWS, "disability")) == (0, 0.6, 0.5, 0.8)
+
+
+def test_table_4_the_second_year_makes_disability_of_eight_certain() -> None:
+    found = dv.records.attack(YEARS, "CAL", KNOWS, "disability", on="id")
+    assert figures(found) == (0, 0.8, 0.5, 0.9)
+    assert found.multiplicative_leakage == pytest.approx(1.8)
+
+
+def test_table_10_the_second_year_singles_out_six() -> None:
+    found = dv.records.attack(YEARS, "CRL", KNOWS, on="id")
+    assert figures(found) == (0, 0.6, 0.1, 0.8)
+    assert found.multiplicative_leakage == pytest.approx(8)
+
+
+def test_table_9_the_native_language_of_somebody_one_meets() -> None:
+    people = dv.datasets.language_example()
+    found = dv.records.attack(people, "CAS", ["gender", "age"], "language")
+    assert figures(found) == (0, 0.5, 0.5, 0.75)
+
+
+@pytest.mark.skipif(not hasattr(dv.qif, "Hyper"), reason="this build has no gain functions")
+def test_table_2_a_right_guess_that_is_worth_four_dollars_is_worth_three_on_average() -> None:
+    people = dv.datasets.language_example()
+    found = dv.records.attack(people, "CAS", ["gender", "age"], "language", gain=4 * np.eye(3))
+    assert tuple(found.probabilistic) == (2, 3)
+
+
+def test_the_prosecutor_looks_for_one_person() -> None:
+    alone = dv.records.attack(FIRST, "prosecutor", KNOWS, target={"gender": "F", "grade": "E"})
+    assert (alone.model, figures(alone)) == ("IRS", (0, 1, 0.1, 1))
+    among = dv.records.attack(FIRST, "IRS", KNOWS, target={"gender": "F", "grade": "C"})
+    assert figures(among) == (0, 0, 0.1, pytest.approx(1 / 3))
+
+
+def test_the_disability_of_one_person() -> None:
+    open_ = dv.records.attack(
+        FIRST, "IAS", KNOWS, "disability", target={"gender": "F", "grade": "A"}
+    )
+    assert figures(open_) == (0, 0, 0.5, 0.5)
+    assert open_.figures["posterior of yes"] == 0.5
+    known = dv.records.attack(
+        FIRST, "IAS", KNOWS, "disability", target={"gender": "F", "grade": "C"}
+    )
+    assert figures(known) == (0, 1, 0.5, 1)
+    assert known.secrets == 1
+
+
+def test_one_person_over_two_years() -> None:
+    target = [{"gender": "F", "grade": "A"}, {"grade": "B"}]
+    found = dv.records.attack(YEARS, "IAL", KNOWS, "disability", on="id", target=target)
+    assert figures(found) == (0, 1, 0.5, 1)
+    gone = [{"gender": "M", "grade": "D"}, None]
+    assert figures(dv.records.attack(YEARS, "IRL", KNOWS, on="id", target=gone)) == (0, 1, 0.1, 1)
+    both = [{"gender": "M", "grade": "B"}, {"grade": "B"}]
+    assert (
+        dv.records.attack(YEARS, "IRL", KNOWS, on="id", target=both).probabilistic.posterior == 0.5
+    )
+
+
+def test_who_is_in_the_release() -> None:
+    """In town live F A 3 (2 released), F C 3 (3), F E 2 (1), M B 2 (2), M D 4 (2), M A 1 (0)."""
+    found = dv.records.attack(FIRST, "CMS", KNOWS, population=town())
+    assert found.secrets == 15
+    assert (found.certain.posterior, found.right.posterior) == (6, 2 + 3 + 1 + 2 + 2 + 1)
+    assert found.right.prior == 10
+    average = (2 / 3 + 3 / 3 + 1 / 2 + 2 / 2 + 2 / 4) / 10
+    assert found.figures["journalist_risk_average"] == pytest.approx(average)
+    assert found.figures["journalist_risk_highest"] == 0.5
+
+
+def test_the_journalist_asks_of_one_person() -> None:
+    def ask(gender: str, grade: str) -> dv.Assessment:
+        target = {"gender": gender, "grade": grade}
+        return dv.records.attack(FIRST, "journalist", KNOWS, population=town(), target=target)
+
+    assert ask("F", "A").figures["posterior of membership"] == pytest.approx(2 / 3)
+    assert figures(ask("M", "A")) == (0, 1, pytest.approx(2 / 3), 1)
+    assert ask("M", "A").figures["posterior of membership"] == 0
+
+
+def test_membership_with_a_second_year() -> None:
+    """The second year knows pupil 11 (grade A), who is of the class F A but not in the first."""
+    found = dv.records.attack(YEARS, "CML", KNOWS, population=town(), on="id")
+    # F A then B: released; F A then A: two people, one released; F E then E and gone; M D then D,
+    # and gone: three people, one released.
+    assert found.secrets == 15
+    assert found.certain.posterior == 1 + 3 + 1 + 1 + 2 + 1 + 1
+    assert found.right.posterior == 10 + 1 + 2
+    target = [{"gender": "F", "grade": "A"}, {"grade": "A"}]
+    one = dv.records.attack(YEARS, "IML", KNOWS, population=town(), on="id", target=target)
+    assert one.figures["posterior of membership"] == 0.5
+
+
+def test_a_population_that_lacks_the_released_is_refused() -> None:
+    small = dv.Dataset.from_arrow(town().to_arrow().slice(3))
+    with pytest.raises(dv.InvalidInput, match="2 classes of what is known have more records in"):
+        dv.records.attack(FIRST, "CMS", KNOWS, population=small)
+
+
+def test_who_bears_the_risk() -> None:
+    by = dv.records.attack(FIRST, "CAS", KNOWS, "disability").by("gender")
+    assert (by["F"].secrets, by["F"].certain.posterior, by["F"].right.posterior) == (6, 4, 5)
+    assert (by["M"].secrets, by["M"].certain.posterior, by["M"].right.posterior) == (4, 2, 3)
+
+
+def test_a_prior_on_records_weighs_them() -> None:
+    weights = np.array([4, 1, 1, 1, 1, 1, 1, 1, 1, 1])
+    found = dv.records.attack(FIRST, "CAS", KNOWS, "disability", prior=weights)
+    # F A: no 4, yes 1; F C: yes 3; M B: 1 and 1; F E and M D: no 1 and 2; of 13.
+    assert found.probabilistic.posterior == pytest.approx((4 + 3 + 1 + 1 + 2) / 13)
+    assert found.deterministic.posterior == pytest.approx(6 / 13)
+    assert found.probabilistic.prior == pytest.approx(8 / 13)
+    assert found.risk()[0] == pytest.approx(4 / 5)
+
+
+def test_several_attributes_are_one_joint_secret() -> None:
+    found = dv.records.attack(FIRST, "CAS", ["gender"], ["grade", "disability"])
+    joint = [Counter((r["grade"], r["disability"]) for r in group)
+             for group in classes(FIRST.to_arrow().to_pylist(), ["gender"])]  # fmt: skip
+    assert found.right.posterior == sum(max(each.values()) for each in joint)
+
+
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "a": st.sampled_from([None, 1, 2]),
+            "b": st.sampled_from(["x", "y"]),
+            "s": st.sampled_from([None, "u", "v", "w"]),
+        }
+    ),
+    min_size=1,
+    max_size=25,
+)
+
+
+@settings(deadline=None)
+@given(ROWS, st.sampled_from([0, 200_000]))
+def test_an_inference_is_a_plain_count_of_classes(
+    rows: list[dict[str, Any]], compiled_from: int
+) -> None:
+    dataset = dv.Dataset.from_arrow(
+        pa.Table.from_pylist(
+            rows, pa.schema([("a", pa.int64()), ("b", pa.string()), ("s", pa.string())])
+        )
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (partition, secrets):
+            patch.setattr(module, "MANY_ROWS", compiled_from)
+        found = dv.records.attack(dataset, "CAS", ["a", "b"], "s")
+    totals = Counter(r["s"] for r in rows)
+    groups = [Counter(r["s"] for r in g) for g in classes(rows, ["a", "b"])]
+    assert found.certain.posterior == sum(sum(g.values()) for g in groups if len(g) == 1)
+    assert found.right.posterior == sum(max(g.values()) for g in groups)
+    capacity = sum(max(n / totals[s] for s, n in g.items()) for g in groups)
+    assert found.figures["capacity"] == pytest.approx(capacity)
+    expected = []
+    for row in rows:
+        alike = [r for r in rows if (r["a"], r["b"]) == (row["a"], row["b"])]
+        expected.append(sum(r["s"] == row["s"] for r in alike) / len(alike))
+    assert found.risk() == pytest.approx(expected)
+    assert sum(a.right.posterior for a in found.by("s").values()) == pytest.approx(
+        found.right.posterior
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"model": "CRX"}, '"CRX" is not an attack model. Did you mean "CRS"?'),
+        ({"model": "CAS"}, "seeks: is missing"),
+        ({"model": "CRS", "seeks": "disability"}, "for that use CAS"),
+        ({"model": "CAS", "seeks": "gender"}, '"gender" is known already'),
+        ({"model": "IRS"}, "target: is missing"),
+        ({"model": "IRS", "target": {"gender": "F"}}, 'says nothing of "grade"'),
+        ({"model": "IRS", "target": {"gender": "F", "grade": "Z"}}, 'value given for "grade"'),
+        ({"model": "CRL", "on": "id"}, "for one use CRS"),
+        ({"model": "CMS"}, "population: is missing"),
+        ({"model": "CRS", "prior": "weigth"}, 'there is no weight "weigth"'),
+        ({"model": "CRS", "prior": [1, 2]}, "has 2 numbers for 10 records"),
+    ],
+)
+def test_what_cannot_be_attacked_is_said(arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(dv.InvalidInput) as error:
+        dv.records.attack(FIRST, knows=KNOWS, **arguments)
+    assert said in str(error.value)

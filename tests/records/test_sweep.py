@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+
+import divulge as dv
+from divulge import work
+from divulge.records import lattice
+
+from .plain import subsets, told, told_weighted
+
+VALUES: st.SearchStrategy[list[Any]] = st.sampled_from(
+    [[None, "a"], ["a", "b"], [0, 1, 2, 3, None], list(range(40)), ["only"]]
+)
+
+
+@st.composite
+def tables(draw: st.DrawFn, most: int = 7, weights: bool = False) -> tuple[Any, ...]:
+    """Rows with 1 to `most` attributes, some constant, some unique, some with missing values."""
+    known = [f"q{i}" for i in range(draw(st.integers(1, most)))]
+    sought = [f"s{i}" for i in range(draw(st.integers(0, 2)))]
+    domains = {name: draw(VALUES) for name in [*known, *sought]}
+    number = draw(st.integers(1, 40))
+    rows = [
+        {name: draw(st.sampled_from(domain)) for name, domain in domains.items()}
+        for _ in range(number)
+    ]
+    unique = bool(draw(st.integers(0, 1)))
+    if unique:
+        for i, row in enumerate(rows):
+            row[known[0]] = i
+    for row in rows if weights else []:
+        row["weight"] = draw(st.sampled_from([0.25, 0.5, 1.0, 7.0]))
+    return rows, known, sought
+
+
+def dataset_of(rows: list[dict[str, Any]], known: list[str], sought: list[str]) -> dv.Dataset:
+    table = pa.table({name: pa.array([row[name] for row in rows]) for name in rows[0]})
+    roles: dict[str, Any] = {"quasi_identifier": known, "sensitive": sought}
+    if "weight" in rows[0]:
+        roles["weight"] = "weight"
+    return dv.Dataset.from_arrow(table, roles=roles)
+
+
+def assert_same(sweep: dv.records.Sweep, rows: list[dict[str, Any]], at_most: int) -> None:
+    found = {tuple(row.pop("knows")): row for row in sweep.to_arrow().to_pylist()}
+    expected = list(subsets(sweep.knows, at_most))
+    assert list(found) == expected
+    for knows in expected:
+        answer = told(rows, knows, sweep.seeks)
+        if "weight" in rows[0]:
+            answer |= told_weighted(rows, knows, sweep.seeks, "weight")
+        told_by_sweep = {name: found[knows][name] for name in answer}
+        assert told_by_sweep == pytest.approx(answer, abs=1e-9)
+        assert found[knows]["size"] == len(knows)
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(weights=True), st.data())
+def test_the_sweep_says_of_every_set_what_a_plain_group_by_says(
+    table: tuple[Any, ...], data: st.DataObject
+) -> None:
+    rows, known, sought = table
+    at_most = data.draw(st.integers(1, len(known)))
+    assert_same(dv.records.sweep(dataset_of(rows, known, sought), sizes=at_most), rows, at_most)
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(), st.data())
+def test_however_the_work_is_cut_the_figures_are_the_same(
+    table: tuple[Any, ...], data: st.DataObject
+) -> None:
+    """Short keys, few digits, small chunks and portions: every path of the driver."""
+    rows, known, sought = table
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lattice, "KEY_BITS", data.draw(st.sampled_from([14, 63])))
+        patch.setattr(lattice, "MOST_DIGITS", data.draw(st.sampled_from([1, 3, 10])))
+        patch.setattr(lattice, "FEW_ROWS", data.draw(st.sampled_from([1, 4096])))
+        patch.setattr(lattice, "ROWS_OF_A_CHUNK", data.draw(st.sampled_from([3, 1 << 16])))
+        patch.setattr(lattice, "ROWS_OF_A_PORTION", data.draw(st.sampled_from([7, 1 << 22])))
+        sweep = dv.records.sweep(dataset_of(rows, known, sought))
+    assert_same(sweep, rows, len(known))
+
+
+@settings(max_examples=4, deadline=None)
+@given(tables(most=1), st.integers(8, 12), st.randoms(use_true_random=False))
+def test_twelve_attributes_are_swept_as_exactly_as_one(
+    table: tuple[Any, ...], attributes: int, random: Any
+) -> None:
+    rows, _, sought = table
+    known = [f"q{i}" for i in range(attributes)]
+    for row in rows:
+        row.update({name: random.choice([None, 1, 2]) for name in known})
+    assert_same(dv.records.sweep(dataset_of(rows, known, sought)), rows, attributes)
+
+
+@settings(max_examples=10, deadline=None)
+@given(tables(most=3))
+def test_the_engine_that_spills_to_disk_gives_the_same_figures(table: tuple[Any, ...]) -> None:
+    rows, known, sought = table
+    assert_same(
+        dv.records.sweep(dataset_of(rows, known, sought), engine="duckdb"), rows, len(known)
+    )
+
+
+def test_attributes_whose_codes_together_exceed_64_bits() -> None:
+    """Eight attributes of ten thousand values each need 112 bits."""
+    rows = [{f"q{i}": (n * (2 * i + 3)) % 10_007 % (i + 9_000) for i in range(8)}
+            for n in range(10_500)]  # fmt: skip
+    known = list(rows[0])
+    sweep = dv.records.sweep(dataset_of(rows, known, []), sizes=2)
+    assert lattice.Lattice(
+        [lattice.Attribute(sweep.dataset.columns[n].codes, 9_500) for n in known], []
+    ).fixed
+    assert_same(sweep, rows, 2)
+
+
+def test_a_sensitive_attribute_of_many_values_beside_one_of_few() -> None:
+    rows = [{"q": n % 50, "r": n % 7, "many": n // 2, "few": n % 3} for n in range(6_000)]
+    assert_same(dv.records.sweep(dataset_of(rows, ["q", "r"], ["many", "few"])), rows, 2)
+
+
+def test_a_killed_sweep_takes_up_what_it_had_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    census = dv.datasets.school_census(5_000)
+    whole = dv.records.sweep(census).to_arrow()
+    monkeypatch.setattr(lattice, "ROWS_OF_A_PORTION", 1_000)
+    checkpoints = work.Checkpoints(tmp_path)
+    walked: list[int] = []
+    walk = lattice.Lattice._walk_chunks
+
+    def counting(self: lattice.Lattice, *arguments: Any) -> Any:
+        if len(walked) == 7:
+            raise KeyboardInterrupt
+        walked.append(1)
+        return walk(self, *arguments)
+
+    monkeypatch.setattr(lattice.Lattice, "_walk_chunks", counting)
+    with work.under(checkpoints=checkpoints), pytest.raises(KeyboardInterrupt):
+        dv.records.sweep(census)
+    again: list[int] = []
+
+    def noting(self: lattice.Lattice, *arguments: Any) -> Any:
+        again.append(1)
+        return walk(self, *arguments)
+
+    monkeypatch.setattr(lattice.Lattice, "_walk_chunks", noting)
+    with work.under(checkpoints=checkpoints):
+        resumed = dv.records.sweep(census).to_arrow()
+    assert resumed.select(["knows", "classes", "singletons", "transport.best"]).equals(
+        whole.select(["knows", "classes", "singletons", "transport.best"])
+    )
+    kept = len(list(tmp_path.glob("sweep-*.npz")))
+    assert kept == len(walked) + len(again)
+
+
+def test_a_sweep_can_be_cancelled_and_reports_how_far_it_is() -> None:
+    census = dv.datasets.school_census(2_000)
+    seen: list[work.Progress] = []
+    with work.under(reporter=seen.append):
+        dv.records.sweep(census)
+    assert seen[-1].share == pytest.approx(1.0)
+    cancellation = work.Cancellation()
+    cancellation.cancel()
+    with work.under(cancellation=cancellation), pytest.raises(work.Cancelled):
+        dv.records.sweep(census)
+
+
+def test_what_each_attribute_adds_and_the_least_that_passes_a_limit() -> None:
+    """Alvim et al. 2022, Table 3a: grade alone singles out one pupil, all three single out four."""
+    sweep = dv.records.sweep(dv.datasets.school_year_example())
+    assert sweep.most_dangerous(size=1)["knows"].to_pylist()[0] == ["age"]
+    assert sweep.success()[sweep.place(["gender", "grade"])] == 0.1
+    assert sweep.success("disability")[sweep.place(["grade", "gender"])] == 0.6
+    assert sweep.success("disability", "probabilistic")[sweep.place(["gender", "grade"])] == 0.8
+    assert sweep.prior("disability", "probabilistic") == 0.5
+    assert sweep.cheapest(0.3) == [["age", "grade"]]
+    assert sweep.cheapest(0.9) == []
+    dear = sweep.cheapest(0.05, costs={"grade": 5, "age": 5, "gender": 1})
+    assert dear == [["age"], ["grade"]]
+    marginal = {row["attribute"]: row for row in sweep.marginal().to_pylist()}
+    assert marginal["gender"]["worst_beside"] is not None
+
+
+def test_the_assessment_of_a_set_is_that_of_the_attack() -> None:
+    pupils = dv.datasets.school_year_example()
+    sweep = dv.records.sweep(pupils)
+    assert sweep.assessment(["gender", "grade"]).deterministic.posterior == 0.1
+    assert sweep.assessment(["gender", "grade"], "disability").probabilistic.posterior == 0.8
+
+
+def test_the_chart_has_a_dot_a_set_and_the_line_before() -> None:
+    sweep = dv.records.sweep(dv.datasets.school_year_example())
+    chart = sweep.chart("disability", "probabilistic")
+    assert len(chart.records) == 7
+    assert {record["before"] for record in chart.records} == {0.5}
+
+
+def test_success_rises_with_every_attribute_that_is_known() -> None:
+    """The synthetic census shows the pattern of Alvim et al. 2022, Fig. 2."""
+    census = dv.datasets.school_census(100_000)
+    sweep = dv.records.sweep(census)
+    success = dict(zip(sweep.figures.sets.tolist(), sweep.success(), strict=True))
+    for known, share in success.items():
+        for bit in range(len(sweep.knows)):
+            assert success[known | 1 << bit] >= share
+    assert sweep.assessment("school_code", "disability").certain.posterior > 0
+
+
+def test_the_school_alone_tells_who_some_pupils_are() -> None:
+    """Alvim et al. 2022, Sec. 5.2: a few schools have one pupil."""
+    found = dv.records.attack(dv.datasets.school_census(1_000_000), "CRS", "school_code")
+    assert found.certain.posterior > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"knows": ["agee"]}, 'has no attribute "agee". Did you mean "age"?'),
+        ({"knows": []}, "names no attribute, and no quasi-identifier is declared"),
+        ({"seeks": "age"}, '"age" is known already'),
+        ({"knows": ["age", "age"]}, 'names "age" more than once'),
+        ({"sizes": [0]}, "a set has from 1 to 3 attributes"),
+        ({"engine": "sparc"}, '"sparc" is not an engine'),
+    ],
+)
+def test_what_cannot_be_swept_is_said(arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(dv.InvalidInput, match=said.replace("?", r"\?")):
+        dv.records.sweep(dv.datasets.school_year_example(), **arguments)
+
+
+def test_more_sets_than_is_sensible_are_refused_with_the_size_that_works() -> None:
+    rows = [{f"q{i}": i for i in range(30)}]
+    with pytest.raises(dv.InvalidInput, match=r"30 attributes have 1,073,741,823 sets.*sizes=6"):
+        dv.records.sweep(dataset_of(rows, list(rows[0]), []))
+
+
+def test_too_little_memory_is_said_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    pupils = dv.datasets.school_year_example()
+    monkeypatch.setattr("divulge.work.memory.available_memory", lambda: 10)
+    with pytest.raises(work.NotEnoughMemory, match='use engine="duckdb"'):
+        dv.records.sweep(pupils, engine="cube")
