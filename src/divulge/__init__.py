@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from divulge import assessment, data, datasets, qif, records, release, work
+    from divulge import events as events
     from divulge.assessment import Assessment, Chart, Decision, Limit
     from divulge.data import Dataset, Hierarchy, read
     from divulge.qif import PriorPosterior
@@ -39,7 +40,17 @@ _HOMES = {
     "Verdict": "divulge.release",
     "read": "divulge.data",
 }
-_PACKAGES = ("assessment", "data", "datasets", "qif", "records", "release", "report", "work")
+_PACKAGES = (
+    "assessment",
+    "data",
+    "datasets",
+    "events",
+    "qif",
+    "records",
+    "release",
+    "report",
+    "work",
+)
 
 __all__ = [
     "Assessment",

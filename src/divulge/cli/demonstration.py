@@ -24,7 +24,8 @@ def demonstrate(folder: Path, pupils: int) -> None:
         files.path(RELEASE).write_text(text, encoding="utf-8")
     datasets.school_census(pupils).write(folder / "pupils.parquet")
     datasets.inflation_and_growth(5_000, balance="U").write(folder / "companies.csv")
-    console.print(f"A release of two made-up datasets is described in {folder / RELEASE}:\n")
+    make_payments(folder)
+    console.print(f"A release of three made-up datasets is described in {folder / RELEASE}:\n")
     verdict = check_into(Release.load(folder / RELEASE), folder)
     console.print(verdict)
     console.print(
@@ -38,3 +39,8 @@ def demonstrate(folder: Path, pupils: int) -> None:
         soft_wrap=True,
         highlight=False,
     )
+
+
+def make_payments(folder: Path) -> None:
+    """A year of purchases by customers who do not exist, for attacks on histories."""
+    datasets.payment_histories(20_000).write(folder / "payments.parquet")
