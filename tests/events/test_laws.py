@@ -170,6 +170,7 @@ def test_estimates_stay_between_one_in_n_and_one(rows, knows, weight) -> None:  
     for method in ("baskets", "marginals"):
         found = estimate(totals, knows, weight, method)
         assert 1 / h.users <= found <= 1
+        assert (found.claim, found.weight, found.method) == ("estimate", weight, method)
 
 
 def test_the_papers_product_is_no_probability() -> None:
@@ -181,7 +182,7 @@ def test_the_papers_product_is_no_probability() -> None:
     ]
     assert estimate(Marginals.of(history(rows)), ["day", "item"], method="product") <= 1
     once = [(n, dt.date(2020, 1, 1 + n), "abcdef"[n]) for n in range(6)]
-    assert estimate(Marginals.of(history(once)), ["day", "item"], method="product") == 6
+    assert estimate(Marginals.of(history(once)), ["day", "item"], method="product") == 6.0
 
 
 @given(records)

@@ -2,7 +2,7 @@
 
 from divulge.events.attack import EventAssessment, attack
 from divulge.events.attacker import Attacker
-from divulge.events.estimates import Marginals, estimate
+from divulge.events.estimates import Estimate, Marginals, estimate
 from divulge.events.history import History
 from divulge.events.presets import PRESETS
 from divulge.events.ten import TEN, TenAttackers, ten_attackers
@@ -12,6 +12,7 @@ __all__ = [
     "PRESETS",
     "TEN",
     "Attacker",
+    "Estimate",
     "EventAssessment",
     "History",
     "Marginals",

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import lgamma, log, prod
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from divulge.assessment import Claim
 from divulge.events.calendar import UNITS
 from divulge.events.history import History, Ints
 from divulge.work import InvalidInput, Problem
@@ -25,8 +26,39 @@ from divulge.work import InvalidInput, Problem
 Floats = npt.NDArray[np.float64]
 Method: TypeAlias = Literal["baskets", "marginals", "product"]
 
+MOST_GROUPS = 80
+"""Into so many groups the counts of a marginal are taken together, at most."""
+
 METHODS = ("baskets", "marginals", "product")
 """With the sizes of baskets in mind; from marginals alone; the paper's product, which fails."""
+
+
+class Estimate(float):
+    """An estimated share: a number that knows what was drawn, how it was made, and its claim.
+
+    >>> Estimate(0.5, "record", "baskets").claim
+    'estimate'
+    """
+
+    weight: str
+    method: str
+
+    def __new__(cls, value: float, weight: str, method: str) -> Estimate:
+        """A number with its weight and method."""
+        made = super().__new__(cls, value)
+        made.weight = weight
+        made.method = method
+        return made
+
+    @property
+    def claim(self) -> Claim:
+        """What the figure is: an estimate, whatever the method."""
+        return "estimate"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figure and all that is said of it, as plain values."""
+        told = {"weight": self.weight, "method": self.method, "claim": self.claim}
+        return {"value": float(self), **told}
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +125,7 @@ def estimate(
     knows: Sequence[str],
     weight: str = "record",
     method: Method = "baskets",
-) -> float:
+) -> Estimate:
     """The share of guesses that are right, estimated from totals alone.
 
     Args:
@@ -120,9 +152,10 @@ def estimate(
     if problems:
         raise InvalidInput("estimate", problems)
     if method == "product":
-        return _product(totals, knows)
+        return Estimate(_product(totals, knows), weight, method)
     made = _from_baskets if method == "baskets" else _from_marginals
-    return float(min(1.0, max(1 / totals.users, made(totals, knows, weight))))
+    share = min(1.0, max(1 / totals.users, made(totals, knows, weight)))
+    return Estimate(share, weight, method)
 
 
 def _product(totals: Marginals, knows: Sequence[str]) -> float:
@@ -156,7 +189,7 @@ def _from_marginals(totals: Marginals, knows: Sequence[str], weight: str) -> flo
             axes.append(totals.when)
     expected, many = np.array([float(units)]), np.array([1.0])
     for axis in axes:
-        value, count = np.unique(axis[axis > 0], return_counts=True)
+        value, count = _alike(axis)
         expected = np.outer(expected, value / axis.sum()).ravel()
         many = np.outer(many, count).ravel()
     return float((-np.expm1(-expected) * many).sum() / units)
@@ -176,7 +209,7 @@ def _from_baskets(totals: Marginals, knows: Sequence[str], weight: str) -> float
     [sizes] = np.nonzero(totals.sizes)
     by_pairs = "item" in knows or weight != "event"
     mass = totals.sizes[sizes] * (sizes if by_pairs else 1)
-    day, day_mass = _grouped(totals.when) if timed else (np.array([others + 1]), np.ones(1))
+    day, day_mass = _grouped(totals.when) if timed else (np.array([others + 1.0]), np.ones(1))
     item, item_mass = _grouped(totals.items)
     # Below 1, so that its logarithm can be taken where there is but one item.
     popular = np.minimum(np.maximum(item - 1, 0) / max(1, totals.pairs - 1), 1 - 1e-12)
@@ -202,10 +235,25 @@ def _from_baskets(totals: Marginals, knows: Sequence[str], weight: str) -> float
     return found
 
 
-def _grouped(counts: Ints) -> tuple[Ints, Floats]:
-    """Equal counts taken together: each count, and the share of units that have it."""
-    value, many = np.unique(counts[counts > 0], return_counts=True)
+def _grouped(counts: Ints) -> tuple[Floats, Floats]:
+    """Counts that are alike taken together: their mean, and the share of units that have them."""
+    value, many = _alike(counts)
     return value, value * many / (value * many).sum()
+
+
+def _alike(counts: Ints) -> tuple[Floats, Floats]:
+    """Distinct counts and how often each occurs; neighbours together where there are many.
+
+    So three marginals can be crossed at no cost.
+    """
+    value, many = np.unique(counts[counts > 0], return_counts=True)
+    if len(value) <= MOST_GROUPS:
+        return value.astype(np.float64), many.astype(np.float64)
+    mass = np.cumsum(value * many)
+    group = (mass - value * many) * MOST_GROUPS // mass[-1]
+    _, group = np.unique(group, return_inverse=True)
+    together = np.bincount(group, many).astype(np.float64)
+    return np.bincount(group, value * many) / together, together
 
 
 def _same_basket(size: int, popular: Floats, item_mass: Floats) -> tuple[Floats, Floats]:

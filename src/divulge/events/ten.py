@@ -93,6 +93,7 @@ class TenAttackers:
             "dataset": self.history.dataset.name,
             "weight": self.weight,
             "guess": self.guess,
+            "claims": {"exact": "exact", "certain": "exact", "estimate": "estimate"},
             "attackers": [
                 {
                     "attacker": n,
