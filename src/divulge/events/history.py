@@ -120,13 +120,15 @@ class History:
         """An attribute's codes in the order of the history: by user, event and item."""
         return self.dataset.columns[attribute].codes[self.order]
 
-    @cached_property
+    @property
     def item_codes(self) -> npt.NDArray[Any]:
         """The item of each record, in the order of the history."""
-        return self.codes(self.item)
+        return self._sorted[0]
 
     def times(self, unit: str, of_events: bool = False) -> Ints:
         """The number of the hour, day, week, ... of each record or event, in their order."""
+        if of_events and unit == self.event:
+            return self._sorted[3]
         places = self.order[self.first_of_event] if of_events else self.order
         when: Ints = self._times.period(unit)[self.dataset.columns[self.time].codes[places]]
         return when
@@ -146,31 +148,46 @@ class History:
         return np.flatnonzero(keep)
 
     @cached_property
-    def _sorted(self) -> tuple[Ints, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """Order of the records by user, event, item; event of each; user of each event."""
-        with work.step("Ordering the history"):
-            user = self._user_column.codes[self.kept].astype(np.uint64)
-            unit, unit_bits = self._unit_codes()
-            item = self.dataset.columns[self.item].codes[self.kept]
-            item_bits = _bits(self.dataset.columns[self.item].cardinality)
-            if _bits(self.users) + unit_bits + item_bits > 64:
-                raise work.DivulgeError(
-                    f'history of "{self.dataset.name}": users, events and items do not fit into '
-                    "64 bits; use a coarser event or a level of the item's hierarchy"
-                )
-            event = (user << np.uint64(unit_bits)) | unit
-            keys = (event << np.uint64(item_bits)) | item.astype(np.uint64)
-            by_key = np.argsort(keys)
-            event = event[by_key]
-        begins = np.append(True, event[1:] != event[:-1]) if len(event) else np.empty(0, bool)
-        event_of = (np.cumsum(begins) - 1).astype(np.int32)
-        user_of = (event[begins] >> np.uint64(unit_bits)).astype(np.int32)
-        return self.kept[by_key], event_of, user_of
+    def _packed(self) -> tuple[npt.NDArray[np.uint64], int, int]:
+        """User, unit and item of each kept record in one number, and the bits of the last two."""
+        user = self._user_column.codes[self.kept].astype(np.uint64)
+        unit, unit_bits = self._unit_codes()
+        item = self.dataset.columns[self.item].codes[self.kept]
+        item_bits = _bits(self.dataset.columns[self.item].cardinality)
+        if _bits(self.users) + unit_bits + item_bits > 64:
+            raise work.DivulgeError(
+                f'history of "{self.dataset.name}": users, events and items do not fit into '
+                "64 bits; use a coarser event or a level of the item's hierarchy"
+            )
+        user <<= np.uint64(unit_bits)
+        user |= unit
+        user <<= np.uint64(item_bits)
+        user |= item.astype(np.uint64)
+        return user, unit_bits, item_bits
 
-    @property
+    @cached_property
+    def _sorted(
+        self,
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32], npt.NDArray[np.int32], Ints]:
+        """Item and event of each record in order; user and unit of each event."""
+        keys, unit_bits, item_bits = self._packed
+        with work.step("Ordering the history"):
+            keys = np.sort(keys)
+        small = self.dataset.columns[self.item].codes.dtype
+        item = (keys & np.uint64((1 << item_bits) - 1)).astype(small)
+        keys >>= np.uint64(item_bits)
+        begins = np.append(True, keys[1:] != keys[:-1])
+        event_of = np.cumsum(begins, dtype=np.int32)
+        event_of -= 1
+        event = keys[begins]
+        unit = (event & np.uint64((1 << unit_bits) - 1)).astype(np.int64)
+        return item, event_of, (event >> np.uint64(unit_bits)).astype(np.int32), unit
+
+    @cached_property
     def order(self) -> Ints:
         """The places in the dataset of the records in the order of the history."""
-        return self._sorted[0]
+        # Asked for only where more is wanted than user, unit and item, which the keys hold.
+        return self.kept[np.argsort(self._packed[0])]
 
     @property
     def event_of_record(self) -> npt.NDArray[np.int32]:
