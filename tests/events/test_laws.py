@@ -14,6 +14,7 @@ from tests.events.histories import history, records
 
 from divulge.events import Attacker, Marginals, attack, estimate, ten_attackers, unicity
 from divulge.events import kernels as kernels_of_events
+from divulge.events.matching import Matching
 from divulge.events.ten import TEN
 from divulge.events.unicity import _Points, wilson
 from divulge.qif.kernels import compiled
@@ -35,6 +36,8 @@ def test_the_fast_attack_is_the_plain_one(rows, knows, weight) -> None:  # type:
     assert isclose(uniform.probabilistic.posterior, twin.uniform)
     assert isclose(best.probabilistic.posterior, twin.best)
     assert isclose(uniform.deterministic.posterior, twin.certain, abs_tol=1e-12)
+    shares = Matching.of(history(rows), Attacker(knows, weight=weight)).shares()
+    assert np.allclose(shares, (twin.uniform, twin.best, twin.certain))
 
 
 @given(records, st.integers(2, 4), st.booleans(), weights)
@@ -198,7 +201,16 @@ def test_ranks_are_those_of_the_exact_values(rows) -> None:  # type: ignore[no-u
 
 @pytest.mark.parametrize(
     "name",
-    ["baskets", "tally", "tally_against", "subsets", "transposed", "common_users", "shared_pairs"],
+    [
+        "baskets",
+        "tally",
+        "totals",
+        "tally_against",
+        "subsets",
+        "transposed",
+        "common_users",
+        "shared_pairs",
+    ],
 )
 def test_compiled_kernels_give_what_plain_ones_give(name: str) -> None:
     random = np.random.default_rng(5)
@@ -213,6 +225,7 @@ def test_compiled_kernels_give_what_plain_ones_give(name: str) -> None:
     arguments = {
         "baskets": (event, item, 30, False),
         "tally": (keys, 5, user_of_event, random.random(30), True, 7, True),
+        "totals": (keys, 5, user_of_event, random.random(30), True),
         "tally_against": (keys, random.random(300), np.sort(keys[::3]), 5, 32),
         "subsets": (starts, posting, np.ones(60, np.int64), 3),
         "transposed": (starts, posting, 6),

@@ -160,14 +160,15 @@ def combined(parts: Sequence[npt.NDArray[np.int64]], rows: int, room: int) -> tu
         if bits + wide > 63:
             key, bits = _renumbered(key)
             part, wide = _renumbered(part)
-        key = (key << wide) | part
+        key = key << wide if bits else np.zeros(rows, np.int64)
+        key |= part
         bits += wide
     return (key, bits) if bits <= room else _renumbered(key)
 
 
 def _from_zero(part: Ints) -> tuple[Ints, int]:
     lowest = int(part.min(initial=0))
-    return part - lowest, (int(part.max(initial=0)) - lowest).bit_length()
+    return part - lowest if lowest else part, (int(part.max(initial=0)) - lowest).bit_length()
 
 
 def _renumbered(key: Ints) -> tuple[Ints, int]:

@@ -80,6 +80,22 @@ class Matching:
             by_user, by_matches, _, _, cells = self._run(np.sort(keys), shift, each=False)
         return Tally(by_user, by_matches, cells)
 
+    def shares(self) -> tuple[float, float, float]:
+        """Guessed right by a uniform guess and by the best, and certain: no more than totals."""
+        keys, shift = self._keys
+        keys.sort()
+        found: Any = run(
+            kernels.totals,
+            len(keys),
+            keys,
+            shift,
+            self.history.user_of_event,
+            self._weights,
+            self._once,
+        )
+        right, best, certain, drawn, _ = found.tolist()
+        return right / drawn, best / drawn, certain / drawn
+
     def each(self) -> tuple[Ints, npt.NDArray[np.bool_]]:
         """How many match each record, in the history's order, and if the best guess hits."""
         keys, shift = self._keys
@@ -132,7 +148,9 @@ class Matching:
         shift = max(1, (events - 1).bit_length())
         x, _ = combined(parts, rows, room=64 - shift)
         event = np.arange(events) if of_events else self.history.event_of_record
-        return (x.astype(np.uint64) << np.uint64(shift)) | event.astype(np.uint64), shift
+        keys = x.view(np.uint64) << np.uint64(shift)
+        keys |= event.astype(np.uint64)
+        return keys, shift
 
     @property
     def _once(self) -> bool:

@@ -192,10 +192,9 @@ def ten_attackers(
         for knows, _ in TEN:
             words = [count if word == "kinds" else word for word in knows]
             attacker = Attacker(words, weight=weight, guess=guess)
-            tally = Matching.of(history, attacker).tally
-            right = tally.right_best if guess == "best" else tally.right_uniform
-            exact.append(right / tally.weight)
-            certain.append(tally.certain / tally.weight)
+            uniform, best, sure = Matching.of(history, attacker).shares()
+            exact.append(best if guess == "best" else uniform)
+            certain.append(sure)
             step.advance()
     totals = Marginals.of(history)
     return TenAttackers(
