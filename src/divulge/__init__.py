@@ -14,7 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from divulge import assessment, data, datasets, qif, records, release, work
+    from divulge import assessment, data, datasets, events, qif, records, release, work
     from divulge.assessment import Assessment, Chart, Decision, Limit
     from divulge.data import Dataset, Hierarchy, read
     from divulge.qif import PriorPosterior
@@ -39,7 +39,17 @@ _HOMES = {
     "Verdict": "divulge.release",
     "read": "divulge.data",
 }
-_PACKAGES = ("assessment", "data", "datasets", "qif", "records", "release", "report", "work")
+_PACKAGES = (
+    "assessment",
+    "data",
+    "datasets",
+    "events",
+    "qif",
+    "records",
+    "release",
+    "report",
+    "work",
+)
 
 __all__ = [
     "Assessment",
@@ -56,6 +66,7 @@ __all__ = [
     "assessment",
     "data",
     "datasets",
+    "events",
     "qif",
     "read",
     "records",

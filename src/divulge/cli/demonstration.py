@@ -26,6 +26,7 @@ def demonstrate(folder: Path, pupils: int) -> None:
         files.path(RELEASE).write_text(text, encoding="utf-8")
     datasets.school_census(pupils).write(folder / "pupils.parquet")
     datasets.inflation_and_growth(5_000, balance="U").write(folder / "companies.csv")
+    make_payments(folder)
     say(f"A release of made-up datasets is described in {folder / RELEASE}:\n")
     verdict = check_into(Release.load(folder / RELEASE), folder)
     say(verdict)
@@ -46,3 +47,8 @@ def _show_sweep(pupils: Dataset, folder: Path) -> None:
         f"pupils, the most telling three are {', '.join(worst['knows'])}: they single out "
         f"{percent(worst['success'])}. The picture of all sets is in {folder / SWEEP}\n"
     )
+
+
+def make_payments(folder: Path) -> None:
+    """A year of purchases by customers who do not exist, for attacks on histories."""
+    datasets.payment_histories(20_000).write(folder / "payments.parquet")

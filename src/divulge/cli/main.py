@@ -14,7 +14,7 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from divulge.cli import records
+from divulge.cli import events, records
 from divulge.cli.showing import print_json, say, shown
 
 FINE, LIMIT_FAILS, COULD_NOT_RUN = 0, 1, 2
@@ -25,6 +25,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+app.add_typer(events.app, name="events")
 
 ReleaseFile = Annotated[Path, typer.Argument(help="The release file (TOML).", show_default=False)]
 Out = Annotated[

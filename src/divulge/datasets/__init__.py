@@ -12,6 +12,7 @@ from divulge.datasets.examples import (
     trade_totals_example,
     trade_transactions_example,
 )
+from divulge.datasets.payments import payment_histories
 from divulge.datasets.school_census import school_census
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "language_example",
     "local_suppression_example",
     "occupations_example",
+    "payment_histories",
     "purchases_example",
     "school_census",
     "school_year_example",

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import io
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -122,12 +121,16 @@ def _text(
     try:
         with (
             work.step(f"Reading {path.name}", path.stat().st_size) as step,
-            pa.PythonFile(_Counted(path, step), mode="r") as raw,
+            # Arrow reads ahead in threads of its own; a file object of Python's would draw them
+            # into an interpreter that may be ending.
+            pa.OSFile(str(path)) as raw,
             _unpacked(path, raw) as file,
             pa_csv.open_csv(file, read, parse, convert) as reader,
         ):
             for batch in reader:
+                step.advance(raw.tell() - step.done)
                 yield {name: batch.column(name) for name in wanted}
+            step.advance(path.stat().st_size - step.done)
         _refuse_open_quote(path, dialect)
     except (pa.ArrowInvalid, UnicodeDecodeError, OSError, EOFError):
         raise _unreadable(path, dialect) from None
@@ -137,19 +140,6 @@ def _unpacked(path: Path, raw: Any) -> Any:
     import pyarrow as pa
 
     return pa.CompressedInputStream(raw, "gzip") if path.suffix.lower() == ".gz" else raw
-
-
-class _Counted(io.FileIO):
-    """A file that says how much of it has been read; this is also where reading is cancelled."""
-
-    def __init__(self, path: Path, step: Any) -> None:
-        super().__init__(path, "rb")
-        self._step = step
-
-    def read(self, size: int | None = -1) -> bytes:
-        block = super().read(-1 if size is None else size)
-        self._step.advance(len(block or b""))
-        return block or b""
 
 
 def _refuse_open_quote(path: Path, dialect: Dialect) -> None:

@@ -1,0 +1,26 @@
+"""Attacks on event histories: who is found by somebody who knows a little of what they did."""
+
+from divulge.events.attack import EventAssessment, attack
+from divulge.events.attacker import Attacker
+from divulge.events.estimates import Estimate, Marginals, estimate
+from divulge.events.history import History
+from divulge.events.presets import PRESETS
+from divulge.events.ten import TEN, TenAttackers, ten_attackers
+from divulge.events.unicity import UnicityCurve, unicity, unicity_curve
+
+__all__ = [
+    "PRESETS",
+    "TEN",
+    "Attacker",
+    "Estimate",
+    "EventAssessment",
+    "History",
+    "Marginals",
+    "TenAttackers",
+    "UnicityCurve",
+    "attack",
+    "estimate",
+    "ten_attackers",
+    "unicity",
+    "unicity_curve",
+]

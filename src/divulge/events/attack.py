@@ -1,0 +1,258 @@
+"""The attack on a history: how often knowledge of events leads to the user whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from divulge.assessment import Assessment, Breakdown, Sentence
+from divulge.assessment.chart import Chart
+from divulge.events import charts, kernels
+from divulge.events.against import matched_against
+from divulge.events.attacker import Attacker
+from divulge.events.history import History, Ints
+from divulge.events.matching import Floats, Matching, Tally, weight_of_record
+from divulge.qif import PriorPosterior
+from divulge.work import DivulgeError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+UNITS = {"record": "records", "event": "events", "user": "users", "prior": "users"}
+"""What is counted, by what is drawn."""
+
+
+@dataclass(frozen=True, repr=False)
+class EventAssessment(Assessment):
+    """An assessment of a history: also the risk of every user, and how many users match."""
+
+    tally: Tally | None = field(default=None, compare=False)
+    _users: Callable[[], list[Any]] | None = field(default=None, compare=False)
+
+    def users(self) -> pa.Table:
+        """The risk of each user: on average over what may be known, and at worst.
+
+        The users are named: the table is for those who answer for them, not for publication.
+        """
+        import pyarrow as pa
+
+        if self.tally is None or self._users is None:
+            raise DivulgeError("this assessment gives no risk for single users")
+        figures = self.tally.by_user[: len(self._users())]
+        weight = np.maximum(figures[:, kernels.WEIGHT], np.finfo(float).tiny)
+        column = kernels.RIGHT_BEST if "best" in self.model else kernels.RIGHT_UNIFORM
+        return pa.table(
+            {
+                "user": self._users(),
+                "weight": figures[:, kernels.WEIGHT],
+                "risk": figures[:, column] / weight,
+                "certain": figures[:, kernels.CERTAIN] / weight,
+                "worst": figures[:, kernels.MOST],
+            }
+        )
+
+    def distribution(self) -> pa.Table:
+        """Which share of what may be known fits how many users; 0: nobody, on a release."""
+        import pyarrow as pa
+
+        if self.tally is None:
+            raise DivulgeError("this assessment knows no distribution of matches")
+        [matches] = np.nonzero(self.tally.by_matches)
+        shares = self.tally.by_matches[matches] / self.tally.weight
+        return pa.table({"users_who_match": matches, "share": shares})
+
+
+def attack(
+    history: History, attacker: Attacker, release: History | None = None, seed: int = 0
+) -> EventAssessment:
+    """Attack a history with knowledge of events.
+
+    Args:
+        history: who did what when.
+        attacker: what she knows, how it is drawn, how she guesses.
+        release: a protected version with the same users: what she knows comes from `history`,
+            whom it fits from `release`, and a guess is right only if the user is among them.
+        seed: of the sample, where several points are known.
+
+    >>> import divulge as dv
+    >>> purchases = History(dv.datasets.purchases_example(), "user", "date", "goods")
+    >>> found = attack(purchases, Attacker(knows=["day", "item"]))
+    >>> print(found)
+    An adversary who knows day and item singles out 8 of 10 records (80%).
+    Guessing any of the users who fit, she is right in 90% of cases; before the release, in 33.3%.
+    The weight is the record. A uniform guess is not Bayes vulnerability: guessing the likeliest
+    user who fits, she is right in 90% of cases; before the release, in 50%.
+    1 user has a single record.
+    These figures are exact.
+    """
+    if attacker.points > 1:
+        if release is not None:
+            raise DivulgeError("attacker, points: on a protected release she knows one point")
+        from divulge.events.unicity import unicity
+
+        weight = attacker.weight
+        return unicity(history, attacker.knows, attacker.points, weight=weight, seed=seed)
+    if release is None and not any(f.kind == "items" for f in attacker.facets(history)):
+        matching = Matching.of(history, attacker)
+        return _assessment(history, attacker, matching.tally, matching.each)
+    found = matched_against(history, attacker, release)
+    return _assessment(history, attacker, found.tally, None, release)
+
+
+def _assessment(
+    history: History,
+    attacker: Attacker,
+    tally: Tally,
+    each: Callable[[], tuple[Ints, Any]] | None,
+    release: History | None = None,
+) -> EventAssessment:
+    best = attacker.guess == "best"
+
+    def per_record() -> Floats:
+        assert each is not None  # noqa: S101  # offered only then
+        matches, hits = each()
+        return hits.astype(np.float64) if best else 1 / matches
+
+    def risk() -> Floats:
+        in_order = np.full(history.dataset.rows, np.nan)
+        in_order[history.order] = per_record()
+        return in_order
+
+    def breakdown(group: str) -> Breakdown:
+        assert each is not None  # noqa: S101  # offered only then
+        return _by_group(history, attacker, group, per_record(), each()[0] == 1)
+
+    def chart() -> Chart:
+        return charts.matches(tally.by_matches / tally.weight, attacker)
+
+    right = tally.right_best if best else tally.right_uniform
+    prior = tally.largest_user if best else 1 / history.users
+    figures = {
+        "users": history.users,
+        "events": history.events,
+        "cells": tally.cells,
+        "best_guess": tally.right_best / tally.weight,
+        "best_guess_before": tally.largest_user,
+        "users_singled_out_at_worst": int((tally.by_user[:, kernels.MOST] == 1).sum()),
+    }
+    values = _values(attacker, tally.weight, tally.certain, right, prior)
+    told = [Sentence("divulge.events", "singled_out", values)]
+    told.append(Sentence("divulge.events", f"guessed.{attacker.guess}", values))
+    more = {
+        **values,
+        "best_share": figures["best_guess"],
+        "best_prior": figures["best_guess_before"],
+    }
+    told.append(Sentence("divulge.events", f"weight.{attacker.guess}", more))
+    if release is not None:
+        lost = {"lost": float(tally.by_matches[0] / tally.weight)}
+        told.append(Sentence("divulge.events", "released", lost))
+    return described(
+        history,
+        attacker,
+        weight=tally.weight,
+        certain=tally.certain,
+        right=right,
+        prior=prior,
+        sentences=(*told, *history.remarks()),
+        figures=figures,
+        tally=tally,
+        _users=history.user_values,
+        _chart=chart,
+        _risk=risk if each is not None else None,
+        _breakdown=breakdown if each is not None else None,
+    )
+
+
+def _values(
+    attacker: Attacker, weight: float, certain: float, right: float, prior: float
+) -> dict[str, Any]:
+    return {
+        "knows": list(attacker.knows) or ["nothing"],
+        "units": UNITS[attacker.drawn],
+        "drawn": attacker.drawn,
+        "total": round(weight),
+        "certain": round(certain, 6),
+        "certain_share": certain / weight,
+        "right_share": right / weight,
+        "prior": prior,
+    }
+
+
+def described(
+    history: History,
+    attacker: Attacker,
+    *,
+    weight: float,
+    certain: float,
+    right: float,
+    prior: float,
+    **more: Any,
+) -> EventAssessment:
+    """The figures under what was asked; all that weighs is counted as secrets."""
+    share = PriorPosterior(1.0 if history.users == 1 else 0.0, certain / weight)
+    chance = PriorPosterior(prior, right / weight)
+    return EventAssessment(
+        attack="events",
+        model=f"by {attacker.drawn}, {attacker.guess} guess",
+        dataset=history.dataset.name,
+        knows=attacker.knows,
+        seeks=(history.user,),
+        secrets=round(weight),
+        subjects=more.pop("subjects", UNITS[attacker.drawn]),
+        claim=more.pop("claim", "exact"),
+        certain=PriorPosterior(share.prior * weight, certain),
+        right=PriorPosterior(prior * weight, right),
+        deterministic=share,
+        probabilistic=chance,
+        **more,
+    )
+
+
+def _by_group(
+    history: History, attacker: Attacker, group: str, right: Floats, alone: Any
+) -> Breakdown:
+    """The same attacker, seen from the records of each group."""
+    [group] = history.dataset.attributes(group, "by")
+    weights = _weight_of_each(history, attacker)
+    codes = history.codes(group)
+    column = history.dataset.columns[group]
+    prior = 1 / history.users
+    if attacker.guess == "best":
+        user = history.user_of_event[history.event_of_record]
+        prior = float(np.bincount(user, weights).max() / weights.sum())
+    assessments = {}
+    for code in np.unique(codes):
+        of_group = codes == code
+        weight = float(weights[of_group].sum())
+        if weight == 0:
+            continue
+        certain = float(weights[of_group & alone].sum())
+        correct = float((weights * right)[of_group].sum())
+        values = _values(attacker, weight, certain, correct, prior)
+        assessments[column.value(int(code))] = described(
+            history,
+            attacker,
+            weight=weight,
+            certain=certain,
+            right=correct,
+            prior=prior,
+            sentences=(
+                Sentence("divulge.events", "singled_out", values),
+                Sentence("divulge.events", f"guessed.{attacker.guess}", values),
+            ),
+        )
+    return Breakdown(group, assessments)
+
+
+def _weight_of_each(history: History, attacker: Attacker) -> Floats:
+    """What each record weighs; records that are one event (or pair) share its weight."""
+    weight = attacker.weight
+    if weight == "event":
+        keys = Matching.of(history, attacker).keys_of_records()
+        _, which, count = np.unique(keys, return_inverse=True, return_counts=True)
+        return np.asarray(1 / count[which], dtype=np.float64)
+    return weight_of_record(history, weight)[history.user_of_event[history.event_of_record]]

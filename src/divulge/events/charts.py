@@ -1,0 +1,152 @@
+"""Charts of attacks on histories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.assessment import Chart
+from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR, SAFE_COLOUR
+from divulge.assessment.sentence import percent
+
+if TYPE_CHECKING:
+    from divulge.events.attacker import Attacker
+
+BANDS = (
+    (0, 0, "none"),
+    (1, 1, "1"),
+    (2, 2, "2"),
+    (3, 4, "3-4"),
+    (5, 9, "5-9"),
+    (10, 99, "10-99"),
+    (100, None, "100 or more"),
+)
+"""How many users fit, as one speaks of it."""
+
+
+def matches(shares: npt.NDArray[np.float64], attacker: Attacker) -> Chart:
+    """How many users fit what she knows: one on the left."""
+    import altair as alt
+
+    records = []
+    for low, high, label in BANDS:
+        share = float(shares[low : None if high is None else high + 1].sum())
+        if label != "none" or share:
+            records.append({"users": label, "share": share})
+    base = alt.Chart(Chart.source(), title="How many users fit what she knows").encode(
+        x=alt.X("users:N", sort=None, title="users who fit", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("share:Q", title=f"share, by {attacker.drawn}", axis=alt.Axis(format="%")),
+    )
+    bars = base.mark_bar().encode(
+        color=alt.condition(alt.datum.users == "1", alt.value(RISK_COLOUR), alt.value(SAFE_COLOUR))
+    )
+    marks = base.mark_text(dy=-6, fontSize=11).encode(text=alt.Text("share:Q", format=".1%"))
+    said = "; ".join(f"{r['users']}: {percent(float(str(r['share'])))}" for r in records)
+    drawn = (bars + marks).properties(width=420, height=220)
+    return Chart.of(drawn, records, f"Share of knowledge by how many users fit it: {said}")
+
+
+def ten(records: Sequence[Mapping[str, Any]], weight: str) -> Chart:
+    """The ten attackers: exact as bars, the estimate as a mark."""
+    import altair as alt
+
+    base = alt.Chart(Chart.source(), title="Ten attackers").encode(
+        y=alt.Y("attacker:N", sort=None, title=None, axis=alt.Axis(labelLimit=320))
+    )
+    bars = base.mark_bar(color=RISK_COLOUR).encode(
+        x=alt.X(
+            "exact:Q",
+            title=f"share identified, by {weight} (tick: estimate)",
+            axis=alt.Axis(format="%"),
+        )
+    )
+    ticks = base.mark_tick(color=LIMIT_COLOUR, thickness=3).encode(x="estimate:Q")
+    said = "; ".join(f"{r['attacker']}: {percent(r['exact'])}" for r in records)
+    return Chart.of((bars + ticks).properties(width=420), list(records), f"Ten attackers: {said}")
+
+
+def frequencies(values: npt.NDArray[np.int64], title: str, axis: str) -> Chart:
+    """How often each value occurs (Ito et al. 2018, Fig. 1)."""
+    import altair as alt
+
+    value, count = np.unique(values, return_counts=True)
+    records = [{"value": int(v), "count": int(c)} for v, c in zip(value, count, strict=True)]
+    bars = (
+        alt.Chart(Chart.source(), title=title)
+        .mark_bar(color=SAFE_COLOUR)
+        .encode(x=alt.X("value:Q", title=axis), y=alt.Y("count:Q", title="events"))
+        .properties(width=420, height=220)
+    )
+    most = int(value[np.argmax(count)])
+    said = f"{title}: from {value.min()} to {value.max()}, most often {most}"
+    return Chart.of(bars, records, said)
+
+
+def ranks(counts: npt.NDArray[np.int64], title: str) -> Chart:
+    """Frequencies by rank, the most frequent first (Ito et al. 2018, Fig. 2)."""
+    import altair as alt
+
+    falling = np.sort(counts)[::-1]
+    records = [{"rank": rank, "count": int(c)} for rank, c in enumerate(falling, start=1)]
+    line = (
+        alt.Chart(Chart.source(), title=title)
+        .mark_line(color=RISK_COLOUR)
+        .encode(
+            x=alt.X("rank:Q", title="rank", scale=alt.Scale(type="log")),
+            y=alt.Y("count:Q", title="records", scale=alt.Scale(type="log")),
+        )
+        .properties(width=420, height=220)
+    )
+    said = f"{title}: {len(falling)} items, the most frequent in {int(falling[0])} records"
+    return Chart.of(line, records, said)
+
+
+def users_and_records(
+    users: npt.NDArray[np.int64], weights: npt.NDArray[np.float64], knows: str
+) -> Chart:
+    """|U_X| against |R_X|; on the line they are equal (Ito et al. 2018, Figs. 3 to 5)."""
+    import altair as alt
+
+    pairs, count = np.unique(
+        np.stack([users, weights.astype(np.int64)]), axis=1, return_counts=True
+    )
+    records = [
+        {"users": int(u), "records": int(r), "count": int(c)}
+        for u, r, c in zip(*pairs, count, strict=True)
+    ]
+    base = alt.Chart(Chart.source(), title=f"Users and records that fit, knowing {knows}")
+    dots = base.mark_circle(color=RISK_COLOUR, opacity=0.5).encode(
+        x=alt.X("records:Q", title="records that fit"),
+        y=alt.Y("users:Q", title="users who fit"),
+        size=alt.Size("count:Q", title="pieces of knowledge"),
+    )
+    line = base.mark_line(color=BEFORE_COLOUR).encode(x="users:Q", y="users:Q")
+    below = float(np.mean(users < weights))
+    said = f"Knowing {knows}, {percent(below)} of what may be known fits fewer users than records"
+    return Chart.of((dots + line).properties(width=420, height=300), records, said)
+
+
+def curves(records: Sequence[Mapping[str, Any]]) -> Chart:
+    """Users singled out by number of points, one line a granularity."""
+    import altair as alt
+
+    base = alt.Chart(Chart.source(), title="Users singled out by what is known of them").encode(
+        x=alt.X("points:O", title="points known", axis=alt.Axis(labelAngle=0)),
+    )
+    colour = alt.Color("knows:N", title="of each point", sort=None)
+    line = base.mark_line(point=True).encode(
+        y=alt.Y(
+            "share:Q",
+            title="share of users",
+            axis=alt.Axis(format="%"),
+            scale=alt.Scale(domain=[0, 1]),
+        ),
+        color=colour,
+    )
+    bars = base.mark_rule().encode(y="low:Q", y2="high:Q", color=colour)
+    said = "; ".join(f"{r['knows']}, {r['points']}: {percent(r['share'])}" for r in records)
+    drawn = (bars + line).properties(width=420, height=260)
+    return Chart.of(drawn, list(records), f"Share of users singled out: {said}")

@@ -1,0 +1,274 @@
+"""Estimates without the records: what counts by day, by basket size and by item alone tell.
+
+Somebody who has only such totals can still say how risky a history is. The product formula of
+Ito et al. (2018, Corollary 4.3) is kept to show why not: it exceeds 1. The estimates here are
+always between 1/n and 1, and say that they are estimates.
+
+Basket-aware: for a target in a cell, the number of other users in it is taken as Poisson with
+mean L, so that a guess is right with probability (1 - e^-L)/L on average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import lgamma, log, prod
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.assessment import Claim
+from divulge.events.calendar import UNITS
+from divulge.events.history import History, Ints
+from divulge.work import InvalidInput, Problem
+
+Floats = npt.NDArray[np.float64]
+Method: TypeAlias = Literal["baskets", "marginals", "product"]
+
+MOST_GROUPS = 80
+"""Into so many groups the counts of a marginal are taken together, at most."""
+
+METHODS = ("baskets", "marginals", "product")
+"""With the sizes of baskets in mind; from marginals alone; the paper's product, which fails."""
+
+
+class Estimate(float):
+    """An estimated share: a number that knows what was drawn, how it was made, and its claim.
+
+    >>> Estimate(0.5, "record", "baskets").claim
+    'estimate'
+    """
+
+    weight: str
+    method: str
+
+    def __new__(cls, value: float, weight: str, method: str) -> Estimate:
+        """A number with its weight and method."""
+        made = super().__new__(cls, value)
+        made.weight = weight
+        made.method = method
+        return made
+
+    @property
+    def claim(self) -> Claim:
+        """What the figure is: an estimate, whatever the method."""
+        return "estimate"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figure and all that is said of it, as plain values."""
+        told = {"weight": self.weight, "method": self.method, "claim": self.claim}
+        return {"value": float(self), **told}
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals:
+    """Totals of a history: events by day (or other unit), events by basket size, baskets by item.
+
+    >>> import divulge as dv
+    >>> purchases = History(dv.datasets.purchases_example(), "user", "date", "goods")
+    >>> totals = Marginals.of(purchases)
+    >>> totals.when.tolist(), totals.sizes.tolist(), totals.items.tolist()
+    ([2, 2, 1], [0, 2, 1, 2], [2, 3, 2, 3])
+    """
+
+    users: int
+    when: Ints
+    """How many events each day has."""
+    sizes: Ints
+    """How many events have 0, 1, 2, ... kinds of items."""
+    items: Ints
+    """In how many events each item is."""
+    baskets: int | None = None
+    """How many different baskets there are (for the product formula only)."""
+    records: int | None = None
+    once: bool = True
+    """Whether a user has at most one event a day."""
+
+    @classmethod
+    def of(cls, history: History, unit: str = "day") -> Marginals:
+        """The totals of a history."""
+        from divulge.events.facets import coded, facet
+
+        kinds, _ = history.baskets
+        _, when = np.unique(history.times(unit, of_events=True), return_counts=True)
+        event, item = history.event_of_record, history.item_codes
+        first = np.append(True, (event[1:] != event[:-1]) | (item[1:] != item[:-1]))
+        items = np.bincount(item[first])
+        everything = facet("all items")
+        assert not isinstance(everything, Problem)  # noqa: S101  # these words are known
+        baskets = int(coded(history, everything).codes.max()) + 1
+        sizes = np.bincount(kinds)
+        return cls(
+            history.users,
+            when,
+            sizes,
+            items[items > 0],
+            baskets,
+            history.records,
+            unit == history.event,
+        )
+
+    @property
+    def events(self) -> int:
+        """How many events there are."""
+        return int(self.sizes.sum())
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of an event and an item there are."""
+        return int(self.items.sum())
+
+
+def estimate(
+    totals: Marginals,
+    knows: Sequence[str],
+    weight: str = "record",
+    method: Method = "baskets",
+) -> Estimate:
+    """The share of guesses that are right, estimated from totals alone.
+
+    Args:
+        totals: the totals.
+        knows: of a unit of time, `kinds`, and `item` or `all items`.
+        weight: what is drawn: `record` (or `user`, taken alike), or `event`.
+        method: `baskets`, `marginals`, or `product` (the paper's; not a probability).
+
+    >>> import divulge as dv
+    >>> purchases = History(dv.datasets.purchases_example(), "user", "date", "goods")
+    >>> round(estimate(Marginals.of(purchases), ["day", "item"]), 2)
+    0.86
+    """
+    allowed = (*UNITS, "kinds", "item", "all items")
+    problems = [
+        Problem("knows", f'"{words}" cannot be estimated.', value=words, allowed=allowed)
+        for words in knows
+        if words not in allowed
+    ]
+    if method not in METHODS:
+        problems.append(
+            Problem("method", f'"{method}" is not a method.', value=method, allowed=METHODS)
+        )
+    if problems:
+        raise InvalidInput("estimate", problems)
+    if method == "product":
+        return Estimate(_product(totals, knows), weight, method)
+    made = _from_baskets if method == "baskets" else _from_marginals
+    share = min(1.0, max(1 / totals.users, made(totals, knows, weight)))
+    return Estimate(share, weight, method)
+
+
+def _product(totals: Marginals, knows: Sequence[str]) -> float:
+    """The number of values of each facet multiplied, over the records (Ito et al., Cor. 4.3)."""
+    if not knows:
+        return 1 / totals.users
+    values = {
+        "kinds": int(np.count_nonzero(totals.sizes)),
+        "item": len(totals.items),
+        "all items": totals.baskets or 0,
+    }
+    many = [values.get(words, len(totals.when)) for words in knows]
+    return prod(many) / (totals.records or totals.pairs)
+
+
+def _from_marginals(totals: Marginals, knows: Sequence[str], weight: str) -> float:
+    """Occupied cells, as many as independence lets expect, over the units."""
+    if not knows:
+        return 1 / totals.users
+    units = totals.pairs if "item" in knows else totals.events
+    size = np.arange(len(totals.sizes))
+    axes = []
+    for words in knows:
+        if words == "item":
+            axes.append(totals.items)
+        elif words == "kinds":
+            axes.append(totals.sizes * (size if "item" in knows else 1))
+        elif words == "all items":
+            return _from_baskets(totals, knows, weight)
+        else:
+            axes.append(totals.when)
+    expected, many = np.array([float(units)]), np.array([1.0])
+    for axis in axes:
+        value, count = _alike(axis)
+        expected = np.outer(expected, value / axis.sum()).ravel()
+        many = np.outer(many, count).ravel()
+    return float((-np.expm1(-expected) * many).sum() / units)
+
+
+def _from_baskets(totals: Marginals, knows: Sequence[str], weight: str) -> float:
+    """The mean of (1 - e^-L)/L over days, sizes and items, as far as they are known.
+
+    Each marginal is counted without the target's own event: it is the others that hide her.
+    """
+    if not knows:
+        return 1 / totals.users
+    timed = [words for words in knows if words in UNITS]
+    if timed == list(knows) and totals.once:
+        return len(totals.when) / totals.events  # everybody has one event a day: no guess
+    others = max(1, totals.events - 1)
+    [sizes] = np.nonzero(totals.sizes)
+    by_pairs = "item" in knows or weight != "event"
+    mass = totals.sizes[sizes] * (sizes if by_pairs else 1)
+    day, day_mass = _grouped(totals.when) if timed else (np.array([others + 1.0]), np.ones(1))
+    item, item_mass = _grouped(totals.items)
+    # Below 1, so that its logarithm can be taken where there is but one item.
+    popular = np.minimum(np.maximum(item - 1, 0) / max(1, totals.pairs - 1), 1 - 1e-12)
+    same_day = np.maximum(day - 1, 0) / others
+    found = 0.0
+    for size, share in zip(sizes, mass / mass.sum(), strict=True):
+        if "kinds" in knows or "all items" in knows:
+            alike = float(totals.sizes[size] - 1)
+            if "all items" in knows:
+                held, held_mass = _same_basket(int(size), popular, item_mass)
+            elif "item" in knows:
+                held, held_mass = -np.expm1(size * np.log1p(-popular)), item_mass
+            else:
+                held, held_mass = np.ones(1), np.ones(1)
+            expected = alike * np.outer(same_day, held)
+        else:
+            held_mass = item_mass if "item" in knows else np.ones(1)
+            containing = np.maximum(item - 1, 0) if "item" in knows else np.array([others])
+            expected = np.outer(same_day, containing)
+        found += share * float(
+            day_mass @ _alone(expected, totals.users, bool(timed) and totals.once) @ held_mass
+        )
+    return found
+
+
+def _grouped(counts: Ints) -> tuple[Floats, Floats]:
+    """Counts that are alike taken together: their mean, and the share of units that have them."""
+    value, many = _alike(counts)
+    return value, value * many / (value * many).sum()
+
+
+def _alike(counts: Ints) -> tuple[Floats, Floats]:
+    """Distinct counts and how often each occurs; neighbours together where there are many.
+
+    So three marginals can be crossed at no cost.
+    """
+    value, many = np.unique(counts[counts > 0], return_counts=True)
+    if len(value) <= MOST_GROUPS:
+        return value.astype(np.float64), many.astype(np.float64)
+    mass = np.cumsum(value * many)
+    group = (mass - value * many) * MOST_GROUPS // mass[-1]
+    _, group = np.unique(group, return_inverse=True)
+    together = np.bincount(group, many).astype(np.float64)
+    return np.bincount(group, value * many) / together, together
+
+
+def _same_basket(size: int, popular: Floats, item_mass: Floats) -> tuple[Floats, Floats]:
+    """How likely another basket of the same size is the same basket."""
+    if size == 1:
+        return popular, item_mass
+    collision = float(item_mass @ popular)
+    chance = lgamma(size + 1) + size * log(max(collision, 1e-300))
+    return np.array([float(np.exp(min(0.0, chance)))]), np.ones(1)
+
+
+def _alone(events: Floats, users: int, once: bool) -> Floats:
+    """The mean chance of a guess in cells where so many events of others are expected."""
+    if users == 1:
+        return np.ones_like(events)
+    # Unless each has at most one, events of others scatter, and some fall on the same user.
+    others = events if once else (users - 1) * -np.expm1(-events / (users - 1))
+    return np.where(others > 1e-12, -np.expm1(-others) / np.maximum(others, 1e-12), 1.0)

@@ -1,0 +1,192 @@
+"""Whom a piece of knowledge fits: Pr(X), |R_X| and |U_X| for every X at once.
+
+X and its event are packed into 64 bits and sorted, so that one pass over the runs sees, for
+every X, which users it fits and with what weight. Knowledge that is the same for all records of
+an event is counted by event, with the event's weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge import work
+from divulge.events import kernels
+from divulge.events.attacker import Attacker
+from divulge.events.facets import Facet, coded, combined
+from divulge.events.history import History, Ints
+from divulge.qif.kernels import run
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What one attacker finds, by user and in all. Shares are of the weight that was drawn."""
+
+    by_user: Floats
+    by_matches: Floats
+    cells: int
+
+    @property
+    def weight(self) -> float:
+        """All that can be drawn: records, events (or pairs), users."""
+        return float(self.by_user[:, kernels.WEIGHT].sum())
+
+    @property
+    def right_uniform(self) -> float:
+        """How much of it a guess among those who match gets right."""
+        return float(self.by_user[:, kernels.RIGHT_UNIFORM].sum())
+
+    @property
+    def right_best(self) -> float:
+        """How much of it the best guess gets right."""
+        return float(self.by_user[:, kernels.RIGHT_BEST].sum())
+
+    @property
+    def certain(self) -> float:
+        """How much of it fits one user only."""
+        return float(self.by_user[:, kernels.CERTAIN].sum())
+
+    @property
+    def largest_user(self) -> float:
+        """The largest share of one user: what the best guess finds before."""
+        return float(self.by_user[:, kernels.WEIGHT].max() / self.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Matching:
+    """Knowledge of some facets, drawn from a history by a weight, and looked up in it."""
+
+    history: History
+    facets: Sequence[Facet]
+    weight: str | Mapping[Any, float]
+
+    @classmethod
+    def of(cls, history: History, attacker: Attacker) -> Matching:
+        """The matching of an attacker; checks what she knows."""
+        return cls(history, attacker.facets(history), attacker.weight)
+
+    @cached_property
+    def tally(self) -> Tally:
+        """The figures, by one sort and one pass."""
+        keys, shift = self._keys
+        with work.step("Matching knowledge with users"):
+            by_user, by_matches, _, _, cells = self._run(np.sort(keys), shift, each=False)
+        return Tally(by_user, by_matches, cells)
+
+    def shares(self) -> tuple[float, float, float]:
+        """Guessed right by a uniform guess and by the best, and certain: no more than totals."""
+        keys, shift = self._keys
+        keys.sort()
+        found: Any = run(
+            kernels.totals,
+            len(keys),
+            keys,
+            shift,
+            self.history.user_of_event,
+            self._weights,
+            self._once,
+        )
+        right, best, certain, drawn, _ = found.tolist()
+        return right / drawn, best / drawn, certain / drawn
+
+    def each(self) -> tuple[Ints, npt.NDArray[np.bool_]]:
+        """How many match each record, in the history's order, and if the best guess hits."""
+        keys, shift = self._keys
+        order = np.argsort(keys)
+        _, _, matches, found, _ = self._run(keys[order], shift, each=True)
+        at_place, hit = np.empty_like(matches), np.empty_like(found)
+        at_place[order], hit[order] = matches, found
+        if not self._of_events:
+            return at_place, hit
+        event = self.history.event_of_record
+        return at_place[event], hit[event]
+
+    def users_and_weights(self) -> tuple[Ints, Floats]:
+        """|U_X| and the weight of X, for every X."""
+        keys, shift = self._keys
+        keys = np.sort(keys)
+        event = (keys & np.uint64((1 << shift) - 1)).astype(np.int64)
+        x = keys >> np.uint64(shift)
+        user = self.history.user_of_event[event]
+        new_x = np.append(True, x[1:] != x[:-1])
+        new_user = new_x | np.append(True, user[1:] != user[:-1])
+        counted = np.append(True, keys[1:] != keys[:-1]) if self._once else np.ones(len(x), bool)
+        cell = np.cumsum(new_x) - 1
+        weights: Floats = np.bincount(cell, self._weights[event] * counted).astype(np.float64)
+        return np.bincount(cell, new_user).astype(np.int64), weights
+
+    def keys_of_records(self) -> npt.NDArray[np.uint64]:
+        """X and event of each record, in the order of the history, as one number."""
+        keys, _ = self._keys
+        return keys[self.history.event_of_record] if self._of_events else keys
+
+    @cached_property
+    def _coded(self) -> tuple[list[Ints], bool]:
+        parts = [coded(self.history, facet) for facet in self.facets]
+        of_events = all(part.of_events for part in parts)
+        event = self.history.event_of_record
+        spread = [p.codes if of_events or not p.of_events else p.codes[event] for p in parts]
+        return spread, of_events
+
+    @property
+    def _of_events(self) -> bool:
+        return self._coded[1]
+
+    @property
+    def _keys(self) -> tuple[npt.NDArray[np.uint64], int]:
+        """X above the event, in 64 bits; and how many bits the event has."""
+        parts, of_events = self._coded
+        events = self.history.events
+        rows = events if of_events else self.history.records
+        shift = max(1, (events - 1).bit_length())
+        x, _ = combined(parts, rows, room=64 - shift)
+        event = np.arange(events) if of_events else self.history.event_of_record
+        keys = x.view(np.uint64) << np.uint64(shift)
+        keys |= event.astype(np.uint64)
+        return keys, shift
+
+    @property
+    def _once(self) -> bool:
+        return self.weight == "event"
+
+    @property
+    def _weights(self) -> Floats:
+        """The weight of a row of each event."""
+        history = self.history
+        rows = history.records_of_event if self._of_events else np.ones(history.events, np.int64)
+        if self.weight == "record":
+            return rows.astype(np.float64)
+        if self.weight == "event":
+            return np.ones(history.events)
+        return rows * weight_of_record(history, self.weight)[history.user_of_event]
+
+    def _run(self, keys: npt.NDArray[np.uint64], shift: int, each: bool) -> Any:
+        return run(
+            kernels.tally,  # type: ignore[arg-type]  # gives several arrays
+            len(keys),
+            keys,
+            shift,
+            self.history.user_of_event,
+            self._weights,
+            self._once,
+            self.history.users,
+            each,
+        )
+
+
+def weight_of_record(history: History, weight: str | Mapping[Any, float]) -> Floats:
+    """What one record of each user weighs if users are drawn; all users together weigh n."""
+    chances = np.ones(history.users)
+    if isinstance(weight, Mapping):
+        chances = np.array([float(weight[user]) for user in history.user_values()])
+        chances = chances * history.users / chances.sum()
+    elif weight == "record":
+        return np.ones(history.users)
+    return chances / history.records_of_user

@@ -1,0 +1,84 @@
+"""The attack `events` of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from divulge.assessment import Assessment
+from divulge.data import Dataset
+from divulge.data.dictionary import as_names, problems_with_names
+from divulge.events.attack import attack
+from divulge.events.attacker import Attacker, Guess, Weight, problems_with_settings
+from divulge.events.calendar import UNITS
+from divulge.events.facets import facet
+from divulge.events.history import History, Missing, Returns
+from divulge.work import Problem
+
+
+class EventsSettings(BaseModel):
+    """What an adversary of `attack = "events"` may be told."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    user: str = Field(description="The attribute that says whose record it is.")
+    time: str = Field(description="The attribute that says when.")
+    item: str = Field(description="The attribute that says what.")
+    event: str = Field("day", description="A unit of time, or an attribute such as a receipt.")
+    amount: str | None = Field(None, description="What was paid, or how many were bought.")
+    returns: Returns | None = Field(None, description="What negative amounts are.")
+    missing: Missing = Field("refuse", description="Records without user, time or item.")
+    knows: str | list[str] = Field([], description="What she knows of an event, in words.")
+    points: int = Field(1, ge=1, description="Of how many events she knows it.")
+    weight: Weight = Field("record", description="What is drawn: a record, an event, a user.")
+    guess: Guess = Field("uniform", description="Any user who matches, or the likeliest.")
+    released: bool = Field(
+        False, description="Of two datasets, the first is the original, the second its release."
+    )
+
+
+class EventsAttack:
+    """A history (or an original and its protected release), attacked by who knows some events."""
+
+    Settings: ClassVar[type[BaseModel]] = EventsSettings
+
+    def problems(
+        self, settings: EventsSettings, names: Mapping[str, Sequence[str]]
+    ) -> Iterator[Problem]:
+        """Datasets as announced, attributes that exist, words that mean something."""
+        wanted = 2 if settings.released else 1
+        if len(names) != wanted:
+            hint = "" if settings.released else "; of an original and its release, say released"
+            yield Problem("dataset", f'names {len(names)}; attack "events" takes {wanted}{hint}.')
+        yield from problems_with_settings(settings.points, settings.weight, settings.guess)
+        for dataset, attributes in names.items():
+            for place in ("user", "time", "item", "amount"):
+                given = getattr(settings, place)
+                if given is not None:
+                    whose = f'dataset "{dataset}"'
+                    yield from problems_with_names(place, [given], attributes, whose)
+            if settings.event not in (*UNITS, *attributes):
+                message = f'"{settings.event}" is neither a unit of time nor an attribute.'
+                allowed = [*UNITS, *attributes]
+                yield Problem("event", message, value=settings.event, allowed=allowed)
+            for words in as_names(settings.knows):
+                found = facet(words, attributes)
+                if isinstance(found, Problem):
+                    yield found
+
+    def run(self, settings: EventsSettings, datasets: Sequence[Dataset]) -> Assessment:
+        """Read the records as a history and attack it."""
+        read: dict[str, Any] = settings.model_dump(
+            include={"user", "time", "item", "event", "amount", "returns", "missing"}
+        )
+        histories = [History(dataset, **read) for dataset in datasets]
+        attacker = Attacker(
+            settings.knows,
+            settings.points,
+            settings.weight,
+            settings.guess,
+            attributes=datasets[0].names,
+        )
+        return attack(histories[0], attacker, histories[1] if settings.released else None)

@@ -1,0 +1,215 @@
+"""The ten attackers of Ito et al. (2018, Table 7): date, number of kinds, one or all of the goods.
+
+| | date | number of kinds | goods |
+|---|---|---|---|
+| 0 | - | - | - |
+| 1 | - | - | one |
+| 2 | - | known | - |
+| 3 | - | known | one |
+| 4 | - | known | all |
+| 5 | known | - | - |
+| 6 | known | - | one |
+| 7 | known | known | - |
+| 8 | known | known | one |
+| 9 | known | known | all |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from divulge import work
+from divulge.assessment import Chart
+from divulge.assessment.sentence import number
+from divulge.events import charts
+from divulge.events.attacker import Attacker, Guess, Weight
+from divulge.events.estimates import Marginals, estimate
+from divulge.events.history import History
+from divulge.events.matching import Matching
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.console import RenderableType
+
+Count: TypeAlias = Literal["kinds", "records"]
+
+TEN: tuple[tuple[tuple[str, ...], str], ...] = (
+    ((), "nothing"),
+    (("item",), "one item"),
+    (("kinds",), "how many kinds"),
+    (("kinds", "item"), "how many kinds, one item"),
+    (("kinds", "all items"), "how many kinds, all items"),
+    (("day",), "the date"),
+    (("day", "item"), "the date, one item"),
+    (("day", "kinds"), "the date, how many kinds"),
+    (("day", "kinds", "item"), "the date, how many kinds, one item"),
+    (("day", "kinds", "all items"), "the date, how many kinds, all items"),
+)
+"""What each of the ten attackers knows, as facets and in words, by number."""
+
+HEAD = ("", "knows", "exact", "rank", "certain", "estimate", "rank", "product")
+
+
+@dataclass(frozen=True, eq=False)
+class TenAttackers:
+    """The ten attackers' success on a history: exact, estimated, and by the paper's product."""
+
+    history: History
+    weight: str
+    guess: str
+    exact: tuple[float, ...]
+    """The share that each attacker identifies."""
+    certain: tuple[float, ...]
+    """The share that fits one user only."""
+    estimated: tuple[float, ...]
+    """The same as `exact`, from totals alone, with the sizes of baskets in mind."""
+    marginals: tuple[float, ...]
+    """The same from marginals alone."""
+    product: tuple[float, ...]
+    """The paper's product formula: not a probability."""
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The rank of each attacker by exact success; 1 is the most dangerous."""
+        return _ranks(self.exact)
+
+    @property
+    def estimated_ranks(self) -> tuple[int, ...]:
+        """The rank of each attacker by estimated success."""
+        return _ranks(self.estimated)
+
+    @property
+    def errors(self) -> tuple[float, ...]:
+        """How far each estimate is from the exact value."""
+        return tuple(e - x for e, x in zip(self.estimated, self.exact, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures as plain values."""
+        return {
+            "dataset": self.history.dataset.name,
+            "weight": self.weight,
+            "guess": self.guess,
+            "claims": {"exact": "exact", "certain": "exact", "estimate": "estimate"},
+            "attackers": [
+                {
+                    "attacker": n,
+                    "knows": list(knows),
+                    "exact": self.exact[n],
+                    "rank": self.ranks[n],
+                    "certain": self.certain[n],
+                    "estimate": self.estimated[n],
+                    "estimate_rank": self.estimated_ranks[n],
+                    "marginals": self.marginals[n],
+                    "product": self.product[n],
+                }
+                for n, (knows, _) in enumerate(TEN)
+            ],
+            "remarks": [sentence.render() for sentence in self.history.remarks()],
+        }
+
+    def to_arrow(self) -> pa.Table:
+        """One row an attacker."""
+        import pyarrow as pa
+
+        return pa.Table.from_pylist(self.to_dict()["attackers"])
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The figures as a table for people."""
+        return [
+            (
+                str(n),
+                words,
+                f"{self.exact[n]:.4f}",
+                str(self.ranks[n]),
+                f"{self.certain[n]:.4f}",
+                f"{self.estimated[n]:.4f}",
+                str(self.estimated_ranks[n]),
+                number(self.product[n]),
+            )
+            for n, (_, words) in enumerate(TEN)
+        ]
+
+    def chart(self) -> Chart:
+        """The ten attackers beside each other."""
+        records = [
+            {"attacker": f"{n}: {words}", "exact": self.exact[n], "estimate": self.estimated[n]}
+            for n, (_, words) in enumerate(TEN)
+        ]
+        return charts.ten(records, self.weight)
+
+    def charts(self) -> dict[str, Chart]:
+        """All pictures: the ten, sizes of baskets, goods by rank, users against records."""
+        kinds, _ = self.history.baskets
+        drawn = {
+            "ten": self.chart(),
+            "kinds": charts.frequencies(kinds, "Kinds of items in an event", "kinds"),
+            "items": charts.ranks(np.bincount(self.history.item_codes), "Items by frequency"),
+        }
+        for words in ("day", "kinds", "item"):
+            matching = Matching.of(self.history, Attacker(words))
+            drawn[f"users by {words}"] = charts.users_and_records(
+                *matching.users_and_weights(), words
+            )
+        return drawn
+
+    def __str__(self) -> str:
+        table = [HEAD, *self.rows()]
+        widths = [max(len(row[at]) for row in table) for at in range(len(HEAD))]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in table]
+        return "\n".join(line.rstrip() for line in [*lines, f"The weight is the {self.weight}."])
+
+    def __rich__(self) -> RenderableType:
+        from rich.table import Table
+
+        table = Table(*HEAD, box=None, header_style="dim", caption=f"weight: {self.weight}")
+        for row in self.rows():
+            table.add_row(*row)
+        return table
+
+
+def ten_attackers(
+    history: History, weight: Weight = "record", guess: Guess = "uniform", count: Count = "kinds"
+) -> TenAttackers:
+    """Run the ten attackers on a history, exactly, and estimate them from its totals.
+
+    Args:
+        history: who did what when.
+        weight: what is drawn at random: `record`, `event` or `user`.
+        guess: `uniform` among the users who match, or the `best`.
+        count: `kinds` counts distinct items of an event, `records` its records.
+
+    >>> import divulge as dv
+    >>> purchases = History(dv.datasets.purchases_example(), "user", "date", "goods")
+    >>> [round(value, 4) for value in ten_attackers(purchases, weight="record").exact]
+    [0.3333, 0.55, 0.6, 0.8, 1.0, 0.65, 0.9, 1.0, 1.0, 1.0]
+    """
+    exact, certain = [], []
+    with work.step("Running ten attackers", len(TEN)) as step:
+        for knows, _ in TEN:
+            words = [count if word == "kinds" else word for word in knows]
+            attacker = Attacker(words, weight=weight, guess=guess)
+            uniform, best, sure = Matching.of(history, attacker).shares()
+            exact.append(best if guess == "best" else uniform)
+            certain.append(sure)
+            step.advance()
+    totals = Marginals.of(history)
+    return TenAttackers(
+        history,
+        weight,
+        guess,
+        tuple(exact),
+        tuple(certain),
+        tuple(estimate(totals, knows, weight) for knows, _ in TEN),
+        tuple(estimate(totals, knows, weight, "marginals") for knows, _ in TEN),
+        tuple(estimate(totals, knows, weight, "product") for knows, _ in TEN),
+    )
+
+
+def _ranks(values: Sequence[float]) -> tuple[int, ...]:
+    """The most dangerous first; who knows more comes first among equals."""
+    order = sorted(range(len(values)), key=lambda n: (-round(values[n], 12), -n))
+    return tuple(order.index(n) + 1 for n in range(len(values)))
