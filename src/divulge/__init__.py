@@ -14,7 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from divulge import assessment, data, datasets, qif, records, release, work
+    from divulge import assessment, data, datasets, qif, records, release, tables, work
     from divulge.assessment import Assessment, Chart, Decision, Limit
     from divulge.data import Dataset, Hierarchy, read
     from divulge.qif import PriorPosterior
@@ -39,7 +39,17 @@ _HOMES = {
     "Verdict": "divulge.release",
     "read": "divulge.data",
 }
-_PACKAGES = ("assessment", "data", "datasets", "qif", "records", "release", "report", "work")
+_PACKAGES = (
+    "assessment",
+    "data",
+    "datasets",
+    "qif",
+    "records",
+    "release",
+    "report",
+    "tables",
+    "work",
+)
 
 __all__ = [
     "Assessment",
@@ -61,6 +71,7 @@ __all__ = [
     "records",
     "release",
     "report",
+    "tables",
     "work",
 ]
 
