@@ -13,6 +13,8 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
+from divulge.cli import tables
+
 FINE, LIMIT_FAILS, COULD_NOT_RUN = 0, 1, 2
 
 app = typer.Typer(
@@ -21,6 +23,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(tables.app, name="tables")
 
 ReleaseFile = Annotated[Path, typer.Argument(help="The release file (TOML).", show_default=False)]
 Out = Annotated[

@@ -9,6 +9,7 @@ stands, large ones through numba. No kernel writes to its arguments or calls ano
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -16,12 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Up to here (asked cells times arcs) a plain loop takes less than loading numba.
-WORTH_COMPILING = 60_000
+WORTH_COMPILING = 15_000
+# Once numba is there, calling it costs next to nothing.
+WORTH_CALLING = 1_000
 
 
 def run(kernel: Callable[..., Any], work: int, *arguments: Any) -> Any:
     """Run a kernel on arrays, compiled if there is enough work."""
-    if work <= WORTH_COMPILING:
+    if work <= (WORTH_CALLING if "numba" in sys.modules else WORTH_COMPILING):
         return kernel(*arguments)
     from divulge.qif.kernels import compiled
 

@@ -102,7 +102,7 @@ class _Search:
         )
         stale, last = 0, -1.0
         share = self._shares(np.zeros(len(self.free)))
-        while not self.budget.spent and stale < 6:
+        while not self.budget.spent and stale < 40:
             fresh = self._add(self.adversary.cuts(share, tolerance=1e-3))
             if not fresh:
                 break

@@ -118,7 +118,19 @@ class Adversary:
     def cuts(self, share: FloatArray, tolerance: float = CLOSE) -> list[Cut]:
         """Cuts that a (fractional) pattern violates; none if it protects all primary cells."""
         places = np.arange(len(self.problem.primary))
-        up, down, up_cut, down_cut = self._moves(share, places, whole=False)
+        if self._net is None:
+            return self._cuts_of(self._linear_moves(share, places), places, tolerance)
+        # The cuts nearest to where a flow begins and to where it ends are different ones.
+        return [
+            cut
+            for backwards in (False, True)
+            for cut in self._cuts_of(
+                self._flows(self._net, share, places, False, backwards), places, tolerance
+            )
+        ]
+
+    def _cuts_of(self, moves: Moves, places: IntArray, tolerance: float) -> list[Cut]:
+        up, down, up_cut, down_cut = moves
         lacking = self._lacking(up, down, places, tolerance)
         found = []
         for place in np.flatnonzero(lacking.any(axis=0)):
@@ -155,7 +167,9 @@ class Adversary:
             return self._flows(self._net, share, places, whole)
         return self._linear_moves(share, places)
 
-    def _flows(self, net: Network, share: Shares, places: IntArray, whole: bool) -> Moves:
+    def _flows(
+        self, net: Network, share: Shares, places: IntArray, whole: bool, backwards: bool = False
+    ) -> Moves:
         problem = self.problem
         values = np.minimum(problem.values[net.cells], problem.ceiling)
         shares = share[net.cells]
@@ -163,15 +177,18 @@ class Adversary:
         asked = np.searchsorted(net.cells, problem.primary[places])
         limit = np.concatenate([problem.rise_limit[places], problem.fall_limit[places]])
         falling = np.repeat([False, True], len(places))
-        moved, reached = net.flows(
-            rise, fall, np.concatenate([asked, asked]), falling, limit, 0 if whole else 1e-9
-        )
+        both, tiny = np.concatenate([asked, asked]), 0 if whole else 1e-9
+        if backwards:
+            moved, reached = net.flows(fall, rise, both, ~falling, limit, tiny)
+        else:
+            moved, reached = net.flows(rise, fall, both, falling, limit, tiny)
 
         def cut(row: int, cell: int, most: float) -> tuple[FloatArray, float]:
             coefficients = np.zeros(len(problem.values))
             inside = reached[row]
             if not inside.any():  # it moved as far as it need: a bound of its own
                 return coefficients, most
+            inside = ~inside if backwards else inside
             leaves, enters = (
                 inside[net.tail] & ~inside[net.head],
                 inside[net.head] & ~inside[net.tail],

@@ -130,7 +130,11 @@ class Structure:
             return cells.copy()
         mask = np.zeros(self.size, dtype=bool)
         arrays = [cells] if isinstance(cells, np.ndarray) else cells
-        if isinstance(arrays, list | tuple) and all(isinstance(a, np.ndarray) for a in arrays):
+        if (
+            isinstance(arrays, list | tuple)
+            and arrays
+            and all(isinstance(a, np.ndarray) for a in arrays)
+        ):
             for numbers, array in zip(self.numbers, arrays, strict=True):
                 if array.shape != numbers.shape:
                     message = f"has the shape {array.shape}; the table has {numbers.shape}."
