@@ -9,13 +9,16 @@ value: two chains then bound it from above and from below.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array, hstack, vstack
 
 from divulge.tables.linear import INFINITE, Program
 from divulge.tables.structure import Key
 from divulge.tables.table import Published, floor
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class Disclosure:
 
 def disclosure(published: Published, cell: int, value: int) -> Disclosure:
     """The relations that disclose a cell whose value is known."""
+    from scipy.sparse import csr_array
+
     structure, relations = published.structure, published.structure.relations
     hidden = np.flatnonzero(published.suppressed)
     matrix = relations.matrix(structure.size)
@@ -71,6 +76,8 @@ def _multipliers(
     most: float = INFINITE,
 ) -> np.ndarray | None:
     """The least multipliers m with low <= inside @ m <= high and least <= right @ m <= most."""
+    from scipy.sparse import csr_array, hstack, vstack
+
     rows = hstack([inside, -inside], format="csr")
     lower, upper = list(low), list(high)
     if right is not None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from scipy.sparse import hstack
 
 from divulge import work
 from divulge.tables.axis import IntArray
@@ -147,6 +146,8 @@ def _by_program(
     scope: BoolArray,
 ) -> BoolArray | None:
     """The movement of least cost, by a linear program over the cells of a scope."""
+    from scipy.sparse import hstack
+
     cells = np.flatnonzero(scope & problem.open)
     relations = problem.relations
     matrix = relations.matrix(len(scope))[np.flatnonzero(relations.independent)][:, cells]

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, gcd
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from divulge import work
 from divulge.tables.axis import IntArray
@@ -26,6 +26,9 @@ from divulge.tables.linear import FloatArray, Program
 from divulge.tables.problem import Adversary, Cut, SuppressionProblem
 from divulge.tables.structure import BoolArray
 from divulge.work import Budget
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 BLOCK = 20
 """Cells decided at once among ties: 2**20 is exact and far from the solver's tolerances."""
@@ -182,6 +185,8 @@ class _Search:
         self, objective: FloatArray | IntArray, rows: list[Cut], begin: BoolArray | None
     ) -> tuple[BoolArray | None, float]:
         """Solve the integer program of all cuts; the pattern, and a bound of its objective."""
+        from scipy.sparse import csr_array
+
         cuts = [*self.cuts, *rows]
         matrix = csr_array(
             (
@@ -246,4 +251,6 @@ class _Search:
 
 
 def _empty(columns: int) -> csr_array:
+    from scipy.sparse import csr_array
+
     return csr_array((0, columns))
