@@ -143,7 +143,7 @@ def test_the_demonstration_runs_the_bundled_release_and_says_where_the_report_is
     assert done.returncode == 0, done.stderr
     assert f"The report is in {tmp_path / 'demo' / 'report.html'}" in done.stdout
     told = json.loads((tmp_path / "demo" / "result.json").read_text())
-    assert len(told["assessments"]) == 3
+    assert len(told["assessments"]) == 4
     again = divulge("check", tmp_path / "demo" / "release.toml", "--json")
     assert json.loads(again.stdout)["assessments"] == told["assessments"]
 

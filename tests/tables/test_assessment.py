@@ -159,3 +159,12 @@ def test_zeros_are_primary_by_name_only() -> None:
     assert np.argwhere(sensitive_cells(table, min_frequency=3, zeros_primary=True)).tolist() == [
         [0, 0]
     ]
+
+
+def test_a_table_without_sensitive_cells_has_nothing_to_learn() -> None:
+    table = Table.from_cells(FIGURE_2)
+    found = assess(table, table.publish(), set())
+    assert found.secrets == 0
+    assert found.deterministic.posterior == 0
+    assert "No cell is sensitive" in str(found)
+    assert found.to_dict()["probabilistic"]["posterior"] == 0

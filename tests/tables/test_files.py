@@ -10,6 +10,7 @@ import pytest
 from tests.conftest import Command
 from tests.tables.test_audit import FIGURE_2
 
+import divulge as dv
 from divulge.tables import (
     Table,
     intervals,
@@ -116,3 +117,21 @@ def test_the_help_of_tables_names_its_verbs(divulge: Command) -> None:
     told = divulge("tables", "--help").stdout
     assert "suppress" in told
     assert "audit" in told
+
+
+def test_what_is_published_is_written_a_row_a_cell_without_what_is_hidden(tmp_path: Path) -> None:
+    published = Table.from_cells(FIGURE_2).publish({(0, 0)})
+    published.write(tmp_path / "t.parquet")
+    rows = dv.read(tmp_path / "t.parquet").to_arrow().to_pylist()
+    assert len(rows) == 16
+    assert rows[0] == {"row": "r1", "column": "c1", "count": None, "suppressed": True}
+    assert rows[1]["count"] == 11
+
+
+def test_a_crosstab_in_a_notebook_marks_primary_secondary_and_disclosed_cells() -> None:
+    found = suppress(Table.from_cells(FIGURE_2), min_frequency=10, width=10)
+    page = found._repr_html_()
+    assert page.count('title="primary"') == 1
+    assert page.count('title="secondary"') == 3
+    alone = intervals(Table.from_cells(FIGURE_2).publish({(0, 0)}))._repr_html_()
+    assert alone.count('title="disclosed"') == 1

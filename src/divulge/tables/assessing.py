@@ -18,7 +18,6 @@ from divulge.tables.axis import IntArray
 from divulge.tables.counting import marginals
 from divulge.tables.linear import FloatArray
 from divulge.tables.table import Published, Table
-from divulge.work import InvalidInput, Problem
 
 CATALOGUE = "divulge.tables"
 
@@ -41,7 +40,7 @@ def assess(table: Table, published: Published, sensitive: Any, name: str = "tabl
     structure = table.structure
     cells = np.flatnonzero(structure.mask(sensitive))
     if len(cells) == 0:
-        raise InvalidInput("assessment", [Problem("", "no cell is sensitive: nothing is sought.")])
+        return _nothing_sought(published, name)
     audited = intervals(published)
     width = np.zeros(len(cells))
     hidden = published.suppressed[cells]
@@ -77,6 +76,27 @@ def assess(table: Table, published: Published, sensitive: Any, name: str = "tabl
         },
         _chart=lambda: _drawn(width),
         _risk=lambda: after,
+    )
+
+
+def _nothing_sought(published: Published, name: str) -> Assessment:
+    """No cell is sensitive: nothing is known of nothing."""
+    none = PriorPosterior(0, 0)
+    return Assessment(
+        attack="tables",
+        model="audit",
+        dataset=name,
+        knows=("what is published",),
+        seeks=("the sensitive cells",),
+        secrets=0,
+        subjects="sensitive cells",
+        claim="exact",
+        certain=none,
+        right=none,
+        deterministic=none,
+        probabilistic=none,
+        sentences=(Sentence(CATALOGUE, "none.text"),),
+        figures={"suppressed_cells": int(published.suppressed.sum())},
     )
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from divulge import work
 from divulge.tables.axis import IntArray
 from divulge.tables.disclosure import Disclosure, disclosure
+from divulge.tables.display import crosstab_html, kinds_of
 from divulge.tables.linear import INFINITE, FloatArray, Program
 from divulge.tables.network import UNBOUNDED, Network, network
 from divulge.tables.structure import BoolArray, Key, Relations
@@ -94,6 +95,12 @@ class Intervals(Mapping[Key, tuple[Number, Number]]):
                 }
             )
         return {"integral": self.integral, "disclosed": len(self.disclosed), "cells": cells}
+
+    def _repr_html_(self) -> str:
+        published, structure = self.published, self.published.structure
+        nobody = published.suppressed & False
+        kinds = kinds_of(structure, published.suppressed, nobody, structure.mask(self.disclosed))
+        return crosstab_html(published.to_rows(), kinds)
 
     def _number(self, units: float) -> Number:
         if units == INFINITE:

@@ -10,6 +10,7 @@ import numpy as np
 from divulge import work
 from divulge.tables.audit import bounds
 from divulge.tables.axis import IntArray
+from divulge.tables.display import crosstab_html, kinds_of
 from divulge.tables.fast import fast_pattern
 from divulge.tables.optimal import Solution, optimal_pattern
 from divulge.tables.problem import SuppressionProblem
@@ -75,6 +76,11 @@ class Suppression:
                 for cell in cells
             ],
         }
+
+    def _repr_html_(self) -> str:
+        structure, hidden = self.table.structure, self.published.suppressed
+        kinds = kinds_of(structure, hidden, structure.mask(self.primary), hidden & False)
+        return crosstab_html(self.published.to_rows(), kinds)
 
     def __repr__(self) -> str:
         primary = int(self.table.structure.mask(self.primary).sum())

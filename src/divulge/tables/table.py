@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,9 @@ from divulge.tables.structure import BoolArray, Key, Structure
 from divulge.tables.structure import link as link_structures
 from divulge.tables.units import in_units, out_of_units
 from divulge.work import InvalidInput, Problem, Problems
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MOST_SHOWN = 10
 
@@ -207,6 +211,28 @@ class Published:
 
         texts = [mark if hidden else text for text, hidden in self._texts()]
         return rows_of(self.structure, texts)
+
+    def to_arrow(self) -> pa.Table:
+        """One row a cell: its codes, its value (null if suppressed), whether it is suppressed."""
+        import pyarrow as pa
+
+        axes, numbers = self.structure.grids[0], self.structure.numbers[0]
+        places = np.indices(numbers.shape).reshape(len(axes), -1)
+        cells = numbers.ravel()
+        codes = {
+            axis.name: [axis.codes[code] for code in place.tolist()]
+            for axis, place in zip(axes, places, strict=True)
+        }
+        hidden = self.suppressed[cells]
+        shown = out_of_units(self.units[cells], self.decimals)
+        values = pa.array(shown, mask=hidden)
+        return pa.table({**codes, self.measure: values, "suppressed": pa.array(hidden)})
+
+    def write(self, path: Path | str) -> None:
+        """Write one row a cell to a CSV or Parquet file; it appears whole or not."""
+        from divulge.data.formats import write
+
+        write(self.to_arrow(), Path(path))
 
     def _texts(self) -> Iterable[tuple[str, bool]]:
         shown = out_of_units(self.units, self.decimals)
