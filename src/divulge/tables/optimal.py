@@ -97,6 +97,8 @@ class _Search:
         self.bound = self.base
         self.cuts: list[Cut] = []
         self._seen: set[bytes] = set()
+        # Whether the solver ever gave up: then "nothing found" proves nothing.
+        self.stopped = False
 
     def relax(self) -> None:
         """Cut the linear relaxation until nothing is violated, or little is gained."""
@@ -165,7 +167,7 @@ class _Search:
             some = Cut(unseen, np.ones(len(unseen)), 1.0)
             found = self._protecting(objective, [*exactly, some])
             if found is None:
-                if self.budget.spent:
+                if self.stopped or self.budget.spent:
                     return None
                 return self.free[seen[self.free]]
             seen |= found
@@ -203,6 +205,7 @@ class _Search:
             program.start_from(begin[self.free].astype(float))
         close = 0.9 * self.unit if objective is self.cost else 0.9
         answer = program.minimise(objective, self.budget.left, close_enough=close)
+        self.stopped = self.stopped or answer.status not in ("optimal", "infeasible")
         if len(answer.values) == 0 or (begin is None and not answer.optimal):
             return None, -np.inf if answer.status != "infeasible" else answer.bound
         pattern = self.problem.start.copy()
