@@ -14,7 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from divulge import assessment, data, datasets, events, qif, records, release, work
+    from divulge import assessment, data, datasets, events, qif, records, release, tables, work
     from divulge.assessment import Assessment, Chart, Decision, Limit
     from divulge.data import Dataset, Hierarchy, read
     from divulge.qif import PriorPosterior
@@ -48,6 +48,7 @@ _PACKAGES = (
     "records",
     "release",
     "report",
+    "tables",
     "work",
 )
 
@@ -72,6 +73,7 @@ __all__ = [
     "records",
     "release",
     "report",
+    "tables",
     "work",
 ]
 

@@ -1,0 +1,99 @@
+"""How fast tables are audited and suppressed.
+
+Run: python benchmarks/tables.py [--instances 30] [--large]
+
+The budgets: an audit of 100 x 100 with 1,000 suppressed cells in 1 s; an optimal pattern of
+50 x 50 with 5% primary cells at width 10 in 30 s; a fast pattern of 10,000 cells with three
+levels along both dimensions in 60 s. Every job runs in a process of its own; the very first run
+on a machine also compiles.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from divulge import Hierarchy
+from divulge.tables import Axis, Table, intervals, suppress
+
+sys.path.insert(0, str(Path(__file__).parent.parent))  # started as a script, from anywhere
+from measure import cost
+
+
+def crosstab(side: int, density: float, seed: int) -> Table:
+    """Cells of 10 to 99, of which a share is made 1 to 9."""
+    random = np.random.default_rng(seed)
+    cells = random.integers(10, 100, (side, side))
+    primary = random.choice(side * side, max(1, round(side * side * density)), replace=False)
+    cells.flat[primary] = random.integers(1, 10, len(primary))
+    return Table.from_cells(cells)
+
+
+def three_levels(groups: int, seed: int) -> Table:
+    """Both dimensions: groups of 4 subgroups of 4 values; 5% small cells."""
+    values = [f"{g}.{s}.{v}" for g, s, v in product(range(groups), range(4), range(4))]
+    levels = [[value, value.rpartition(".")[0], value.partition(".")[0]] for value in values]
+    axes = [Axis.hierarchical(name, values, Hierarchy.from_levels(levels)) for name in ("a", "b")]
+    random = np.random.default_rng(seed)
+    cells = random.integers(10, 100, (len(values), len(values)))
+    small = random.random(cells.shape) < 0.05
+    cells[small] = random.integers(1, 10, int(small.sum()))
+    return Table.from_cells(cells, axes=axes)
+
+
+def audited() -> str:
+    random = np.random.default_rng(1)
+    table = Table.from_cells(random.integers(0, 50, (100, 100)))
+    hidden = np.zeros(table.shape, dtype=bool)
+    hidden.flat[random.choice(hidden.size - 1, 1000, replace=False)] = True
+    found = intervals(table.publish(hidden))
+    return f"{len(found)} intervals, {len(found.disclosed)} disclosed"
+
+
+def optimal(side: int, density: float, width: int, seed: int, seconds: float) -> str:
+    found = suppress(crosstab(side, density, seed), 10, width, seconds=seconds)
+    ties = "first of ties" if found.first else "ties open"
+    return f"cost {found.cost:4.0f} bound {found.bound:4.0f} gap {found.gap:5.1%} {ties}"
+
+
+def fast(groups: int) -> str:
+    table = three_levels(groups, 3)
+    found = suppress(table, 10, 10, method="fast", margins="suppressible")
+    primary = int(table.structure.mask(found.primary).sum())
+    return (
+        f"{table.structure.size:,} cells, {primary} primary, {found.cost:.0f} suppressed, audited"
+    )
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--instances", type=int, default=30)
+    arguments.add_argument("--seconds", type=float, default=30)
+    arguments.add_argument("--large", action="store_true", help="also about 100,000 cells")
+    chosen = arguments.parse_args()
+    jobs: list[tuple[str, Callable[..., str], tuple[Any, ...]]] = [
+        ("audit 100x100, 1,000 hidden", audited, ()),
+        ("optimal 50x50, 5%, width 10", optimal, (50, 0.05, 10, 5, 30.0)),
+        ("fast, three levels", fast, (5,)),
+    ]
+    if chosen.large:
+        jobs.append(("fast, three levels, large", fast, (15,)))
+    for name, job, given in jobs:
+        spent = cost(job, *given)
+        print(f"{name:<30}{spent}  {spent.answer}", flush=True)
+    kinds = list(product((10, 20, 30), (0.02, 0.05, 0.1), (5, 10, 20)))
+    for number in range(chosen.instances):
+        side, density, width = kinds[number % len(kinds)]
+        spent = cost(optimal, side, density, width, 100 + number, chosen.seconds)
+        named = f"{side}x{side}, {density:.0%}, width {width}"
+        print(f"{named:<30}{spent}  {spent.answer}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""Tables of totals: what suppressed cells still disclose, and which cells to suppress."""
+
+from divulge.tables.assessing import assess
+from divulge.tables.audit import Intervals, intervals
+from divulge.tables.axis import Axis
+from divulge.tables.disclosure import Disclosure
+from divulge.tables.files import (
+    JJ,
+    read_complete_crosstab,
+    read_crosstab,
+    read_jj,
+    write_crosstab,
+    write_jj,
+)
+from divulge.tables.insiders import Exposure, exposed_contributors
+from divulge.tables.sensitivity import sensitive_cells
+from divulge.tables.suppress import Suppression, suppress
+from divulge.tables.table import Published, Table, link, link_published
+
+__all__ = [
+    "JJ",
+    "Axis",
+    "Disclosure",
+    "Exposure",
+    "Intervals",
+    "Published",
+    "Suppression",
+    "Table",
+    "assess",
+    "exposed_contributors",
+    "intervals",
+    "link",
+    "link_published",
+    "read_complete_crosstab",
+    "read_crosstab",
+    "read_jj",
+    "sensitive_cells",
+    "suppress",
+    "write_crosstab",
+    "write_jj",
+]

@@ -1,0 +1,258 @@
+"""What the public can compute: the feasibility interval of every suppressed cell.
+
+A suppressed cell may hold whatever leaves all published sums true and no cell below its lowest
+possible value (Minami and Abe 2019, Sec. 2.3, with the published cells fixed). Where the cells
+form a network the bounds are maximum flows, and integers by themselves. Elsewhere they are
+linear programs; rounded inwards they hold for whole numbers, but a whole-numbered table need not
+reach them, and `integral` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from divulge import work
+from divulge.tables.axis import IntArray
+from divulge.tables.disclosure import Disclosure, disclosure
+from divulge.tables.display import crosstab_html, kinds_of
+from divulge.tables.linear import INFINITE, FloatArray, Program
+from divulge.tables.network import UNBOUNDED, Network, network
+from divulge.tables.structure import BoolArray, Key, Relations
+from divulge.tables.table import Published, floor
+from divulge.work import InvalidInput, Problem
+from divulge.work.conditions import Step
+
+Number = int | float
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals(Mapping[Key, tuple[Number, Number]]):
+    """The feasibility interval of every suppressed cell, by its coordinates."""
+
+    published: Published
+    cells: IntArray
+    lower: FloatArray
+    upper: FloatArray
+    integral: bool
+
+    def __getitem__(self, key: Key) -> tuple[Number, Number]:
+        place = int(np.searchsorted(self.cells, self.published.structure.number(key)))
+        if place == len(self.cells) or self.cells[place] != self.published.structure.number(key):
+            raise KeyError(key)
+        return self._number(self.lower[place]), self._number(self.upper[place])
+
+    def __iter__(self) -> Iterator[Key]:
+        return (self.published.structure.addresses[cell] for cell in self.cells)
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @property
+    def widths(self) -> FloatArray:
+        """How wide each interval is, in the order of the cells, in units."""
+        return self.upper - self.lower
+
+    @cached_property
+    def disclosed(self) -> list[Key]:
+        """The suppressed cells whose value everybody can compute."""
+        structure = self.published.structure
+        return [structure.addresses[cell] for cell in self.cells[self.widths == 0]]
+
+    def disclosures(self) -> list[Disclosure]:
+        """For every disclosed cell, the sums by which it is computed."""
+        return [self.why(key) for key in self.disclosed]
+
+    def why(self, key: Key) -> Disclosure:
+        """The sums that disclose a cell.
+
+        >>> import divulge as dv
+        >>> published = dv.tables.Table.from_cells([[7, 11], [10, 60]]).publish({(0, 0)})
+        >>> print(intervals(published).why((0, 0)))
+        row=r1, column=c1 is known: column=c1: row adds up to Total.
+        """
+        if key not in self.disclosed:
+            raise InvalidInput("why", [Problem(str(key), "is not exactly disclosed.")])
+        place = int(np.searchsorted(self.cells, self.published.structure.number(key)))
+        return disclosure(self.published, int(self.cells[place]), int(self.lower[place]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The intervals as plain values, for JSON."""
+        structure = self.published.structure
+        cells = []
+        for cell in self.cells:
+            low, high = self[structure.addresses[cell]]
+            cells.append(
+                {
+                    "cell": list(structure.addresses[cell]),
+                    "label": structure.label(int(cell)),
+                    "lower": low,
+                    "upper": None if high == INFINITE else high,
+                }
+            )
+        return {"integral": self.integral, "disclosed": len(self.disclosed), "cells": cells}
+
+    def _repr_html_(self) -> str:
+        published, structure = self.published, self.published.structure
+        nobody = published.suppressed & False
+        kinds = kinds_of(structure, published.suppressed, nobody, structure.mask(self.disclosed))
+        return crosstab_html(published.to_rows(), kinds)
+
+    def _number(self, units: float) -> Number:
+        if units == INFINITE:
+            return units
+        decimals = self.published.decimals
+        return units / 10**decimals if decimals else int(units)
+
+
+def intervals(published: Published, cells: Any = None) -> Intervals:
+    """The feasibility interval of every suppressed cell (or of some of them).
+
+    Raises:
+        InvalidInput: if nothing could be behind what is published.
+
+    >>> from divulge.tables.table import Table
+    >>> table = Table.from_cells([[7, 11, 60], [10, 60, 11], [60, 12, 60]])
+    >>> intervals(table.publish({(0, 0), (0, 1), (1, 0), (1, 1)}))[(0, 0)]
+    (0, 17)
+    """
+    structure = published.structure
+    asked = published.suppressed if cells is None else structure.mask(cells)
+    wanted = np.flatnonzero(asked & published.suppressed)
+    least = floor(structure, published.lowest)
+    shifted = np.where(published.suppressed, 0, published.units - least)
+    lower, upper, integral = bounds(structure.relations, shifted, published.suppressed, wanted)
+    return Intervals(published, wanted, lower + least[wanted], upper + least[wanted], integral)
+
+
+def bounds(
+    relations: Relations, known: IntArray, suppressed: BoolArray, wanted: IntArray
+) -> tuple[FloatArray, FloatArray, bool]:
+    """Lower and upper bounds of wanted cells that are at least 0; and whether they are integral.
+
+    A pure function on arrays: `known` holds the values of the cells that are not suppressed.
+    """
+    if len(wanted) == 0:
+        return np.empty(0), np.empty(0), True
+    found = network(relations, suppressed)
+    with work.step("Auditing", len(wanted)) as step:
+        if found is not None:
+            start = feasible(relations, known, suppressed)
+            low, high = flow_bounds(found, start[found.cells], wanted)
+            step.advance(len(wanted))
+            return low, high, True
+        low, high = _linear_bounds(relations, known, suppressed, wanted, step)
+        return low, high, False
+
+
+def flow_bounds(net: Network, values: IntArray, wanted: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Bounds of wanted cells of a network, from any values that keep the sums."""
+    asked = np.searchsorted(net.cells, wanted)
+    rise = np.full(len(values), UNBOUNDED)
+    both = np.concatenate([asked, asked])
+    falling = np.repeat([False, True], len(asked))
+    limit = np.concatenate([np.full(len(asked), UNBOUNDED), values[asked]])
+    moved, _ = net.flows(rise, values, both, falling, limit)
+    up, down = moved[: len(asked)], moved[len(asked) :]
+    high = np.where(up >= UNBOUNDED, INFINITE, values[asked] + up.astype(float))
+    return (values[asked] - down).astype(float), high
+
+
+def feasible(relations: Relations, known: IntArray, suppressed: BoolArray) -> IntArray:
+    """Whole numbers for the suppressed cells of a network that keep all sums."""
+    program = _program(relations, known, suppressed)
+    answer = program.minimise(np.zeros(int(suppressed.sum())))
+    if not answer.optimal:
+        _refuse()
+    values = known.copy()
+    values[suppressed] = np.round(answer.values).astype(np.int64)
+    return values
+
+
+def _refuse() -> None:
+    message = "no table of possible values agrees with what is published."
+    raise InvalidInput("published table", [Problem("", message)])
+
+
+def _program(relations: Relations, known: IntArray, suppressed: BoolArray) -> Program:
+    """All that is known of the suppressed cells."""
+    matrix = relations.matrix(len(known))[np.flatnonzero(relations.independent)]
+    right = -(matrix @ np.where(suppressed, 0, known))
+    inside = matrix[:, np.flatnonzero(suppressed)]
+    touched = np.diff(inside.indptr) > 0
+    if np.any(right[~touched]):
+        _refuse()
+    rows = np.flatnonzero(touched)
+    count = inside.shape[1]
+    return Program(
+        inside[rows],
+        right[rows],
+        right[rows],
+        np.zeros(count),
+        np.full(count, INFINITE),
+        primal=True,
+    )
+
+
+def _linear_bounds(
+    relations: Relations, known: IntArray, suppressed: BoolArray, wanted: IntArray, step: Step
+) -> tuple[FloatArray, FloatArray]:
+    """Bounds by linear programs, one connected component of suppressed cells after the other."""
+    low, high = np.zeros(len(wanted)), np.full(len(wanted), INFINITE)
+    for component in components(relations, suppressed):
+        places = np.flatnonzero(component[wanted])
+        if len(places) == 0:
+            continue
+        inside = np.flatnonzero(component)
+        part = _program_of(relations, known, component)
+        for place in places:
+            column = int(np.searchsorted(inside, wanted[place]))
+            low[place], high[place] = _extremes(part, column, len(inside))
+            step.advance()
+    return low, high
+
+
+def _program_of(relations: Relations, known: IntArray, component: BoolArray) -> Program:
+    touching = np.zeros(relations.count, dtype=bool)
+    touching[relations.of_entry[component[relations.cells]]] = True
+    entries = touching[relations.of_entry]
+    lengths = np.diff(relations.starts)[touching]
+    part = Relations(
+        np.concatenate([[0], np.cumsum(lengths)]),
+        relations.cells[entries],
+        relations.signs[entries],
+        relations.independent[touching],
+        relations.names,
+    )
+    return _program(part, known, component)
+
+
+def _extremes(program: Program, column: int, columns: int) -> tuple[float, float]:
+    objective = np.zeros(columns)
+    objective[column] = 1
+    lowest = program.minimise(objective)
+    if lowest.status == "infeasible":
+        _refuse()
+    highest = program.minimise(-objective)
+    top = INFINITE if highest.status == "unbounded" else np.floor(-highest.objective + 1e-6)
+    return float(np.ceil(lowest.objective - 1e-6)), float(top)
+
+
+def components(relations: Relations, among: BoolArray) -> list[BoolArray]:
+    """The cells that hang together through sums of theirs, each group as a mask."""
+    from scipy.sparse.csgraph import connected_components
+
+    cells = np.flatnonzero(among)
+    matrix = relations.matrix(len(among))[:, cells]
+    matrix.data = np.abs(matrix.data)
+    count, label = connected_components(matrix.T @ matrix, directed=False)
+    masks = []
+    for group in range(count):
+        mask = np.zeros(len(among), dtype=bool)
+        mask[cells[label == group]] = True
+        masks.append(mask)
+    return masks

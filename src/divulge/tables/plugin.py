@@ -1,0 +1,88 @@
+"""The attack `tables` of a release: records, published as a table of totals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from divulge.assessment import Assessment
+from divulge.data import Dataset
+from divulge.data.dictionary import as_names, problems_with_names
+from divulge.tables.assessing import assess
+from divulge.tables.sensitivity import sensitive_cells
+from divulge.tables.suppress import suppress
+from divulge.tables.table import Table
+from divulge.work import Problem
+
+
+class TablesSettings(BaseModel):
+    """What an adversary of `attack = "tables"` may be told."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    by: str | list[str] = Field(description="The attributes along which the table is made.")
+    value: str | None = Field(None, description="What is summed; records are counted if not given.")
+    contributor: str | None = Field(None, description="Whose records belong together.")
+    min_frequency: int | None = Field(None, ge=1, description="Fewer contributors are sensitive.")
+    zeros_primary: bool = Field(False, description="Whether none counts as fewer.")
+    dominance: tuple[int, float] | None = Field(None, description="(n, k) dominance in percent.")
+    p_percent: float | None = Field(None, gt=0, description="The p% rule.")
+    suppress: Literal["optimal", "fast", "primary", "none"] = Field(
+        "optimal",
+        description="How the table is protected: by a pattern, by hiding sensitive cells only, "
+        "or not at all.",
+    )
+    width: float | None = Field(None, ge=0, description="How wide intervals are made.")
+    margins: Literal["published", "suppressible"] = Field(
+        "suppressible", description="Whether totals may be suppressed."
+    )
+    seconds: float = Field(60.0, gt=0, description="How long a pattern is looked for.")
+
+
+class TablesAttack:
+    """One dataset, published as a table, attacked with what is published."""
+
+    Settings: ClassVar[type[BaseModel]] = TablesSettings
+
+    def problems(
+        self, settings: TablesSettings, names: Mapping[str, Sequence[str]]
+    ) -> Iterator[Problem]:
+        """One dataset, attributes that exist, and a rule."""
+        if len(names) > 1:
+            yield Problem("dataset", f'names {len(names)}; attack "tables" takes one.')
+        for dataset, attributes in names.items():
+            of = f'dataset "{dataset}"'
+            yield from problems_with_names("by", as_names(settings.by), attributes, of)
+            for setting in ("value", "contributor"):
+                given = getattr(settings, setting)
+                yield from problems_with_names(setting, [given] if given else [], attributes, of)
+        rules = settings.min_frequency, settings.dominance, settings.p_percent
+        if all(rule is None for rule in rules):
+            yield Problem("", "give a rule of sensitivity: min_frequency, dominance or p_percent.")
+
+    def run(self, settings: TablesSettings, datasets: Sequence[Dataset]) -> Assessment:
+        """Make the table, protect it as told, and audit it."""
+        [dataset] = datasets
+        table = Table.from_records(dataset, settings.by, settings.value, settings.contributor)
+        sensitive = sensitive_cells(
+            table,
+            settings.min_frequency,
+            settings.zeros_primary,
+            settings.dominance,
+            settings.p_percent,
+        )
+        if settings.suppress in ("none", "primary"):
+            pattern = sensitive if settings.suppress == "primary" else np.zeros_like(sensitive)
+        else:
+            pattern = suppress(
+                table,
+                primary=sensitive,
+                width=settings.width,
+                method="fast" if settings.suppress == "fast" else "optimal",
+                margins=settings.margins,
+                seconds=settings.seconds,
+            ).pattern
+        return assess(table, table.publish(pattern), sensitive, dataset.name)

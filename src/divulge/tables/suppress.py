@@ -1,0 +1,285 @@
+"""Suppression: choose the cells that protect the sensitive ones at the least cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from divulge import work
+from divulge.tables.audit import bounds
+from divulge.tables.axis import IntArray
+from divulge.tables.display import crosstab_html, kinds_of
+from divulge.tables.fast import fast_pattern
+from divulge.tables.optimal import Solution, optimal_pattern
+from divulge.tables.problem import SuppressionProblem
+from divulge.tables.scopes import scopes_of
+from divulge.tables.sensitivity import Rules, refuse_nothing_to_do, sensitive_mask
+from divulge.tables.structure import BoolArray
+from divulge.tables.table import Published, Table
+from divulge.work import InvalidInput, Problem, Problems
+
+Method = Literal["optimal", "fast"]
+METHODS = ("optimal", "fast")
+
+
+@dataclass(frozen=True, eq=False)
+class Suppression:
+    """A protecting pattern: what it is, what it costs, and how good it is proven to be.
+
+    `bound` is what any protecting pattern costs at the least, and `gap` what that leaves open as
+    a share of the cost (0: proven cheapest). `first` says that among equally cheap patterns this
+    is the lexicographically first, so that the same table always gives the same pattern.
+    """
+
+    table: Table
+    pattern: Any
+    primary: Any
+    cost: float
+    bound: float
+    first: bool
+    method: str
+    published: Published
+    required: IntArray
+
+    @property
+    def gap(self) -> float:
+        """By how much the cost may exceed the least one, as a share of it."""
+        return (self.cost - self.bound) / self.cost if self.cost else 0.0
+
+    @property
+    def secondary(self) -> Any:
+        """The cells suppressed for the sake of the primary ones."""
+        structure = self.table.structure
+        return structure.spread(self.published.suppressed & ~structure.mask(self.primary))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures and the pattern as plain values, for JSON."""
+        structure = self.table.structure
+        primary = structure.mask(self.primary)
+        cells = np.flatnonzero(self.published.suppressed)
+        return {
+            "method": self.method,
+            "cost": self.cost,
+            "bound": self.bound,
+            "gap": self.gap,
+            "first_of_ties": self.first,
+            "primary": int(primary.sum()),
+            "suppressed": len(cells),
+            "cells": [
+                {
+                    "cell": list(structure.addresses[cell]),
+                    "label": structure.label(int(cell)),
+                    "primary": bool(primary[cell]),
+                }
+                for cell in cells
+            ],
+        }
+
+    def _repr_html_(self) -> str:
+        structure, hidden = self.table.structure, self.published.suppressed
+        kinds = kinds_of(structure, hidden, structure.mask(self.primary), hidden & False)
+        return crosstab_html(self.published.to_rows(), kinds)
+
+    def __repr__(self) -> str:
+        primary = int(self.table.structure.mask(self.primary).sum())
+        second = int(self.published.suppressed.sum()) - primary
+        proven = "proven cheapest" if self.gap == 0 else f"at most {self.gap:.1%} too dear"
+        return f"Suppression({primary} primary and {second} secondary cells; {proven})"
+
+
+def suppress(
+    table: Table,
+    min_frequency: int | None = None,
+    width: float | None = None,
+    zeros_primary: bool = False,
+    method: Method = "optimal",
+    *,
+    primary: Any = None,
+    never_primary: Any = None,
+    dominance: tuple[int, float] | None = None,
+    p_percent: float | None = None,
+    pq: tuple[float, float] | None = None,
+    request: float | None = None,
+    singletons: bool = False,
+    upper: Any = 0,
+    lower: Any = 0,
+    cost: Any = "number",
+    publish: Any = None,
+    margins: Literal["published", "suppressible"] = "published",
+    seconds: float = 60.0,
+) -> Suppression:
+    """Suppress the sensitive cells, and as few others as protect them.
+
+    Every sensitive cell's feasibility interval becomes at least `width` wide, reaches `upper`
+    above its value and `lower` below (numbers, or arrays in the shape of the table).
+
+    Args:
+        table: the table, or several linked ones.
+        min_frequency: cells with fewer contributors are sensitive; the other rules are those of
+            `sensitive_cells`.
+        width: the least width of a sensitive cell's interval; 1 if no protection is given.
+        zeros_primary: whether empty cells are below the minimum frequency.
+        method: "optimal" proves its answer, "fast" is for large tables.
+        primary: cells that are sensitive by hand.
+        never_primary: cells that are not, whatever the rules say.
+        dominance: see `sensitive_cells`.
+        p_percent: see `sensitive_cells`.
+        pq: see `sensitive_cells`.
+        request: see `sensitive_cells`.
+        singletons: see `sensitive_cells`.
+        upper: how far above its value the interval must reach.
+        lower: how far below.
+        cost: what a suppressed cell costs: "number", "value", or whole numbers in the shape of
+            the table.
+        publish: cells that must be published.
+        margins: whether totals may be suppressed for the sake of others. A sensitive total always
+            is.
+        seconds: when the search stops; the answer then has a gap.
+
+    Raises:
+        InvalidInput: if a demand cannot be met, with the cells that it concerns.
+
+    >>> table = Table.from_cells([[7, 11, 60], [10, 60, 11], [60, 12, 60]])
+    >>> found = suppress(table, min_frequency=10, width=10)
+    >>> found
+    Suppression(1 primary and 3 secondary cells; proven cheapest)
+    """
+    rules = Rules(min_frequency, zeros_primary, dominance, p_percent, pq, request, singletons)
+    refuse_nothing_to_do(rules, primary)
+    structure = table.structure
+    sensitive = sensitive_mask(table, rules) | structure.mask(primary)
+    sensitive &= ~structure.mask(never_primary)
+    problem = suppression_problem(table, sensitive, width, upper, lower, cost, publish, margins)
+    solution = _solved(problem, table, method, seconds)
+    if solution.hopeless:
+        problems = Problems("suppress")
+        for cell in solution.hopeless[:10]:
+            message = (
+                "cannot be protected as asked: too little around it may be suppressed. "
+                'Let totals be (margins="suppressible"), publish less, or ask for less.'
+            )
+            problems.add(structure.label(cell), message)
+        problems.raise_any()
+    _audit(problem, solution, table)
+    unit = 10**table.decimals if isinstance(cost, str) and cost == "value" else 1
+    return Suppression(
+        table=table,
+        pattern=structure.spread(solution.pattern),
+        primary=structure.spread(sensitive),
+        cost=solution.cost / unit if unit > 1 else solution.cost,
+        bound=solution.bound / unit if unit > 1 else solution.bound,
+        first=solution.first,
+        method=method,
+        published=table.publish(solution.pattern),
+        required=np.maximum(problem.sliding, problem.upper + problem.lower),
+    )
+
+
+def suppression_problem(
+    table: Table,
+    sensitive: BoolArray,
+    width: float | None = None,
+    upper: Any = 0,
+    lower: Any = 0,
+    cost: Any = "number",
+    publish: Any = None,
+    margins: str = "published",
+) -> SuppressionProblem:
+    """The problem on arrays, in units of the table, checked."""
+    structure, scale = table.structure, 10**table.decimals
+    kept = structure.mask(publish)
+    problems = Problems("suppress")
+    for cell in np.flatnonzero(kept & sensitive)[:10]:
+        problems.add(structure.label(int(cell)), "is sensitive and must be published: choose one.")
+    primary = np.flatnonzero(sensitive)
+    levels = {
+        name: np.ceil(_of_cells(table, given, name)[primary] * scale - 1e-9).astype(np.int64)
+        for name, given in (("upper", upper), ("lower", lower))
+    }
+    if width is None:
+        width = 0 if any(level.any() for level in levels.values()) else 1 / scale
+    if width < 0:
+        problems.add("width", f"{width:g} is below 0.")
+    values = table.units - table.floor
+    for cell in primary[levels["lower"] > values[primary]][:10]:
+        problems.add(
+            structure.label(int(cell)), "no cell can fall below its lowest value: `lower`."
+        )
+    problems.raise_any()
+    allowed = ~kept
+    if margins == "published":
+        allowed &= sensitive | ~_totals(table)
+    return SuppressionProblem(
+        structure.relations,
+        values,
+        primary,
+        levels["upper"],
+        levels["lower"],
+        np.full(len(primary), int(np.ceil(width * scale - 1e-9)), dtype=np.int64),
+        _costs(table, cost),
+        allowed,
+    )
+
+
+def _solved(problem: SuppressionProblem, table: Table, method: str, seconds: float) -> Solution:
+    if method not in METHODS:
+        raise InvalidInput(
+            "suppress", [Problem("method", f'"{method}" is not a method.', method, METHODS)]
+        )
+    scopes = scopes_of(table.structure)
+    if method == "optimal":
+        return optimal_pattern(problem, seconds, scopes)
+    with work.step("Suppressing"):
+        pattern, hopeless = fast_pattern(problem, scopes)
+    floor = problem.price(problem.start)
+    return Solution(pattern, problem.price(pattern), floor, False, tuple(hopeless))
+
+
+def _audit(problem: SuppressionProblem, solution: Solution, table: Table) -> None:
+    """No pattern leaves this house unaudited: a mistake of ours must not disclose anybody."""
+    known = np.where(solution.pattern, 0, problem.values)
+    low, high, _ = bounds(problem.relations, known, solution.pattern, problem.primary)
+    values = problem.values[problem.primary]
+    unsafe = (high - values < problem.upper) | (values - low < problem.lower)
+    unsafe |= high - low < problem.sliding
+    if unsafe.any():
+        label = table.structure.label(int(problem.primary[np.flatnonzero(unsafe)[0]]))
+        raise RuntimeError(f"the audit refuses the pattern: {label} is not protected")
+
+
+def _of_cells(table: Table, given: Any, name: str) -> Any:
+    """A number for all cells, or one a cell."""
+    array = np.asarray(given, dtype=float)
+    if array.ndim == 0:
+        return np.full(table.structure.size, float(array))
+    if table.structure.linked or array.shape != table.shape:
+        message = f"give a number or an array of the shape {table.shape}."
+        raise InvalidInput("suppress", [Problem(name, message)])
+    flat = np.empty(table.structure.size)
+    flat[table.structure.numbers[0]] = array
+    return flat
+
+
+def _costs(table: Table, cost: Any) -> IntArray:
+    if isinstance(cost, str):
+        if cost == "number":
+            return np.ones(table.structure.size, dtype=np.int64)
+        if cost == "value":
+            return np.maximum(np.abs(table.units), 1)
+        raise InvalidInput(
+            "suppress", [Problem("cost", f'"{cost}" is no cost.', cost, ["number", "value"])]
+        )
+    costs = _of_cells(table, cost, "cost")
+    if np.any(costs < 0) or np.any(costs != np.round(costs)):
+        raise InvalidInput("suppress", [Problem("cost", "costs are whole numbers from 0.")])
+    return np.asarray(costs, dtype=np.int64)
+
+
+def _totals(table: Table) -> BoolArray:
+    """The cells that are totals of others in every table they are in."""
+    relations = table.structure.relations
+    totals = np.zeros(table.structure.size, dtype=bool)
+    totals[relations.cells[relations.signs < 0]] = True
+    return totals

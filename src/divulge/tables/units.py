@@ -1,0 +1,38 @@
+"""Exact numbers: values as whole numbers of the smallest decimal unit they are written in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+MOST_DECIMALS = 6
+
+
+def in_units(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
+    """Whole numbers, and how many decimals they were freed of (six at the most).
+
+    >>> units, decimals = in_units(np.array([1.5, 2.25]))
+    >>> units.tolist(), decimals
+    ([150, 225], 2)
+    """
+    if np.issubdtype(values.dtype, np.integer) or values.dtype == bool:
+        return values.astype(np.int64), 0
+    for decimals in range(MOST_DECIMALS + 1):
+        scaled = values * 10.0**decimals
+        whole = np.round(scaled)
+        if decimals == MOST_DECIMALS or np.all(
+            np.abs(scaled - whole) <= 1e-9 * (1 + np.abs(whole))
+        ):
+            break
+    return whole.astype(np.int64), decimals
+
+
+def out_of_units(units: npt.NDArray[np.int64], decimals: int) -> npt.NDArray[Any]:
+    """Back to the numbers as they were given: whole ones stay whole.
+
+    >>> out_of_units(np.array([150]), 2).tolist()
+    [1.5]
+    """
+    return units / 10**decimals if decimals else units
