@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 
 import divulge as dv
+from divulge import work
 from divulge.records import partition, secrets
 
 from .plain import classes
@@ -231,3 +233,14 @@ def test_what_cannot_be_attacked_is_said(arguments: dict[str, Any], said: str) -
     with pytest.raises(dv.InvalidInput) as error:
         dv.records.attack(FIRST, knows=KNOWS, **arguments)
     assert said in str(error.value)
+
+
+def test_a_killed_run_remembers_what_an_attack_has_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with work.under(checkpoints=work.Checkpoints(tmp_path)):
+        first = dv.records.attack(FIRST, "CAS", KNOWS, "disability")
+        monkeypatch.setattr("divulge.records.collective._counted", None)
+        again = dv.records.attack(FIRST, "CAS", KNOWS, "disability")
+    assert again.to_dict() == first.to_dict()
+    assert again.risk().tolist() == first.risk().tolist()

@@ -7,14 +7,15 @@ value an inference; else she guesses (Alvim et al. 2022, Sec. 4).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from divulge.assessment import Assessment, Breakdown, Chart, Sentence
+from divulge import work
+from divulge.assessment import Assessment, Breakdown, Sentence
 from divulge.data import Dataset
 from divulge.engines import ClassSizes
 from divulge.qif import PriorPosterior
@@ -24,45 +25,61 @@ from divulge.records.secrets import Secrets
 
 def collective(
     dataset: Dataset,
-    secrets: Secrets,
+    secrets: Callable[[], Secrets],
     knows: list[str],
     seeks: list[str],
     model: str,
     gain: Any = None,
     figures: Mapping[str, float] = MappingProxyType({}),
+    key: Callable[[], Mapping[str, object]] | None = None,
 ) -> Assessment:
-    """Assess what is inferred of all records of a dataset."""
-    before = secrets.blind
-    occurrences = np.bincount(secrets.classes.sizes)
-    size = np.flatnonzero(occurrences)
-    sizes = ClassSizes(size, occurrences[size])
-    kept = secrets.fresh
+    """Assess what is inferred of all records of a dataset.
 
-    def chart() -> Chart:
-        return charts.class_sizes(sizes, dataset.subjects)
+    The secrets are worked out when they are needed, and again for single records or groups: an
+    assessment of millions of records is small. Under a key, a killed run remembers the counts.
+    """
 
-    certain = PriorPosterior(before.certain, secrets.certain)
-    right = PriorPosterior(before.right, secrets.right)
-    told = _told(dataset, knows, seeks, model, secrets.rows, certain, right)
+    def count() -> dict[str, npt.NDArray[Any]]:
+        return _counted(secrets(), gain)
+
+    found = count() if key is None or gain is not None else work.remember("records", key, count)
+    sizes = ClassSizes(found["size"], found["classes"])
+    certain = PriorPosterior(*(int(number) for number in found["certain"]))
+    right = PriorPosterior(*(float(number) for number in found["right"]))
+    rows = sizes.records
     return Assessment(
-        **told,
-        deterministic=PriorPosterior(before.deterministic, secrets.deterministic),
-        probabilistic=(
-            PriorPosterior(right.prior / secrets.rows, right.posterior / secrets.rows)
-            if gain is None
-            else secrets.gained(gain)
-        ),
+        **_told(dataset, knows, seeks, model, rows, certain, right),
+        deterministic=PriorPosterior(*(float(share) for share in found["deterministic"])),
+        probabilistic=PriorPosterior(*(float(share) for share in found["probabilistic"])),
         figures={
-            "classes": secrets.classes.number,
+            "classes": sizes.count,
             "singletons": sizes.singletons,
             "smallest_class": sizes.smallest,
-            "capacity": secrets.capacity,
+            "capacity": float(found["capacity"][0]),
             **figures,
         },
-        _chart=chart,
-        _breakdown=lambda group: _by_group(dataset, kept, knows, seeks, model, group),
-        _risk=lambda: kept.risk,
+        _chart=lambda: charts.class_sizes(sizes, dataset.subjects),
+        _breakdown=lambda group: _by_group(dataset, secrets(), knows, seeks, model, group),
+        _risk=lambda: secrets().risk,
     )
+
+
+def _counted(secrets: Secrets, gain: Any) -> dict[str, npt.NDArray[Any]]:
+    """All figures, before and after; they are small."""
+    before, rows = secrets.blind, secrets.rows
+    occurrences = np.bincount(secrets.classes.sizes)
+    size = np.flatnonzero(occurrences)
+    return {
+        "size": size,
+        "classes": occurrences[size],
+        "certain": np.array([before.certain, secrets.certain]),
+        "right": np.array([before.right, secrets.right]),
+        "deterministic": np.array([before.deterministic, secrets.deterministic]),
+        "probabilistic": np.array(
+            [before.right / rows, secrets.right / rows] if gain is None else secrets.gained(gain)
+        ),
+        "capacity": np.array([secrets.capacity]),
+    }
 
 
 def _by_group(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -160,9 +161,8 @@ def _grown(
             figures = {"datasets": years, "records_dropped": linked.dropped}
             for sought, secret, assessments in zip(wanted, secrets, found, strict=True):
                 model = f"C{'A' if sought else 'R'}{'S' if years == 1 else 'L'}"
-                assessments.append(
-                    collective(focal, Secrets(classes, secret), known, sought, model, gain, figures)
-                )
+                make = partial(Secrets, classes, secret)
+                assessments.append(collective(focal, make, known, sought, model, gain, figures))
             step.advance()
     return [Growth(tuple(assessments), focal.subjects) for assessments in found]
 

@@ -7,12 +7,14 @@ a longitudinal collection L).
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from divulge import work
 from divulge.assessment import Assessment
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
@@ -141,16 +143,35 @@ def attack(
 
 
 def _of_everybody(call: _Call) -> Assessment:
-    classes = Classes.all_alike(len(call.linked.records))
-    for year in range(len(call.datasets)):
-        classes = classes.refined(call.linked.knowledge(year, call.known))
-    secrets = Secrets(classes, joint_secret(call.linked, call.sought), call.prior)
+    def secrets() -> Secrets:
+        classes = Classes.all_alike(len(call.linked.records))
+        for year in range(len(call.datasets)):
+            classes = classes.refined(call.linked.knowledge(year, call.known))
+        return Secrets(classes, joint_secret(call.linked, call.sought), call.prior)
+
+    def key() -> dict[str, object]:
+        digest = hashlib.sha256(call.linked.records.tobytes())
+        for _, places in call.linked.years:
+            digest.update(places.tobytes())
+        if call.prior is not None:
+            digest.update(np.ascontiguousarray(call.prior).tobytes())
+        return {
+            "data": [dataset.fingerprint for dataset in call.datasets],
+            "records": digest.hexdigest(),
+            "model": call.model,
+            "knows": call.known,
+            "seeks": call.sought,
+            "on": call.on,
+        }
+
     figures: dict[str, float] = {}
     if call.model.endswith("L"):
         figures = {"datasets": len(call.datasets), "records_dropped": call.linked.dropped}
-    return collective(
-        call.linked.dataset, secrets, call.known, call.sought, call.model, call.gain, figures
-    )
+    focal = call.linked.dataset
+    with work.step(f"Counting {focal.subjects} who look alike"):
+        return collective(
+            focal, secrets, call.known, call.sought, call.model, call.gain, figures, key
+        )
 
 
 def _of_one(call: _Call, target: Any) -> Assessment:

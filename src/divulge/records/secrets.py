@@ -89,8 +89,7 @@ class Secrets:
     @cached_property
     def certain_of_each(self) -> npt.NDArray[np.bool_]:
         """Whether each record's secret is known for certain."""
-        certain: npt.NDArray[np.bool_] = self.pure[self.classes.of_record]
-        return certain
+        return np.asarray(self.pure[self.classes.of_record], np.bool_)
 
     @cached_property
     def right_of_each(self) -> FloatArray:
@@ -170,11 +169,6 @@ class Secrets:
     def capacity(self) -> float:
         """Multiplicative Bayes capacity: the most that any prior on secrets is multiplied."""
         return self._summary[2]
-
-    @property
-    def fresh(self) -> Secrets:
-        """The same secrets without what has been worked out of them so far: that is large."""
-        return Secrets(self.classes, self.secret, self.prior)
 
     @property
     def blind(self) -> Secrets:
