@@ -22,7 +22,7 @@ PACKAGES = [
     for name in divulge.__all__
     if isinstance(importlib.import_module("divulge").__getattr__(name), ModuleType)
 ]
-PAGES_THAT_RUN = ["why.md", "records.md", "qif.md"]
+PAGES_THAT_RUN = ["why.md", "records.md", "qif.md", "risk.md"]
 
 
 def public_objects() -> Iterator[tuple[str, griffe.Object | griffe.Alias]]:

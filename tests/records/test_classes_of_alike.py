@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from divulge import Dataset, Hierarchy, Limit, datasets, records
-from divulge.work import InvalidInput
+from divulge.work import DivulgeError, InvalidInput
 
 TREE = [
     ("0", "low", "*"),
@@ -223,3 +223,27 @@ def test_a_limit_that_cannot_be_is_refused_before_any_record_is_read() -> None:
         Limit("recursive_l_diversity", at_least=2, c=-1)
     with pytest.raises(InvalidInput, match="looks at all quasi-identifiers together"):
         Limit("individual_risk", at_most=0.2, attribute="age")
+
+
+@given(with_sensitive())
+def test_a_class_gives_away_its_commonest_value(dataset: Dataset) -> None:
+    found = records.t_closeness(dataset).assessment()
+    values = classes_of(dataset)
+    every = [value for each in values for value in each]
+    assert found.certain.posterior == sum(len(each) for each in values if len(set(each)) == 1)
+    assert found.right.posterior == sum(max(Counter(each).values()) for each in values)
+    assert found.right.prior == pytest.approx(max(Counter(every).values()))
+    assert found.probabilistic.prior <= found.probabilistic.posterior + 1e-12
+    assert sum(bar["count"] for bar in found.chart().records) == len(every)
+
+
+def test_what_the_pupils_classes_give_away_in_words() -> None:
+    found = records.distinct_l_diversity(datasets.school_year_example(), among="gender")
+    assert str(found.assessment()).splitlines() == [
+        "The worst class has a distinct l diversity of 2.",
+        "Of 10 pupils, the disability of none is certain once their class is known; guessing the "
+        "commonest of the class is right about 7.",
+        "These figures are exact.",
+    ]
+    with pytest.raises(DivulgeError, match="k_map has no sensitive attribute"):
+        records.k_map(datasets.school_year_example(), among="gender").assessment()

@@ -167,3 +167,31 @@ def test_no_record_of_a_household_survey_is_without_an_exact_risk(public_data: o
     assert np.all(np.isfinite(exact.values))
     assert np.all((exact.values > 0) & (exact.values <= 1))
     assert np.abs(exact.values - close.values).max() < 0.002
+
+
+def test_002_equation_1_with_each_aggregate() -> None:
+    companies = datasets.inflation_and_growth_example()
+    south = [190.0, 123.0, 145.0, 70.0, 200.0]
+    among = "Area"
+    for aggregate, crowd in [
+        ("sum", sum(south)),
+        ("count", 5),
+        ("mean", sum(south) / 5),
+        ("min", 70),
+        ("max", 200),
+        (lambda weights: 1 + weights.sum() / 2, 1 + sum(south) / 2),
+    ]:
+        risk = records.disclosure_risk(companies, aggregate, among)  # type: ignore[arg-type]
+        assert risk.values[1] == pytest.approx(1 / crowd)
+    same = records.reidentification_risk(companies, among).values.tolist()
+    assert records.disclosure_risk(companies, "sum", among).values.tolist() == same
+
+
+def test_an_aggregate_that_is_no_crowd_is_refused() -> None:
+    companies = datasets.inflation_and_growth_example()
+    with pytest.raises(DivulgeError, match="below 1 or not a number for 20 of 20 companies"):
+        records.disclosure_risk(companies, lambda weights: 0.0)
+    with pytest.raises(InvalidInput, match='Did you mean "mean"?'):
+        records.disclosure_risk(companies, "meen")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="only sum, count and mean"):
+        records.disclosure_risk(companies, "max", nulls="maybe")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from divulge import datasets
+from divulge import datasets, records
 from divulge.release import Release
 from divulge.report import check_into
 from divulge.report.results import REPORT
@@ -32,9 +32,25 @@ def demonstrate(folder: Path, pupils: int) -> None:
         if not verdict.passed
         else ""
     )
+    _special_companies(console)
     console.print(f"The report is in {folder / REPORT}", soft_wrap=True, highlight=False)
     console.print(
         f"Change {folder / RELEASE} and run: divulge check {folder / RELEASE} --out {folder}",
         soft_wrap=True,
         highlight=False,
     )
+
+
+def _special_companies(console: Console) -> None:
+    """What makes companies special, and what a missing cell hides from whom."""
+    companies = datasets.inflation_and_growth(5_000, balance="U")
+    found = records.suda(companies, max_size=3)
+    console.print("\nWhat makes the companies special (divulge suda):", highlight=False)
+    console.print(found.explain()[2], highlight=False)
+    risk = records.individual_risk(companies, "exact")
+    console.print(f"{risk.explain()[0]} (divulge risk)", highlight=False)
+    before = datasets.local_suppression_example()
+    after = datasets.local_suppression_example(protected=True)
+    counted = records.frequencies(after, original=before)
+    console.print("Seven companies of a paper, one cell suppressed:", highlight=False)
+    console.print(str(counted) + "\n", highlight=False)

@@ -13,6 +13,8 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
+from divulge.cli import risk
+
 FINE, LIMIT_FAILS, COULD_NOT_RUN = 0, 1, 2
 
 app = typer.Typer(
@@ -98,6 +100,10 @@ def schema(
     from divulge.release import release_schema, result_schema
 
     _print_json(release_schema() if of == "release" else result_schema())
+
+
+app.command()(risk.risk)
+app.command()(risk.suda)
 
 
 def main() -> NoReturn:

@@ -5,6 +5,7 @@ from divulge.records.class_measure import ClassMeasure
 from divulge.records.closeness import t_closeness
 from divulge.records.clusters import cluster_risk, household_risk
 from divulge.records.continuous import distance_linkage, interval_disclosure
+from divulge.records.disclosure_risk import disclosure_risk
 from divulge.records.diversity import (
     beta_likeness,
     distinct_l_diversity,
@@ -23,7 +24,8 @@ from divulge.records.presence import (
     three_attackers,
 )
 from divulge.records.record_risk import RecordRisk
-from divulge.records.suda import MinimalUniques, Suda, suda
+from divulge.records.special_sets import MinimalUniques
+from divulge.records.suda import Suda, suda
 
 __all__ = [
     "MODELS",
@@ -37,6 +39,7 @@ __all__ = [
     "beta_likeness",
     "cluster_risk",
     "delta_presence",
+    "disclosure_risk",
     "distance_linkage",
     "distinct_l_diversity",
     "entropy_l_diversity",

@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from divulge.assessment import Assessment, Chart, Sentence
 from divulge.assessment.sentence import number
 from divulge.data import Dataset
+from divulge.qif import PriorPosterior
 from divulge.records.alike import FloatArray, IntArray
+from divulge.records.equivalence import SensitiveClasses
+from divulge.work import DivulgeError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+BARS = 12
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,6 +31,7 @@ class ClassMeasure:
     size: IntArray
     dataset: Dataset
     worst: Literal["lowest", "highest"]
+    sensitive: SensitiveClasses | None = None
 
     @property
     def value(self) -> float:
@@ -50,6 +57,55 @@ class ClassMeasure:
             column.value(int(code)): float(worst(values[column.codes == code]))
             for code in np.unique(column.codes)
         }
+
+    def assessment(self) -> Assessment:
+        """What the classes give away of the sensitive attribute, in the currency of all attacks.
+
+        An adversary who finds a victim's class takes its commonest value; before, she would take
+        the commonest of all.
+        """
+        found = self.sensitive
+        if found is None:
+            raise DivulgeError(f"{self.measure} has no sensitive attribute that could be inferred")
+        highest = np.zeros(found.classes)
+        np.maximum.at(highest, found.of_class, found.count)
+        kinds = np.bincount(found.of_class, minlength=found.classes)
+        rows = int(found.size.sum())
+        certain, right = int(found.size[kinds == 1].sum()), float(highest.sum())
+        alike = bool(found.overall.max() == 1)
+        values = {
+            "measure": self.measure.replace("_", " "),
+            "value": self.value,
+            "attribute": found.attribute,
+            "certain": certain,
+            "right": right,
+            "total": rows,
+            "subjects": self.dataset.subjects,
+        }
+        return Assessment.from_counts(
+            attack="risk",
+            model=self.measure,
+            dataset=self.dataset.name,
+            knows=found.among,
+            seeks=(found.attribute,),
+            secrets=rows,
+            subjects=self.dataset.subjects,
+            claim="exact",
+            certain=PriorPosterior(rows if alike else 0, certain),
+            right=PriorPosterior(float(found.overall.max()) * rows, right),
+            sentences=(
+                Sentence("divulge.records", "classes.measured", values),
+                Sentence("divulge.records", "classes.inferred", values),
+            ),
+            figures={self.measure: self.value, "classes": found.classes},
+            _chart=self.chart,
+        )
+
+    def chart(self) -> Chart:
+        """How many records are in classes of which measure."""
+        from divulge.records.risk_charts import measured_classes
+
+        return measured_classes(self, BARS)
 
     def summary(self) -> dict[str, Any]:
         """The value, and how it is spread over the classes; no record."""

@@ -58,7 +58,9 @@ def t_closeness(
         values = _ordered(found, _ranks(dataset, found, order))
     else:
         values = _hierarchical(found, _branches(dataset, found))
-    return ClassMeasure("t_closeness", values, found.of_record, found.size, dataset, "highest")
+    return ClassMeasure(
+        "t_closeness", values, found.of_record, found.size, dataset, "highest", found
+    )
 
 
 def _equal(found: SensitiveClasses) -> FloatArray:

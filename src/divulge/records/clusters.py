@@ -84,7 +84,7 @@ def _spread(risk: RecordRisk, cluster: IntArray, measure: str) -> RecordRisk:
     values: FloatArray = -np.expm1(nobody)[members]
     figures = {"clusters": size, "largest_cluster": int(np.bincount(members).max())}
     return RecordRisk(
-        values, measure, risk.dataset, risk.attributes, risk.claim, risk.notes, figures
+        values, measure, risk.dataset, risk.attributes, risk.claim, risk.notes, figures, risk.detail
     )
 
 

@@ -89,10 +89,12 @@ def beta_likeness(
     everywhere = found.overall[found.code]
     gain = np.zeros(found.classes)
     np.maximum.at(gain, found.of_class, (found.share - everywhere) / everywhere)
-    return ClassMeasure("beta_likeness", gain, found.of_record, found.size, dataset, "highest")
+    return ClassMeasure(
+        "beta_likeness", gain, found.of_record, found.size, dataset, "highest", found
+    )
 
 
 def _least(
     measure: str, dataset: Dataset, found: SensitiveClasses, values: FloatArray
 ) -> ClassMeasure:
-    return ClassMeasure(measure, values, found.of_record, found.size, dataset, "lowest")
+    return ClassMeasure(measure, values, found.of_record, found.size, dataset, "lowest", found)

@@ -28,6 +28,7 @@ class SensitiveClasses:
     of_class: IntArray
     code: IntArray
     count: IntArray
+    among: tuple[str, ...]
 
     @property
     def classes(self) -> int:
@@ -88,6 +89,7 @@ def sensitive_classes(
         entries // values,
         entries % values,
         count.astype(np.int64),
+        tuple(names),
     )
 
 

@@ -74,12 +74,13 @@ class Frequencies:
         """One over the frequency in the sample: the risk if the adversary knows who is in it."""
         return RecordRisk(
             1 / np.maximum(self.sample, 1.0),
-            f"prosecutor_{self.nulls}",
+            "prosecutor_risk",
             self.dataset,
             self.attributes,
             self.claim,
             notes=self.sentences(),
             figures={"uniques": self.uniques},
+            detail=self.nulls,
         )
 
     def sentences(self) -> tuple[Sentence, ...]:

@@ -67,11 +67,12 @@ def individual_risk(
     notes = () if sampled else (Sentence("divulge.records", "risk.unweighted"),)
     return RecordRisk(
         risk(pairs[0], pairs[1])[inverse.reshape(-1)],
-        f"individual_{method}",
+        "individual_risk",
         dataset,
         found.attributes,
         "estimate" if sampled or nulls == "bayes" else "exact",
         notes,
+        detail=method,
     )
 
 

@@ -143,7 +143,7 @@ def journalist_risk(
     estimated = population is None and sampling_weights(dataset) is not None
     return RecordRisk(
         1 / np.maximum(k_map(dataset, population, among).values, 1),
-        "journalist",
+        "journalist_risk",
         dataset,
         tuple(dataset.attributes(among, "among")),
         "estimate" if estimated else "exact",

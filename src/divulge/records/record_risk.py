@@ -44,6 +44,13 @@ class RecordRisk:
     claim: Claim
     notes: tuple[Sentence, ...] = ()
     figures: Mapping[str, float] = field(default_factory=dict)
+    detail: str = ""
+
+    @property
+    def title(self) -> str:
+        """What the risk is called in sentences and pictures."""
+        words = self.measure.replace("_", " ").replace("dis suda", "DIS-SUDA")
+        return f"{words} ({self.detail})" if self.detail else words
 
     @property
     def highest(self) -> float:
@@ -92,6 +99,7 @@ class RecordRisk:
         quarters = np.quantile(self.values, [0.25, 0.5, 0.75, 0.95])
         return {
             "measure": self.measure,
+            "detail": self.detail,
             "dataset": self.dataset.name,
             "attributes": list(self.attributes),
             "records": int(self.values.size),
@@ -147,7 +155,7 @@ class RecordRisk:
         right = fsum(values)
         certain = int((values >= 1).sum())
         said = {
-            "measure": self.measure.replace("_", " "),
+            "measure": self.title,
             "subjects": self.dataset.subjects,
             "total": secrets,
             "average": right / secrets,
@@ -165,7 +173,7 @@ class RecordRisk:
             }
         return Assessment.from_counts(
             attack="risk",
-            model=self.measure,
+            model=f"{self.measure} {self.detail}".strip(),
             dataset=self.dataset.name,
             knows=self.attributes,
             seeks=(),
@@ -192,7 +200,7 @@ class RecordRisk:
 
     def __repr__(self) -> str:
         return (
-            f'RecordRisk({self.measure} of "{self.dataset.name}", {self.claim}: '
+            f'RecordRisk({self.title} of "{self.dataset.name}", {self.claim}: '
             f"{percent(self.average)} on average, {percent(self.highest)} at the highest)"
         )
 

@@ -52,6 +52,8 @@ class RiskAttack:
         if original and settings.measure not in ("individual", "prosecutor"):
             message = f'"{settings.nulls}" goes with measure individual or prosecutor.'
             yield Problem("nulls", message)
+        if settings.measure == "suda" and settings.nulls == "standard":
+            yield Problem("nulls", '"standard" does not go with measure suda; use maybe or value.')
         if len(names) > 2 or (len(names) == 2 and not original and not _of_two(settings)):
             yield Problem("dataset", f'names {len(names)}; measure "{settings.measure}" takes one.')
         if original and len(names) < 2:
@@ -83,7 +85,8 @@ class RiskAttack:
         if settings.measure == "journalist":
             return journalist_risk(dataset, other, knows)
         if settings.measure == "suda":
-            return suda(dataset, settings.max_size, settings.sampling_fraction, knows).risk()
+            way: Literal["maybe", "value"] = "value" if nulls == "value" else "maybe"
+            return suda(dataset, settings.max_size, settings.sampling_fraction, knows, way).risk()
         return individual_risk(dataset, settings.method, knows, nulls, other)
 
 

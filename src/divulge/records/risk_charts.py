@@ -10,10 +10,11 @@ import numpy as np
 
 from divulge.assessment import Chart
 from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR
-from divulge.assessment.sentence import percent
+from divulge.assessment.sentence import number, percent
 from divulge.records.charts import BANDS
 
 if TYPE_CHECKING:
+    from divulge.records.class_measure import ClassMeasure
     from divulge.records.frequencies import Frequencies
     from divulge.records.record_risk import RecordRisk
     from divulge.records.suda import Suda
@@ -30,7 +31,7 @@ def risks(risk: RecordRisk, threshold: float) -> Chart:
         label = f"to {percent(high)}"
         count = int(inside.sum()) + (int((risk.values == 0).sum()) if low == 0 else 0)
         records.append({"risk": label, "count": count, "at_risk": low >= threshold})
-    title = f"How many {risk.dataset.subjects} have which {risk.measure.replace('_', ' ')}"
+    title = f"How many {risk.dataset.subjects} have which {risk.title}"
     return _bars(records, "risk", title, risk.dataset.subjects, int(risk.values.size))
 
 
@@ -64,6 +65,21 @@ def contributions(found: Suda) -> Chart:
     )
     said = "; ".join(f"{r['attribute']}: {percent(float(str(r['share'])))}" for r in records)
     return Chart.of(bars, records, f"Share of all scores by attribute: {said}")
+
+
+def measured_classes(found: ClassMeasure, bars: int) -> Chart:
+    """How many records are in classes of which measure; the worst bar in the colour of risk."""
+    low, high = float(found.classes.min()), float(found.classes.max())
+    edges = np.linspace(low, high, bars + 1) if high > low else np.array([low, low + 1])
+    counts, _ = np.histogram(found.classes, edges, weights=found.size)
+    worst = 0 if found.worst == "lowest" else counts.size - 1
+    what = found.measure.replace("_", " ")
+    records = [
+        {what: f"from {number(float(edge))}", "count": int(count), "at_risk": place == worst}
+        for place, (edge, count) in enumerate(zip(edges, counts, strict=False))
+    ]
+    title = f"How many {found.dataset.subjects} are in classes of which {what}"
+    return _bars(records, what, title, found.dataset.subjects, int(found.size.sum()))
 
 
 def _bars(
