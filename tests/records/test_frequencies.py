@@ -225,3 +225,14 @@ def test_what_cannot_be_counted_is_said() -> None:
     with pytest.raises(InvalidInput, match="has 2 records and the release 7"):
         short = Dataset.from_arrow(before.to_arrow().slice(0, 2))
         records.frequencies(after, nulls="known", original=short)
+
+
+def test_every_risk_shows_the_ways_of_counting_side_by_side() -> None:
+    before = datasets.local_suppression_example()
+    after = datasets.local_suppression_example(protected=True)
+    risk = records.individual_risk(after, "exact", nulls="bayes", original=before)
+    assert risk.summary()["alone_maybe"] == 0
+    assert risk.summary()["alone_known"] == 1
+    assert "Counting flatters" in str(risk)
+    assert "Give the original" in str(records.reidentification_risk(after))
+    assert "alone_maybe" not in records.individual_risk(before).summary()

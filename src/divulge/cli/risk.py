@@ -83,7 +83,8 @@ def risk(
         summary = {**found.summary(threshold), "frequencies": counted.to_dict()}
         said = found.assessment(threshold).explain()
         if measure != "prosecutor":
-            said = [*map(str, counted.sentences()), *said]
+            # The claim comes last, and what both say is said once.
+            said = list(dict.fromkeys([*map(str, counted.sentences()), *said]))
         _write(found.to_arrow(), out)
         _show({**summary, "sentences": said}, said, found.by(by) if by else None, json)
     raise typer.Exit(LIMIT_FAILS if at_most is not None and found.highest > at_most else FINE)

@@ -82,7 +82,8 @@ def _spread(risk: RecordRisk, cluster: IntArray, measure: str) -> RecordRisk:
     with np.errstate(divide="ignore"):
         nobody = np.bincount(members, np.log1p(-risk.values), minlength=size)
     values: FloatArray = -np.expm1(nobody)[members]
-    figures = {"clusters": size, "largest_cluster": int(np.bincount(members).max())}
+    largest = int(np.bincount(members).max())
+    figures = {**risk.figures, "clusters": size, "largest_cluster": largest}
     return RecordRisk(
         values, measure, risk.dataset, risk.attributes, risk.claim, risk.notes, figures, risk.detail
     )

@@ -79,7 +79,7 @@ class Frequencies:
             self.attributes,
             self.claim,
             notes=self.sentences(),
-            figures={"uniques": self.uniques},
+            figures={"uniques": self.uniques, **self.side_by_side()},
             detail=self.nulls,
         )
 
@@ -90,15 +90,22 @@ class Frequencies:
             "subjects": self.dataset.subjects,
             "uniques": self.uniques,
             "nulls": self.nulls,
-            **{f"alone_{name}": count for name, count in self.others.items()},
         }
-        said = [Sentence("divulge.records", "frequencies.alone", values)]
+        return Sentence("divulge.records", "frequencies.alone", values), *self.flattery()
+
+    def flattery(self) -> tuple[Sentence, ...]:
+        """A sentence where one way of counting makes the data look safer than another does."""
+        values = {f"alone_{name}": count for name, count in self.others.items()}
         if {"maybe", "known"} <= set(self.others) and self.others["known"] > self.others["maybe"]:
-            values["more"] = self.others["known"] - self.others["maybe"]
-            said.append(Sentence("divulge.records", "frequencies.flatters", values))
-        elif self.others.get("standard", 0) > self.others.get("maybe", 0):
-            said.append(Sentence("divulge.records", "frequencies.hidden", values))
-        return tuple(said)
+            return (Sentence("divulge.records", "frequencies.flatters", values),)
+        if "known" not in self.others and self.others["standard"] > self.others["maybe"]:
+            return (Sentence("divulge.records", "frequencies.hidden", values),)
+        return ()
+
+    def side_by_side(self) -> dict[str, float]:
+        """How many stand alone under each way of counting, where cells are missing."""
+        differ = len(set(self.others.values())) > 1
+        return {f"alone_{name}": count for name, count in self.others.items() if differ}
 
     def summary(self) -> dict[str, Any]:
         """The figures under these semantics, and how many stand alone under the others."""

@@ -71,8 +71,9 @@ def individual_risk(
         dataset,
         found.attributes,
         "estimate" if sampled or nulls == "bayes" else "exact",
-        notes,
-        detail=method,
+        (*notes, *found.flattery()),
+        found.side_by_side(),
+        method,
     )
 
 
@@ -94,6 +95,8 @@ def reidentification_risk(
         dataset,
         found.attributes,
         "estimate" if sampled else "exact",
+        found.flattery(),
+        found.side_by_side(),
     )
 
 
