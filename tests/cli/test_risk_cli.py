@@ -82,3 +82,13 @@ def test_attributes_that_do_not_exist_are_exit_2(divulge: Command, companies: Pa
     done = divulge("suda", companies, "-q", "Secto")
     assert done.returncode == 2
     assert 'Did you mean "Sector"?' in done.stderr
+
+
+def test_a_word_for_missing_is_a_missing_value(divulge: Command, tmp_path: Path) -> None:
+    (tmp_path / "towns.csv").write_text("town\nRoma\nRoma\nNA\n")
+    plain = json.loads(divulge("risk", "towns.csv", "-q", "town", "--json").stdout)
+    told = json.loads(
+        divulge("risk", "towns.csv", "-q", "town", "--missing", "NA", "--json").stdout
+    )
+    assert plain["frequencies"]["uniques"] == 1
+    assert told["frequencies"]["alone_by_semantics"] == {"maybe": 0, "standard": 1, "value": 1}

@@ -195,3 +195,20 @@ def test_an_aggregate_that_is_no_crowd_is_refused() -> None:
         records.disclosure_risk(companies, "meen")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="only sum, count and mean"):
         records.disclosure_risk(companies, "max", nulls="maybe")
+
+
+@pytest.mark.data
+def test_eight_records_have_the_risks_that_established_tools_print(public_data: object) -> None:
+    from pathlib import Path
+
+    from divulge import read
+
+    eight = read(
+        Path(str(public_data)) / "sdcmicro" / "francdat.csv",
+        roles={"quasi_identifier": ["Key1", "Key2", "Key3", "Key4"], "weight": "w"},
+    )
+    counted = records.frequencies(eight)
+    assert counted.sample.tolist() == [2, 2, 2, 1, 1, 1, 1, 2]
+    assert counted.population.tolist() == [110, 84.5, 84.5, 17, 541, 8, 5, 110]
+    risk = records.individual_risk(eight).values.round(3).tolist()
+    assert risk == [0.017, 0.022, 0.022, 0.177, 0.012, 0.297, 0.402, 0.017]

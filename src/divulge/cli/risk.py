@@ -20,6 +20,10 @@ Attributes = Annotated[
     typer.Option("--quasi-identifier", "-q", help="An attribute to consider; repeat for more."),
 ]
 Weight = Annotated[str | None, typer.Option(help="The attribute with the sampling weights.")]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(help="What stands for a missing value in a text file; repeat for more."),
+]
 OfRelease = Annotated[str | None, typer.Option(help="Which dataset of a release file.")]
 Out = Annotated[
     Path | None, typer.Option(help="Write a column per record to this file (.csv, .parquet).")
@@ -54,6 +58,7 @@ def risk(
         Path | None, typer.Option(help="The same records before protection (known, bayes).")
     ] = None,
     dataset: OfRelease = None,
+    missing: Missing = None,
     threshold: Annotated[float, typer.Option(min=0, max=1, help="Records at risk.")] = 0.2,
     by: By = None,
     at_most: AtMost = None,
@@ -67,8 +72,8 @@ def risk(
     from divulge.data import read
 
     with conditions(seconds):
-        held = _read(data, dataset, quasi_identifier, weight, household)
-        before = read(original) if original is not None else None
+        held = _read(data, dataset, quasi_identifier, weight, household, missing)
+        before = read(original, missing=("", *(missing or ()))) if original is not None else None
         counted = records.frequencies(held, nulls, original=before)
         if measure == "household":
             found = records.household_risk(held, method, nulls=nulls)
@@ -100,6 +105,7 @@ def suda(
         float, typer.Option(help="The share of the population that is in the file.")
     ] = 0.01,
     dataset: OfRelease = None,
+    missing: Missing = None,
     by: By = None,
     at_most: AtMost = None,
     out: Out = None,
@@ -112,7 +118,7 @@ def suda(
     from divulge.cli.running import conditions
 
     with conditions(seconds):
-        held = _read(data, dataset, quasi_identifier, None, None)
+        held = _read(data, dataset, quasi_identifier, None, None, missing)
         found = records.suda(held, max_size, sampling_fraction)
         said = found.explain()
         said += [
@@ -131,6 +137,7 @@ def _read(
     attributes: list[str] | None,
     weight: str | None,
     household: str | None,
+    missing: list[str] | None,
 ) -> Dataset:
     """A dataset with the roles that were given on top of those of a release."""
     from divulge.data import read
@@ -146,7 +153,7 @@ def _read(
             raise InvalidInput(str(path), [Problem("dataset", message, name or "", list(plans))])
         held = plans[name].read()
     else:
-        held = read(path)
+        held = read(path, missing=("", *(missing or ())))
     roles: dict[str, Any] = {str(role): of for role, of in held.roles.items()}
     given = {"quasi_identifier": attributes, "weight": weight, "household": household}
     for role, names in given.items():

@@ -18,7 +18,7 @@ from divulge.work import DivulgeError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BARS = 12
+BARS = 8
 
 
 @dataclass(frozen=True, repr=False)

@@ -75,10 +75,10 @@ def measured_classes(found: ClassMeasure, bars: int) -> Chart:
     worst = 0 if found.worst == "lowest" else counts.size - 1
     what = found.measure.replace("_", " ")
     records = [
-        {what: f"from {number(float(edge))}", "count": int(count), "at_risk": place == worst}
+        {what: number(float(edge)), "count": int(count), "at_risk": place == worst}
         for place, (edge, count) in enumerate(zip(edges, counts, strict=False))
     ]
-    title = f"How many {found.dataset.subjects} are in classes of which {what}"
+    title = f"How many {found.dataset.subjects} are in classes of which {what} (from)"
     return _bars(records, what, title, found.dataset.subjects, int(found.size.sum()))
 
 
