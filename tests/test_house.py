@@ -22,7 +22,14 @@ PACKAGES = [
     for name in divulge.__all__
     if isinstance(importlib.import_module("divulge").__getattr__(name), ModuleType)
 ]
-PAGES_THAT_RUN = ["why.md", "records.md", "events.md", "tables.md", "qif.md"]
+PAGES_THAT_RUN = [
+    "why.md",
+    "records.md",
+    "risk.md",
+    "events.md",
+    "tables.md",
+    "qif.md",
+]
 
 
 def public_objects() -> Iterator[tuple[str, griffe.Object | griffe.Alias]]:

@@ -33,6 +33,7 @@ def demonstrate(folder: Path, pupils: int) -> None:
     if not verdict.passed:
         say("\nThis release is meant to fail: that is what the report is for.")
     _show_sweep(datasets.school_census(min(pupils, SWEPT_PUPILS)), folder)
+    _show_special_companies()
     say(f"The report is in {folder / REPORT}")
     say(f"Change {folder / RELEASE} and run: divulge check {folder / RELEASE} --out {folder}")
 
@@ -47,6 +48,18 @@ def _show_sweep(pupils: Dataset, folder: Path) -> None:
         f"pupils, the most telling three are {', '.join(worst['knows'])}: they single out "
         f"{percent(worst['success'])}. The picture of all sets is in {folder / SWEEP}\n"
     )
+
+
+def _show_special_companies() -> None:
+    """What makes companies special, and what a missing cell hides from whom."""
+    companies = datasets.inflation_and_growth(5_000, balance="U")
+    say("What makes the companies special (divulge suda):")
+    say(records.suda(companies, max_size=3).explain()[2])
+    say(f"{records.individual_risk(companies, 'exact').explain()[0]} (divulge risk)")
+    before = datasets.local_suppression_example()
+    after = datasets.local_suppression_example(protected=True)
+    say("Seven companies of a paper, one cell suppressed:")
+    say(f"{records.frequencies(after, original=before)}\n")
 
 
 def make_payments(folder: Path) -> None:

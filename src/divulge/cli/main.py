@@ -14,7 +14,7 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from divulge.cli import events, records, tables
+from divulge.cli import events, records, risk, tables
 from divulge.cli.showing import print_json, say, shown
 
 FINE, LIMIT_FAILS, COULD_NOT_RUN = 0, 1, 2
@@ -138,6 +138,10 @@ def schema(
 
 app.command()(records.attack)
 app.command()(records.sweep)
+
+
+app.command()(risk.risk)
+app.command()(risk.suda)
 
 
 def main() -> NoReturn:

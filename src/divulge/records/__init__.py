@@ -1,21 +1,71 @@
 """Attacks on records: who is singled out, and what is inferred, by what an adversary knows."""
 
 from divulge.records.anonymity import k_anonymity
+from divulge.records.class_measure import ClassMeasure
+from divulge.records.closeness import t_closeness
+from divulge.records.clusters import cluster_risk, household_risk
+from divulge.records.continuous import distance_linkage, interval_disclosure
+from divulge.records.disclosure_risk import disclosure_risk
+from divulge.records.diversity import (
+    beta_likeness,
+    distinct_l_diversity,
+    entropy_l_diversity,
+    recursive_l_diversity,
+)
+from divulge.records.frequencies import Frequencies, frequencies
+from divulge.records.individual_risk import individual_risk, reidentification_risk
 from divulge.records.linkage import link
 from divulge.records.longitudinal import Growth, longitudinal, longitudinal_of_each
 from divulge.records.models import EVERYDAY_NAMES, MODELS, attack
+from divulge.records.population_models import PopulationUniques, population_uniques
+from divulge.records.presence import (
+    delta_presence,
+    journalist_risk,
+    k_map,
+    prosecutor_risk,
+    three_attackers,
+)
+from divulge.records.record_risk import RecordRisk
+from divulge.records.special_sets import MinimalUniques
+from divulge.records.suda import Suda, suda
 from divulge.records.sweep import sweep
 from divulge.records.sweep_result import Sweep
 
 __all__ = [
     "EVERYDAY_NAMES",
     "MODELS",
+    "ClassMeasure",
+    "Frequencies",
     "Growth",
+    "MinimalUniques",
+    "PopulationUniques",
+    "RecordRisk",
+    "Suda",
     "Sweep",
     "attack",
+    "beta_likeness",
+    "cluster_risk",
+    "delta_presence",
+    "disclosure_risk",
+    "distance_linkage",
+    "distinct_l_diversity",
+    "entropy_l_diversity",
+    "frequencies",
+    "household_risk",
+    "individual_risk",
+    "interval_disclosure",
+    "journalist_risk",
     "k_anonymity",
+    "k_map",
     "link",
     "longitudinal",
     "longitudinal_of_each",
+    "population_uniques",
+    "prosecutor_risk",
+    "recursive_l_diversity",
+    "reidentification_risk",
+    "suda",
     "sweep",
+    "t_closeness",
+    "three_attackers",
 ]

@@ -1,0 +1,101 @@
+"""Statistical disclosure risk in general: one over an aggregate of those who look alike.
+
+Bellomarini et al., Eq. 1: rho = 1 / lambda(the records with the same values). The choice of
+lambda gives re-identification risk (sum of weights), k-anonymity (count), individual risk (mean
+weight, Algorithm 5), or whatever an expert takes for the size of the crowd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from divulge.data import Dataset
+from divulge.records.alike import FloatArray, classes
+from divulge.records.frequencies import Nulls, frequencies
+from divulge.records.record_risk import RecordRisk
+from divulge.records.weighing import sampling_weights, weights_or_ones
+from divulge.work import DivulgeError, InvalidInput, Problem
+
+Named: TypeAlias = Literal["sum", "count", "mean", "min", "max"]
+AGGREGATES: tuple[Named, ...] = get_args(Named)
+Aggregate: TypeAlias = Named | Callable[[FloatArray], float]
+"""What is made of the weights of those who look alike: by name, or a function of them."""
+
+
+def disclosure_risk(
+    dataset: Dataset,
+    aggregate: Aggregate = "sum",
+    among: str | Iterable[str] | None = None,
+    nulls: Nulls = "value",
+) -> RecordRisk:
+    """One over an aggregate of the weights of those who look like each record.
+
+    Args:
+        dataset: the records.
+        aggregate: `sum`, `count`, `mean`, `min` or `max` of the weights, or a function that takes
+            the weights of a class and gives a number of at least 1.
+        among: the attributes to consider; all quasi-identifiers if none are given.
+        nulls: what a missing value may stand for; `min`, `max` and functions need classes that do
+            not overlap, so they take `value` only.
+
+    >>> import divulge as dv
+    >>> companies = dv.datasets.inflation_and_growth_example()
+    >>> disclosure_risk(companies, "count", among="Area").highest
+    0.2
+    >>> round(1 / disclosure_risk(companies, np.median, among="Area").highest)
+    97
+    """
+    if not callable(aggregate) and aggregate not in AGGREGATES:
+        message = f'"{aggregate}" is not an aggregate; give one of these or a function.'
+        problem = Problem("aggregate", message, str(aggregate), AGGREGATES)
+        raise InvalidInput("disclosure_risk", [problem])
+    if aggregate in ("sum", "count", "mean"):
+        found = frequencies(dataset, nulls, among=among)
+        crowd = {
+            "sum": found.population,
+            "count": found.sample.astype(np.float64),
+            "mean": found.population / found.sample,
+        }[str(aggregate)]
+        names = found.attributes
+    else:
+        if nulls != "value":
+            message = "only sum, count and mean may look at missing values in other ways."
+            raise InvalidInput("disclosure_risk", [Problem("nulls", message)])
+        names = tuple(dataset.attributes(among, "among"))
+        crowd = _of_classes(dataset, names, aggregate)
+    if not np.all(crowd >= 1):
+        few = int((~(crowd >= 1)).sum())
+        raise DivulgeError(
+            f"the aggregate is below 1 or not a number for {few:,} of {crowd.size:,} "
+            f"{dataset.subjects}; a crowd has at least one member"
+        )
+    counted = aggregate == "count" or sampling_weights(dataset) is None
+    name = aggregate if isinstance(aggregate, str) else "own aggregate"
+    return RecordRisk(
+        1 / crowd,
+        "disclosure_risk",
+        dataset,
+        names,
+        "exact" if counted and nulls != "bayes" else "estimate",
+        detail=name,
+    )
+
+
+def _of_classes(dataset: Dataset, names: Iterable[str], aggregate: Aggregate) -> FloatArray:
+    columns = [dataset.columns[name] for name in names]
+    of_record = classes(
+        [column.codes for column in columns],
+        [len(column.values) + 1 for column in columns],
+        dataset.rows,
+    )
+    weights = weights_or_ones(dataset)
+    order = np.argsort(of_record, kind="stable")
+    ends = np.cumsum(np.bincount(of_record))[:-1]
+    function = (
+        {"min": np.min, "max": np.max}[aggregate] if isinstance(aggregate, str) else aggregate
+    )
+    crowds = [float(function(part)) for part in np.split(weights[order], ends)]
+    return np.array(crowds)[of_record]

@@ -1,0 +1,238 @@
+"""Frequencies under five readings of a missing value, against the paper and pairwise comparison."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.strategies import datasets as any_dataset
+
+from divulge import Dataset, datasets, records
+from divulge.records.frequencies import SEMANTICS, Nulls
+from divulge.work import InvalidInput
+
+Row = tuple[Any, ...]
+
+
+def rows_of(dataset: Dataset) -> list[Row]:
+    return [tuple(map(repr, row.values())) for row in dataset.to_arrow().to_pylist()]
+
+
+HIDDEN = repr(None)
+
+
+def maybe_alike(one: Row, other: Row) -> bool:
+    return all(a == b or HIDDEN in (a, b) for a, b in zip(one, other, strict=True))
+
+
+def fits(released: Row, original: Row) -> bool:
+    return all(a in (HIDDEN, b) for a, b in zip(released, original, strict=True))
+
+
+def plain_maybe(rows: list[Row], weights: list[float], alpha: float) -> list[float]:
+    found = []
+    for mine in rows:
+        total = 0.0
+        for theirs, weight in zip(rows, weights, strict=True):
+            if maybe_alike(mine, theirs):
+                weaker = HIDDEN not in mine and HIDDEN in theirs
+                total += weight * (alpha if weaker else 1)
+        found.append(total)
+    return found
+
+
+def plain_bayes(released: list[Row], original: list[Row]) -> list[float]:
+    complete = [row for row in released if HIDDEN not in row]
+    found = []
+    for victim in original:
+        chances = []
+        for row in released:
+            if not fits(row, victim):
+                continue
+            hidden = [a for a, cell in enumerate(row) if cell == HIDDEN]
+            if not hidden:
+                chances.append(1.0)
+                continue
+            agree = [
+                other
+                for other in complete
+                if all(other[a] == victim[a] for a in range(len(row)) if a not in hidden)
+            ]
+            same = [other for other in agree if all(other[a] == victim[a] for a in hidden)]
+            chances.append(len(same) / len(agree) if same else 1 / (len(agree) + 1))
+        found.append(sum(chances) / max(chances))
+    return found
+
+
+@st.composite
+def suppressed(draw: st.DrawFn) -> tuple[Dataset, Dataset]:
+    """Records without nulls, and the same with some cells suppressed."""
+    rows = draw(st.integers(1, 10))
+    names = [f"a{n}" for n in range(draw(st.integers(1, 4)))]
+    values = {
+        name: draw(st.lists(st.integers(0, 2), min_size=rows, max_size=rows)) for name in names
+    }
+    hidden = {name: draw(st.lists(st.booleans(), min_size=rows, max_size=rows)) for name in names}
+    after = {
+        name: pa.array(
+            [
+                None if hide else value
+                for value, hide in zip(values[name], hidden[name], strict=True)
+            ],
+            pa.int64(),
+        )
+        for name in names
+    }
+    roles = {"quasi_identifier": names}
+    return Dataset.from_arrow(pa.table(values), roles), Dataset.from_arrow(pa.table(after), roles)
+
+
+def test_002_figure_5_before_after_suppression_and_after_recoding() -> None:
+    before = datasets.local_suppression_example()
+    after = datasets.local_suppression_example(protected=True)
+    assert records.frequencies(before).sample.tolist() == [1, 2, 2, 2, 2, 1, 1]
+    assert records.frequencies(after).sample.tolist() == [5, 3, 3, 3, 3, 2, 2]
+    known = records.frequencies(after, nulls="known", original=before)
+    assert known.sample.tolist() == [1, 3, 3, 3, 3, 2, 2]
+    standard = records.frequencies(after, nulls="standard")
+    assert standard.sample.tolist() == [1, 2, 2, 2, 2, 2, 2]
+
+
+def test_002_figure_5_says_where_counting_flatters() -> None:
+    before = datasets.local_suppression_example()
+    after = datasets.local_suppression_example(protected=True)
+    said = str(records.frequencies(after, original=before))
+    assert "Counting flatters" in said
+    assert records.frequencies(after, original=before).others == {
+        "maybe": 0, "standard": 1, "value": 1, "known": 1, "bayes": 1,
+    }  # fmt: skip
+
+
+def test_one_visible_record_among_five_wildcards_of_chance_one_in_forty() -> None:
+    """They count as six and leave the victim at 1/1.125, or 89%."""
+    sectors = [*range(40), *[None] * 5]
+    released = Dataset.from_arrow(pa.table({"sector": sectors, "town": [1] * 45}))
+    original = Dataset.from_arrow(
+        pa.table({"sector": [*range(40), 3, 7, 7, 9, 12], "town": [1] * 45})
+    )
+    among = ["sector", "town"]
+    maybe = records.frequencies(released, among=among)
+    bayes = records.frequencies(released, nulls="bayes", among=among, original=original)
+    assert maybe.sample[0] == 6
+    assert bayes.sample[0] == pytest.approx(1.125)
+    assert bayes.claim == "estimate"
+    given_prior = records.frequencies(
+        released,
+        nulls="bayes",
+        among=among,
+        original=original,
+        prior={"sector": dict.fromkeys(range(40), 1 / 40), "town": {1: 1.0}},
+    )
+    assert given_prior.sample[0] == pytest.approx(1.125)
+
+
+@given(any_dataset(), st.sampled_from([0.0, 0.5, 1.0]))
+def test_a_null_that_may_be_anything_matches_as_pairwise_comparison_says(
+    dataset: Dataset, alpha: float
+) -> None:
+    rows = rows_of(dataset)
+    found = records.frequencies(dataset, alpha=alpha)
+    assert found.sample.tolist() == pytest.approx(plain_maybe(rows, [1.0] * len(rows), alpha))
+
+
+@given(any_dataset())
+def test_a_null_as_a_value_and_a_fresh_null(dataset: Dataset) -> None:
+    rows = rows_of(dataset)
+    value = records.frequencies(dataset, nulls="value").sample.tolist()
+    assert value == [rows.count(row) for row in rows]
+    standard = records.frequencies(dataset, nulls="standard").sample.tolist()
+    assert standard == [1 if HIDDEN in row else rows.count(row) for row in rows]
+
+
+@given(suppressed())
+def test_who_knows_her_victim_counts_the_records_that_fit(pair: tuple[Dataset, Dataset]) -> None:
+    original, released = pair
+    before, after = rows_of(original), rows_of(released)
+    known = records.frequencies(released, nulls="known", original=original)
+    assert known.sample.tolist() == [sum(fits(row, victim) for row in after) for victim in before]
+    bayes = records.frequencies(released, nulls="bayes", original=original)
+    assert bayes.sample.tolist() == pytest.approx(plain_bayes(after, before))
+    assert np.all(bayes.sample <= known.sample + 1e-9)
+    assert np.all(known.sample <= records.frequencies(released).sample)
+
+
+@given(any_dataset(), st.data())
+def test_weights_are_summed_over_those_who_are_counted(
+    dataset: Dataset, data: st.DataObject
+) -> None:
+    weights = data.draw(st.lists(st.integers(1, 50), min_size=dataset.rows, max_size=dataset.rows))
+    table = dataset.to_arrow().append_column("weight of it", pa.array(weights))
+    names = dataset.names
+    weighed = Dataset.from_arrow(table, {"quasi_identifier": names, "weight": "weight of it"})
+    found = records.frequencies(weighed)
+    rows = rows_of(dataset)
+    assert found.population.tolist() == plain_maybe(rows, [float(w) for w in weights], 1.0)
+
+
+def test_values_recoded_for_some_and_not_for_others_are_both_compatible() -> None:
+    original = Dataset.from_arrow(pa.table({"town": ["Roma", "Roma", "Latina"]}))
+    released = Dataset.from_arrow(pa.table({"town": ["Roma", "Lazio", "Lazio"]}))
+    known = records.frequencies(released, nulls="known", among="town", original=original)
+    assert known.sample.tolist() == [3, 3, 2]
+
+
+def test_records_of_many_attributes_are_told_apart_without_overflow() -> None:
+    names = [f"a{n}" for n in range(9)]
+    values = {name: [n, n, n + 1, n + 2] * 200 for n, name in enumerate(names)}
+    for n, name in enumerate(names):
+        values[name] = [row * (n + 1) % 701 for row in range(800)]
+    wide = Dataset.from_arrow(pa.table(values), {"quasi_identifier": names})
+    rows = rows_of(wide)
+    assert records.frequencies(wide).sample.tolist() == [rows.count(row) for row in rows]
+
+
+@pytest.mark.parametrize("nulls", SEMANTICS)
+def test_without_nulls_all_readings_agree(nulls: Nulls) -> None:
+    companies = datasets.inflation_and_growth_example()
+    found = records.frequencies(companies, nulls=nulls, among=["Area", "Sector"])
+    assert (
+        found.sample.tolist()
+        == records.frequencies(companies, among=["Area", "Sector"]).sample.tolist()
+    )
+    assert found.uniques == 7
+
+
+def test_groups_and_pictures_hold_every_record_once() -> None:
+    companies = datasets.inflation_and_growth_example()
+    found = records.frequencies(companies, among=["Area", "Sector"])
+    assert sum(bar["count"] for bar in found.chart().records) == 20
+    assert sum(part.certain.posterior for part in found.by("Area").values()) == 7
+    assert found.assessment().certain.posterior == 7
+    assert found.to_dict()["alone_by_semantics"]["maybe"] == 7
+
+
+def test_what_cannot_be_counted_is_said() -> None:
+    after = datasets.local_suppression_example(protected=True)
+    before = datasets.local_suppression_example()
+    with pytest.raises(InvalidInput, match='Did you mean "maybe"?'):
+        records.frequencies(after, nulls="maybee")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="give them as original"):
+        records.frequencies(after, nulls="known")
+    with pytest.raises(InvalidInput, match="2 is not a share"):
+        records.frequencies(after, alpha=2)
+    with pytest.raises(InvalidInput, match="has 2 records and the release 7"):
+        short = Dataset.from_arrow(before.to_arrow().slice(0, 2))
+        records.frequencies(after, nulls="known", original=short)
+
+
+def test_every_risk_shows_the_ways_of_counting_side_by_side() -> None:
+    before = datasets.local_suppression_example()
+    after = datasets.local_suppression_example(protected=True)
+    risk = records.individual_risk(after, "exact", nulls="bayes", original=before)
+    assert risk.summary()["alone_maybe"] == 0
+    assert risk.summary()["alone_known"] == 1
+    assert "Counting flatters" in str(risk)
+    assert "Give the original" in str(records.reidentification_risk(after))
+    assert "alone_maybe" not in records.individual_risk(before).summary()
