@@ -171,22 +171,19 @@ def _read(
 
 def _write(table: Any, out: Path | None) -> None:
     if out is not None:
-        from divulge.data.formats import write
+        from divulge.data import Dataset
 
-        write(table, out)
+        Dataset.from_arrow(table).write(out)
 
 
 def _show(summary: dict[str, Any], said: list[str], groups: Any, json: bool) -> None:
-    if json:
-        from json import dumps
+    from divulge.cli.showing import print_json, say, shown
 
-        content = {**summary, **({"by": groups.to_dict()} if groups is not None else {})}
-        typer.echo(dumps(content, indent=2, ensure_ascii=False))
-        return
-    from rich.console import Console
-
-    console = Console()
-    for sentence in said:
-        console.print(sentence, highlight=False)
-    if groups is not None:
-        console.print(groups)
+    with shown():
+        if json:
+            print_json({**summary, **({"by": groups.to_dict()} if groups is not None else {})})
+            return
+        for sentence in said:
+            say(sentence)
+        if groups is not None:
+            say(groups)
