@@ -121,7 +121,7 @@ def number(value: float) -> str:
     """
     if not math.isfinite(value):
         return "no number" if math.isnan(value) else "infinite"
-    return f"{value:,.0f}" if value == round(value) else f"{value:.4g}"
+    return f"{value:,.0f}" if value == round(value) or abs(value) >= 1000 else f"{value:.4g}"
 
 
 def factor(value: float) -> str:

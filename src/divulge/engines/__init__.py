@@ -5,11 +5,8 @@ They know nothing of datasets, roles or attacks. DuckDB counts on one machine an
 
 from divulge.engines.classes import (
     ClassSizes,
-    GroupedClassSizes,
     IntArray,
-    class_size_of_each,
     class_sizes,
-    class_sizes_by_group,
 )
 from divulge.engines.duck import DuckSession, identifier
 from divulge.engines.kernel import kernel
@@ -17,11 +14,8 @@ from divulge.engines.kernel import kernel
 __all__ = [
     "ClassSizes",
     "DuckSession",
-    "GroupedClassSizes",
     "IntArray",
-    "class_size_of_each",
     "class_sizes",
-    "class_sizes_by_group",
     "identifier",
     "kernel",
 ]

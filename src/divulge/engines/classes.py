@@ -54,15 +54,6 @@ class ClassSizes:
         return int(np.dot(self.size[small], self.classes[small]))
 
 
-@dataclass(frozen=True)
-class GroupedClassSizes:
-    """For every group, how many of its records stand in classes of each size."""
-
-    group: IntArray
-    size: IntArray
-    records: IntArray
-
-
 def class_sizes(codes: pa.Table, by: Sequence[str]) -> ClassSizes:
     """Count the classes of every size.
 
@@ -81,62 +72,6 @@ def class_sizes(codes: pa.Table, by: Sequence[str]) -> ClassSizes:
             """
         )
     return ClassSizes(found["size"].astype(np.int64), found["classes"].astype(np.int64))
-
-
-def class_sizes_by_group(codes: pa.Table, by: Sequence[str], group: str) -> GroupedClassSizes:
-    """Count, for every group, its records that stand in classes of each size.
-
-    The classes are those of all records: a group does not know who is in it.
-
-    >>> import pyarrow as pa
-    >>> table = pa.table({"sex": [0, 0, 1], "city": [0, 1, 1]})
-    >>> found = class_sizes_by_group(table, by=["sex"], group="city")
-    >>> list(zip(found.group.tolist(), found.size.tolist(), found.records.tolist()))
-    [(0, 2, 1), (1, 1, 1), (1, 2, 1)]
-    """
-    records, attributes = _for_sql(codes, by)
-    records = records.append_column("of_group", codes.column(group))
-    with DuckSession(records=records) as duck:
-        found = duck.arrays(
-            f"""
-            WITH classes AS (
-                SELECT of_group, count(*) AS counted,
-                       sum(count(*)) OVER (PARTITION BY {attributes}) AS size
-                FROM records GROUP BY {attributes}, of_group
-            )
-            SELECT of_group, size::BIGINT AS size, sum(counted)::BIGINT AS records
-            FROM classes GROUP BY of_group, size ORDER BY of_group, size
-            """
-        )
-    return GroupedClassSizes(
-        found["of_group"].astype(np.int64),
-        found["size"].astype(np.int64),
-        found["records"].astype(np.int64),
-    )
-
-
-def class_size_of_each(codes: pa.Table, by: Sequence[str]) -> IntArray:
-    """The size of each record's class, in the order of the records.
-
-    >>> import pyarrow as pa
-    >>> class_size_of_each(pa.table({"sex": [0, 1, 0]}), by=["sex"]).tolist()
-    [2, 1, 2]
-    """
-    import pyarrow as pa
-
-    records, attributes = _for_sql(codes, by)
-    numbers = pa.array(np.arange(codes.num_rows, dtype=np.int64))
-    records = records.append_column("record_number", numbers)
-    with DuckSession(records=records) as duck:
-        found = duck.arrays(
-            f"""
-            SELECT record_number, count(*) OVER (PARTITION BY {attributes}) AS size
-            FROM records
-            """
-        )
-    sizes = np.empty(codes.num_rows, dtype=np.int64)
-    sizes[found["record_number"]] = found["size"]
-    return sizes
 
 
 def _for_sql(codes: pa.Table, by: Sequence[str]) -> tuple[pa.Table, str]:

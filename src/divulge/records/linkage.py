@@ -15,7 +15,7 @@ from divulge import work
 from divulge.assessment import Assessment, Chart, Sentence
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
-from divulge.engines import DuckSession, identifier
+from divulge.engines import DuckSession
 from divulge.qif import PriorPosterior
 from divulge.records import charts
 from divulge.work import Problem, Problems
@@ -65,8 +65,12 @@ def link(
         work.step("Linking to the register"),
         DuckSession(release=_numbered(release, names), register=_numbered(register, names)) as duck,
     ):
-        odds = _odds(duck, blocks, compare, agreement)
-        figures = {k: v[0] for k, v in duck.arrays(_best(blocks, compare, odds, truth)).items()}
+        # A user's names never reach SQL: DuckDB takes "Age" and "age" for one.
+        told = {name: f"value{number}" for number, name in enumerate(names)}
+        block_as, compare_as = [told[n] for n in blocks], {told[n]: k for n, k in compare.items()}
+        odds = _odds(duck, block_as, compare_as, agreement)
+        best = _best(block_as, compare_as, odds, told[truth] if truth else None)
+        figures = {k: v[0] for k, v in duck.arrays(best).items()}
     return _assessment(release, register, [*blocks, *compare], truth, figures)
 
 
@@ -74,19 +78,18 @@ def _numbered(dataset: Dataset, names: list[str]) -> Any:
     import pyarrow as pa
 
     values = dataset.select(names).to_arrow()
+    values = values.rename_columns([f"value{number}" for number in range(len(names))])
     return values.append_column("record number", pa.array(range(dataset.rows), pa.int64()))
 
 
 def _pairs(blocks: list[str]) -> str:
-    agree = " AND ".join(
-        f"a.{identifier(name)} IS NOT DISTINCT FROM b.{identifier(name)}" for name in blocks
-    )
+    agree = " AND ".join(f"a.{name} IS NOT DISTINCT FROM b.{name}" for name in blocks)
     return f"release a JOIN register b ON {agree}"
 
 
 def _agrees(name: str, kind: Any) -> str:
     """The condition under which two values agree; a missing one agrees with nothing."""
-    one, other = f"a.{identifier(name)}", f"b.{identifier(name)}"
+    one, other = f"a.{name}", f"b.{name}"
     if kind == "equal":
         return f"coalesce({one} = {other}, false)"
     what, bound = kind
@@ -102,7 +105,7 @@ def _odds(
     """The weight of agreement and of disagreement: by chance, pairs agree as all pairs do."""
     if not compare:
         return {}
-    chances = ", ".join(f"avg({_agrees(n, k)}::INT) AS {identifier(n)}" for n, k in compare.items())
+    chances = ", ".join(f"avg({_agrees(n, k)}::INT) AS {n}" for n, k in compare.items())
     found = duck.arrays(f"SELECT {chances} FROM {_pairs(blocks)}")
     odds = {}
     for name in compare:
@@ -121,7 +124,7 @@ def _best(
         f"CASE WHEN {_agrees(n, kind)} THEN {odds[n][0]!r} ELSE {odds[n][1]!r} END"
         for n, kind in compare.items()
     )
-    right = f"a.{identifier(truth)} = b.{identifier(truth)}" if truth else "false"
+    right = f"a.{truth} = b.{truth}" if truth else "false"
     return f"""
         WITH pairs AS (
             SELECT a."record number" AS record, {score or "1.0"} AS odds,
