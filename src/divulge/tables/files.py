@@ -59,7 +59,7 @@ def read_crosstab(path: Path | str, separator: str = ",") -> Published:
                     numbers[line - 2, column] = float(text)
                 except ValueError:
                     message = "is neither a number nor a mark for a suppressed cell."
-                    problems.add(f"line {line}, column {column + 2}", message)
+                    problems.add(f"line {line}, column {column + 2}", message, "", MARKS)
     problems.raise_any()
     names = [rows[0][0].strip() or "row", "column"]
     axes = [
