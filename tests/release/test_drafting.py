@@ -65,7 +65,7 @@ def test_whatever_the_attributes_are_called_the_draft_can_be_checked(
         Dataset.from_arrow(table).write(path)
         file = Path(folder) / "release.toml"
         write_draft(draft([path], folder, experience=SHIPPED), file)
-        dv.Release.load(file).check()
+        assert list(dv.Release.load(file).check().datasets) == ["data"]
 
 
 @settings(max_examples=25)
