@@ -90,13 +90,14 @@ def test_every_command_is_in_the_documents() -> None:
         assert f"divulge {name}" in page
 
 
-def test_every_role_and_measure_is_in_the_documents() -> None:
-    from divulge.assessment import measures
+def test_everything_that_a_release_file_can_say_is_in_the_documents() -> None:
+    from divulge.assessment import attacks, measures
     from divulge.data import ROLES
+    from divulge.release.settings import DatasetTable
 
     page = (DOCS / "release-file.md").read_text()
-    for word in (*ROLES, *measures()):
-        assert f"`{word}`" in page
+    for word in (*ROLES, *measures(), *attacks(), *DatasetTable.model_fields):
+        assert f"`{word}`" in page, f"docs/release-file.md does not speak of {word}"
 
 
 @pytest.mark.parametrize("page", PAGES_THAT_RUN)

@@ -45,6 +45,21 @@ def test_a_quotation_mark_that_is_never_closed_is_named_with_its_line(rows: Rows
     assert rows('id,note\n1,5" pipe\n') == [{"id": 1, "note": '5" pipe'}]
 
 
+@pytest.mark.parametrize("lines", [10, 30_000, 300_000])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_however_much_an_open_quotation_mark_would_swallow_it_is_refused(
+    rows: Rows, lines: int, encoding: str
+) -> None:
+    text = 'id,note\n1,"5 inch\n' + "2,x\n" * lines
+    with pytest.raises(InvalidInput, match="quotation mark"):
+        rows(text.encode(encoding))
+
+
+def test_a_long_text_in_quotation_marks_is_a_text(rows: Rows) -> None:
+    long = "a" * 200_000
+    assert rows(f'id,note\n1,"{long}"\n2,5" pipe\n')[0]["note"] == long
+
+
 def test_lines_before_the_header_and_lines_within_it_are_no_records(rows: Rows) -> None:
     assert rows("\n\na,b\n1,2\n") == [{"a": 1, "b": 2}]
     assert rows('"a\nx",b\n1,2\n') == [{"a\nx": 1, "b": 2}]

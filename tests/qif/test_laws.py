@@ -250,3 +250,10 @@ def test_the_best_guess_moves_up_to_the_bayes_vulnerability(h: Hyper) -> None:
 def test_what_is_certain_is_what_the_posteriors_say_is_one(h: Hyper) -> None:
     certain = sum(h.outer[y] for y in range(h.shape[1]) if 1 in h.posteriors[:, y])
     assert deterministic_success(h) == PriorPosterior(int(max(h.prior) == 1), certain)
+
+
+def test_a_leakage_too_small_for_floating_numbers_is_kept_where_figures_are_exact() -> None:
+    tiny, half = Fraction(1, 10**15), Fraction(1, 2)
+    channel = [[half + tiny, half - tiny], [half - tiny, half + tiny]]
+    found = bayes_vulnerability(Hyper.from_prior([half, half], channel))
+    assert found.additive == tiny

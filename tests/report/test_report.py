@@ -10,6 +10,7 @@ from tests.release_files import write_release
 
 import divulge as dv
 from divulge.report import check_into
+from divulge.work import InvalidInput
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Request
@@ -78,6 +79,19 @@ def test_no_value_of_a_record_is_in_the_results(tmp_path: Path) -> None:
     check_into(dv.Release.load(tmp_path / "release.toml"), tmp_path / "out")
     for path in (tmp_path / "out").iterdir():
         assert value not in path.read_text()
+
+
+def test_a_folder_that_the_user_made_is_never_removed(tmp_path: Path) -> None:
+    path = write_release(
+        tmp_path,
+        ('quasi_identifier = ["gender", "grade"], ', ""),
+        ('knows = ["gender", "grade"]', 'knows = ["gender"]'),
+    )
+    (tmp_path / "mine").mkdir()
+    for folder, stays in (("mine", True), ("new", False)):
+        with pytest.raises(InvalidInput, match="no quasi-identifier"):
+            check_into(dv.Release.load(path), tmp_path / folder)
+        assert (tmp_path / folder).exists() == stays
 
 
 def test_an_attack_without_a_chart_is_reported_too(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def multiplicative_capacity(channel: MatrixLike) -> float:
     """
     capacity = as_number(channel_of(channel, "channel").maxima().sum())
     # Rows add up to one, and the largest cells to no less; rounding may say otherwise.
-    return max(capacity, as_number(1))
+    return capacity if capacity >= 1 else 1.0
 
 
 def additive_capacity(h: Hyper) -> float:

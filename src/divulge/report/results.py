@@ -20,7 +20,9 @@ def check_into(release: Release, folder: Path | str) -> Verdict:
 
     A run that is killed leaves no half file; the next one takes up what it had counted.
     """
-    checkpoints = Checkpoints(Path(folder) / CHECKPOINTS)
+    folder = Path(folder)
+    was_there = folder.exists()
+    checkpoints = Checkpoints(folder / CHECKPOINTS)
     try:
         with work.under(checkpoints=checkpoints):
             verdict = release.check()
@@ -28,6 +30,8 @@ def check_into(release: Release, folder: Path | str) -> Verdict:
     except work.InvalidInput:
         # What cannot be right next time either leaves nothing behind.
         checkpoints.clear()
+        if not was_there and folder.exists() and not any(folder.iterdir()):
+            folder.rmdir()
         raise
     checkpoints.clear()
     return verdict

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import shutil
@@ -56,8 +55,6 @@ class Checkpoints:
     def clear(self) -> None:
         """Forget everything: the run has ended."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        with contextlib.suppress(OSError):  # the folder around it, if it was made for nothing else
-            self.folder.parent.rmdir()
 
     def _path(self, name: str, key: Mapping[str, object]) -> Path:
         # Another version may count otherwise, so its checkpoints are not ours.

@@ -8,7 +8,6 @@ An empty field is a missing value; an empty field in quotation marks is an empty
 from __future__ import annotations
 
 import csv
-import gzip
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -147,23 +146,31 @@ def _refuse_open_quote(path: Path, dialect: Dialect) -> None:
     if not dialect.quote or not _odd(path, dialect):
         return
     begun = 1
-    with opened(path, dialect.encoding) as file:
-        reader = csv.reader(file, strict=True, **dialect.for_reader())
-        try:
+    # Arrow has refused fields that are longer than what it reads at a time.
+    usual = csv.field_size_limit(4 * BYTES_AT_A_TIME)
+    try:
+        with opened(path, dialect.encoding) as file:
+            reader = csv.reader(file, strict=True, **dialect.for_reader())
             for _ in reader:
                 begun = reader.line_num + 1
-        except csv.Error as error:
-            if "unexpected end" in str(error):
-                message = "opens a quotation mark that is never closed."
-                raise InvalidInput(str(path), [Problem(f"line {begun}", message)]) from None
+    except csv.Error as error:
+        if "unexpected end" in str(error):
+            message = "opens a quotation mark that is never closed."
+            raise InvalidInput(str(path), [Problem(f"line {begun}", message)]) from None
+    finally:
+        csv.field_size_limit(usual)
 
 
 def _odd(path: Path, dialect: Dialect) -> bool:
     """Whether the file has an odd number of quotation marks: only then one can be open."""
-    mark, marks = dialect.quote.encode(dialect.encoding.replace("-sig", "")), 0
-    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-        while block := file.read(1 << 20):
-            marks += block.count(mark[-1:])
+    if dialect.encoding.startswith(("utf-16", "utf-32")):
+        with opened(path, dialect.encoding) as file:
+            return sum(line.count(dialect.quote) for line in file) % 2 == 1
+    # In all other encodings the mark is one byte, and bytes are counted much faster than letters.
+    mark, marks = dialect.quote.encode("ascii"), 0
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as raw:
+        while block := raw.read(1 << 20):
+            marks += block.count(mark)
     return marks % 2 == 1
 
 
