@@ -98,8 +98,11 @@ def test_an_unknown_encoding_and_a_bad_separator_are_refused(tmp_path: Path) -> 
     path.write_text("a,b\n1,2\n")
     with pytest.raises(InvalidInput, match='Did you mean "utf-8"'):
         read(path, encoding="utf-9")
-    with pytest.raises(InvalidInput, match="must be one character"):
+    with pytest.raises(InvalidInput, match="separator: must be one plain character"):
         read(path, separator="::")
+    for quote in ("«", "''"):
+        with pytest.raises(InvalidInput, match="quote: must be one plain character"):
+            read(path, quote=quote)
 
 
 def test_columns_that_do_not_exist_are_named_with_the_nearest(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ An empty field is a missing value; an empty field in quotation marks is an empty
 from __future__ import annotations
 
 import csv
+import gzip
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -62,12 +62,13 @@ def dialect_of(path: Path, options: Options) -> Dialect:
     except (OSError, EOFError, zlib.error):
         raise damaged_archive(path) from None
     quote = _quote(sample) if options.quote is None else options.quote
-    separator = options.separator or _separator(sample, quote)
     problems = Problems(str(path))
+    if len(quote.encode()) > 1:
+        problems.add("quote", "must be one plain character, or empty for none.", quote, QUOTES)
+    problems.raise_any()
+    separator = options.separator or _separator(sample, quote)
     if len(separator.encode()) != 1:
-        problems.add("separator", "must be one character.", separator, SEPARATORS)
-    if len(quote) > 1:
-        problems.add("quote", "must be one character, or empty for none.", quote, QUOTES)
+        problems.add("separator", "must be one plain character.", separator, SEPARATORS)
     problems.raise_any()
     reader = csv.reader(io.StringIO("".join(sample)), **_for_reader(separator, quote))
     try:
