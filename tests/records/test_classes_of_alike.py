@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from divulge import Dataset, Hierarchy, Limit, datasets, records
-from divulge.work import DivulgeError, InvalidInput
+from divulge.work import InvalidInput
 
 TREE = [
     ("0", "low", "*"),
@@ -240,10 +240,15 @@ def test_a_class_gives_away_its_commonest_value(dataset: Dataset) -> None:
 def test_what_the_pupils_classes_give_away_in_words() -> None:
     found = records.distinct_l_diversity(datasets.school_year_example(), among="gender")
     assert str(found.assessment()).splitlines() == [
-        "The worst class has a distinct l diversity of 2.",
+        "The worst class has a distinct l-diversity of 2.",
         "Of 10 pupils, the disability of none is certain once their class is known; guessing the "
         "commonest of the class is right about 7.",
         "These figures are exact.",
     ]
-    with pytest.raises(DivulgeError, match="k_map has no sensitive attribute"):
-        records.k_map(datasets.school_year_example(), among="gender").assessment()
+
+
+def test_being_one_of_a_crowd_is_a_chance_of_one_in_so_many() -> None:
+    pupils = datasets.school_year_example()
+    found = records.k_map(pupils, among="gender").assessment()
+    assert found.right.posterior == pytest.approx(2)
+    assert {part.secrets for part in found.by("gender").values()} == {4, 6}

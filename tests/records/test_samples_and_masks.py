@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from divulge import Dataset, records
-from divulge.records.population_models import _negative_binomial
+from divulge.records.population_fits import negative_binomial
 from divulge.work import InvalidInput
 
 
@@ -53,9 +53,9 @@ def test_the_negative_binomial_foresees_cells_that_are_negative_binomial() -> No
     times = random.poisson(means)
     drawn = random.binomial(times, 0.1)
     unique = drawn == 1
-    found, right = _negative_binomial(drawn[drawn > 0], drawn.sum() / times.sum(), 40_000)
-    assert found == pytest.approx(float((times[unique] == 1).sum()), rel=0.1)
-    assert right == pytest.approx(float((1 / times[unique]).sum()), rel=0.1)
+    found, right = negative_binomial(drawn[drawn > 0], drawn.sum() / times.sum(), 40_000)
+    assert found == pytest.approx(float((times[unique] == 1).mean()), rel=0.1)
+    assert right == pytest.approx(float((1 / times[unique]).mean()), rel=0.1)
 
 
 def test_a_census_has_no_unseen_people() -> None:
@@ -83,32 +83,45 @@ def test_a_sample_without_a_fraction_is_refused() -> None:
         records.population_uniques(people, "negative_binomial", 0.5, "age", cells=1)
 
 
-def plain_linkage(before: list[tuple[int, int]], after: list[tuple[int, int]]) -> list[float]:
+Pair = tuple[int | None, int | None]
+
+
+def plain_linkage(before: list[Pair], after: list[Pair]) -> list[float]:
+    """Every distance, over what both show; a missing number is NaN."""
     first, second = np.array(before, float), np.array(after, float)
-    mean, deviation = first.mean(axis=0), first.std(axis=0)
-    deviation[deviation == 0] = 1
-    first, second = (first - mean) / deviation, (second - mean) / deviation
+    for column in range(2):
+        shown = first[~np.isnan(first[:, column]), column]
+        if shown.size:
+            mean, deviation = shown.mean(), shown.std() or 1
+            first[:, column] = (first[:, column] - mean) / deviation
+            second[:, column] = (second[:, column] - mean) / deviation
+
+    def distance(one: np.ndarray, other: np.ndarray) -> float:
+        squares = [(a - b) ** 2 for a, b in zip(one, other, strict=True) if not np.isnan(a + b)]
+        return float(np.sqrt(sum(squares) / len(squares))) if squares else np.inf
+
     found = []
     for row in range(len(before)):
-        far = ((second - first[row]) ** 2).sum(axis=1)
-        nearest = np.isclose(far, far.min(), rtol=1e-9, atol=1e-18)
+        far = np.array([distance(first[row], other) for other in second])
+        nearest = np.isclose(far, far.min(), rtol=1e-9, atol=1e-18) & np.isfinite(far)
         found.append(1 / nearest.sum() if nearest[row] else 0.0)
     return found
 
 
-PAIR = st.tuples(st.integers(-5, 5), st.integers(-5, 5))
+CELL = st.integers(-5, 5) | st.none()
+PAIR = st.tuples(CELL, CELL)
 
 
 @given(st.lists(st.tuples(PAIR, PAIR), min_size=1, max_size=15))
 def test_the_nearest_masked_record_is_that_of_all_distances(
-    rows: list[tuple[tuple[int, int], tuple[int, int]]],
+    rows: list[tuple[Pair, Pair]],
 ) -> None:
     before, after = [row[0] for row in rows], [row[1] for row in rows]
 
-    def dataset(pairs: list[tuple[int, int]]) -> Dataset:
-        return Dataset.from_arrow(
-            pa.table({"x": [p[0] for p in pairs], "y": [p[1] for p in pairs]})
-        )
+    def dataset(pairs: list[Pair]) -> Dataset:
+        columns = {name: [pair[place] for pair in pairs] for place, name in enumerate("xy")}
+        schema = pa.schema([("x", pa.int64()), ("y", pa.int64())])
+        return Dataset.from_arrow(pa.table(columns, schema=schema))
 
     found = records.distance_linkage(dataset(before), dataset(after), ["x", "y"])
     assert found.values.tolist() == pytest.approx(plain_linkage(before, after))
@@ -132,6 +145,76 @@ def test_an_interval_of_ranks_holds_what_sorting_says(rows: list[tuple[int, int]
     assert records.interval_disclosure(one, two, "x", 0.2).values.tolist() == plain
 
 
+def test_a_number_that_is_missing_discloses_nothing() -> None:
+    before = Dataset.from_arrow(pa.table({"x": [1.0, 2.0, None, 4.0]}))
+    after = Dataset.from_arrow(pa.table({"x": [1.0, None, 3.0, 4.0]}))
+    for by in records.interval_disclosure.__globals__["INTERVALS"]:
+        found = records.interval_disclosure(before, after, "x", 0.01, by)
+        assert found.values.tolist() == [1, 0, 0, 1]
+
+
+def test_what_a_model_says_of_each_record_adds_up_and_has_bearers() -> None:
+    people = Dataset.from_arrow(
+        pa.table({"age": [1, 1, 2, 3, None], "town": [1, 1, 1, 2, 2], "w": [2, 2, 4, 4, 8]}),
+        {"quasi_identifier": ["age", "town"], "weight": "w"},
+    )
+    found = records.population_uniques(people)
+    assert found.sampling_fraction == 5 / 20
+    # The fourth and fifth may be the same person, so nobody can match either for sure.
+    assert found.sample_uniques == 1
+    assert found.side_by_side["value"] == 3
+    assert found.unique.tolist()[:2] == [0, 0]
+    # Two of four shown ages are 1, three of five towns are 1: one in four times three in five.
+    assert found.match[2] == pytest.approx(stats_mean(5 * 1 / 4 * 3 / 5 / 0.25 * 0.75))
+    assert found.to_arrow().column_names == ["population_unique", "correct_match"]
+    groups = found.by("town")
+    assert sum(part.right.posterior for part in groups.values()) == pytest.approx(
+        found.correct_matches
+    )
+    assert found.assessment().claim == "estimate"
+    assert sum(bar["count"] for bar in found.chart().records) == 5
+    told = str(found)
+    assert told.startswith("Of 1 unique records of the sample, about")
+    assert told.endswith("These figures are estimates.")
+    as_value = records.population_uniques(people, nulls="value")
+    assert as_value.sample_uniques == 3
+
+
+def stats_mean(unseen: float) -> float:
+    """The mean of 1/F where F - 1 is Poisson, term by term."""
+    return float(sum(stats.poisson.pmf(n, unseen) / (n + 1) for n in range(200)))
+
+
+def test_pairs_of_attributes_sum_over_what_a_unique_hides() -> None:
+    people = Dataset.from_arrow(
+        pa.table({"a": [1, 1, 2, 2, 2, 3], "b": [0, 1, 0, 1, 1, None]}),
+        {"quasi_identifier": ["a", "b"]},
+    )
+    found = records.population_uniques(people, sampling_fraction=0.5, interactions=2)
+    # Nobody complete has a = 3, so the complete table leaves no unseen people there.
+    assert found.unique[5] == 1
+    assert found.sample_uniques == 4
+    nobody = Dataset.from_arrow(pa.table({"a": [1, None], "b": [None, 1]}))
+    with pytest.raises(InvalidInput, match="no record shows all of these attributes"):
+        records.population_uniques(nobody, sampling_fraction=0.5, among=["a", "b"], interactions=2)
+
+
+def test_a_model_that_does_not_exist_is_said_with_all_else_that_is_wrong() -> None:
+    people = Dataset.from_arrow(pa.table({"age": [1, 2]}))
+    with pytest.raises(InvalidInput) as refused:
+        records.population_uniques(
+            people,
+            "log_linaer",  # type: ignore[arg-type]
+            0.5,
+            "age",
+            interactions=3,  # type: ignore[arg-type]
+            nulls="bayes",
+        )
+    said = str(refused.value)
+    for wanted in ('Did you mean "log_linear"?', "3 is not 1", "does not go with a population"):
+        assert wanted in said
+
+
 def test_data_that_were_not_masked_hide_nothing() -> None:
     incomes = Dataset.from_arrow(pa.table({"x": [1.5, 2.5, 9.0], "y": [1, 7, 3]}))
     assert records.distance_linkage(incomes, incomes, ["x", "y"]).average == 1
@@ -142,7 +225,7 @@ def test_masked_data_must_be_the_same_records_and_numbers() -> None:
     one = Dataset.from_arrow(pa.table({"x": [1, 2]}), name="before")
     with pytest.raises(InvalidInput, match="give the same records in the same order"):
         records.distance_linkage(one, Dataset.from_arrow(pa.table({"x": [1]})), "x")
-    with pytest.raises(InvalidInput, match="missing or not a number in 1 of 2 records"):
-        records.distance_linkage(one, Dataset.from_arrow(pa.table({"x": [1, None]})), "x")
+    with pytest.raises(InvalidInput, match="is not a number in 2 of 2 records"):
+        records.distance_linkage(one, Dataset.from_arrow(pa.table({"x": ["a", "b"]})), "x")
     with pytest.raises(InvalidInput, match='Did you mean "rank"?'):
         records.interval_disclosure(one, one, "x", by="ranks")

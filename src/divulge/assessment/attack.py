@@ -59,11 +59,18 @@ class Measurement:
     value: float
     scale: Literal["share", "count", "factor"]
     sentence: Sentence | None = None
+    notes: tuple[Sentence, ...] = ()
+    """What a reader of the figure should know, such as that counting flatters."""
 
 
 @runtime_checkable
 class Measure(Protocol):
-    """One measure of a dataset that a limit may name."""
+    """One measure of a dataset that a limit may name.
+
+    A measure that also looks at another dataset of the release (a population, the original) says
+    so by an attribute `names_datasets`: the options of a limit that name one. `of` finds the
+    dataset itself in the limit's options.
+    """
 
     def problems(self, limit: Limit) -> Iterator[Problem]:
         """What is wrong with a limit of this measure."""

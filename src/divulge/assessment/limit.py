@@ -6,13 +6,16 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from divulge.assessment.assessment import Assessment
 from divulge.assessment.attack import Measurement, measures
 from divulge.assessment.sentence import Sentence, number, percent
 from divulge.qif import PriorPosterior
 from divulge.work import InvalidInput, Problem
+
+if TYPE_CHECKING:
+    from divulge.data import Dataset
 
 Scale: TypeAlias = Literal["share", "count", "factor"]
 
@@ -63,6 +66,10 @@ ASSESSMENT_MEASURES: Mapping[str, tuple[Scale, Figure]] = {
     "multiplicative_leakage": ("factor", lambda a: _exact(a, "probabilistic").multiplicative),
 }
 """What an adversary may be limited in, by name, with the scale of its bounds."""
+
+
+_PLAIN = ("measure", "at_most", "at_least", "adversary", "dataset", "attribute")
+"""What a limit holds beside the options of its measure."""
 
 
 @dataclass(frozen=True, init=False)
@@ -125,6 +132,25 @@ class Limit:
         """Whether it limits an adversary's assessment (else: a measure of a dataset)."""
         return self.measure in ASSESSMENT_MEASURES
 
+    @property
+    def others(self) -> dict[str, str]:
+        """The options that name another dataset of the release, with the names."""
+        if self.of_assessment:
+            return {}
+        named = getattr(measures()[self.measure], "names_datasets", ())
+        given = {name: self.options[name] for name in named if name in self.options}
+        return {name: value for name, value in given.items() if isinstance(value, str)}
+
+    def seeing(self, datasets: Mapping[str, Dataset]) -> Limit:
+        """The same limit with the datasets themselves where options name them.
+
+        >>> Limit("deterministic.posterior", at_most=0.05).seeing({}).options
+        {}
+        """
+        found = {option: datasets[name] for option, name in self.others.items()}
+        plain = {name: getattr(self, name) for name in _PLAIN}
+        return Limit(**plain, **{**self.options, **found})
+
     def judge(self, assessment: Assessment) -> Outcome:
         """Whether an assessment keeps to the limit."""
         scale, figure = ASSESSMENT_MEASURES[self.measure]
@@ -133,22 +159,22 @@ class Limit:
 
     def judge_measurement(self, measurement: Measurement, dataset: str) -> Outcome:
         """Whether a measure of a dataset keeps to the limit."""
-        return self._outcome(measurement.value, measurement.scale, dataset, measurement.sentence)
+        said = (*((measurement.sentence,) if measurement.sentence else ()), *measurement.notes)
+        return self._outcome(measurement.value, measurement.scale, dataset, said)
 
     def to_dict(self) -> dict[str, Any]:
         """What was given, as plain values."""
-        told = {
-            "measure": self.measure,
-            "at_most": self.at_most,
-            "at_least": self.at_least,
-            "adversary": self.adversary,
-            "dataset": self.dataset,
-            "attribute": self.attribute,
-        }
-        return {**told, **self.options}
+        told = {name: getattr(self, name) for name in _PLAIN}
+        # A dataset that was given itself goes by its name.
+        options = {name: getattr(of, "name", of) for name, of in self.options.items()}
+        return {**told, **options}
 
     def _outcome(
-        self, value: Fraction | float, scale: Scale, subject: str, more: Sentence | None = None
+        self,
+        value: Fraction | float,
+        scale: Scale,
+        subject: str,
+        more: tuple[Sentence, ...] = (),
     ) -> Outcome:
         bound = Fraction(str(self.bound))
         held = value <= bound if self.at_most is not None else value >= bound
@@ -156,10 +182,7 @@ class Limit:
         allowed = f"{self.direction} {allowed}"
         what = self.measure if self.of_assessment else "other"
         values = {"measure": self.measure, "subject": subject, "found": found, "allowed": allowed}
-        said = (
-            Sentence("divulge.assessment", f"measure.{what}", values),
-            *((more,) if more else ()),
-        )
+        said = (Sentence("divulge.assessment", f"measure.{what}", values), *more)
         return Outcome(self, subject, float(value), held, found, allowed, said)
 
     def _problems(self) -> Iterator[Problem]:

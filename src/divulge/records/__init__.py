@@ -1,6 +1,6 @@
 """Attacks on records: who is singled out, and what is inferred, by what an adversary knows."""
 
-from divulge.records.anonymity import k_anonymity
+from divulge.records.anonymity import anonymity_of_each, k_anonymity
 from divulge.records.class_measure import ClassMeasure
 from divulge.records.closeness import t_closeness
 from divulge.records.clusters import cluster_risk, household_risk
@@ -19,17 +19,19 @@ from divulge.records.longitudinal import Growth, longitudinal, longitudinal_of_e
 from divulge.records.models import EVERYDAY_NAMES, MODELS, attack
 from divulge.records.population_models import PopulationUniques, population_uniques
 from divulge.records.presence import (
+    Presence,
     delta_presence,
     journalist_risk,
     k_map,
+    marketer_risk,
     prosecutor_risk,
-    three_attackers,
 )
 from divulge.records.record_risk import RecordRisk
 from divulge.records.special_sets import MinimalUniques
 from divulge.records.suda import Suda, suda
 from divulge.records.sweep import sweep
 from divulge.records.sweep_result import Sweep
+from divulge.records.three_attackers import ThreeAttackers, three_attackers
 
 __all__ = [
     "EVERYDAY_NAMES",
@@ -39,9 +41,12 @@ __all__ = [
     "Growth",
     "MinimalUniques",
     "PopulationUniques",
+    "Presence",
     "RecordRisk",
     "Suda",
     "Sweep",
+    "ThreeAttackers",
+    "anonymity_of_each",
     "attack",
     "beta_likeness",
     "cluster_risk",
@@ -60,6 +65,7 @@ __all__ = [
     "link",
     "longitudinal",
     "longitudinal_of_each",
+    "marketer_risk",
     "population_uniques",
     "prosecutor_risk",
     "recursive_l_diversity",

@@ -2,52 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from divulge.assessment import Limit, Measurement, Sentence
+import numpy as np
+
 from divulge.data import Dataset
+from divulge.records.alike import FloatArray
+from divulge.records.class_measure import CrowdMeasure
 from divulge.records.classes import class_sizes
-from divulge.work import Problem
+from divulge.records.equivalence import Count, Counting, class_of_each, counting_of, overlaps
+from divulge.records.frequencies import Nulls, frequencies
 
 
-def k_anonymity(dataset: Dataset, among: str | Iterable[str] | None = None) -> int:
+def k_anonymity(
+    dataset: Dataset,
+    among: str | Iterable[str] | None = None,
+    nulls: Nulls = "maybe",
+    count: Count = "records",
+    original: Dataset | None = None,
+) -> int:
     """The size of the smallest class of records that look alike.
 
-    A missing value looks like a missing value and like nothing else.
-
-    Args:
-        dataset: the records.
-        among: the attributes in question; all quasi-identifiers if none are given.
+    Whole numbers: an effective frequency (`bayes`) or a sum of weights is rounded down. For the
+    classes, who bears the risk and a chart see `anonymity_of_each`, which takes the same arguments.
 
     >>> import divulge as dv
     >>> k_anonymity(dv.datasets.school_year_example(), among=["gender"])
     4
+    >>> after = dv.datasets.local_suppression_example(protected=True)
+    >>> k_anonymity(after), k_anonymity(after, nulls="standard")
+    (2, 1)
     """
-    return class_sizes(dataset, dataset.attributes(among, "among")).smallest
+    counting = counting_of(dataset, among, nulls, count, original)
+    if count == "records" and not overlaps(counting) and nulls != "standard":
+        return class_sizes(dataset, counting.attributes).smallest
+    return int(anonymity_of_each(dataset, among, nulls, count, original).value)
 
 
-class KAnonymity:
-    """The measure `k_anonymity` of a limit."""
+def anonymity_of_each(
+    dataset: Dataset,
+    among: str | Iterable[str] | None = None,
+    nulls: Nulls = "maybe",
+    count: Count = "records",
+    original: Dataset | None = None,
+) -> CrowdMeasure:
+    """How many look like the records of each class; the least is the k of the dataset.
 
-    def problems(self, limit: Limit) -> Iterator[Problem]:
-        """K is a whole number that records must reach, not stay below."""
-        if limit.at_most is not None:
-            yield Problem("at_most", "k_anonymity protects from below; give at_least.")
-        elif limit.bound < 1 or limit.bound != int(limit.bound):
-            yield Problem("at_least", f"{limit.bound:g} is not a whole number from 1.")
-        if limit.attribute is not None:
-            yield Problem("attribute", "k_anonymity looks at all quasi-identifiers together.")
-        for name in limit.options:
-            yield Problem(name, "is not an option of k_anonymity.", value=name, allowed=["dataset"])
+    Args:
+        dataset: the records.
+        among: the attributes in question; all quasi-identifiers if none are given.
+        nulls: what a missing value may stand for.
+        count: `records`, or `population`: each record as many as its sampling weight says.
+        original: the records before protection, for `nulls="known"` and `"bayes"`.
 
-    def of(self, dataset: Dataset, limit: Limit) -> Measurement:
-        """The smallest class, and how many records stand in classes that are too small."""
-        sizes = class_sizes(dataset, dataset.attributes(None, "k_anonymity"))
-        values = {
-            "below": sizes.records_below(int(limit.bound)),
-            "total": sizes.records,
-            "subjects": dataset.subjects,
-            "k": int(limit.bound),
-        }
-        sentence = Sentence("divulge.records", "k_anonymity", values)
-        return Measurement(sizes.smallest, "count", sentence)
+    >>> import divulge as dv
+    >>> found = anonymity_of_each(dv.datasets.inflation_and_growth_example(), among="Area")
+    >>> found.value, found.classes.tolist()
+    (5.0, [8.0, 7.0, 5.0])
+    """
+    counting = counting_of(dataset, among, nulls, count, original)
+    return crowds("k_anonymity", dataset, counting)
+
+
+def crowds(measure: str, dataset: Dataset, counting: Counting) -> CrowdMeasure:
+    """The crowd of each record, as a measure of classes."""
+
+    def crowd(nulls: Nulls) -> FloatArray:
+        among, original = counting.attributes, counting.original
+        found = frequencies(dataset, nulls, among=among, original=original)
+        each = found.sample if counting.count == "records" else found.population
+        return each.astype(np.float64)
+
+    # Records that look alike now may have been different before: then they are told apart.
+    alike = class_of_each(dataset, counting)
+    pairs, of_record = np.unique(
+        np.stack([alike, crowd(counting.nulls)]), axis=1, return_inverse=True
+    )
+    of_record = of_record.reshape(-1).astype(np.int64)
+    return CrowdMeasure(
+        measure,
+        pairs[1],
+        of_record,
+        np.bincount(of_record),
+        dataset,
+        "lowest",
+        counting,
+        lambda nulls: float(crowd(nulls).min()),
+    )

@@ -7,15 +7,17 @@ in a row; hierarchical, if values under a common parent are closer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from divulge.data import Column, Dataset, Hierarchy
 from divulge.records.alike import FloatArray, IntArray
-from divulge.records.class_measure import ClassMeasure
-from divulge.records.equivalence import SensitiveClasses, sensitive_classes
+from divulge.records.class_measure import SensitiveMeasure
+from divulge.records.diversity import measured
+from divulge.records.equivalence import Count, SensitiveClasses, sensitive_classes
+from divulge.records.frequencies import Nulls
 from divulge.work import InvalidInput, Problem
 
 Distance: TypeAlias = Literal["equal", "ordered", "hierarchical"]
@@ -28,7 +30,10 @@ def t_closeness(
     among: str | Iterable[str] | None = None,
     distance: Distance = "equal",
     order: Sequence[Any] | None = None,
-) -> ClassMeasure:
+    nulls: Nulls = "maybe",
+    count: Count = "records",
+    original: Dataset | None = None,
+) -> SensitiveMeasure:
     """The distance of each class from all records; the largest is the t of the dataset.
 
     Args:
@@ -38,6 +43,9 @@ def t_closeness(
         distance: `equal`, `ordered` (numbers and dates, or an order that is given), or
             `hierarchical` (the attribute's hierarchy; all values meet above its top).
         order: the values from lowest to highest, for `ordered`.
+        nulls: what a missing value of `among` may stand for.
+        count: `records`, or `population`: each record as many as its sampling weight says.
+        original: the records before protection, for `nulls="known"` and `"bayes"`.
 
     Raises:
         InvalidInput: for an ordered distance of values without an order, or a hierarchy that is
@@ -51,16 +59,16 @@ def t_closeness(
         message = f'"{distance}" is not a distance.'
         problem = Problem("distance", message, value=distance, allowed=DISTANCES)
         raise InvalidInput("t_closeness", [problem])
-    found = sensitive_classes(dataset, attribute, among)
+    found = sensitive_classes(dataset, attribute, among, nulls, count, original)
     if distance == "equal":
-        values = _equal(found)
+        figure: Callable[[SensitiveClasses], FloatArray] = _equal
     elif distance == "ordered":
-        values = _ordered(found, _ranks(dataset, found, order))
+        rank = _ranks(dataset, found, order)
+        figure = lambda classes: _ordered(classes, rank)  # noqa: E731  # one line, one use
     else:
-        values = _hierarchical(found, _branches(dataset, found))
-    return ClassMeasure(
-        "t_closeness", values, found.of_record, found.size, dataset, "highest", found
-    )
+        levels = _branches(dataset, found)
+        figure = lambda classes: _hierarchical(classes, levels)  # noqa: E731  # as above
+    return measured("t_closeness", dataset, found, figure, "highest")
 
 
 def _equal(found: SensitiveClasses) -> FloatArray:

@@ -29,6 +29,7 @@ def household_risk(
     method: Method = "approximate",
     among: str | Iterable[str] | None = None,
     nulls: Nulls = "maybe",
+    original: Dataset | None = None,
 ) -> RecordRisk:
     """The chance, for each record, that somebody of its household is found.
 
@@ -43,7 +44,7 @@ def household_risk(
     [0.75, 0.75, 0.5, 0.5]
     """
     household = household_of_each(dataset)
-    single = individual_risk(dataset, method, among, nulls)
+    single = individual_risk(dataset, method, among, nulls, original)
     return _spread(single, household, "household_risk")
 
 

@@ -3,12 +3,14 @@
 Interval disclosure: the original lies within a small interval around its masked value, so the
 mask hides nothing (Mateo-Sanz, Sebe & Domingo-Ferrer 2004). Distance-based record linkage: the
 masked record nearest to an original is its own (Domingo-Ferrer & Torra 2001). Both compare the
-records in the order in which they stand.
+records in the order in which they stand. A number that is missing, before or after, discloses
+nothing, and a distance is that over the attributes that both records show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from divulge.records.record_risk import RecordRisk
 from divulge.work import Problems, step
 
 BLOCK = 1024
+INTERVALS = ("rank", "deviation")
 
 
 def interval_disclosure(
@@ -47,16 +50,23 @@ def interval_disclosure(
     inside = np.ones(original.rows, np.bool_)
     for column in range(len(names)):
         before, after = first[:, column], second[:, column]
+        shown = ~np.isnan(before) & ~np.isnan(after)
         if by == "rank":
-            ordered = np.sort(after)
-            reach = width * original.rows
-            low = np.searchsorted(ordered, after, "left")
-            high = np.searchsorted(ordered, after, "right") - 1
+            ordered = np.sort(after[~np.isnan(after)])
+            reach = width * ordered.size
+            asked = after[shown]
+            low = np.searchsorted(ordered, asked, "left")
+            high = np.searchsorted(ordered, asked, "right") - 1
             lowest = ordered[np.clip(np.floor(low - reach), 0, None).astype(np.int64)]
-            highest = ordered[np.clip(np.ceil(high + reach), None, after.size - 1).astype(np.int64)]
-            inside &= (before >= lowest) & (before <= highest)
+            highest = ordered[
+                np.clip(np.ceil(high + reach), None, ordered.size - 1).astype(np.int64)
+            ]
+            near = (before[shown] >= lowest) & (before[shown] <= highest)
         else:
-            inside &= np.abs(before - after) <= width * before.std()
+            spread = before[~np.isnan(before)].std() if shown.any() else 0.0
+            near = np.abs(before[shown] - after[shown]) <= width * spread
+        inside &= shown
+        inside[shown] &= near
     return RecordRisk(
         inside.astype(np.float64), "interval_disclosure", original, tuple(names), "exact"
     )
@@ -75,35 +85,83 @@ def distance_linkage(original: Dataset, masked: Dataset, among: str | Iterable[s
     [0.5, 0.5, 1.0, 0.0]
     """
     names, first, second = _numbers(original, masked, among, 0.0, "rank")
-    mean, deviation = first.mean(axis=0), first.std(axis=0)
-    deviation[deviation == 0] = 1
-    first, second = (first - mean) / deviation, (second - mean) / deviation
-    chance = _nearest(first, second)
-    return RecordRisk(chance, "distance_linkage", original, tuple(names), "exact")
+    for column in range(len(names)):
+        shown = first[~np.isnan(first[:, column]), column]
+        if shown.size:
+            mean, deviation = shown.mean(), shown.std() or 1.0
+            first[:, column] = (first[:, column] - mean) / deviation
+            second[:, column] = (second[:, column] - mean) / deviation
+    return RecordRisk(_nearest(first, second), "distance_linkage", original, tuple(names), "exact")
 
 
 def _nearest(first: FloatArray, second: FloatArray) -> FloatArray:
     """For each original, one over the masked records that are as near as its own, if none nearer.
 
-    A tree finds the nearest; only where its own is as near are those at that distance counted.
+    Trees find the nearest, one for each set of attributes that records show; only where its own
+    is as near are those at that distance counted.
     """
-    from scipy.spatial import KDTree
-
-    tree = KDTree(second)
-    own = np.sqrt(((first - second) ** 2).sum(axis=1))
+    differences = (first - second) ** 2
+    common = (~np.isnan(differences)).sum(axis=1)
+    total = np.nansum(differences, axis=1)
+    own = np.full(common.size, np.inf)
+    own[common > 0] = np.sqrt(total[common > 0] / common[common > 0])
     chance = np.zeros(own.size)
+    trees = _Trees(second)
     with step("Linking masked records", own.size) as progress:
-        for start in range(0, own.size, BLOCK):
-            part = slice(start, min(start + BLOCK, own.size))
-            nearest, _ = tree.query(first[part], k=1)
-            # Distances of equal values may differ in the last digit.
-            reach = own[part] * (1 + 1e-12) + 1e-300
-            found = np.flatnonzero(nearest >= own[part] * (1 - 1e-12))
-            if found.size:
-                ties = tree.query_ball_point(first[part][found], reach[found], return_length=True)
-                chance[start + found] = 1 / np.maximum(1, ties)
-            progress.advance(part.stop - part.start)
+        for shows, rows in _by_shown(first):
+            for start in range(0, rows.size, BLOCK):
+                part = rows[start : start + BLOCK]
+                chance[part] = trees.chance_of_own(first[part], shows, own[part])
+                progress.advance(part.size)
     return chance
+
+
+class _Trees:
+    """The masked records by what they show, each searched on the attributes in common."""
+
+    def __init__(self, masked: FloatArray) -> None:
+        self.masked = masked
+        self.groups = _by_shown(masked)
+        self.found: dict[tuple[int, bytes], Any] = {}
+
+    def chance_of_own(self, asked: FloatArray, shows: Any, own: FloatArray) -> FloatArray:
+        """One over how many are as near as its own to each, or 0 if another is nearer."""
+        trees = [(tree, common) for tree, common in self._on(shows)]
+        nearest = np.full(own.size, np.inf)
+        for tree, common in trees:
+            near, _ = tree.query(asked[:, common] / np.sqrt(common.sum()), k=1)
+            nearest = np.minimum(nearest, near)
+        # Distances of equal values may differ in the last digit.
+        first = np.flatnonzero(np.isfinite(own) & (nearest >= own * (1 - 1e-12)))
+        chance = np.zeros(own.size)
+        if first.size:
+            reach = own[first] * (1 + 1e-12) + 1e-300
+            ties = np.zeros(first.size)
+            for tree, common in trees:
+                points = asked[first][:, common] / np.sqrt(common.sum())
+                ties += tree.query_ball_point(points, reach, return_length=True)
+            chance[first] = 1 / np.maximum(1, ties)
+        return chance
+
+    def _on(self, shows: Any) -> Iterator[tuple[Any, Any]]:
+        from scipy.spatial import KDTree
+
+        for number, (theirs, rows) in enumerate(self.groups):
+            common = shows & theirs
+            if not common.any():
+                continue
+            key = (number, common.tobytes())
+            if key not in self.found:
+                points = self.masked[rows][:, common] / np.sqrt(common.sum())
+                self.found[key] = KDTree(points)
+            yield self.found[key], common
+
+
+def _by_shown(table: FloatArray) -> list[tuple[Any, Any]]:
+    """The rows that show the same attributes, with which these are."""
+    shown = ~np.isnan(table)
+    kinds, of_row = np.unique(shown, axis=0, return_inverse=True)
+    return [(kind, np.flatnonzero(of_row.reshape(-1) == n)) for n, kind in enumerate(kinds)]
 
 
 def _numbers(
@@ -112,8 +170,8 @@ def _numbers(
     names = original.attributes(among, "among")
     masked.attributes(names, "among")
     problems = Problems("masked data")
-    if by not in ("rank", "deviation"):
-        problems.add("by", f'"{by}" is not a kind of interval.', by, ["rank", "deviation"])
+    if by not in INTERVALS:
+        problems.add("by", f'"{by}" is not a kind of interval.', by, INTERVALS)
     if not width >= 0:
         problems.add("width", f"{width:g} is negative.")
     if original.rows != masked.rows:
@@ -124,16 +182,14 @@ def _numbers(
         columns = []
         for name in names:
             values = dataset.columns[name].to_arrow().to_pylist()
-            odd = sum(value is None or isinstance(value, str) for value in values)
+            odd = sum(isinstance(value, str) for value in values)
             if odd:
-                message = f"is missing or not a number in {odd:,} of {dataset.rows:,} records."
+                message = f"is not a number in {odd:,} of {dataset.rows:,} {dataset.subjects}."
                 problems.add(f'"{dataset.name}", attribute "{name}"', message)
-            columns.append(
-                [
-                    0.0 if value is None or isinstance(value, str) else float(value)
-                    for value in values
-                ]
-            )
+                values = []
+            columns.append([np.nan if value is None else float(value) for value in values])
+        if any(len(column) != dataset.rows for column in columns):
+            continue
         tables.append(np.array(columns, np.float64).T.reshape(dataset.rows, len(names)))
     problems.raise_any()
     return names, tables[0], tables[1]

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from divulge.assessment import Sentence
 from divulge.data import Dataset
 from divulge.records.alike import FloatArray, classes
 from divulge.records.frequencies import Nulls, frequencies
@@ -29,7 +30,8 @@ def disclosure_risk(
     dataset: Dataset,
     aggregate: Aggregate = "sum",
     among: str | Iterable[str] | None = None,
-    nulls: Nulls = "value",
+    nulls: Nulls | None = None,
+    original: Dataset | None = None,
 ) -> RecordRisk:
     """One over an aggregate of the weights of those who look like each record.
 
@@ -38,8 +40,9 @@ def disclosure_risk(
         aggregate: `sum`, `count`, `mean`, `min` or `max` of the weights, or a function that takes
             the weights of a class and gives a number of at least 1.
         among: the attributes to consider; all quasi-identifiers if none are given.
-        nulls: what a missing value may stand for; `min`, `max` and functions need classes that do
-            not overlap, so they take `value` only.
+        nulls: what a missing value may stand for; `maybe` if not given. `min`, `max` and
+            functions need classes that do not overlap, so they take `value` only.
+        original: the records before protection, for `nulls="known"` and `"bayes"`.
 
     >>> import divulge as dv
     >>> companies = dv.datasets.inflation_and_growth_example()
@@ -52,16 +55,18 @@ def disclosure_risk(
         message = f'"{aggregate}" is not an aggregate; give one of these or a function.'
         problem = Problem("aggregate", message, str(aggregate), AGGREGATES)
         raise InvalidInput("disclosure_risk", [problem])
+    notes: tuple[Sentence, ...] = ()
+    figures: dict[str, float] = {}
     if aggregate in ("sum", "count", "mean"):
-        found = frequencies(dataset, nulls, among=among)
+        found = frequencies(dataset, nulls or "maybe", among=among, original=original)
         crowd = {
             "sum": found.population,
             "count": found.sample.astype(np.float64),
             "mean": found.population / found.sample,
         }[str(aggregate)]
-        names = found.attributes
+        names, notes, figures = found.attributes, found.flattery(), found.side_by_side()
     else:
-        if nulls != "value":
+        if nulls not in (None, "value"):
             message = "only sum, count and mean may look at missing values in other ways."
             raise InvalidInput("disclosure_risk", [Problem("nulls", message)])
         names = tuple(dataset.attributes(among, "among"))
@@ -80,7 +85,9 @@ def disclosure_risk(
         dataset,
         names,
         "exact" if counted and nulls != "bayes" else "estimate",
-        detail=name,
+        notes,
+        figures,
+        name,
     )
 
 

@@ -33,6 +33,9 @@ SEMANTICS: tuple[Nulls, ...] = get_args(Nulls)
 OF_ORIGINAL: tuple[Nulls, ...] = ("known", "bayes")
 """The semantics that start from what the adversary knows: the values before suppression."""
 
+COUNTED: tuple[Nulls, ...] = ("maybe", "standard", "value")
+"""The semantics that need nothing but the release."""
+
 Prior: TypeAlias = Mapping[str, Mapping[Any, float]]
 """By attribute, how likely the adversary holds each value where it is hidden."""
 
@@ -103,9 +106,8 @@ class Frequencies:
         return ()
 
     def side_by_side(self) -> dict[str, float]:
-        """How many stand alone under each way of counting, where cells are missing."""
-        differ = len(set(self.others.values())) > 1
-        return {f"alone_{name}": count for name, count in self.others.items() if differ}
+        """How many stand alone under each way of counting, as figures of a risk."""
+        return {f"alone_{name}": count for name, count in self.others.items()}
 
     def summary(self) -> dict[str, Any]:
         """The figures under these semantics, and how many stand alone under the others."""

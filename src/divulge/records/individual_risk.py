@@ -78,23 +78,28 @@ def individual_risk(
 
 
 def reidentification_risk(
-    dataset: Dataset, among: str | Iterable[str] | None = None, nulls: Nulls = "maybe"
+    dataset: Dataset,
+    among: str | Iterable[str] | None = None,
+    nulls: Nulls = "maybe",
+    original: Dataset | None = None,
 ) -> RecordRisk:
     """One over the sum of the weights of those who look alike (Bellomarini et al., Eq. 1).
+
+    For other aggregates than the sum see `disclosure_risk`.
 
     >>> import divulge as dv
     >>> risk = reidentification_risk(dv.datasets.inflation_and_growth_example())
     >>> int(risk.values.argmax()) + 1, int(risk.values.argmin()) + 1
     (15, 7)
     """
-    found = frequencies(dataset, nulls, among=among)
+    found = frequencies(dataset, nulls, among=among, original=original)
     sampled = sampling_weights(dataset) is not None
     return RecordRisk(
         1 / np.maximum(found.population, 1),
         "reidentification_risk",
         dataset,
         found.attributes,
-        "estimate" if sampled else "exact",
+        "estimate" if sampled or nulls == "bayes" else "exact",
         found.flattery(),
         found.side_by_side(),
     )

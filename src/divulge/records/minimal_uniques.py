@@ -9,7 +9,7 @@ alone is alone on more, so only records that still have company are carried on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Any
@@ -34,19 +34,37 @@ class Found:
     attributes: IntArray
 
 
+Identity = Callable[[], Mapping[str, object]]
+"""All that a search depends on, for checkpoints; asked for only where there are some."""
+
+
 def minimal_uniques(
-    columns: Sequence[AnyArray], cardinalities: Sequence[int], rows: int, max_size: int
+    columns: Sequence[AnyArray],
+    cardinalities: Sequence[int],
+    rows: int,
+    max_size: int,
+    identity: Identity | None = None,
 ) -> Found:
-    """All minimal sample uniques of at most `max_size` attributes; a code is just a value."""
-    return _Search(columns, cardinalities, rows, max_size).run()
+    """All minimal sample uniques of at most `max_size` attributes; a code is just a value.
+
+    With an `identity`, each finished branch of the search (the sets with the same last attribute)
+    is remembered by a run that can be resumed.
+    """
+    return _Search(columns, cardinalities, rows, max_size, identity).run()
 
 
 class _Search:
     """One walk over the sets of attributes, highest bit first."""
 
     def __init__(
-        self, columns: Sequence[AnyArray], cardinalities: Sequence[int], rows: int, max_size: int
+        self,
+        columns: Sequence[AnyArray],
+        cardinalities: Sequence[int],
+        rows: int,
+        max_size: int,
+        identity: Identity | None = None,
     ) -> None:
+        self.identity = identity
         self.columns = columns
         self.cardinalities = cardinalities
         self.rows = rows
@@ -63,7 +81,8 @@ class _Search:
     def run(self) -> Found:
         everybody = np.zeros(self.rows, np.int64)
         with self.step as step:
-            self._split(0, len(self.columns), everybody, 1, None, step)
+            for attribute in range(len(self.columns)):
+                self._branch(attribute, everybody, step)
         if not self.found:
             return Found(np.empty(0, np.int64), np.empty(0, np.int64))
         record = np.concatenate([records for records, _ in self.found])
@@ -72,6 +91,48 @@ class _Search:
         )
         order = np.argsort(record, kind="stable")
         return Found(record[order], sets[order])
+
+    def _branch(self, attribute: int, everybody: IntArray, step: Any) -> None:
+        """The sets whose last attribute this is; taken from a checkpoint where there is one."""
+
+        def search() -> dict[str, npt.NDArray[Any]]:
+            known, before = set(self.unique), len(self.found)
+            self._visit(0, attribute, everybody, 1, None, step)
+            step.advance()
+            noted = [each for each in self.unique if each not in known]
+            found = self.found[before:]
+            nobody: list[IntArray] = [np.empty(0, np.int64)]
+            return {
+                "records": np.concatenate([*nobody, *(records for records, _ in found)]),
+                "counts": np.array([records.size for records, _ in found], np.int64),
+                "sets": np.array([each for _, each in found], np.int64),
+                "noted": np.array(noted, np.int64),
+                "bits": np.stack([self.unique[each] for each in noted])
+                if noted
+                else np.empty((0, 0), np.uint8),
+            }
+
+        done = step.done
+        identity = self.identity
+        if identity is None or work.current().checkpoints is None:
+            self._visit(0, attribute, everybody, 1, None, step)
+            step.advance()
+            return
+        key = lambda: {**identity(), "max_size": self.max_size, "attribute": attribute}  # noqa: E731  # asked for once
+        kept = work.remember("suda", key, search)
+        if step.done == done:
+            self._take(kept)
+            step.advance(self._sets_below(attribute))
+
+    def _take(self, kept: Mapping[str, npt.NDArray[Any]]) -> None:
+        """What an earlier run has found in a branch."""
+        ends = np.cumsum(kept["counts"])[:-1]
+        parts = np.split(kept["records"], ends) if kept["counts"].size else []
+        self.found.extend(zip(parts, kept["sets"].tolist(), strict=True))
+        self.unique.update(zip(kept["noted"].tolist(), kept["bits"], strict=True))
+
+    def _sets_below(self, attribute: int) -> int:
+        return sum(comb(attribute, size) for size in range(min(self.max_size, attribute + 1)))
 
     def _split(
         self,
@@ -174,16 +235,31 @@ def _parts(attributes: int) -> list[int]:
 
 
 def minimal_by_frequency(
-    attributes: int, max_size: int, alone_on: Callable[[list[int]], npt.NDArray[np.bool_]]
+    attributes: int,
+    max_size: int,
+    alone_on: Callable[[list[int]], npt.NDArray[np.bool_]],
+    identity: Identity | None = None,
 ) -> Found:
-    """All minimal uniques where only a function knows who is alone (nulls that match anything)."""
+    """All minimal uniques where only a function knows who is alone (nulls that match anything).
+
+    With an `identity`, who is alone on each set is remembered by a run that can be resumed.
+    """
+
+    def alone(each: int) -> npt.NDArray[np.bool_]:
+        chosen = [bit for bit in range(attributes) if each >> bit & 1]
+        if identity is None:
+            return alone_on(chosen)
+        key = lambda: {**identity(), "set": chosen}  # noqa: E731  # asked for once
+        kept = work.remember("suda-set", key, lambda: {"alone": alone_on(chosen)})
+        return kept["alone"]
+
     unique: dict[int, npt.NDArray[np.bool_]] = {}
     found: list[tuple[IntArray, int]] = []
     sets = sorted(range(1, 1 << attributes), key=lambda each: (each.bit_count(), each))
     sets = [each for each in sets if each.bit_count() <= max_size]
     with work.step("Looking for what makes records special", len(sets)) as step:
         for each in sets:
-            unique[each] = alone_on([bit for bit in range(attributes) if each >> bit & 1])
+            unique[each] = alone(each)
             minimal = unique[each].copy()
             for part in _parts(each):
                 if part:

@@ -111,7 +111,7 @@ def by_maybe(found: Patterns, alpha: float) -> tuple[FloatArray, FloatArray]:
             for theirs, holding in masks.items():
                 share = alpha if mine == 0 and theirs != 0 else 1.0
                 visible = found.visible(mine | theirs)
-                asked, held, size = _joint_keys(
+                asked, held, size = joint_keys(
                     [found.columns[a][asking] for a in visible],
                     [found.columns[a][holding] for a in visible],
                     [found.cardinalities[a] for a in visible],
@@ -148,19 +148,10 @@ def by_bayes(
     """
     size = victims.columns[0].size
     total, weighed, best = np.zeros(size), np.zeros(size), np.zeros(size)
-    masks = found.by_mask()
-    complete = masks.get(0, np.empty(0, np.int64))
-    whole, _ = _compatible(found, complete, found.visible(0), victims)
-    for mask, holding in masks.items():
-        visible = found.visible(mask)
-        counts, weights = _compatible(found, holding, visible, victims)
-        chance = np.ones(size)
-        if mask and chances is not None:
-            hidden = [a for a in range(len(found.columns)) if mask >> a & 1]
-            chance = chances(victims, hidden)
-        elif mask:
-            comparable, _ = _compatible(found, complete, visible, victims)
-            chance = np.where(whole > 0, whole / np.maximum(comparable, 1), 1 / (comparable + 1))
+    chance_of = chance_by_mask(found, victims, chances)
+    for mask, holding in found.by_mask().items():
+        counts, weights = _compatible(found, holding, found.visible(mask), victims)
+        chance = chance_of[mask]
         total += counts * chance
         weighed += weights * chance
         best = np.where(counts > 0, np.maximum(best, chance), best)
@@ -173,6 +164,29 @@ def by_bayes(
     return np.where(possible, total / safe, sample), np.where(possible, weighed / safe, population)
 
 
+def chance_by_mask(
+    found: Patterns, victims: Victims, chances: Chances | None = None
+) -> dict[int, FloatArray]:
+    """For the records that hide the same cells, the chance that these hold each victim's values."""
+    size = victims.columns[0].size
+    masks = found.by_mask()
+    complete = masks.get(0, np.empty(0, np.int64))
+    whole, _ = _compatible(found, complete, found.visible(0), victims)
+    chance: dict[int, FloatArray] = {}
+    for mask in masks:
+        if not mask:
+            chance[mask] = np.ones(size)
+        elif chances is not None:
+            hidden = [a for a in range(len(found.columns)) if mask >> a & 1]
+            chance[mask] = chances(victims, hidden)
+        else:
+            comparable, _ = _compatible(found, complete, found.visible(mask), victims)
+            chance[mask] = np.where(
+                whole > 0, whole / np.maximum(comparable, 1), 1 / (comparable + 1)
+            )
+    return chance
+
+
 def _compatible(
     found: Patterns, holding: IntArray, visible: Sequence[int], victims: Victims
 ) -> tuple[FloatArray, FloatArray]:
@@ -180,8 +194,8 @@ def _compatible(
     size = victims.columns[0].size
     if holding.size == 0:
         return np.zeros(size), np.zeros(size)
-    whose, columns = _as_released(victims, visible)
-    asked, held, top = _joint_keys(
+    whose, columns = as_released(victims, visible)
+    asked, held, top = joint_keys(
         columns,
         [found.columns[a][holding] for a in visible],
         [found.cardinalities[a] for a in visible],
@@ -195,7 +209,7 @@ def _compatible(
     return weighed_count(whose, counts, size), weighed_count(whose, weights, size)
 
 
-def _as_released(
+def as_released(
     victims: Victims, visible: Sequence[int]
 ) -> tuple[IntArray, list[npt.NDArray[np.int64]]]:
     """Every way in which a victim's values may stand in the release: whose, and which codes."""
@@ -216,7 +230,7 @@ def _as_released(
     return whose, columns
 
 
-def _joint_keys(
+def joint_keys(
     first: Sequence[AnyArray],
     second: Sequence[AnyArray],
     cardinalities: Sequence[int],

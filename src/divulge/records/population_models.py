@@ -8,61 +8,140 @@ gamma distributed (Bethlehem, Keller & Pannekoek 1990).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from math import fsum, prod
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from divulge.assessment import Claim
+from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, html
 from divulge.data import Column, Dataset
-from divulge.records.alike import FloatArray, classes
+from divulge.records.alike import FloatArray, IntArray, classes
+from divulge.records.frequencies import Nulls, frequencies
+from divulge.records.population_fits import card, independent, negative_binomial, pairs, poisson
+from divulge.records.record_risk import RecordRisk
 from divulge.records.weighing import sampling_weights
-from divulge.work import InvalidInput, Problem
+from divulge.work import InvalidInput, Problem, Problems
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Model: TypeAlias = Literal["log_linear", "negative_binomial"]
-
-MOST_CELLS = 20_000_000
-ROUNDS = 200
-CLOSE_ENOUGH = 1e-8
+MODELS: tuple[Model, ...] = get_args(Model)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PopulationUniques:
     """What a model says of the uniques of a sample; all of it is estimated.
 
-    `population_uniques`: how many sample uniques are unique in the population as well.
-    `correct_matches`: how many right matches to expect if every sample unique is matched with
-    somebody of the population who looks like it.
+    `unique` is the chance that each record is unique in the population as well, `match` the
+    chance that it is matched right with somebody of the population who looks like it. Both are 0
+    for whoever is not unique in the sample: the models say nothing of them.
     """
 
     model: Model
+    unique: FloatArray
+    match: FloatArray
     sample_uniques: int
-    population_uniques: float
-    correct_matches: float
     sampling_fraction: float
+    dataset: Dataset
+    attributes: tuple[str, ...]
+    nulls: Nulls = "maybe"
+    side_by_side: Mapping[str, int] = field(default_factory=dict)
     claim: Claim = "estimate"
 
-    def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values."""
+    @property
+    def population_uniques(self) -> float:
+        """How many sample uniques are unique in the population as well."""
+        return fsum(self.unique)
+
+    @property
+    def correct_matches(self) -> float:
+        """How many right matches to expect if every sample unique is matched."""
+        return fsum(self.match)
+
+    def risk(self) -> RecordRisk:
+        """The chance of a right match as the risk of each record."""
+        return RecordRisk(
+            self.match,
+            "population_uniques",
+            self.dataset,
+            self.attributes,
+            "estimate",
+            (self.sentence(),),
+            {
+                "sample_uniques": self.sample_uniques,
+                "estimated_population_uniques": self.population_uniques,
+                **{f"alone_{way}": count for way, count in self.side_by_side.items()},
+            },
+            self.model.replace("_", " "),
+        )
+
+    def sentence(self) -> Sentence:
+        """The two figures, and that a model gives them."""
+        said = {
+            "sample": self.sample_uniques,
+            "subjects": self.dataset.subjects,
+            "population": round(self.population_uniques, 1),
+            "right": round(self.correct_matches, 1),
+            "model": self.model.replace("_", " "),
+        }
+        return Sentence("divulge.records", "population.uniques", said)
+
+    def assessment(self) -> Assessment:
+        """Right matches in the currency of all attacks."""
+        return self.risk().assessment()
+
+    def by(self, group: str) -> Breakdown:
+        """Right matches for every value of an attribute: who bears the risk."""
+        return self.risk().by(group)
+
+    def chart(self) -> Chart:
+        """How many records have which chance of a right match."""
+        return self.risk().chart()
+
+    def summary(self) -> dict[str, Any]:
+        """All figures as plain values; no record."""
         return {
+            "measure": "population_uniques",
             "model": self.model,
+            "dataset": self.dataset.name,
+            "attributes": list(self.attributes),
+            "nulls": self.nulls,
             "sample_uniques": self.sample_uniques,
             "population_uniques": self.population_uniques,
             "correct_matches": self.correct_matches,
             "sampling_fraction": self.sampling_fraction,
+            "alone_by_semantics": dict(self.side_by_side),
             "claim": self.claim,
         }
 
+    def to_dict(self) -> dict[str, Any]:
+        """The summary and the sentences."""
+        return {**self.summary(), "sentences": self.explain()}
+
+    def to_arrow(self) -> pa.Table:
+        """One row a record: both chances."""
+        import pyarrow as pa
+
+        return pa.table({"population_unique": self.unique, "correct_match": self.match})
+
+    def explain(self) -> list[str]:
+        """What was found, in sentences."""
+        return [str(self.sentence()), str(Sentence("divulge.assessment", "claim.estimate"))]
+
     def __str__(self) -> str:
+        return "\n".join(self.explain())
+
+    def __repr__(self) -> str:
         return (
-            f"Of {self.sample_uniques:,} uniques of the sample, about "
-            f"{self.population_uniques:,.1f} are unique in the population and about "
-            f"{self.correct_matches:,.1f} would be matched right: estimates of a "
-            f"{self.model.replace('_', ' ')} model."
+            f'PopulationUniques({self.model} of "{self.dataset.name}", estimate: '
+            f"{self.population_uniques:,.1f} of {self.sample_uniques:,} sample uniques)"
         )
+
+    def _repr_html_(self) -> str:
+        return html.paragraphs(self.explain())
 
 
 def population_uniques(
@@ -72,6 +151,7 @@ def population_uniques(
     among: str | Iterable[str] | None = None,
     interactions: Literal[1, 2] = 1,
     cells: float | None = None,
+    nulls: Nulls = "maybe",
 ) -> PopulationUniques:
     """Estimate how many uniques of a sample are unique in the population.
 
@@ -82,6 +162,7 @@ def population_uniques(
         among: the attributes to consider; all quasi-identifiers if none are given.
         interactions: of the log-linear model: 1 for main effects, 2 for all pairs.
         cells: of the negative binomial: how many combinations there can be (default: all).
+        nulls: `maybe` (a missing value may be anything) or `value` (it is one of its own).
 
     >>> import divulge as dv
     >>> companies = dv.datasets.inflation_and_growth(2000, balance="U")
@@ -92,92 +173,37 @@ def population_uniques(
     names = dataset.attributes(among, "among")
     columns = [dataset.columns[name] for name in names]
     fraction = _fraction(dataset, sampling_fraction)
-    if model not in ("log_linear", "negative_binomial"):
-        message = f'"{model}" is not a population model.'
-        problem = Problem("model", message, model, ["log_linear", "negative_binomial"])
-        raise InvalidInput("population_uniques", [problem])
-    of_record = classes(
-        [column.codes for column in columns], [_card(c) for c in columns], dataset.rows
-    )
-    size = np.bincount(of_record)
-    alone = size[of_record] == 1
+    problems = Problems("population_uniques")
+    if model not in MODELS:
+        problems.add("model", f'"{model}" is not a population model.', model, MODELS)
+    if interactions not in (1, 2):
+        problems.add("interactions", f"{interactions} is not 1 (main effects) or 2 (all pairs).")
+    if nulls not in ("maybe", "value"):
+        message = f'"{nulls}" does not go with a population model.'
+        problems.add("nulls", message, nulls, ["maybe", "value"])
+    problems.raise_any()
+    found = frequencies(dataset, nulls, among=names)
+    alone = found.sample == 1
+    unique, right = np.zeros(dataset.rows), np.zeros(dataset.rows)
     if model == "log_linear":
-        unique, right = _log_linear(columns, alone, fraction, interactions)
+        fit = independent if interactions == 1 else pairs
+        fitted = fit(columns, alone, nulls == "maybe")
+        unique[alone], right[alone] = poisson(fitted, fraction)
     else:
-        possible = float(prod(_card(column) for column in columns)) if cells is None else cells
-        unique, right = _negative_binomial(size, fraction, possible)
-    return PopulationUniques(model, int(alone.sum()), unique, right, fraction)
-
-
-def _log_linear(
-    columns: list[Column], alone: Any, fraction: float, interactions: int
-) -> tuple[float, float]:
-    """Sums over sample uniques of P(F = 1) and of the mean of 1/F; mean of F - 1 is `unseen`."""
-    fitted = _independent(columns, alone) if interactions == 1 else _pairs(columns, alone)
-    unseen = fitted / fraction * (1 - fraction)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.where(unseen > 0, -np.expm1(-unseen) / unseen, 1.0)
-    return fsum(np.exp(-unseen)), fsum(mean)
-
-
-def _independent(columns: list[Column], alone: Any) -> FloatArray:
-    """The fitted count of each unique's cell if attributes are independent."""
-    rows = columns[0].codes.size
-    fitted = np.full(int(alone.sum()), float(rows))
-    for column in columns:
-        share = np.bincount(column.codes, minlength=_card(column)) / rows
-        fitted *= share[column.codes[alone]]
-    return fitted
-
-
-def _pairs(columns: list[Column], alone: Any) -> FloatArray:
-    """The same with all two-way interactions, by iterative proportional fitting."""
-    shape = tuple(_card(column) for column in columns)
-    if prod(shape) > MOST_CELLS:
-        message = (
-            f"the table of these attributes has {prod(shape):,} cells and {MOST_CELLS:,} are the "
-            "most for interactions=2; take fewer or coarser attributes, or interactions=1."
-        )
-        raise InvalidInput("population_uniques", [Problem("among", message)])
-    rows = columns[0].codes.size
-    fitted = np.full(shape, rows / prod(shape))
-    axes = range(len(shape))
-    pairs = list(combinations(axes, 2)) or [(0, 0)]
-    margins = {}
-    for one, two in pairs:
-        table = np.zeros((shape[one], shape[two]))
-        np.add.at(table, (columns[one].codes, columns[two].codes), 1)
-        margins[one, two] = np.diag(table) if one == two else table
-    for _ in range(ROUNDS):
-        furthest = 0.0
-        for (one, two), wanted in margins.items():
-            others = tuple(axis for axis in axes if axis not in (one, two))
-            now = fitted.sum(axis=others)
-            furthest = max(furthest, float(np.abs(now - wanted).max()))
-            ratio = np.divide(wanted, now, out=np.zeros_like(now), where=now > 0)
-            fitted *= np.expand_dims(ratio, others)
-        if furthest <= CLOSE_ENOUGH * rows:
-            break
-    found: FloatArray = fitted[tuple(column.codes[alone] for column in columns)]
-    return found
-
-
-def _negative_binomial(size: Any, fraction: float, cells: float) -> tuple[float, float]:
-    """Moments of the sample's frequencies over all cells give the gamma's shape."""
-    if cells < size.size:
-        message = f"{cells:,.0f} combinations cannot hold the {size.size:,} that occur."
-        raise InvalidInput("population_uniques", [Problem("cells", message)])
-    mean = float(size.sum()) / cells
-    variance = float((size.astype(np.float64) ** 2).sum()) / cells - mean**2
-    # No more spread than chance gives: all cells are alike, which a large shape says.
-    shape = mean**2 / (variance - mean) if variance > mean else 1e9
-    uniques = float((size == 1).sum())
-    rate = shape / (mean / fraction)
-    only = (rate + fraction) / (rate + 1)
-    unique = uniques * only ** (shape + 1)
-    if only >= 1:
-        return unique, uniques
-    return unique, uniques * (only - only ** (shape + 1)) / ((1 - only) * shape)
+        size = np.bincount(_classes(columns, dataset.rows))
+        possible = float(prod(card(column) for column in columns)) if cells is None else cells
+        unique[alone], right[alone] = negative_binomial(size, fraction, possible)
+    return PopulationUniques(
+        model,
+        unique,
+        right,
+        int(alone.sum()),
+        fraction,
+        dataset,
+        tuple(names),
+        nulls,
+        found.others,
+    )
 
 
 def _fraction(dataset: Dataset, given: float | None) -> float:
@@ -193,5 +219,5 @@ def _fraction(dataset: Dataset, given: float | None) -> float:
     return given
 
 
-def _card(column: Column) -> int:
-    return max(1, column.cardinality)
+def _classes(columns: list[Column], rows: int) -> IntArray:
+    return classes([c.codes for c in columns], [len(c.values) + 1 for c in columns], rows)

@@ -15,65 +15,129 @@ from typing import Any
 
 import numpy as np
 
+from divulge.assessment import Assessment, Claim, Sentence
 from divulge.data import Dataset
-from divulge.records.alike import (
-    FloatArray,
-    IntArray,
-    classes,
-    keys,
-    sums_of_equals,
-    weighed_count,
-)
-from divulge.records.class_measure import ClassMeasure
-from divulge.records.frequencies import Nulls, frequencies
-from divulge.records.record_risk import DEFAULT_THRESHOLD, RecordRisk
-from divulge.records.weighing import sampling_weights, weights_or_ones
+from divulge.qif import PriorPosterior
+from divulge.records.anonymity import crowds
+from divulge.records.class_measure import Chosen, ClassMeasure, CrowdMeasure
+from divulge.records.equivalence import Count, Counting, counting_of
+from divulge.records.frequencies import COUNTED, OF_ORIGINAL, Nulls, frequencies
+from divulge.records.population_list import Matched, match
+from divulge.records.record_risk import RecordRisk
+from divulge.records.weighing import sampling_weights
 from divulge.work import InvalidInput, Problem
 
 Names = str | Iterable[str] | None
 
 
-@dataclass(frozen=True)
-class Matched:
-    """Classes of the population: how many of it and of the release are in each."""
+@dataclass(frozen=True, repr=False)
+class Presence(ClassMeasure):
+    """The chance that each person of the population is in the release, class by class.
 
-    population: FloatArray
-    sample: FloatArray
-    of_record: IntArray
+    `values` are of the people of the population, in its order, and so is `by`.
+    """
+
+    population: Dataset
+
+    @property
+    def _people(self) -> Dataset:
+        return self.population
+
+    @property
+    def lowest(self) -> float:
+        """The lowest chance: with `value`, the highest, the two deltas of the release."""
+        return float(self.classes.min())
+
+    @property
+    def claim(self) -> Claim:
+        """Exact if every record and person shows all cells and stands for one."""
+        weighed = sampling_weights(self.population) is not None
+        guessed = self.counting.hides and self.counting.nulls == "maybe"
+        return "estimate" if weighed or guessed else "exact"
+
+    def assess(self, chosen: Chosen, whole: bool = False) -> Assessment:
+        """For whom of the population it is certain that she is in, or that she is not."""
+        chance = self.values[chosen]
+        share = float(self.values.mean())
+        total = int(chance.size)
+        said: dict[str, Any] = {
+            "certain": int(((chance == 0) | (chance == 1)).sum()),
+            "present": int((chance == 1).sum()),
+            "lowest": float(chance.min()),
+            "highest": float(chance.max()),
+            "total": total,
+            "subjects": self.population.subjects,
+        }
+        right = float(np.maximum(chance, 1 - chance).sum())
+        more: dict[str, Any] = {}
+        if whole:
+            more = {"_chart": self.chart, "_breakdown": self.by, "_risk": lambda: self.values}
+        return Assessment.from_counts(
+            attack="risk",
+            model=self.measure,
+            dataset=self.dataset.name,
+            knows=self.counting.attributes,
+            seeks=(),
+            secrets=total,
+            subjects=self.population.subjects,
+            claim=self.claim,
+            certain=PriorPosterior(total if share in (0, 1) else 0, said["certain"]),
+            right=PriorPosterior(min(right, max(share, 1 - share) * total), right),
+            sentences=(
+                Sentence("divulge.records", "presence.level", said),
+                Sentence("divulge.records", "presence.certain", said),
+            ),
+            figures={"lowest_presence": said["lowest"], "highest_presence": said["highest"]},
+            **more,
+        )
 
 
-def k_map(dataset: Dataset, population: Dataset | None = None, among: Names = None) -> ClassMeasure:
+def k_map(
+    dataset: Dataset,
+    population: Dataset | None = None,
+    among: Names = None,
+    nulls: Nulls = "maybe",
+) -> CrowdMeasure:
     """How many of the population look like the records of each class; the least is k.
 
     Args:
         dataset: the records of the release.
         population: the list that the adversary has; if None, the sampling weights stand for it.
         among: the attributes that both have; all quasi-identifiers of the release if none given.
+        nulls: what a missing value may stand for; with a list `maybe` or `value`.
 
     >>> import divulge as dv
     >>> k_map(dv.datasets.inflation_and_growth_example(), among="Area").value
     728.0
     """
     if population is None:
-        columns = [dataset.columns[name] for name in dataset.attributes(among, "among")]
-        codes = [column.codes for column in columns]
-        of_record = classes(codes, [len(c.values) + 1 for c in columns], dataset.rows)
-        size = np.bincount(of_record)
-        weight = weighed_count(of_record, weights_or_ones(dataset), size.size)
-        return ClassMeasure("k_map", weight, of_record, size, dataset, "lowest")
-    found_in = match(dataset, population, among)
-    held = found_in.sample > 0
-    place = np.cumsum(held) - 1
-    of_record = place[found_in.of_record].astype(np.int64)
-    size = np.bincount(of_record)
-    return ClassMeasure("k_map", found_in.population[held], of_record, size, dataset, "lowest")
+        if nulls in OF_ORIGINAL:
+            message = f'"{nulls}" does not go with k-map; what she knows is in the population.'
+            problem = Problem("nulls", message, nulls, COUNTED)
+            raise InvalidInput(f'dataset "{dataset.name}"', [problem])
+        weighed = sampling_weights(dataset) is not None
+        count: Count = "population" if weighed else "records"
+        return crowds("k_map", dataset, counting_of(dataset, among, nulls, count))
+    counting, found = _listed(dataset, population, among, nulls)
+    return CrowdMeasure(
+        "k_map",
+        found.crowd,
+        found.of_record,
+        np.bincount(found.of_record),
+        dataset,
+        "lowest",
+        counting,
+        lambda nulls: float(match(dataset, population, counting.attributes, nulls).crowd.min()),
+    )
 
 
-def delta_presence(dataset: Dataset, population: Dataset, among: Names = None) -> ClassMeasure:
+def delta_presence(
+    dataset: Dataset, population: Dataset, among: Names = None, nulls: Nulls = "maybe"
+) -> Presence:
     """The chance, for each class of the population, that somebody of it is in the release.
 
-    The release is delta-present for the lowest and the highest of these chances; `value` is the
-    highest, and `classes.min()` the lowest.
+    The release is delta-present for the lowest and the highest of these chances: `lowest` and
+    `value`. A record that hides cells is equally likely anybody whom it may be.
 
     >>> import pyarrow as pa
     >>> town = Dataset.from_arrow(pa.table({"age": [1, 1, 2, 3]}))
@@ -81,58 +145,38 @@ def delta_presence(dataset: Dataset, population: Dataset, among: Names = None) -
     >>> delta_presence(ill, town, among="age").classes.tolist()
     [0.5, 1.0, 0.0]
     """
-    found = match(dataset, population, among)
-    size = found.sample.astype(np.int64)
-    chance = found.sample / found.population
-    return ClassMeasure("delta_presence", chance, found.of_record, size, dataset, "highest")
+    counting, found = _listed(dataset, population, among, nulls)
+    return Presence(
+        "delta_presence",
+        found.presence,
+        found.of_person,
+        np.bincount(found.of_person),
+        dataset,
+        "highest",
+        counting,
+        lambda nulls: float(match(dataset, population, counting.attributes, nulls).presence.max()),
+        population,
+    )
 
 
-def match(dataset: Dataset, population: Dataset, among: Names = None) -> Matched:
-    """The classes of a population, and how many records of a release are in each.
-
-    Raises:
-        InvalidInput: if a record of the release is not in the population, with counts.
-    """
-    names = dataset.attributes(among, "among")
-    population.attributes(names, "among")
-    columns, cardinalities = [], []
-    for name in names:
-        mine, theirs = dataset.columns[name], population.columns[name]
-        place = {value: code for code, value in enumerate(theirs.values.to_pylist())}
-        fresh = len(theirs.values) + 1
-        table = [place.get(value, fresh) for value in mine.values.to_pylist()]
-        recoded = np.array([*table, theirs.missing_code], np.int64)[mine.codes]
-        columns.append(np.concatenate([theirs.codes.astype(np.int64), recoded]))
-        cardinalities.append(fresh + 1)
-    joint, size = keys(columns, cardinalities, population.rows + dataset.rows)
-    listed, asked = joint[: population.rows], joint[population.rows :]
-    values, inverse = np.unique(listed, return_inverse=True)
-    [there] = sums_of_equals(asked, listed, size, [np.ones(listed.size)])
-    lost = int((there == 0).sum())
-    if lost:
-        message = (
-            f"{lost:,} of {dataset.rows:,} {dataset.subjects} look like nobody of the population; "
-            "the population must hold everybody of the release."
-        )
-        raise InvalidInput(f'dataset "{dataset.name}"', [Problem("population", message)])
-    of_record = np.searchsorted(values, asked).astype(np.int64)
-    counts = np.bincount(inverse.reshape(-1), minlength=values.size).astype(np.float64)
-    mine_in = np.bincount(of_record, minlength=values.size).astype(np.float64)
-    return Matched(counts, mine_in, of_record)
-
-
-def prosecutor_risk(dataset: Dataset, among: Names = None, nulls: Nulls = "maybe") -> RecordRisk:
+def prosecutor_risk(
+    dataset: Dataset, among: Names = None, nulls: Nulls = "maybe", original: Dataset | None = None
+) -> RecordRisk:
     """The risk if the adversary knows that her victim is in the release: 1/f.
 
     >>> import divulge as dv
     >>> prosecutor_risk(dv.datasets.inflation_and_growth_example(), among="Area").highest
     0.2
     """
-    return frequencies(dataset, nulls, among=among).risk()
+    return frequencies(dataset, nulls, among=among, original=original).risk()
 
 
 def journalist_risk(
-    dataset: Dataset, population: Dataset | None = None, among: Names = None
+    dataset: Dataset,
+    population: Dataset | None = None,
+    among: Names = None,
+    nulls: Nulls = "maybe",
+    measure: str = "journalist_risk",
 ) -> RecordRisk:
     """The risk if she does not know it and looks in the population: 1/F.
 
@@ -140,46 +184,43 @@ def journalist_risk(
     >>> round(1 / journalist_risk(dv.datasets.inflation_and_growth_example(), among="Area").highest)
     728
     """
-    estimated = population is None and sampling_weights(dataset) is not None
+    crowd = k_map(dataset, population, among, nulls)
+    ways = {f"k_map_{way}": value for way, value in crowd.side_by_side.items()}
     return RecordRisk(
-        1 / np.maximum(k_map(dataset, population, among).values, 1),
-        "journalist_risk",
+        1 / np.maximum(crowd.values, 1),
+        measure,
         dataset,
-        tuple(dataset.attributes(among, "among")),
-        "estimate" if estimated else "exact",
+        crowd.counting.attributes,
+        crowd.claim,
+        crowd.flattery(),
+        ways,
     )
 
 
-def three_attackers(
+def marketer_risk(
     dataset: Dataset,
     population: Dataset | None = None,
     among: Names = None,
-    threshold: float = DEFAULT_THRESHOLD,
-) -> dict[str, dict[str, Any]]:
-    """Prosecutor, journalist and marketer: highest, average, and records above a threshold.
+    nulls: Nulls = "maybe",
+) -> RecordRisk:
+    """The risk if she wants many, whoever they are: her average counts, not the highest.
 
-    The marketer wants many, so only her average counts: the prosecutor's if she holds the whole
-    release, the journalist's if she holds the population; here the latter.
+    With a population (or sampling weights) it is the journalist's of each record; where the
+    release is all there is, the prosecutor's.
 
     >>> import divulge as dv
-    >>> found = three_attackers(dv.datasets.inflation_and_growth_example(), among="Area")
-    >>> sorted(found), found["prosecutor"]["above_threshold"]
-    (['journalist', 'marketer', 'prosecutor'], 0)
+    >>> round(marketer_risk(dv.datasets.school_year_example(), among="gender").average, 2)
+    0.2
     """
-    prosecutor = prosecutor_risk(dataset, among)
-    journalist = journalist_risk(dataset, population, among)
-    return {
-        "prosecutor": _three(prosecutor, threshold),
-        "journalist": _three(journalist, threshold),
-        "marketer": {"average": journalist.average, "claim": journalist.claim},
-    }
+    return journalist_risk(dataset, population, among, nulls, "marketer_risk")
 
 
-def _three(risk: RecordRisk, threshold: float) -> dict[str, Any]:
-    return {
-        "highest": risk.highest,
-        "average": risk.average,
-        "threshold": threshold,
-        "above_threshold": risk.above(threshold),
-        "claim": risk.claim,
-    }
+def _listed(
+    dataset: Dataset, population: Dataset, among: Names, nulls: Nulls
+) -> tuple[Counting, Matched]:
+    names = tuple(dataset.attributes(among, "among"))
+    found = match(dataset, population, names, nulls)
+    hides = any(held.columns[name].has_missing for held in (dataset, population) for name in names)
+    # Under another way of counting, a record with a null might look like nobody of the list.
+    count: Count = "records" if sampling_weights(population) is None else "population"
+    return Counting(names, nulls, count, None, hides, (nulls,)), found

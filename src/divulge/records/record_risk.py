@@ -129,14 +129,14 @@ class RecordRisk:
 
     def assessment(self, threshold: float = DEFAULT_THRESHOLD) -> Assessment:
         """The risk in the currency of all attacks: found for certain, found on average."""
-        return self._of(np.ones(self.values.size, np.bool_), threshold, whole=True)
+        return self.of(np.ones(self.values.size, np.bool_), threshold, whole=True)
 
     def by(self, group: str) -> Breakdown:
         """The same figures for every value of an attribute: who bears the risk."""
         [group] = self.dataset.attributes(group, "by")
         column = self.dataset.columns[group]
         found = {
-            column.value(int(code)): self._of(column.codes == code, DEFAULT_THRESHOLD)
+            column.value(int(code)): self.of(column.codes == code)
             for code in np.unique(column.codes)
         }
         return Breakdown(group, found)
@@ -147,7 +147,10 @@ class RecordRisk:
 
         return risks(self, threshold)
 
-    def _of(self, chosen: Any, threshold: float, whole: bool = False) -> Assessment:
+    def of(
+        self, chosen: Any, threshold: float = DEFAULT_THRESHOLD, whole: bool = False
+    ) -> Assessment:
+        """The assessment of some records; of all of them with chart, breakdown and notes."""
         values = self.values[chosen]
         weights = sampling_weights(self.dataset)
         everybody = float(self.values.size if weights is None else weights.sum())

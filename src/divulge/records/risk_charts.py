@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from divulge.records.frequencies import Frequencies
     from divulge.records.record_risk import RecordRisk
     from divulge.records.suda import Suda
+    from divulge.records.three_attackers import ThreeAttackers
 
 EDGES = (0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.33, 0.5, 1)
 """Risks as agencies speak of them: one in a thousand, a hundred, twenty, ten, five, three, two."""
@@ -73,13 +74,41 @@ def measured_classes(found: ClassMeasure, bars: int) -> Chart:
     edges = np.linspace(low, high, bars + 1) if high > low else np.array([low, low + 1])
     counts, _ = np.histogram(found.classes, edges, weights=found.size)
     worst = 0 if found.worst == "lowest" else counts.size - 1
-    what = found.measure.replace("_", " ")
+    what = found.title
     records = [
         {what: number(float(edge)), "count": int(count), "at_risk": place == worst}
         for place, (edge, count) in enumerate(zip(edges, counts, strict=False))
     ]
     title = f"How many {found.dataset.subjects} are in classes of which {what} (from)"
     return _bars(records, what, title, found.dataset.subjects, int(found.size.sum()))
+
+
+def attackers(found: ThreeAttackers) -> Chart:
+    """Prosecutor, journalist and marketer: the highest risk and the average, side by side."""
+    import altair as alt
+
+    records = [
+        {"attacker": name, "figure": figure, "risk": of[figure]}
+        for name, of in found.items()
+        for figure in ("highest", "average")
+    ]
+    drawn = (
+        alt.Chart(Chart.source(), title="What three attackers find")
+        .mark_bar()
+        .encode(
+            y=alt.Y("attacker:N", title=None, sort=list(found)),
+            yOffset=alt.YOffset("figure:N", sort=["highest", "average"]),
+            x=alt.X("risk:Q", title="risk of a record", axis=alt.Axis(format="%")),
+            color=alt.Color(
+                "figure:N",
+                title=None,
+                scale=alt.Scale(domain=["highest", "average"], range=[RISK_COLOUR, SAFE_COLOUR]),
+            ),
+        )
+        .properties(width=420)
+    )
+    said = "; ".join(f"{r['attacker']}, {r['figure']}: {percent(r['risk'])}" for r in records)
+    return Chart.of(drawn, records, f"What three attackers find: {said}")
 
 
 def _bars(

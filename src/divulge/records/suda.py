@@ -8,8 +8,9 @@ Manning 2003).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from math import factorial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -225,7 +226,8 @@ def suda(
     if nulls == "maybe" and any(column.has_missing for column in columns):
         found, frequency = _with_nulls(dataset, names, largest)
     else:
-        found = minimal_uniques(codes, cardinalities, rows, largest)
+        identity = _identity(dataset, names, "value")
+        found = minimal_uniques(codes, cardinalities, rows, largest, identity)
         of_record = classes(codes, cardinalities, rows)
         frequency = np.bincount(of_record)[of_record].astype(np.float64)
     uniques = MinimalUniques(found, names, rows)
@@ -271,5 +273,17 @@ def _with_nulls(dataset: Dataset, names: list[str], largest: int) -> tuple[Found
         )
         return null_semantics.by_maybe(found, 1.0)[0][found.of_record]
 
-    found = minimal_by_frequency(len(names), largest, lambda chosen: frequency(chosen) < 2)
+    identity = _identity(dataset, names, "maybe")
+    alone = lambda chosen: frequency(chosen) < 2  # noqa: E731  # one line, one use
+    found = minimal_by_frequency(len(names), largest, alone, identity)
     return found, frequency(list(range(len(names))))
+
+
+def _identity(dataset: Dataset, names: list[str], nulls: str) -> Callable[[], dict[str, object]]:
+    """What a search depends on; the fingerprint of the data is taken once, and only if needed."""
+
+    @cache
+    def known() -> dict[str, object]:
+        return {"data": dataset.fingerprint, "attributes": names, "nulls": nulls}
+
+    return known

@@ -37,6 +37,8 @@ def _judged(
                 yield limit.judge(assessment)
         return
     measure = measures()[limit.measure]
+    others = limit.others.values()
     for name, dataset in datasets.items():
-        if limit.dataset in (None, name):
-            yield limit.judge_measurement(measure.of(dataset, limit), name)
+        # What a limit compares with (a population, the original) is not itself limited by it.
+        if limit.dataset == name or (limit.dataset is None and name not in others):
+            yield limit.judge_measurement(measure.of(dataset, limit.seeing(datasets)), name)

@@ -11,7 +11,13 @@ from pydantic import ValidationError
 
 from divulge.assessment import Adversary, Limit, attacks
 from divulge.data import Dataset, Hierarchy, Source
-from divulge.data.dictionary import ROLES, Role, problems_with_names, problems_with_roles
+from divulge.data.dictionary import (
+    ROLES,
+    Role,
+    as_names,
+    problems_with_names,
+    problems_with_roles,
+)
 from divulge.data.formats import Options
 from divulge.data.formats.postgres import is_address
 from divulge.data.reading import Place
@@ -269,6 +275,17 @@ class _Loader:
             return None
         if limit.of_assessment and not adversaries:
             self.problems.add(place, "limits an adversary, and the release names none.")
+        if table.dataset in self.names and not limit.of_assessment and "among" in limit.options:
+            among, names = limit.options["among"], self.names[table.dataset]
+            listed = as_names(among) if isinstance(among, str | list) else []
+            of = f'dataset "{table.dataset}"'
+            self.problems.extend(place, problems_with_names("among", listed, names, of))
+        for option, name in limit.others.items():
+            if name not in datasets:
+                message = f'the release has no dataset "{name}".'
+                self.problems.add(f"{place}, {option}", message, name, datasets)
+            elif name == table.dataset:
+                self.problems.add(f"{place}, {option}", "names the dataset that is limited.")
         return limit
 
     def _rules(self) -> tuple[Path, ...]:
