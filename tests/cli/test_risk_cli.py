@@ -56,7 +56,8 @@ def test_what_an_adversary_who_knows_the_original_finds(divulge: Command, tmp_pa
     assert "Counting flatters" in done.stdout
     alone = divulge("risk", after, *keys, "--nulls", "known")
     assert alone.returncode == 2
-    assert "give them as original" in alone.stderr
+    assert "--original or --population" in alone.stderr
+    assert "takes two datasets: the release, the original" in alone.stderr
 
 
 def test_what_makes_companies_special(divulge: Command, companies: Path) -> None:
@@ -92,3 +93,44 @@ def test_a_word_for_missing_is_a_missing_value(divulge: Command, tmp_path: Path)
     )
     assert plain["frequencies"]["uniques"] == 1
     assert told["frequencies"]["alone_by_semantics"] == {"maybe": 0, "standard": 1, "value": 1}
+
+
+def test_what_classes_give_away_on_the_command_line(divulge: Command, tmp_path: Path) -> None:
+    path, picture = tmp_path / "pupils.csv", tmp_path / "pupils.svg"
+    datasets.school_year_example().write(path)
+    given = ["risk", path, "-q", "gender", "--sensitive", "disability", "--measure"]
+    done = divulge(*given, "t_closeness", "--at-most", "0.2", "--by", "gender", "--chart", picture)
+    assert done.returncode == 1, done.stderr
+    assert "The worst class has a t-closeness of 0.25." in done.stdout
+    assert "<svg" in picture.read_text()
+    told = json.loads(divulge(*given, "distinct_l_diversity", "--at-least", "2", "--json").stdout)
+    assert told["value_by_semantics"]["bayes"] == told["value"] == 2
+    assert divulge(*given, "distinct_l_diversity", "--at-least", "3").returncode == 1
+
+
+def test_a_list_of_the_population_and_a_masked_file(divulge: Command, tmp_path: Path) -> None:
+    (tmp_path / "town.csv").write_text("age,income\n1,10\n1,20\n2,30\n3,40\n")
+    (tmp_path / "ill.csv").write_text("age\n1\n2\n")
+    (tmp_path / "masked.csv").write_text("age,income\n1,10\n1,90\n2,30\n3,40\n")
+    given = ["risk", "ill.csv", "-q", "age", "--population", "town.csv", "--json"]
+    assert json.loads(divulge(*given, "--measure", "k_map").stdout)["value"] == 1
+    present = json.loads(divulge(*given, "--measure", "delta_presence", "--by", "age").stdout)
+    assert len(present["by"]["groups"]) == 3
+    assert json.loads(divulge(*given, "--measure", "journalist").stdout)["highest"] == 1
+    masked = ["risk", "masked.csv", "-q", "income", "--original", "town.csv"]
+    done = divulge(*masked, "--measure", "interval_disclosure", "--set", "width=0", "--json")
+    assert json.loads(done.stdout)["average"] == 0.75
+    lost = divulge("risk", "masked.csv", "--measure", "delta_presense", "--set", "widht=0")
+    assert lost.returncode == 2
+    assert 'Did you mean "width"?' in lost.stderr
+    assert "delta_presence" in lost.stderr
+
+
+def test_a_search_keeps_its_work_in_a_folder_and_clears_it(
+    divulge: Command, companies: Path, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+    plain = divulge("suda", companies, *KEYS, "--json")
+    done = divulge("suda", companies, *KEYS, "--resume", kept, "--json")
+    assert done.stdout == plain.stdout
+    assert not kept.exists()

@@ -48,6 +48,15 @@ def test_the_example_says_where_counting_flatters_and_shows_every_chart(tmp_path
         ('dataset = ["survey", "original"]\nmeasure = "journalist"\nknows = ["region", "sex"]', "journalist_risk"),
         ('dataset = "survey"\nmeasure = "suda"\nmax_size = 2\nnulls = "value"', "dis_suda"),
         ('dataset = "survey"\nmeasure = "individual"\nlinks = "household"', "cluster_risk approximate"),
+        ('dataset = "survey"\nmeasure = "marketer"', "marketer_risk"),
+        ('dataset = "survey"\nmeasure = "disclosure"\naggregate = "mean"', "disclosure_risk mean"),
+        ('dataset = "survey"\nmeasure = "disclosure"\naggregate = "max"', "disclosure_risk max"),
+        ('dataset = "survey"\nmeasure = "population_uniques"\nmodel = "negative_binomial"', "population_uniques negative binomial"),
+        ('dataset = ["survey", "original"]\nmeasure = "k_anonymity"\nnulls = "known"', "k_anonymity"),
+        ('dataset = ["survey", "original"]\nmeasure = "k_map"', "k_map"),
+        ('dataset = ["survey", "original"]\nmeasure = "interval_disclosure"\nknows = "income"', "interval_disclosure"),
+        ('dataset = ["survey", "original"]\nmeasure = "distance_linkage"\nknows = "income"', "distance_linkage"),
+        ('dataset = ["survey", "original"]\nmeasure = "household"\nnulls = "bayes"', "household_risk approximate"),
     ],
 )  # fmt: skip
 def test_every_measure_can_be_an_adversarys(tmp_path: Path, settings: str, measure: str) -> None:
@@ -58,6 +67,25 @@ def test_every_measure_can_be_an_adversarys(tmp_path: Path, settings: str, measu
     assert sum(part.secrets for part in found.by("region").values()) == 240
     assert found.risk().sum() == pytest.approx(found.right.posterior)
     assert sum(bar["count"] for bar in found.chart().records) == 240
+
+
+@pytest.mark.parametrize(
+    "measure",
+    ["distinct_l_diversity", "entropy_l_diversity", "recursive_l_diversity", "t_closeness", "beta_likeness"],
+)  # fmt: skip
+def test_what_classes_give_away_can_be_an_adversarys(tmp_path: Path, measure: str) -> None:
+    settings = f'dataset = "survey"\nmeasure = "{measure}"\nseeks = "income"\ncount = "population"'
+    [found] = with_settings(tmp_path, settings).check().assessments
+    assert (found.model, found.seeks, found.claim) == (measure, ("income",), "estimate")
+    assert found.risk().sum() == pytest.approx(found.right.posterior)
+    assert sum(part.secrets for part in found.by("region").values()) == 240
+
+
+def test_who_is_in_the_release_is_a_secret_of_everybody_on_the_list(tmp_path: Path) -> None:
+    settings = 'dataset = ["survey", "original"]\nmeasure = "delta_presence"\nknows = ["region"]'
+    [found] = with_settings(tmp_path, settings).check().assessments
+    assert found.secrets == 240
+    assert found.explain()[0].startswith("The chance of being in the release is between")
 
 
 def test_links_by_household_are_household_risk(tmp_path: Path) -> None:
@@ -72,9 +100,14 @@ def test_links_by_household_are_household_risk(tmp_path: Path) -> None:
     ("settings", "wanted"),
     [
         ('dataset = "survey"\nmeasure = "prosecutor"\nnulls = "known"', "takes two datasets"),
-        ('dataset = "survey"\nmeasure = "suda"\nnulls = "bayes"', "goes with measure individual or prosecutor"),
+        ('dataset = "survey"\nmeasure = "suda"\nnulls = "bayes"', "does not go with measure suda"),
+        ('dataset = "survey"\nmeasure = "delta_presence"', "takes two datasets: the release, the population"),
+        ('dataset = "survey"\nmeasure = "distance_linkage"', "knows: is missing"),
+        ('dataset = "survey"\nmeasure = "individual"\nseeks = "income"', 'does not go with measure "individual"'),
+        ('dataset = "survey"\nmeasure = "t_closeness"\nseeks = "incom"', 'Did you mean "income"?'),
+        ('dataset = "survey"\nmeasure = "suda"\nlinks = "household"', 'do not go with measure "suda"'),
         ('dataset = "survey"\nmeasure = "suda"\nnulls = "standard"', "use maybe or value"),
-        ('dataset = ["survey", "original"]\nmeasure = "individual"', 'measure "individual" takes one'),
+        ('dataset = ["survey", "original"]\nmeasure = "suda"', 'measure "suda" takes one'),
         ('dataset = "survey"\nknows = ["agee"]', 'Did you mean "age"?'),
         ('dataset = "survey"\nlinks = "housedold"', 'Did you mean "household"?'),
         ('dataset = "survey"\nmeasure = "individuel"', "measure"),

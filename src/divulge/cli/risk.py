@@ -2,97 +2,128 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from divulge.cli.options import (
+    AtLeast,
+    AtMost,
+    Attributes,
+    By,
+    ChartFile,
+    Data,
+    Household,
+    Json,
+    Missing,
+    OfRelease,
+    Out,
+    Resume,
+    Seconds,
+    Weight,
+)
 
 if TYPE_CHECKING:
     from divulge.data import Dataset
 
 FINE, LIMIT_FAILS = 0, 1
 
-Data = Annotated[
-    Path, typer.Argument(help="A data file, or a release file (.toml).", show_default=False)
-]
-Attributes = Annotated[
-    list[str] | None,
-    typer.Option("--quasi-identifier", "-q", help="An attribute to consider; repeat for more."),
-]
-Weight = Annotated[str | None, typer.Option(help="The attribute with the sampling weights.")]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option(help="What stands for a missing value in a text file; repeat for more."),
-]
-OfRelease = Annotated[str | None, typer.Option(help="Which dataset of a release file.")]
-Out = Annotated[
-    Path | None, typer.Option(help="Write a column per record to this file (.csv, .parquet).")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
-By = Annotated[str | None, typer.Option(help="Also show who bears the risk, by this attribute.")]
-Seconds = Annotated[
-    float | None, typer.Option(min=0.001, help="Stop, and say so, after this many seconds.")
-]
-AtMost = Annotated[
-    float | None, typer.Option(min=0, max=1, help="Exit with 1 if a record's risk is higher.")
-]
+OPTIONS = {
+    "dataset": "--original or --population",
+    "knows": "--quasi-identifier",
+    "seeks": "--sensitive",
+}
+"""What settings of an adversary are called here."""
 
 
 def risk(
     data: Data,
     quasi_identifier: Attributes = None,
     measure: Annotated[
-        Literal["individual", "reidentification", "household", "prosecutor", "journalist"],
-        typer.Option(help="Which risk of each record."),
+        str, typer.Option(help="Which risk: individual, prosecutor, k_anonymity, t_closeness, ...")
     ] = "individual",
+    sensitive: Annotated[
+        str | None, typer.Option(help="The sensitive attribute, for what classes give away.")
+    ] = None,
     method: Annotated[
-        Literal["approximate", "exact", "ratio"], typer.Option(help="Of individual risk.")
+        str, typer.Option(help="Of individual risk: approximate, exact or ratio.")
     ] = "approximate",
     nulls: Annotated[
-        Literal["maybe", "standard", "value", "known", "bayes"],
-        typer.Option(help="What a missing value may stand for."),
+        str, typer.Option(help="A missing value is: maybe, standard, value, known or bayes.")
     ] = "maybe",
+    count: Annotated[
+        str, typer.Option(help="In classes count records, or the population by weights.")
+    ] = "records",
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="name=value for more: aggregate, distance, c, model, width."),
+    ] = None,
     weight: Weight = None,
-    household: Annotated[str | None, typer.Option(help="The attribute with households.")] = None,
+    household: Household = None,
     original: Annotated[
-        Path | None, typer.Option(help="The same records before protection (known, bayes).")
+        Path | None, typer.Option(help="The same records before protection or masking.")
+    ] = None,
+    population: Annotated[
+        Path | None, typer.Option(help="A list of the population (journalist, k_map, ...).")
     ] = None,
     dataset: OfRelease = None,
     missing: Missing = None,
     threshold: Annotated[float, typer.Option(min=0, max=1, help="Records at risk.")] = 0.2,
     by: By = None,
     at_most: AtMost = None,
+    at_least: AtLeast = None,
     out: Out = None,
+    chart: ChartFile = None,
     json: Json = False,
     seconds: Seconds = None,
 ) -> None:
-    """Measure the risk that each record's owner is found."""
+    """Measure the risk that each record's owner is found, or what those alike give away."""
     from divulge import records
     from divulge.cli.running import conditions
     from divulge.data import read
+    from divulge.records.named_risk import assessed, measured_risk
 
+    words = ("", *(missing or ()))
+    given = {
+        "measure": measure,
+        "seeks": sensitive,
+        "method": method,
+        "nulls": nulls,
+        "count": count,
+        "threshold": threshold,
+        **dict(_pair(each) for each in setting or ()),
+    }
     with conditions(seconds):
         held = _read(data, dataset, quasi_identifier, weight, household, missing)
-        before = read(original, missing=("", *(missing or ()))) if original is not None else None
-        counted = records.frequencies(held, nulls, original=before)
-        if measure == "household":
-            found = records.household_risk(held, method, nulls=nulls)
-        elif measure == "reidentification":
-            found = records.reidentification_risk(held, nulls=nulls)
-        elif measure == "prosecutor":
-            found = counted.risk()
-        elif measure == "journalist":
-            found = records.journalist_risk(held)
-        else:
-            found = records.individual_risk(held, method, nulls=nulls, original=before)
-        summary = {**found.summary(threshold), "frequencies": counted.to_dict()}
-        said = found.assessment(threshold).explain()
-        if measure != "prosecutor":
+        beside = original or population
+        other = read(beside, missing=words) if beside is not None else None
+        asked = _question({**given, "knows": quasi_identifier}, 1 + (other is not None))
+        found = measured_risk(asked, held, other)
+        assessment = assessed(found, threshold)
+        summary, said = found.summary(), assessment.explain()
+        if isinstance(found, records.RecordRisk):
+            summary = found.summary(threshold)
+        if "alone_maybe" in summary:
+            knows_original = other if population is None else None
+            counted = records.frequencies(
+                held, _counted(nulls, knows_original), among=asked.knows, original=knows_original
+            )
+            summary = {**summary, "frequencies": counted.to_dict()}
             # The claim comes last, and what both say is said once.
             said = list(dict.fromkeys([*map(str, counted.sentences()), *said]))
+        if chart is not None:
+            found.chart().save(chart)
         _write(found.to_arrow(), out)
         _show({**summary, "sentences": said}, said, found.by(by) if by else None, json)
-    raise typer.Exit(LIMIT_FAILS if at_most is not None and found.highest > at_most else FINE)
+    figure = _worst(found)
+    fails = (at_most is not None and figure > at_most) or (
+        at_least is not None and figure < at_least
+    )
+    raise typer.Exit(LIMIT_FAILS if fails else FINE)
 
 
 def suda(
@@ -109,6 +140,8 @@ def suda(
     by: By = None,
     at_most: AtMost = None,
     out: Out = None,
+    chart: ChartFile = None,
+    resume: Resume = None,
     json: Json = False,
     seconds: Seconds = None,
 ) -> None:
@@ -117,7 +150,7 @@ def suda(
     from divulge.assessment.sentence import percent
     from divulge.cli.running import conditions
 
-    with conditions(seconds):
+    with conditions(seconds), _resuming(resume):
         held = _read(data, dataset, quasi_identifier, None, None, missing)
         found = records.suda(held, max_size, sampling_fraction)
         said = found.explain()
@@ -125,10 +158,72 @@ def suda(
             f"{name}: {percent(share)} of all scores"
             for name, share in sorted(found.contributions().items(), key=lambda each: -each[1])
         ]
+        if chart is not None:
+            found.chart().save(chart)
         _write(found.to_arrow(), out)
         _show(found.to_dict(), said, found.by(by) if by else None, json)
     highest = float(found.dis.max())
     raise typer.Exit(LIMIT_FAILS if at_most is not None and highest > at_most else FINE)
+
+
+@contextmanager
+def _resuming(folder: Path | None) -> Iterator[None]:
+    """Keep what is finished in a folder, and clear it once all is."""
+    from divulge import work
+
+    if folder is None:
+        yield
+        return
+    checkpoints = work.Checkpoints(folder)
+    with work.under(checkpoints=checkpoints):
+        yield
+    checkpoints.clear()
+
+
+def _question(given: dict[str, Any], datasets: int) -> Any:
+    """What is asked, with all that is wrong with it said in the words of the command line."""
+    from pydantic import ValidationError
+
+    from divulge.records.named_risk import RiskQuestion
+    from divulge.records.risk_attack import problems_of_question
+    from divulge.release.parse import problems_of
+    from divulge.work import InvalidInput
+
+    try:
+        asked = RiskQuestion.model_validate(given)
+    except ValidationError as error:
+        raise InvalidInput("divulge risk", list(problems_of(error, RiskQuestion, given))) from None
+    problems = [
+        replace(each, place=OPTIONS.get(each.place, each.place))
+        for each in problems_of_question(asked, datasets)
+    ]
+    if problems:
+        raise InvalidInput("divulge risk", problems)
+    return asked
+
+
+def _pair(text: str) -> tuple[str, str]:
+    from divulge.work import InvalidInput, Problem
+
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise InvalidInput("divulge risk", [Problem("set", f'"{text}" is not name=value.')])
+    return name.strip(), value.strip()
+
+
+def _counted(nulls: str, original: Dataset | None) -> Any:
+    """The semantics of the frequencies beside a risk; those of an original need one."""
+    return "maybe" if nulls in ("known", "bayes") and original is None else nulls
+
+
+def _worst(found: Any) -> float:
+    """The figure that a bound is held against: of the worst record, or of the worst class."""
+    from divulge import records
+
+    if isinstance(found, records.ClassMeasure):
+        return found.value
+    highest = found.highest if isinstance(found, records.RecordRisk) else found.risk().highest
+    return float(highest)
 
 
 def _read(

@@ -1,0 +1,41 @@
+"""What verbs on a data file may be told in the same words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Data = Annotated[
+    Path, typer.Argument(help="A data file, or a release file (.toml).", show_default=False)
+]
+Attributes = Annotated[
+    list[str] | None,
+    typer.Option("--quasi-identifier", "-q", help="An attribute to consider; repeat for more."),
+]
+Weight = Annotated[str | None, typer.Option(help="The attribute with the sampling weights.")]
+Household = Annotated[str | None, typer.Option(help="The attribute with households.")]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(help="What stands for a missing value in a text file; repeat for more."),
+]
+OfRelease = Annotated[str | None, typer.Option(help="Which dataset of a release file.")]
+Out = Annotated[
+    Path | None, typer.Option(help="Write a column per record to this file (.csv, .parquet).")
+]
+ChartFile = Annotated[Path | None, typer.Option(help="Write the chart to an .svg or .png file.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+By = Annotated[str | None, typer.Option(help="Also show who bears the risk, by this attribute.")]
+Resume = Annotated[
+    Path | None, typer.Option(help="A folder from which a killed run takes up its work.")
+]
+Seconds = Annotated[
+    float | None, typer.Option(min=0.001, help="Stop, and say so, after this many seconds.")
+]
+AtMost = Annotated[
+    float | None, typer.Option(min=0, help="Exit with 1 if a record's figure is higher.")
+]
+AtLeast = Annotated[
+    float | None, typer.Option(min=0, help="Exit with 1 if a class's figure is lower.")
+]
