@@ -59,7 +59,9 @@ def _show_special_companies() -> None:
     before = datasets.local_suppression_example()
     after = datasets.local_suppression_example(protected=True)
     say("Seven companies of a paper, one cell suppressed:")
-    say(f"{records.frequencies(after, original=before)}\n")
+    say(records.frequencies(after, original=before))
+    say("The companies as a prosecutor, a journalist and a marketer find them:")
+    say(f"{records.three_attackers(companies)}\n{records.population_uniques(companies)}\n")
 
 
 def make_payments(folder: Path) -> None:

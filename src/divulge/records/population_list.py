@@ -68,7 +68,7 @@ def match(
     if lost:
         message = (
             f"{lost:,} of {dataset.rows:,} {dataset.subjects} look like nobody of the population; "
-            "the population must hold everybody of the release."
+            "the population must hold everybody of the release, recoded in the same way."
         )
         raise InvalidInput(f'dataset "{dataset.name}"', [Problem("population", message)])
     for asking, holding, (asked, held, size) in joins:

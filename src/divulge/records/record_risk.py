@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 DEFAULT_THRESHOLD = 0.2
 """Records at risk by default: one right guess in five, which many agencies use."""
 
+TITLES = {
+    "dis_suda": "DIS-SUDA",
+    "k_anonymity": "risk of being picked out of a class",
+    "k_map": "risk of being picked out of the population",
+    "population_uniques": "chance of a right match",
+    "interval_disclosure": "risk of interval disclosure",
+    "distance_linkage": "risk of distance-based linkage",
+}
+"""What measures are called whose names do not say that they are risks."""
+
 
 @dataclass(frozen=True, repr=False)
 class RecordRisk:
@@ -49,7 +59,7 @@ class RecordRisk:
     @property
     def title(self) -> str:
         """What the risk is called in sentences and pictures."""
-        words = self.measure.replace("_", " ").replace("dis suda", "DIS-SUDA")
+        words = TITLES.get(self.measure) or self.measure.replace("_", " ")
         return f"{words} ({self.detail})" if self.detail else words
 
     @property

@@ -11,6 +11,7 @@ import numpy as np
 from divulge.assessment import Chart
 from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR
 from divulge.assessment.sentence import number, percent
+from divulge.records.alike import FloatArray, IntArray
 from divulge.records.charts import BANDS
 
 if TYPE_CHECKING:
@@ -70,17 +71,30 @@ def contributions(found: Suda) -> Chart:
 
 def measured_classes(found: ClassMeasure, bars: int) -> Chart:
     """How many records are in classes of which measure; the worst bar in the colour of risk."""
-    low, high = float(found.classes.min()), float(found.classes.max())
-    edges = np.linspace(low, high, bars + 1) if high > low else np.array([low, low + 1])
-    counts, _ = np.histogram(found.classes, edges, weights=found.size)
-    worst = 0 if found.worst == "lowest" else counts.size - 1
-    what = found.title
+    labels, place = _bars_of(found.classes, bars)
+    counts = np.bincount(place, found.size, minlength=len(labels))
+    worst = 0 if found.worst == "lowest" else len(labels) - 1
     records = [
-        {what: number(float(edge)), "count": int(count), "at_risk": place == worst}
-        for place, (edge, count) in enumerate(zip(edges, counts, strict=False))
+        {found.title: label, "count": int(count), "at_risk": bar == worst}
+        for bar, (label, count) in enumerate(zip(labels, counts, strict=True))
     ]
-    title = f"How many {found.dataset.subjects} are in classes of which {what} (from)"
-    return _bars(records, what, title, found.dataset.subjects, int(found.size.sum()))
+    title = f"How many {found.dataset.subjects} are in classes of which {found.title}"
+    return _bars(records, found.title, title, found.dataset.subjects, int(found.size.sum()))
+
+
+def _bars_of(figures: FloatArray, bars: int) -> tuple[list[str], IntArray]:
+    """The bar of each figure: one a value if they are few, bands of numbers, or equal steps."""
+    values, place = np.unique(figures, return_inverse=True)
+    if values.size <= bars:
+        return [number(float(value)) for value in values], place.reshape(-1)
+    if np.all(values == np.rint(values)):
+        lows = np.array([low for low, _, _ in BANDS])
+        band = np.maximum(np.searchsorted(lows, figures, "right") - 1, 0)
+        used = np.unique(band)
+        return [BANDS[each][2] for each in used], np.searchsorted(used, band)
+    edges = np.linspace(values[0], values[-1], bars + 1)
+    step = np.clip(np.searchsorted(edges, figures, "right") - 1, 0, bars - 1)
+    return [f"from {edge:.2g}" for edge in edges[:-1]], step
 
 
 def attackers(found: ThreeAttackers) -> Chart:
