@@ -184,6 +184,25 @@ def test_k_is_the_smallest_crowd_of_pairs_of_records(
     assert found.assessment().right.posterior == pytest.approx(sum(1 / crowd for crowd in plain))
 
 
+@settings(max_examples=50)
+@given(
+    protected(),
+    st.sampled_from(["maybe", "standard", "value", "known"]),
+    st.sampled_from(["sum", "count", "mean", "min", "max", "median"]),
+)
+def test_any_aggregate_of_those_alike_is_that_of_pairs_of_records(
+    both: tuple[Dataset, Dataset], nulls: Any, aggregate: str
+) -> None:
+    before, after = (dataset.to_arrow().to_pylist() for dataset in both)
+    function: Any = len if aggregate == "count" else getattr(np, aggregate)
+    plain = [
+        1 / function([after[n]["w"] for n in crowd]) for crowd in members(before, after, nulls)
+    ]
+    asked: Any = np.median if aggregate == "median" else aggregate
+    found = records.disclosure_risk(both[1], asked, nulls=nulls, original=both[0])
+    assert found.values.tolist() == pytest.approx(plain)
+
+
 @settings(max_examples=40)
 @given(protected())
 def test_every_semantics_stands_side_by_side(both: tuple[Dataset, Dataset]) -> None:
@@ -267,3 +286,42 @@ def test_what_cannot_be_counted_is_said_at_once_with_counts() -> None:
         records.k_map(pupils, pupils, "gender", nulls="standard")
     with pytest.raises(InvalidInput, match="does not go with k-map"):
         records.k_map(after, nulls="bayes")
+
+
+def test_three_attackers_side_by_side() -> None:
+    found = records.three_attackers(datasets.inflation_and_growth_example(), threshold=0.02)
+    assert [found[name]["claim"] for name in found] == ["exact", "estimate", "estimate"]
+    assert found["prosecutor"]["highest"] == 1
+    assert found["journalist"]["highest"] == pytest.approx(1 / 30)
+    bars = {(bar["attacker"], bar["figure"]): bar["risk"] for bar in found.chart().records}
+    assert bars["marketer", "average"] == pytest.approx(found["marketer"]["average"])
+    assert len(bars) == 6
+    assert found.to_arrow().column_names == ["prosecutor", "journalist", "marketer"]
+    assert (
+        found.by("Area")["journalist"]["North"].secrets
+        == found.by("Area")["prosecutor"]["North"].secrets
+    )
+    assert (
+        found.assessment("journalist").figures["records_above_threshold"]
+        == (found["journalist"]["above_threshold"])
+    )
+    assert "journalist: highest 3.33%" in str(found)
+
+
+def test_bars_are_values_if_few_bands_if_whole_and_steps_if_not() -> None:
+    rows = np.repeat(np.arange(20), np.arange(1, 21))
+    many = Dataset.from_arrow(
+        pa.table({"a": rows, "s": np.arange(rows.size) % 7}),
+        {"quasi_identifier": ["a"], "sensitive": ["s"]},
+    )
+
+    def labels(found: Any) -> list[str]:
+        return [bar[found.title] for bar in found.chart().records]
+
+    assert labels(records.anonymity_of_each(many)) == ["1", "2", "3-4", "5-9", "10 or more"]
+    assert labels(records.distinct_l_diversity(many)) == ["1", "2", "3", "4", "5", "6", "7"]
+    steps = labels(records.t_closeness(many))
+    assert len(steps) == 8
+    assert all(label.startswith("from ") for label in steps)
+    worst = [bar["at_risk"] for bar in records.t_closeness(many).chart().records]
+    assert worst == [False] * 7 + [True]

@@ -193,8 +193,8 @@ def test_an_aggregate_that_is_no_crowd_is_refused() -> None:
         records.disclosure_risk(companies, lambda weights: 0.0)
     with pytest.raises(InvalidInput, match='Did you mean "mean"?'):
         records.disclosure_risk(companies, "meen")  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="only sum, count and mean"):
-        records.disclosure_risk(companies, "max", nulls="maybe")
+    with pytest.raises(InvalidInput, match="chances can be summed, counted and averaged"):
+        records.disclosure_risk(companies, "max", nulls="bayes")
 
 
 @pytest.mark.data

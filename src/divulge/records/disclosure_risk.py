@@ -12,10 +12,13 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from divulge import work
 from divulge.assessment import Sentence
 from divulge.data import Dataset
-from divulge.records.alike import FloatArray, classes
+from divulge.records.alike import FloatArray
+from divulge.records.equivalence import Counting, class_of_each, counting_of, overlaps
 from divulge.records.frequencies import Nulls, frequencies
+from divulge.records.overlapping import entries_of_overlapping
 from divulge.records.record_risk import RecordRisk
 from divulge.records.weighing import sampling_weights, weights_or_ones
 from divulge.work import DivulgeError, InvalidInput, Problem
@@ -30,7 +33,7 @@ def disclosure_risk(
     dataset: Dataset,
     aggregate: Aggregate = "sum",
     among: str | Iterable[str] | None = None,
-    nulls: Nulls | None = None,
+    nulls: Nulls = "maybe",
     original: Dataset | None = None,
 ) -> RecordRisk:
     """One over an aggregate of the weights of those who look like each record.
@@ -40,8 +43,8 @@ def disclosure_risk(
         aggregate: `sum`, `count`, `mean`, `min` or `max` of the weights, or a function that takes
             the weights of a class and gives a number of at least 1.
         among: the attributes to consider; all quasi-identifiers if none are given.
-        nulls: what a missing value may stand for; `maybe` if not given. `min`, `max` and
-            functions need classes that do not overlap, so they take `value` only.
+        nulls: what a missing value may stand for; chances (`bayes`) go
+            with `sum`, `count` and `mean` only.
         original: the records before protection, for `nulls="known"` and `"bayes"`.
 
     >>> import divulge as dv
@@ -58,7 +61,7 @@ def disclosure_risk(
     notes: tuple[Sentence, ...] = ()
     figures: dict[str, float] = {}
     if aggregate in ("sum", "count", "mean"):
-        found = frequencies(dataset, nulls or "maybe", among=among, original=original)
+        found = frequencies(dataset, nulls, among=among, original=original)
         crowd = {
             "sum": found.population,
             "count": found.sample.astype(np.float64),
@@ -66,11 +69,12 @@ def disclosure_risk(
         }[str(aggregate)]
         names, notes, figures = found.attributes, found.flattery(), found.side_by_side()
     else:
-        if nulls not in (None, "value"):
-            message = "only sum, count and mean may look at missing values in other ways."
+        if nulls == "bayes":
+            message = "chances can be summed, counted and averaged; this aggregate takes others."
             raise InvalidInput("disclosure_risk", [Problem("nulls", message)])
-        names = tuple(dataset.attributes(among, "among"))
-        crowd = _of_classes(dataset, names, aggregate)
+        counting = counting_of(dataset, among, nulls, original=original)
+        names = counting.attributes
+        crowd = _of_classes(dataset, counting, aggregate)
     if not np.all(crowd >= 1):
         few = int((~(crowd >= 1)).sum())
         raise DivulgeError(
@@ -91,18 +95,34 @@ def disclosure_risk(
     )
 
 
-def _of_classes(dataset: Dataset, names: Iterable[str], aggregate: Aggregate) -> FloatArray:
-    columns = [dataset.columns[name] for name in names]
-    of_record = classes(
-        [column.codes for column in columns],
-        [len(column.values) + 1 for column in columns],
-        dataset.rows,
-    )
+def _of_classes(dataset: Dataset, counting: Counting, aggregate: Aggregate) -> FloatArray:
+    """The aggregate of the weights of each class, for each record; classes may overlap."""
     weights = weights_or_ones(dataset)
-    order = np.argsort(of_record, kind="stable")
-    ends = np.cumsum(np.bincount(of_record))[:-1]
+    if overlaps(counting):
+        found = frequencies(
+            dataset, counting.nulls, among=counting.attributes, original=counting.original
+        )
+        members = int(found.sample.sum())
+        work.MemoryPlan("all members of all classes", {"who is in which": 64 * members}).require(
+            'take the sum, count or mean, or nulls="value"'
+        )
+        entries = entries_of_overlapping(
+            dataset,
+            counting.attributes,
+            counting.nulls,
+            counting.original,
+            np.arange(dataset.rows),
+            dataset.rows,
+            None,
+        )
+        of_record, of_member, member = entries.of_record, entries.of_class, entries.code
+    else:
+        of_record = class_of_each(dataset, counting)
+        member = np.argsort(of_record, kind="stable")
+        of_member = of_record[member]
+    ends = np.cumsum(np.bincount(of_member))[:-1]
     function = (
         {"min": np.min, "max": np.max}[aggregate] if isinstance(aggregate, str) else aggregate
     )
-    crowds = [float(function(part)) for part in np.split(weights[order], ends)]
+    crowds = [float(function(part)) for part in np.split(weights[member], ends)]
     return np.array(crowds)[of_record]

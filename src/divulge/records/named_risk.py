@@ -121,7 +121,7 @@ def measured_risk(asked: RiskQuestion, dataset: Dataset, other: Dataset | None =
         "individual": lambda: individual_risk(dataset, asked.method, knows, nulls, original),
         "reidentification": lambda: reidentification_risk(dataset, knows, nulls, original),
         "disclosure": lambda: disclosure_risk(
-            dataset, asked.aggregate, knows, _plain(asked), original
+            dataset, asked.aggregate, knows, nulls, original
         ),
         "household": lambda: household_risk(dataset, asked.method, knows, nulls, original),
         "prosecutor": lambda: prosecutor_risk(dataset, knows, nulls, original),
@@ -160,11 +160,6 @@ def assessed(found: Found, threshold: float) -> Assessment:
 
 def _two(nulls: Nulls) -> Literal["maybe", "value"]:
     return "value" if nulls == "value" else "maybe"
-
-
-def _plain(asked: RiskQuestion) -> Nulls | None:
-    """Least and greatest weight need classes that share no record."""
-    return asked.nulls if asked.aggregate in ("sum", "count", "mean") else None
 
 
 def _given(other: Dataset | None) -> Dataset:
