@@ -126,6 +126,27 @@ def test_a_list_of_the_population_and_a_masked_file(divulge: Command, tmp_path: 
     assert "delta_presence" in lost.stderr
 
 
+def test_the_help_names_every_measure_there_is() -> None:
+    from divulge.cli.risk import MEASURES
+    from divulge.records.named_risk import KINDS
+
+    assert MEASURES == KINDS
+
+
+def test_what_a_missing_value_makes_special(divulge: Command, tmp_path: Path) -> None:
+    (tmp_path / "towns.csv").write_text('town,x\nRoma,1\nRoma,1\n,1\nBari,1\n')
+    plain = json.loads(divulge("suda", "towns.csv", "-q", "town", "--json").stdout)
+    assert plain["special"] == 0
+    assert plain["alone_by_semantics"] == {"maybe": 0, "standard": 2, "value": 2}
+    told = json.loads(
+        divulge("suda", "towns.csv", "-q", "town", "--nulls", "value", "--json").stdout
+    )
+    assert told["special"] == 2
+    refused = divulge("suda", "towns.csv", "-q", "town", "--nulls", "valeu")
+    assert refused.returncode == 2
+    assert 'Did you mean "value"?' in refused.stderr
+
+
 def test_a_search_keeps_its_work_in_a_folder_and_clears_it(
     divulge: Command, companies: Path, tmp_path: Path
 ) -> None:

@@ -32,6 +32,29 @@ if TYPE_CHECKING:
 
 FINE, LIMIT_FAILS = 0, 1
 
+# As in `records.named_risk`, which is not imported for a page of help; a test holds them equal.
+MEASURES = (
+    "individual",
+    "reidentification",
+    "disclosure",
+    "household",
+    "prosecutor",
+    "journalist",
+    "marketer",
+    "suda",
+    "population_uniques",
+    "k_anonymity",
+    "k_map",
+    "delta_presence",
+    "distinct_l_diversity",
+    "entropy_l_diversity",
+    "recursive_l_diversity",
+    "t_closeness",
+    "beta_likeness",
+    "interval_disclosure",
+    "distance_linkage",
+)
+
 OPTIONS = {
     "dataset": "--original or --population",
     "knows": "--quasi-identifier",
@@ -44,7 +67,7 @@ def risk(
     data: Data,
     quasi_identifier: Attributes = None,
     measure: Annotated[
-        str, typer.Option(help="Which risk: individual, prosecutor, k_anonymity, t_closeness, ...")
+        str, typer.Option(help=f"Which risk: {', '.join(MEASURES)}.")
     ] = "individual",
     sensitive: Annotated[
         str | None, typer.Option(help="The sensitive attribute, for what classes give away.")
@@ -135,6 +158,9 @@ def suda(
     sampling_fraction: Annotated[
         float, typer.Option(help="The share of the population that is in the file.")
     ] = 0.01,
+    nulls: Annotated[
+        str, typer.Option(help="A missing value is: maybe (anything) or value (one of its own).")
+    ] = "maybe",
     dataset: OfRelease = None,
     missing: Missing = None,
     by: By = None,
@@ -152,7 +178,7 @@ def suda(
 
     with conditions(seconds), _resuming(resume):
         held = _read(data, dataset, quasi_identifier, None, None, missing)
-        found = records.suda(held, max_size, sampling_fraction)
+        found = records.suda(held, max_size, sampling_fraction, nulls=nulls)  # type: ignore[arg-type]  # checked there
         said = found.explain()
         said += [
             f"{name}: {percent(share)} of all scores"

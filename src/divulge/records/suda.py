@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from math import factorial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +21,7 @@ from divulge.assessment import Assessment, Breakdown, Chart, Sentence
 from divulge.data import Dataset
 from divulge.records import null_semantics
 from divulge.records.alike import FloatArray, classes
+from divulge.records.frequencies import Frequencies, frequencies
 from divulge.records.minimal_uniques import Found, minimal_by_frequency, minimal_uniques
 from divulge.records.record_risk import RecordRisk
 from divulge.records.special_sets import MinimalUniques
@@ -106,15 +107,28 @@ class Suda:
 
     def risk(self) -> RecordRisk:
         """DIS-SUDA as the risk of each record."""
+        hides = any(self.dataset.columns[name].has_missing for name in self.attributes)
+        counted = self.counted if hides else None
         return RecordRisk(
             self.dis,
             "dis_suda",
             self.dataset,
             self.attributes,
             "estimate",
-            (Sentence("divulge.records", "suda.found", self._values()),),
-            {"minimal_uniques": self.uniques.total},
+            (
+                Sentence("divulge.records", "suda.found", self._values()),
+                *(counted.flattery() if counted else ()),
+            ),
+            {
+                "minimal_uniques": self.uniques.total,
+                **(counted.side_by_side() if counted else {}),
+            },
         )
+
+    @cached_property
+    def counted(self) -> Frequencies:
+        """How many stand alone on all attributes together, under each way of counting nulls."""
+        return frequencies(self.dataset, among=self.attributes)
 
     def assessment(self) -> Assessment:
         """DIS-SUDA in the currency of all attacks."""
@@ -150,6 +164,7 @@ class Suda:
             "highest_score": float(self.scores.max()),
             "highest_dis": float(self.dis.max()),
             "contributions": self.contributions(),
+            "alone_by_semantics": dict(self.counted.others),
         }
 
     def to_dict(self) -> dict[str, Any]:
