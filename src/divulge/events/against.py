@@ -19,8 +19,9 @@ from divulge.data import Dataset, Hierarchy
 from divulge.events import kernels
 from divulge.events.attacker import Attacker
 from divulge.events.facets import Facet, coded, combined, items
-from divulge.events.history import History, Ints
+from divulge.events.history import History
 from divulge.events.matching import Floats, Tally, weight_of_record
+from divulge.events.ordering import Ints
 from divulge.qif.kernels import run
 from divulge.work import DivulgeError, MemoryPlan
 

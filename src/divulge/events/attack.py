@@ -13,8 +13,9 @@ from divulge.assessment.chart import Chart
 from divulge.events import charts, kernels
 from divulge.events.against import matched_against
 from divulge.events.attacker import Attacker
-from divulge.events.history import History, Ints
+from divulge.events.history import History
 from divulge.events.matching import Floats, Matching, Tally, weight_of_record
+from divulge.events.ordering import Ints
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError
 

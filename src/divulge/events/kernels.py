@@ -1,4 +1,4 @@
-"""The loops over millions of records of a history: arrays in, arrays out.
+"""The loops that match knowledge with users: arrays in, arrays out.
 
 Every kernel is plain Python over arrays, run as it stands on small inputs and through numba on
 large ones (`divulge.qif.kernels.run`). None writes to its arguments unless it says so, and none
@@ -19,31 +19,6 @@ if TYPE_CHECKING:
 
 RIGHT_UNIFORM, RIGHT_BEST, CERTAIN, WEIGHT, MOST = range(5)
 """What the columns of `tally` are: weight guessed right, known for certain, in all, worst case."""
-
-
-def baskets(
-    event: NDArray[Any], item: NDArray[Any], events: int, every: bool
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Count the items of every event and sum their hashes; rows stand by event, then by item.
-
-    An item counts once an event, or as often as it occurs if `every`. The sum of hashes does not
-    depend on the order of items; two of 64 bits are in effect never equal for unequal baskets.
-    """
-    count = np.zeros(events, np.int64)
-    hashes = np.zeros((events, 2), np.uint64)
-    for row in range(len(event)):
-        e = event[row]
-        if not every and row > 0 and event[row - 1] == e and item[row - 1] == item[row]:
-            continue
-        count[e] += 1
-        for which in range(2):
-            # The finaliser of splitmix64, from two different starts.
-            seed = np.uint64(0x9E3779B97F4A7C15) if which == 0 else np.uint64(0xD1B54A32D192ED03)
-            x = (np.uint64(item[row]) + np.uint64(1)) * seed
-            x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            hashes[e, which] += x ^ (x >> np.uint64(31))
-    return count, hashes
 
 
 def tally(  # one loop over sorted runs, and no calls
@@ -143,6 +118,65 @@ def totals(  # one loop over sorted runs, and no calls
             of_user += weight[e]
             of_x += weight[e]
     return np.array([right, best, certain, drawn, float(cells)])
+
+
+def totals_by_item(
+    starts: NDArray[Any],
+    event: NDArray[Any],
+    cell_and_user: NDArray[Any],
+    cells: int,
+    weight: NDArray[Any],
+    once: bool,
+    best: bool,
+) -> NDArray[Any]:
+    """What `totals` gives, where one item is known beside a cell of its event: counted, not sorted.
+
+    The events of item i are `event[starts[i]:starts[i + 1]]`, by user. `cell_and_user` packs
+    `cell << 32 | user` of each event; an empty `weight` weighs every row 1. Without `best`, the
+    best guess is left out. Invariant: between items all cells are empty.
+    """
+    right, found, certain, drawn, occupied = 0.0, 0.0, 0.0, 0.0, 0
+    of_cell = np.zeros(cells, np.float64)
+    users = np.zeros(cells, np.int32)
+    last = np.full(cells, -1, np.int32)
+    of_user = np.zeros(cells if best else 0, np.float64)
+    most = np.zeros(cells if best else 0, np.float64)
+    touched = np.zeros(cells, np.int32)
+    low = np.uint64(0xFFFFFFFF)
+    for i in range(len(starts) - 1):
+        many = 0
+        for row in range(starts[i], starts[i + 1]):
+            e = event[row]
+            if once and row > starts[i] and event[row - 1] == e:
+                continue
+            both = cell_and_user[e]
+            cell = np.int64(both >> np.uint64(32))
+            user = np.int32(both & low)
+            w = weight[e] if len(weight) else 1.0
+            if last[cell] != user:
+                if users[cell] == 0:
+                    touched[many] = cell
+                    many += 1
+                last[cell] = user
+                users[cell] += 1
+                if best:
+                    most[cell] = max(most[cell], of_user[cell])
+                    of_user[cell] = 0.0
+            of_cell[cell] += w
+            if best:
+                of_user[cell] += w
+        for at in range(many):
+            cell = touched[at]
+            right += of_cell[cell] / users[cell]
+            drawn += of_cell[cell]
+            if users[cell] == 1:
+                certain += of_cell[cell]
+            if best:
+                found += max(most[cell], of_user[cell])
+                most[cell], of_user[cell] = 0.0, 0.0
+            of_cell[cell], users[cell], last[cell] = 0.0, 0, -1
+        occupied += many
+    return np.array([right, found, certain, drawn, float(occupied)])
 
 
 def tally_against(  # one loop over sorted runs, and no calls
@@ -248,78 +282,3 @@ def subsets(  # one loop over sorted runs, and no calls
                 for later in range(step + 1, size):
                     place[later] = place[later - 1] + 1
     return event, chosen, weight
-
-
-def transposed(starts: NDArray[Any], column: NDArray[Any], columns: int) -> tuple[Any, Any]:
-    """Posting lists the other way round: from users by point to points by user."""
-    begin = np.zeros(columns + 1, np.int64)
-    for at in range(len(column)):
-        begin[column[at] + 1] += 1
-    for at in range(columns):
-        begin[at + 1] += begin[at]
-    filled = begin[:-1].copy()
-    rows = np.zeros(len(column), np.int64)
-    for row in range(len(starts) - 1):
-        for at in range(starts[row], starts[row + 1]):
-            rows[filled[column[at]]] = row
-            filled[column[at]] += 1
-    return begin, rows
-
-
-def common_users(drawn: NDArray[Any], starts: NDArray[Any], users: NDArray[Any]) -> NDArray[Any]:
-    """How many users have all the points of each draw: posting lists, rarest first.
-
-    A draw is a row of points, -1 where there are fewer. Posting lists hold users in rising order.
-    """
-    counts = np.zeros(len(drawn), np.int64)
-    for draw in range(len(drawn)):
-        rarest = -1
-        for point in drawn[draw]:
-            if point >= 0 and (
-                rarest < 0
-                or starts[point + 1] - starts[point] < starts[rarest + 1] - starts[rarest]
-            ):
-                rarest = point
-        for at in range(starts[rarest], starts[rarest + 1]):
-            user, has_all = users[at], True
-            for point in drawn[draw]:
-                if point < 0 or point == rarest:
-                    continue
-                low, high = starts[point], starts[point + 1]
-                while low < high:
-                    middle = (low + high) // 2
-                    if users[middle] < user:
-                        low = middle + 1
-                    else:
-                        high = middle
-                if low == starts[point + 1] or users[low] != user:
-                    has_all = False
-                    break
-            counts[draw] += has_all
-    return counts
-
-
-def shared_pairs(starts: NDArray[Any], points: NDArray[Any], spread: NDArray[Any]) -> NDArray[Any]:
-    """All pairs of points of every user that others have too, packed `first << 32 | second`.
-
-    A pair with a point that nobody else has needs no counting: it singles its user out.
-    """
-    total = 0
-    for user in range(len(starts) - 1):
-        shared = 0
-        for at in range(starts[user], starts[user + 1]):
-            shared += spread[points[at]] > 1
-        total += shared * (shared - 1) // 2
-    pairs = np.zeros(total, np.uint64)
-    row = 0
-    for user in range(len(starts) - 1):
-        for one in range(starts[user], starts[user + 1]):
-            if spread[points[one]] == 1:
-                continue
-            for other in range(one + 1, starts[user + 1]):
-                if spread[points[other]] > 1:
-                    pairs[row] = (np.uint64(points[one]) << np.uint64(32)) | np.uint64(
-                        points[other]
-                    )
-                    row += 1
-    return pairs

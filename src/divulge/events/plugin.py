@@ -14,7 +14,8 @@ from divulge.events.attack import attack
 from divulge.events.attacker import Attacker, Guess, Weight, problems_with_settings
 from divulge.events.calendar import UNITS
 from divulge.events.facets import facet
-from divulge.events.history import History, Missing, Returns
+from divulge.events.history import History
+from divulge.events.reading import Missing, Returns
 from divulge.work import Problem
 
 

@@ -192,7 +192,7 @@ def ten_attackers(
         for knows, _ in TEN:
             words = [count if word == "kinds" else word for word in knows]
             attacker = Attacker(words, weight=weight, guess=guess)
-            uniform, best, sure = Matching.of(history, attacker).shares()
+            uniform, best, sure = Matching.of(history, attacker).shares(best=guess == "best")
             exact.append(best if guess == "best" else uniform)
             certain.append(sure)
             step.advance()

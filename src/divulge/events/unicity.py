@@ -22,11 +22,13 @@ from divulge.assessment import Chart, Sentence
 from divulge.assessment.assessment import Number
 from divulge.assessment.sentence import percent
 from divulge.data.dictionary import as_names
-from divulge.events import charts, kernels
+from divulge.events import charts
+from divulge.events import points_kernels as kernels
 from divulge.events.attack import EventAssessment, described
 from divulge.events.attacker import Attacker, Weight
 from divulge.events.facets import coded, combined
-from divulge.events.history import History, Ints
+from divulge.events.history import History
+from divulge.events.ordering import Ints
 from divulge.qif.kernels import run
 from divulge.work import DivulgeError
 
