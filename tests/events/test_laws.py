@@ -7,7 +7,7 @@ from math import isclose
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.events import plain
 from tests.events.histories import history, records
@@ -24,8 +24,9 @@ from divulge.events import (
     unicity,
 )
 from divulge.events.matching import Matching
+from divulge.events.points import Points
 from divulge.events.ten import TEN
-from divulge.events.unicity import _Points, wilson
+from divulge.events.unicity import wilson
 from divulge.qif.kernels import compiled
 
 WORDS = [
@@ -113,6 +114,7 @@ def test_groups_and_users_and_records_add_up_to_the_whole(rows, knows, weight, g
 def test_on_a_release_knowledge_is_the_originals_and_matches_are_the_releases(  # type: ignore[no-untyped-def]
     rows, release, knows
 ) -> None:
+    assume({row[0] for row in rows} & {row[0] for row in release})
     found = attack(history(rows), Attacker(knows), release=history(release))
     twin = plain.released(rows, release, knows)
     assert isclose(found.probabilistic.posterior, twin.uniform, abs_tol=1e-12)
@@ -125,8 +127,7 @@ def test_a_release_that_changes_nothing_is_the_original(rows, knows, weight, gue
     found = attack(
         history(rows), Attacker(knows, weight=weight, guess=guess), release=history(rows)
     )
-    if guess == "uniform" or weight == "record":
-        assert isclose(found.probabilistic.posterior, alone.probabilistic.posterior)
+    assert isclose(found.probabilistic.posterior, alone.probabilistic.posterior)
     assert isclose(found.deterministic.posterior, alone.deterministic.posterior, abs_tol=1e-12)
 
 
@@ -141,7 +142,7 @@ def test_one_and_two_points_are_counted_exactly(rows, knows, points) -> None:  #
 
 @given(records, st.integers(2, 5), st.integers(0, 1000))
 def test_drawn_points_are_different_points_of_the_user(rows, points, seed) -> None:  # type: ignore[no-untyped-def]
-    known = _Points(history(rows), Attacker(["day", "item"], points=points, weight="user"))
+    known = Points(history(rows), Attacker(["day", "item"], points=points, weight="user"))
     users = np.arange(known.history.users).repeat(5)
     drawn = known.draws(users, points, np.random.default_rng(seed))
     for user, chosen in zip(users, drawn, strict=True):
@@ -153,7 +154,7 @@ def test_drawn_points_are_different_points_of_the_user(rows, points, seed) -> No
 
 @given(records, st.integers(3, 5))
 def test_several_points_are_matched_as_by_brute_force(rows, points) -> None:  # type: ignore[no-untyped-def]
-    known = _Points(history(rows), Attacker(["day", "item"], points=points, weight="user"))
+    known = Points(history(rows), Attacker(["day", "item"], points=points, weight="user"))
     users = np.arange(known.history.users).repeat(3)
     drawn = known.draws(users, points, np.random.default_rng(1))
     found = points_kernels.common_users(drawn, known.starts, known.users)
@@ -233,8 +234,8 @@ def _kernel_cases() -> dict[object, tuple[object, ...]]:
         kernels.tally: (keys, 5, user_of_event, random.random(30), True, 7, True),
         kernels.totals: (keys, 5, user_of_event, random.random(30), True),
         kernels.totals_by_item: (*by_item, cell_and_user, 4, random.random(30), True, True),
-        kernels.tally_against: (keys, random.random(300), np.sort(keys[::3]), 5, 32),
-        kernels.subsets: (starts, posting, np.ones(60, np.int64), 3),
+        kernels.tally_against: (keys, random.random(300), keys, 5, 32),
+        kernels.subsets: (starts, np.ones(60, np.int64), np.arange(10), 3),
         points_kernels.transposed: (starts, posting, 6),
         points_kernels.common_users: (
             random.integers(-1, 3, (20, 3)) + np.array([1, 0, 0]),

@@ -67,6 +67,28 @@ class Times:
         return months // {"month": 1, "quarter": 3, "year": 12}[unit]
 
 
+def overlapped(moment: int, span: str, unit: str) -> tuple[int, int]:
+    """The first and the last `unit` that the `span` around a moment touches.
+
+    >>> may_2010 = 1_273_000_000_000_000
+    >>> first, last = overlapped(may_2010, "month", "week")
+    >>> last - first + 1
+    6
+    """
+    day = np.array([moment]).astype("M8[us]").astype("M8[D]")
+    if span == "week":
+        first = day - (day.astype(np.int64) + 3) % 7
+        last = first + 6
+    else:
+        months = {"month": 1, "quarter": 3, "year": 12}[span]
+        begin = day.astype("M8[M]").astype(np.int64) // months * months
+        first = begin.astype("M8[M]").astype("M8[D]")
+        last = (begin + months).astype("M8[M]").astype("M8[D]") - 1
+    ends = np.concatenate([first, last]).astype("M8[us]").astype(np.int64)
+    low, high = Times(ends, np.zeros(2, np.int8), 0).period(unit).tolist()
+    return low, high
+
+
 def times_of(column: Column, rounded: str | None = None, periods: bool = False) -> Times | None:
     """The times of a column, or None if its values are numbers or truth values.
 

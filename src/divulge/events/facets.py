@@ -114,7 +114,7 @@ def coded(history: History, each: Facet) -> Coded:
         assert history.amount is not None  # noqa: S101  # problems_with_facets has said so
         paid = amounts(history.dataset.columns[history.amount])[history.order]
         return Coded(np.floor(np.nan_to_num(paid, nan=-1e15) / each.band).astype(np.int64), False)
-    if each.kind == "item":
+    if each.kind in ("item", "items"):
         return Coded(items(history, each.level), False)
     return Coded(history.codes(each.words).astype(np.int64), False)
 

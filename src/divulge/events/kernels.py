@@ -179,88 +179,78 @@ def totals_by_item(
     return np.array([right, found, certain, drawn, float(occupied)])
 
 
-def tally_against(  # one loop over sorted runs, and no calls
+def tally_against(
     targets: NDArray[Any],
     weight: NDArray[Any],
     matched: NDArray[Any],
     shift: int,
     users: int,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Weigh knowledge of one history by the users whom it fits in another. Keys are sorted.
+    """Weigh what may be drawn by the users whom it fits, where more fits than may be drawn.
 
-    Both kinds of keys are `X << shift | user`; `matched` may repeat them. A guess is right only
-    if the target is among those who match. Gives what `tally` gives, for each target always.
+    Both kinds of keys are sorted, `X << shift | user`, and may repeat; every target is matched.
+    Gives what `tally` gives, for each target always.
     """
     by_user = np.zeros((users, 5), np.float64)
     by_matches = np.zeros(users + 1, np.float64)
     matches = np.zeros(len(targets), np.int64)
     found = np.zeros(len(targets), np.bool_)
     low = (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
-    start, begin = 0, 0
+    start, at = 0, 0
     while start < len(targets):
         x = targets[start] >> np.uint64(shift)
-        while begin < len(matched) and matched[begin] >> np.uint64(shift) < x:
-            begin += 1
-        end = begin
-        matching, best_rows, rows = 0, 0, 0
-        best = np.uint64(0)
-        while end < len(matched) and matched[end] >> np.uint64(shift) == x:
-            if end == begin or matched[end] != matched[end - 1]:
-                matching += 1
-                rows = 0
-            rows += 1
-            if rows > best_rows:
-                best_rows, best = rows, matched[end]
-            end += 1
-        at = begin
-        while start < len(targets) and targets[start] >> np.uint64(shift) == x:
-            key, w = targets[start], weight[start]
-            u = key & low
-            while at < end and matched[at] < key:
-                at += 1
+        while at < len(matched) and matched[at] >> np.uint64(shift) < x:
+            at += 1
+        matching, first = 0, at
+        while at < len(matched) and matched[at] >> np.uint64(shift) == x:
+            matching += at == first or matched[at] != matched[at - 1]
+            at += 1
+        stop, best, best_weight, of_user = start, targets[start], -1.0, 0.0
+        while stop < len(targets) and targets[stop] >> np.uint64(shift) == x:
+            if stop > start and targets[stop] != targets[stop - 1]:
+                of_user = 0.0
+            of_user += weight[stop]
+            if of_user > best_weight:
+                best, best_weight = targets[stop], of_user
+            stop += 1
+        for row in range(start, stop):
+            u, w = targets[row] & low, weight[row]
+            matches[row] = matching
+            found[row] = targets[row] == best
+            by_user[u, 0] += w / matching
             by_user[u, 3] += w
             by_matches[matching] += w
-            if at < end and matched[at] == key:
-                matches[start] = matching
-                by_user[u, 0] += w / matching
-                if matching == 1:
-                    by_user[u, 2] += w
-                by_user[u, 4] = max(by_user[u, 4], 1.0 / matching)
-                if best == key:
-                    by_user[u, 1] += w
-                    found[start] = True
-            start += 1
-        begin = end
+            if matching == 1:
+                by_user[u, 2] += w
+            if found[row]:
+                by_user[u, 1] += w
+            by_user[u, 4] = max(by_user[u, 4], 1.0 / matching)
+        start = stop
     return by_user, by_matches, matches, found
 
 
-def subsets(  # one loop over sorted runs, and no calls
-    starts: NDArray[Any], item: NDArray[Any], copies: NDArray[Any], size: int
+def subsets(
+    starts: NDArray[Any], copies: NDArray[Any], events: NDArray[Any], size: int
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """All subsets of `size` items of every event.
+    """All sets of `size` different items of some events, each of which has as many or more.
 
-    Event e has the distinct items `item[starts[e]:starts[e + 1]]` in rising order, each in
-    `copies` records. Gives the event, the items and the weight of each subset: a record is drawn,
-    then the rest of the subset from the event's other items.
+    Event e has the pairs (event and item) `starts[e]` to `starts[e + 1]`, each in `copies`
+    records. Gives the event, the pairs and the weight of each set: a record is drawn, then the
+    rest of the set from the event's other items.
     """
     total = 0
-    for e in range(len(starts) - 1):
-        kinds = starts[e + 1] - starts[e]
-        if kinds < size:
-            continue
+    for e in events:
         ways = 1
         for step in range(size):
-            ways = ways * (kinds - step) // (step + 1)
+            ways = ways * (starts[e + 1] - starts[e] - step) // (step + 1)
         total += ways
     event = np.zeros(total, np.int64)
     chosen = np.zeros((total, size), np.int64)
     weight = np.zeros(total, np.float64)
     place = np.zeros(size, np.int64)
     row = 0
-    for e in range(len(starts) - 1):
+    for e in events:
         first, kinds = starts[e], starts[e + 1] - starts[e]
-        if kinds < size:
-            continue
         rest = 1.0
         for step in range(size - 1):
             rest = rest * (kinds - 1 - step) / (step + 1)
@@ -270,7 +260,7 @@ def subsets(  # one loop over sorted runs, and no calls
         while more:
             event[row] = e
             for step in range(size):
-                chosen[row, step] = item[first + place[step]]
+                chosen[row, step] = first + place[step]
                 weight[row] += copies[first + place[step]] / rest
             row += 1
             step = size - 1
