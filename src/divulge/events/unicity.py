@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from divulge import work
-from divulge.assessment import Chart, Sentence
+from divulge.assessment import Chart, Details, Sentence
 from divulge.assessment.assessment import Number
 from divulge.assessment.sentence import percent
 from divulge.data.dictionary import as_names
@@ -30,6 +30,7 @@ from divulge.events.attack import (
     said_of_release,
 )
 from divulge.events.attacker import Attacker, Weight
+from divulge.events.calendar import UNITS
 from divulge.events.history import History
 from divulge.events.points import Found, Points
 from divulge.work import DivulgeError, Problems
@@ -83,7 +84,16 @@ def unicity(
             counted = known.exactly(points)
             exact = counted is not None
             found = known.sampled(points, sample, random) if counted is None else counted
-    return _assessment(history, attacker, known, found, outcome, None if exact else confidence)
+    options = {"weight": weight, "sample": sample, "confidence": confidence, "seed": seed}
+    return _assessment(
+        history,
+        attacker,
+        known,
+        found,
+        outcome,
+        None if exact else confidence,
+        {**options, "release": release},
+    )
 
 
 def _assessment(
@@ -93,6 +103,7 @@ def _assessment(
     found: Found,
     released: Outcome | None,
     confidence: float | None,
+    options: Mapping[str, Any],
 ) -> EventAssessment:
     """The figures in words; with a confidence where users were sampled."""
     share, points, draws = found.share(found.alone), attacker.points, len(found.user)
@@ -126,9 +137,12 @@ def _assessment(
     if released is not None:
         said += said_of_release(tally, released)
         figures["misled"] = released.misled
-    records = [{"knows": ", ".join(attacker.knows), "points": points, "share": share}]
-    records[0] |= {"low": figures.get("low", share), "high": figures.get("high", share)}
     prior = 1 / history.users
+
+    def details() -> Details:
+        counts = range(1, points + 1)
+        return unicity_curve(history, granularities(attacker.knows), counts, **options).details()
+
     return described(
         history,
         attacker,
@@ -142,7 +156,8 @@ def _assessment(
         subjects="users",
         tally=tally,
         _users=history.user_values,
-        _chart=lambda: charts.curves(records),
+        _chart=lambda: charts.matches(tally.by_matches / tally.weight, attacker),
+        _details=details if points > 1 else None,
         **per_record(history, attacker, prior, lambda: found.on_records(history)),
     )
 
@@ -175,11 +190,39 @@ class UnicityCurve:
         """One line for each thing that is known, with intervals."""
         return charts.curves(self.rows())
 
+    def details(self) -> Details:
+        """The curves as a table and a picture."""
+        head = ("known of each point", "points", "singled out", "between", "and", "claim")
+        rows = [
+            (
+                row["knows"],
+                str(row["points"]),
+                *(percent(row[part]) for part in ("share", "low", "high")),
+                row["claim"],
+            )
+            for row in self.rows()
+        ]
+        return Details(head, rows, (1, 2, 3, 4), (self.chart(),))
+
     def __str__(self) -> str:
         return "\n".join(
             f"{row['points']} of {row['knows']}: {percent(row['share'])} ({row['claim']})"
             for row in self.rows()
         )
+
+
+def granularities(knows: Sequence[str], units: Sequence[str] = ()) -> list[tuple[str, ...]]:
+    """What is known, and the same by other units of time: by default all coarser, up to months.
+
+    >>> granularities(["day", "item"])
+    [('day', 'item'), ('week', 'item'), ('month', 'item')]
+    """
+    found = [tuple(knows)]
+    for unit in units or ("hour", "day", "week", "month"):
+        own = next((word for word in knows if word in UNITS), None)
+        if own is not None and (units or UNITS.index(unit) > UNITS.index(own)):
+            found.append(tuple(unit if word == own else word for word in knows))
+    return list(dict.fromkeys(found))
 
 
 def unicity_curve(
