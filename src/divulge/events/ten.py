@@ -146,6 +146,7 @@ class TenAttackers:
                     "certain": self.certain[n],
                     "estimate": self.estimated[n],
                     "estimate_rank": self.estimated_ranks[n],
+                    "error": self.errors[n],
                     "marginals": self.marginals[n],
                     "product": self.product[n],
                 }
