@@ -191,10 +191,15 @@ def test_an_original_hides_nothing_and_shares_its_users_with_the_release() -> No
         attack(original(rows), Attacker("day"), release=release([(2, DAYS[0], "a")]))
 
 
-def test_what_is_hidden_is_counted_in_the_releases_remarks() -> None:
-    said = [str(s) for s in release([(1, None, "a"), (1, DAYS[0], None)]).remarks()]
-    assert "1 record without a time may be of any time." in said
-    assert "1 record without an item may be of any item." in said
+def test_what_the_release_hides_is_counted_in_the_assessment() -> None:
+    shown = release([(1, None, "a"), (1, DAYS[0], None), (2, DAYS[0], "b")])
+    said = attack(
+        original([(1, DAYS[0], "b"), (2, DAYS[1], "a")]), Attacker("item"), shown
+    ).explain()
+    assert "1 record of the release hides its time, which may be any." in said
+    assert "1 record of the release hides its item, which may be any." in said
+    # User 2 is nowhere shown with an a; user 1 is, and may be anybody's mistake.
+    assert "In 50% of cases it fits only others in the release." in said
 
 
 def test_the_compiled_lookup_gives_what_the_plain_one_gives() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,7 +102,9 @@ def attack(
         )
     if release is not None:
         outcome, borne = one_point_released(history, attacker, release)
-        return _assessment(history, attacker, outcome.tally(history.users), lambda: borne, outcome)
+        tally = outcome.tally(history.users)
+        said = said_of_release(tally, outcome, release)
+        return _assessment(history, attacker, tally, lambda: borne, said, outcome.misled)
     facets = attacker.facets(history)
     several = next((facet for facet in facets if facet.kind == "items"), None)
     if several is None:
@@ -142,7 +145,8 @@ def _assessment(
     attacker: Attacker,
     tally: Tally,
     each: Callable[[], Each],
-    released: Outcome | None = None,
+    released: Sequence[Sentence] = (),
+    misled: float | None = None,
 ) -> EventAssessment:
     best = attacker.guess == "best"
     right = tally.right_best if best else tally.right_uniform
@@ -164,9 +168,9 @@ def _assessment(
         "best_prior": figures["best_guess_before"],
     }
     told.append(Sentence("divulge.events", f"weight.{attacker.guess}", more))
-    if released is not None:
-        told += said_of_release(tally, released)
-        figures["misled"] = released.misled
+    told += released
+    if misled is not None:
+        figures["misled"] = misled
     return described(
         history,
         attacker,
@@ -183,20 +187,22 @@ def _assessment(
     )
 
 
-def said_of_release(tally: Tally, released: Outcome) -> list[Sentence]:
-    """How often what is known fits nobody in the release, or only others."""
+def said_of_release(tally: Tally, released: Outcome, release: History) -> list[Sentence]:
+    """How often what is known fits nobody in the release, or only others; what it hides."""
     lost = {"lost": float(tally.by_matches[0] / tally.weight), "misled": released.misled}
     keys = ["released", *(["misled"] if released.misled > 0 else [])]
-    return [Sentence("divulge.events", key, lost) for key in keys]
+    hidden = [said for said in release.remarks() if said.key.startswith("remark.maybe")]
+    return [*(Sentence("divulge.events", key, lost) for key in keys), *hidden]
 
 
 def per_record(
     history: History, attacker: Attacker, prior: float, each: Callable[[], Each]
 ) -> dict[str, Any]:
     """The risk of each record of the dataset, and who bears it, when they are asked for."""
+    borne_by_records = cache(each)  # found once, if at all
 
     def risk() -> Floats:
-        borne = each()
+        borne = borne_by_records()
         in_order = np.full(history.dataset.rows, np.nan)
         weigh = np.where(borne.weight > 0, borne.weight, np.nan)
         in_order[history.order] = borne.right(attacker.guess) / weigh
@@ -204,7 +210,7 @@ def per_record(
 
     return {
         "_risk": risk,
-        "_breakdown": lambda group: _by_group(history, attacker, group, prior, each()),
+        "_breakdown": lambda group: _by_group(history, attacker, group, prior, borne_by_records()),
     }
 
 

@@ -135,7 +135,7 @@ def _assessment(
         said.append(Sentence("divulge.events", "points.fewer", {"count": few}))
     tally = found.tally(history.users)
     if released is not None:
-        said += said_of_release(tally, released)
+        said += said_of_release(tally, released, options["release"])
         figures["misled"] = released.misled
     prior = 1 / history.users
 
@@ -260,4 +260,6 @@ def wilson(share: float, draws: int, confidence: float) -> tuple[float, float]:
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
     middle = (share + z * z / (2 * draws)) / (1 + z * z / draws)
     half = z * sqrt(share * (1 - share) / draws + (z / (2 * draws)) ** 2) / (1 + z * z / draws)
-    return max(0.0, middle - half), min(1.0, middle + half)
+    # Nothing and all are ends of the interval, whatever is left over of rounding.
+    low = 0.0 if share == 0 else max(0.0, middle - half)
+    return low, 1.0 if share == 1 else min(1.0, middle + half)
