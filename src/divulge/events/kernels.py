@@ -136,13 +136,13 @@ def totals_by_item(
     best guess is left out. Invariant: between items all cells are empty.
     """
     right, found, certain, drawn, occupied = 0.0, 0.0, 0.0, 0.0, 0
-    of_cell = np.zeros(cells, np.float64)
-    users = np.zeros(cells, np.int32)
-    last = np.full(cells, -1, np.int32)
-    of_user = np.zeros(cells if best else 0, np.float64)
-    most = np.zeros(cells if best else 0, np.float64)
+    # Weight, users and last user of a cell stand side by side, so that memory is met once.
+    state = np.zeros((cells, 4), np.float64)
+    state[:, 2] = -1.0
+    of_user = np.zeros((cells if best else 0, 2), np.float64)
     touched = np.zeros(cells, np.int32)
     low = np.uint64(0xFFFFFFFF)
+    weighed = len(weight) > 0
     for i in range(len(starts) - 1):
         many = 0
         for row in range(starts[i], starts[i + 1]):
@@ -151,30 +151,31 @@ def totals_by_item(
                 continue
             both = cell_and_user[e]
             cell = np.int64(both >> np.uint64(32))
-            user = np.int32(both & low)
-            w = weight[e] if len(weight) else 1.0
-            if last[cell] != user:
-                if users[cell] == 0:
+            user = float(np.int64(both & low))
+            w = weight[e] if weighed else 1.0
+            if state[cell, 2] != user:
+                if state[cell, 1] == 0.0:
                     touched[many] = cell
                     many += 1
-                last[cell] = user
-                users[cell] += 1
+                state[cell, 2] = user
+                state[cell, 1] += 1.0
                 if best:
-                    most[cell] = max(most[cell], of_user[cell])
-                    of_user[cell] = 0.0
-            of_cell[cell] += w
+                    of_user[cell, 1] = max(of_user[cell, 1], of_user[cell, 0])
+                    of_user[cell, 0] = 0.0
+            state[cell, 0] += w
             if best:
-                of_user[cell] += w
+                of_user[cell, 0] += w
         for at in range(many):
             cell = touched[at]
-            right += of_cell[cell] / users[cell]
-            drawn += of_cell[cell]
-            if users[cell] == 1:
-                certain += of_cell[cell]
+            of_cell, users = state[cell, 0], state[cell, 1]
+            right += of_cell / users
+            drawn += of_cell
+            if users == 1.0:
+                certain += of_cell
             if best:
-                found += max(most[cell], of_user[cell])
-                most[cell], of_user[cell] = 0.0, 0.0
-            of_cell[cell], users[cell], last[cell] = 0.0, 0, -1
+                found += max(of_user[cell, 0], of_user[cell, 1])
+                of_user[cell, 0], of_user[cell, 1] = 0.0, 0.0
+            state[cell, 0], state[cell, 1], state[cell, 2] = 0.0, 0.0, -1.0
         occupied += many
     return np.array([right, found, certain, drawn, float(occupied)])
 

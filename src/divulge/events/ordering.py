@@ -66,9 +66,10 @@ def packed(
 
 
 def ordered(of: Packed, codes: np.dtype[Any]) -> Ordered:
-    """Sort the keys and read off what they hold; the packed keys are left as they are."""
+    """Sort the keys, in their place, and read off what they hold."""
     with work.step("Ordering the history"):
-        keys = np.sort(of.keys)
+        keys = of.keys
+        keys.sort()
         item = np.empty(len(keys), codes)
         found: Any = run(
             kernels.unpacked,  # type: ignore[arg-type]  # gives several arrays
