@@ -18,8 +18,8 @@ import numpy.typing as npt
 from divulge import work
 from divulge.events import kernels
 from divulge.events.attacker import Attacker
-from divulge.events.covering import event_unclear
 from divulge.events.facets import Facet
+from divulge.events.hidden_items import event_unclear
 from divulge.events.history import History
 from divulge.events.lookup import Lookup, People, lookup
 from divulge.events.matching import Floats, Tally, weight_of_record

@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.events import release_kernels as kernels
-from divulge.events.covering import ANY, cover, repeated
+from divulge.events.covering import cover
 from divulge.events.facets import Facet, coded, combined
 from divulge.events.history import History
 from divulge.events.matching import Floats, weight_of_record
 from divulge.events.ordering import Ints
+from divulge.events.standing import ANY, repeated
 from divulge.qif.kernels import run
 
 PLENTY = np.iinfo(np.int32).max
