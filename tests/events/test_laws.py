@@ -7,16 +7,26 @@ from math import isclose
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.events import plain
 from tests.events.histories import history, records
 
-from divulge.events import Attacker, Marginals, attack, estimate, ten_attackers, unicity
-from divulge.events import kernels as kernels_of_events
+from divulge.events import (
+    Attacker,
+    Marginals,
+    attack,
+    estimate,
+    kernels,
+    ordering_kernels,
+    points_kernels,
+    ten_attackers,
+    unicity,
+)
 from divulge.events.matching import Matching
+from divulge.events.points import Points
 from divulge.events.ten import TEN
-from divulge.events.unicity import _Points, wilson
+from divulge.events.unicity import wilson
 from divulge.qif.kernels import compiled
 
 WORDS = [
@@ -104,6 +114,7 @@ def test_groups_and_users_and_records_add_up_to_the_whole(rows, knows, weight, g
 def test_on_a_release_knowledge_is_the_originals_and_matches_are_the_releases(  # type: ignore[no-untyped-def]
     rows, release, knows
 ) -> None:
+    assume({row[0] for row in rows} & {row[0] for row in release})
     found = attack(history(rows), Attacker(knows), release=history(release))
     twin = plain.released(rows, release, knows)
     assert isclose(found.probabilistic.posterior, twin.uniform, abs_tol=1e-12)
@@ -116,8 +127,7 @@ def test_a_release_that_changes_nothing_is_the_original(rows, knows, weight, gue
     found = attack(
         history(rows), Attacker(knows, weight=weight, guess=guess), release=history(rows)
     )
-    if guess == "uniform" or weight == "record":
-        assert isclose(found.probabilistic.posterior, alone.probabilistic.posterior)
+    assert isclose(found.probabilistic.posterior, alone.probabilistic.posterior)
     assert isclose(found.deterministic.posterior, alone.deterministic.posterior, abs_tol=1e-12)
 
 
@@ -132,7 +142,7 @@ def test_one_and_two_points_are_counted_exactly(rows, knows, points) -> None:  #
 
 @given(records, st.integers(2, 5), st.integers(0, 1000))
 def test_drawn_points_are_different_points_of_the_user(rows, points, seed) -> None:  # type: ignore[no-untyped-def]
-    known = _Points(history(rows), Attacker(["day", "item"], points=points, weight="user"))
+    known = Points(history(rows), Attacker(["day", "item"], points=points, weight="user"))
     users = np.arange(known.history.users).repeat(5)
     drawn = known.draws(users, points, np.random.default_rng(seed))
     for user, chosen in zip(users, drawn, strict=True):
@@ -144,10 +154,10 @@ def test_drawn_points_are_different_points_of_the_user(rows, points, seed) -> No
 
 @given(records, st.integers(3, 5))
 def test_several_points_are_matched_as_by_brute_force(rows, points) -> None:  # type: ignore[no-untyped-def]
-    known = _Points(history(rows), Attacker(["day", "item"], points=points, weight="user"))
+    known = Points(history(rows), Attacker(["day", "item"], points=points, weight="user"))
     users = np.arange(known.history.users).repeat(3)
     drawn = known.draws(users, points, np.random.default_rng(1))
-    found = kernels_of_events.common_users(drawn, known.starts, known.users)
+    found = points_kernels.common_users(drawn, known.starts, known.users)
     having = [
         set(known.points[known.user_starts[user] : known.user_starts[user + 1]].tolist())
         for user in range(known.history.users)
@@ -199,43 +209,48 @@ def test_ranks_are_those_of_the_exact_values(rows) -> None:  # type: ignore[no-u
                 assert found.ranks[one] < found.ranks[other]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "baskets",
-        "tally",
-        "totals",
-        "tally_against",
-        "subsets",
-        "transposed",
-        "common_users",
-        "shared_pairs",
-    ],
-)
-def test_compiled_kernels_give_what_plain_ones_give(name: str) -> None:
+def _kernel_cases() -> dict[object, tuple[object, ...]]:
     random = np.random.default_rng(5)
     event = np.sort(random.integers(0, 30, 300)).astype(np.int32)
+    starts_of_events = np.searchsorted(event, np.arange(31))
     item = random.integers(0, 6, 300)
-    order = np.lexsort((item, event))
-    event, item = event[order], item[order]
+    item = item[np.lexsort((item, event))]
     user_of_event = np.sort(random.integers(0, 7, 30)).astype(np.int32)
     keys = np.sort((item.astype(np.uint64) << np.uint64(5)) | event.astype(np.uint64))
+    in_order = np.sort((event.astype(np.uint64) << np.uint64(3)) | item.astype(np.uint64))
     starts = np.arange(0, 61, 6)
     posting = np.tile(np.arange(6), 10)
-    arguments = {
-        "baskets": (event, item, 30, False),
-        "tally": (keys, 5, user_of_event, random.random(30), True, 7, True),
-        "totals": (keys, 5, user_of_event, random.random(30), True),
-        "tally_against": (keys, random.random(300), np.sort(keys[::3]), 5, 32),
-        "subsets": (starts, posting, np.ones(60, np.int64), 3),
-        "transposed": (starts, posting, 6),
-        "common_users": (random.integers(-1, 3, (20, 3)) + np.array([1, 0, 0]), starts, posting),
-        "shared_pairs": (starts, posting, np.full(6, 10)),
-    }[name]
-    kernel = getattr(kernels_of_events, name)
+    cells = random.integers(0, 4, 30).astype(np.uint64) << np.uint64(32)
+    cell_and_user = cells | user_of_event.astype(np.uint64)
+    by_item = ordering_kernels.by_item(starts_of_events, item, 6)
+    codes = random.integers(0, 5, (3, 300)).astype(np.uint16)
+    hashes = random.integers(0, 2**63, (6, 2)).astype(np.uint64)
+    return {
+        ordering_kernels.packed: (*codes, np.arange(5, dtype=np.uint64), 3, 3),
+        ordering_kernels.unpacked: (in_order, 2, 3, np.zeros(300, np.uint16)),
+        ordering_kernels.baskets: (starts_of_events, item, hashes, False),
+        ordering_kernels.by_item: (starts_of_events, item, 6),
+        ordering_kernels.events_by_item: by_item,
+        kernels.tally: (keys, 5, user_of_event, random.random(30), True, 7, True),
+        kernels.totals: (keys, 5, user_of_event, random.random(30), True),
+        kernels.totals_by_item: (*by_item, cell_and_user, 4, random.random(30), True, True),
+        kernels.tally_against: (keys, random.random(300), keys, 5, 32),
+        kernels.subsets: (starts, np.ones(60, np.int64), np.arange(10), 3),
+        points_kernels.transposed: (starts, posting, 6),
+        points_kernels.common_users: (
+            random.integers(-1, 3, (20, 3)) + np.array([1, 0, 0]),
+            starts,
+            posting,
+        ),
+        points_kernels.shared_pairs: (starts, posting, np.full(6, 10)),
+    }
+
+
+@pytest.mark.parametrize("kernel", _kernel_cases(), ids=lambda kernel: kernel.__name__)
+def test_compiled_kernels_give_what_plain_ones_give(kernel) -> None:  # type: ignore[no-untyped-def]
     with np.errstate(over="ignore"):
-        slow = kernel(*arguments)
-    fast = compiled(kernel)(*arguments)
+        slow = kernel(*_kernel_cases()[kernel])
+    fast = compiled(kernel)(*_kernel_cases()[kernel])
     for one, other in zip(_arrays(slow), _arrays(fast), strict=True):
         assert np.allclose(one, other)
 

@@ -12,6 +12,7 @@ from tests.conftest import Command
 import divulge as dv
 from divulge.events import Attacker, History, attack, ten_attackers, unicity_curve
 from divulge.release import Release
+from divulge.report.page import page
 from divulge.work import InvalidInput
 
 
@@ -48,6 +49,24 @@ def test_a_wrong_word_ends_with_a_hint(divulge: Command, file: Path) -> None:
     done = divulge("events", "attack", file, "--knows", "dya")
     assert done.returncode == 2
     assert 'Did you mean "day"?' in done.stderr
+
+
+def test_commands_break_down_compare_and_draw(divulge: Command, file: Path) -> None:
+    folder = file.parent / "drawn"
+    done = divulge("events", "ten", file, "--by", "goods", "--charts", folder, "--json")
+    told = json.loads(done.stdout)
+    assert set(told["by"]) == {str(number) for number in range(10)}
+    assert len(list(folder.glob("*.svg"))) == 6
+    done = divulge(
+        "events", "unicity", file, "--points", "2", "--granularity", "month", "--by", "goods",
+        "--release", file, "--chart", folder / "curve.svg", "--json",
+    )  # fmt: skip
+    told = json.loads(done.stdout)
+    assert [(row["knows"], row["points"]) for row in told["curve"]] == [
+        ("day, item", 1), ("day, item", 2), ("month, item", 1), ("month, item", 2)
+    ]  # fmt: skip
+    assert (folder / "curve.svg").exists()
+    assert len(told["by"]["groups"]) == 4
 
 
 RELEASE = """
@@ -94,6 +113,36 @@ def test_a_release_may_compare_an_original_with_its_protected_version(file: Path
     path.write_text(text + '\n[[dataset]]\nname = "released"\nsource = "purchases.csv"\n')
     verdict = Release.load(path).check()
     assert verdict.assessments[0].probabilistic.posterior == pytest.approx(0.65)
+
+
+def test_a_release_may_ask_for_the_ten_and_shows_them_in_its_report(file: Path) -> None:
+    path = file.parent / "release.toml"
+    text = RELEASE.replace("knows = {knows}", 'model = "ten"')
+    path.write_text(text)
+    verdict = Release.load(path).check()
+    assert verdict.assessments[0].probabilistic.posterior == 1
+    shown = page(verdict)
+    assert "<td>the date, how many kinds, one item</td>" in shown
+    for title in ("Ten attackers", "Kinds of items in an event", "Items by frequency"):
+        assert title in shown
+    path.write_text(text.replace('model = "ten"', 'model = "ten"\nknows = ["day"]'))
+    with pytest.raises(InvalidInput, match="the ten attackers know what they know"):
+        Release.load(path)
+
+
+def test_a_release_file_may_say_what_the_releases_times_stand_for(file: Path) -> None:
+    path = file.parent / "release.toml"
+    text = RELEASE.format(knows='["day"]').replace(
+        'attack = "events"',
+        'attack = "events"\nreleased = true\nrounded = "year"\ndataset = ["purchases", "released"]',
+    )
+    path.write_text(text + '\n[[dataset]]\nname = "released"\nsource = "purchases.csv"\n')
+    found = Release.load(path).check().assessments[0]
+    # A year of one and the same shop: everybody may have been there that day.
+    assert found.probabilistic.posterior == pytest.approx(1 / 3)
+    path.write_text(path.read_text().replace('"year"', '"yaer"'))
+    with pytest.raises(InvalidInput, match='Did you mean "year"?'):
+        Release.load(path)
 
 
 def test_generated_histories_have_the_traits_of_real_ones() -> None:

@@ -12,6 +12,7 @@ from divulge.assessment.attack import (
 from divulge.assessment.breakdown import Breakdown
 from divulge.assessment.chart import Chart
 from divulge.assessment.decision import Decision
+from divulge.assessment.details import Details
 from divulge.assessment.information import in_words
 from divulge.assessment.limit import Limit, Outcome
 from divulge.assessment.sentence import Sentence
@@ -24,6 +25,7 @@ __all__ = [
     "Chart",
     "Claim",
     "Decision",
+    "Details",
     "Finding",
     "Limit",
     "Measure",

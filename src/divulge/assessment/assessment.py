@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from divulge.assessment.breakdown import Breakdown
     from divulge.assessment.chart import Chart
+    from divulge.assessment.details import Details
 
 Claim: TypeAlias = Literal["exact", "estimate", "bound"]
 """What the figures of an assessment are."""
@@ -65,6 +66,7 @@ class Assessment:
     _chart: Callable[[], Chart] | None = field(default=None, compare=False)
     _breakdown: Callable[[str], Breakdown] | None = field(default=None, compare=False)
     _risk: Callable[[], npt.NDArray[np.float64]] | None = field(default=None, compare=False)
+    _details: Callable[[], Details] | None = field(default=None, compare=False)
 
     @classmethod
     def from_counts(
@@ -103,6 +105,10 @@ class Assessment:
     def chart(self) -> Chart:
         """The attack's own picture of what it found."""
         return _offered(self._chart, "has no chart")()
+
+    def details(self) -> Details | None:
+        """The attack's own table and further pictures; None if it has no more to show."""
+        return None if self._details is None else self._details()
 
     def by(self, group: str) -> Breakdown:
         """The same figures for every value of an attribute: who bears the risk."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,50 +18,118 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-Data = Annotated[Path, typer.Argument(help="The records (CSV, Parquet, ...).", show_default=False)]
-User = Annotated[str | None, typer.Option(help="The attribute that says whose record it is.")]
-Time = Annotated[str | None, typer.Option(help="The attribute that says when.")]
-Item = Annotated[str | None, typer.Option(help="The attribute that says what.")]
-Kind = Annotated[
-    str, typer.Option(help="Usual names are looked for of: card, retail, call or mobility data.")
-]
-Event = Annotated[str, typer.Option(help="A unit of time, or an attribute such as a receipt.")]
-Amount = Annotated[str | None, typer.Option(help="The attribute that says how much.")]
-Returns = Annotated[str | None, typer.Option(help="Negative amounts: drop, keep or net.")]
-Missing = Annotated[str, typer.Option(help="Records without user, time or item: refuse or drop.")]
 Knows = Annotated[list[str], typer.Option(help='What she knows: "day", "item", "2 items", ...')]
+Release = Annotated[Path | None, typer.Option(help="A protected version of the data.")]
+Rounded = Annotated[str | None, typer.Option(help="The unit that the release's times stand for.")]
 Weight = Annotated[str, typer.Option(help="What is drawn: record, event or user.")]
 Guess = Annotated[str, typer.Option(help="Any user who fits (uniform), or the likeliest (best).")]
+Seed = Annotated[int, typer.Option(help="The same seed draws the same sample.")]
+By = Annotated[str | None, typer.Option(help="Who bears the risk: an attribute.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 ChartFile = Annotated[Path | None, typer.Option(help="Write the chart to an .svg or .png file.")]
 
+READING: dict[str, tuple[Any, Any]] = {
+    "user": (
+        Annotated[str | None, typer.Option(help="The attribute that says whose record it is.")],
+        None,
+    ),
+    "time": (Annotated[str | None, typer.Option(help="The attribute that says when.")], None),
+    "item": (Annotated[str | None, typer.Option(help="The attribute that says what.")], None),
+    "kind": (
+        Annotated[
+            str,
+            typer.Option(help="Usual names are looked for of: card, retail, call, mobility data."),
+        ],
+        "retail",
+    ),
+    "event": (
+        Annotated[str, typer.Option(help="A unit of time, or an attribute such as a receipt.")],
+        "day",
+    ),
+    "amount": (Annotated[str | None, typer.Option(help="The attribute that says how much.")], None),
+    "returns": (
+        Annotated[str | None, typer.Option(help="Negative amounts: drop, keep or net.")],
+        None,
+    ),
+    "missing": (
+        Annotated[str, typer.Option(help="Records without user, time or item: refuse or drop.")],
+        "refuse",
+    ),
+}
+"""How the records are read, the same for every command: type and default of each option."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """A file of records and how to read it."""
+
+    path: Path
+    told: dict[str, Any]
+
+    def history(self, release: Path | None = None, rounded: str | None = None) -> History:
+        """The history of the file, or of a release of it; usual names are looked for."""
+        import divulge as dv
+        from divulge import events
+
+        # What is not named is looked for; an amount never, since negative ones want a decision.
+        told = dict(self.told)
+        kind = told.pop("kind")
+        for name in ("user", "time", "item"):
+            if told[name] is None:
+                del told[name]
+        if release is not None:
+            told |= {"missing": "maybe", "rounded": rounded}
+        return events.History.preset(dv.read(release or self.path), kind, **told)
+
+
+def reads_records(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the file and the options of `READING` in place of its first argument."""
+    own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+    file = inspect.Parameter(
+        "data",
+        inspect.Parameter.KEYWORD_ONLY,
+        annotation=Annotated[
+            Path, typer.Argument(help="The records (CSV, Parquet, ...).", show_default=False)
+        ],
+    )
+    options = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
+        )
+        for name, (annotation, default) in READING.items()
+    ]
+
+    def run(**given: Any) -> None:
+        path = given.pop("data")
+        command(Records(path, {name: given.pop(name) for name in READING}), **given)
+
+    by_name = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own]
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__signature__ = inspect.Signature([file, *by_name, *options])  # type: ignore[attr-defined]
+    run.__annotations__ = {}
+    return run
+
 
 @app.command()
+@reads_records
 def attack(
-    data: Data,
+    records: Records,
     knows: Knows = ["day", "item"],  # noqa: B006  # typer copies it
-    release: Annotated[Path | None, typer.Option(help="A protected version of the data.")] = None,
+    release: Release = None,
+    rounded: Rounded = None,
     points: Annotated[int, typer.Option(help="Of how many events she knows it.")] = 1,
-    by: Annotated[str | None, typer.Option(help="Who bears the risk: an attribute.")] = None,
+    by: By = None,
     weight: Weight = "record",
     guess: Guess = "uniform",
-    user: User = None,
-    time: Time = None,
-    item: Item = None,
-    kind: Kind = "retail",
-    event: Event = "day",
-    amount: Amount = None,
-    returns: Returns = None,
-    missing: Missing = "refuse",
+    seed: Seed = 0,
     chart: ChartFile = None,
     json: Json = False,
 ) -> None:
     """Attack a history with knowledge of events."""
     from divulge import events
 
-    reading = (user, time, item, kind, event, amount, returns, missing)
     with _conditions():
-        history = _history(data, *reading)
+        history = records.history()
         attacker: Any = events.Attacker(
             knows,
             points=points,
@@ -66,8 +137,8 @@ def attack(
             guess=guess,  # type: ignore[arg-type]  # checked there
             attributes=history.dataset.names,
         )
-        against = None if release is None else _history(release, *reading)
-        found = events.attack(history, attacker, against)
+        against = None if release is None else records.history(release, rounded)
+        found = events.attack(history, attacker, against, seed)
         groups = None if by is None else found.by(by)
     told = found.to_dict() if groups is None else {**found.to_dict(), "by": groups.to_dict()}
     _show(told if json else [found, groups], json)
@@ -75,89 +146,76 @@ def attack(
 
 
 @app.command()
+@reads_records
 def ten(
-    data: Data,
+    records: Records,
     weight: Weight = "record",
     guess: Guess = "uniform",
     count: Annotated[str, typer.Option(help="How many: kinds (distinct items) or records.")] = (
         "kinds"
     ),
-    user: User = None,
-    time: Time = None,
-    item: Item = None,
-    kind: Kind = "retail",
-    event: Event = "day",
-    amount: Amount = None,
-    returns: Returns = None,
-    missing: Missing = "refuse",
+    by: By = None,
     chart: ChartFile = None,
+    charts: Annotated[Path | None, typer.Option(help="Write all charts to a folder.")] = None,
     json: Json = False,
 ) -> None:
     """Run the ten attackers of Ito et al. (2018): exact, estimated, ranked."""
     from divulge import events
 
     with _conditions():
-        history = _history(data, user, time, item, kind, event, amount, returns, missing)
+        history = records.history()
         found = events.ten_attackers(history, weight, guess, count)  # type: ignore[arg-type]
+        groups = {} if by is None else found.by(by)
     remarks = [sentence.render() for sentence in history.remarks()]
-    _show(found.to_dict() if json else [found, *remarks], json)
+    broken_down = {"by": {str(n): each.to_dict() for n, each in groups.items()}} if groups else {}
+    parts = [part for n, each in groups.items() for part in (f"\nAttacker {n}:", each)]
+    _show({**found.to_dict(), **broken_down} if json else [found, *remarks, *parts], json)
     _draw(found, chart)
+    if charts is not None:
+        charts.mkdir(parents=True, exist_ok=True)
+        for name, drawn in found.charts().items():
+            drawn.save(charts / f"{name.replace(' ', '-')}.svg")
 
 
 @app.command()
+@reads_records
 def unicity(
-    data: Data,
+    records: Records,
     knows: Knows = ["day", "item"],  # noqa: B006  # typer copies it
+    release: Release = None,
+    rounded: Rounded = None,
     points: Annotated[int, typer.Option(help="Up to how many points are known.")] = 4,
+    granularity: Annotated[
+        list[str] | None, typer.Option(help="Also by other units of time: week, month, ...")
+    ] = None,
+    by: By = None,
     weight: Weight = "user",
     sample: Annotated[int, typer.Option(help="How many users are drawn.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="The same seed draws the same sample.")] = 0,
-    user: User = None,
-    time: Time = None,
-    item: Item = None,
-    kind: Kind = "retail",
-    event: Event = "day",
-    amount: Amount = None,
-    returns: Returns = None,
-    missing: Missing = "refuse",
+    seed: Seed = 0,
     chart: ChartFile = None,
     json: Json = False,
 ) -> None:
     """How few points of a history single its user out, from one point on."""
     from divulge import events
+    from divulge.events.unicity import granularities
 
     with _conditions():
-        history = _history(data, user, time, item, kind, event, amount, returns, missing)
+        history = records.history()
         curve = events.unicity_curve(
-            history, [knows], range(1, points + 1), weight=weight, sample=sample, seed=seed
+            history,
+            granularities(knows, granularity) if granularity else [knows],
+            range(1, points + 1),
+            weight=weight,
+            sample=sample,
+            seed=seed,
+            release=None if release is None else records.history(release, rounded),
         )
-    last = list(curve.assessments.values())[-1]
+        last = curve.assessments[tuple(knows), points]
+        groups = None if by is None else last.by(by)
     told = {**last.to_dict(), **curve.to_dict()}
-    _show(told if json else [str(curve), last], json)
+    told |= {} if groups is None else {"by": groups.to_dict()}
+    _show(told if json else [str(curve), last, groups], json)
     _draw(curve, chart)
-
-
-def _history(
-    path: Path,
-    user: str | None,
-    time: str | None,
-    item: str | None,
-    kind: str,
-    event: str,
-    amount: str | None,
-    returns: str | None,
-    missing: str,
-) -> History:
-    """The history of a file; what is not named is looked for under its usual names."""
-    import divulge as dv
-    from divulge import events
-
-    dataset = dv.read(path)
-    given: dict[str, Any] = {"user": user, "time": time, "item": item}
-    given = {name: value for name, value in given.items() if value is not None}
-    # An amount is asked for by name, since negative ones want a decision.
-    more = {"event": event, "amount": amount, "returns": returns, "missing": missing}
-    return events.History.preset(dataset, kind, **given, **more)
 
 
 def _conditions() -> Any:

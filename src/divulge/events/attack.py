@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from divulge.assessment import Assessment, Breakdown, Sentence
-from divulge.assessment.chart import Chart
+from divulge.assessment.assessment import Number
 from divulge.events import charts, kernels
-from divulge.events.against import matched_against
+from divulge.events.against import Each, Outcome, one_point_released
 from divulge.events.attacker import Attacker
-from divulge.events.history import History, Ints
+from divulge.events.history import History
 from divulge.events.matching import Floats, Matching, Tally, weight_of_record
+from divulge.events.several_items import matched_alone
 from divulge.qif import PriorPosterior
-from divulge.work import DivulgeError
+from divulge.work import DivulgeError, Problem, Problems
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,49 +90,68 @@ def attack(
     1 user has a single record.
     These figures are exact.
     """
+    problems = Problems("attack")
+    problems.extend("", problems_with_release(history, release))
+    problems.raise_any()
     if attacker.points > 1:
-        if release is not None:
-            raise DivulgeError("attacker, points: on a protected release she knows one point")
         from divulge.events.unicity import unicity
 
         weight = attacker.weight
-        return unicity(history, attacker.knows, attacker.points, weight=weight, seed=seed)
-    if release is None and not any(f.kind == "items" for f in attacker.facets(history)):
+        return unicity(
+            history, attacker.knows, attacker.points, weight=weight, seed=seed, release=release
+        )
+    if release is not None:
+        outcome, borne = one_point_released(history, attacker, release)
+        tally = outcome.tally(history.users)
+        said = said_of_release(tally, outcome, release)
+        return _assessment(history, attacker, tally, lambda: borne, said, outcome.misled)
+    facets = attacker.facets(history)
+    several = next((facet for facet in facets if facet.kind == "items"), None)
+    if several is None:
         matching = Matching.of(history, attacker)
-        return _assessment(history, attacker, matching.tally, matching.each)
-    found = matched_against(history, attacker, release)
-    return _assessment(history, attacker, found.tally, None, release)
+        return _assessment(
+            history, attacker, matching.tally, lambda: _borne(history, attacker, matching)
+        )
+    others = [facet for facet in facets if facet.kind != "items"]
+    drawn, tally, matches, hits = matched_alone(history, others, several, attacker.weight)
+    shares = (1 / matches, hits, matches == 1)
+    return _assessment(
+        history,
+        attacker,
+        tally,
+        lambda: Each(drawn.on_records(1.0), *(drawn.on_records(share) for share in shares)),
+    )
+
+
+def problems_with_release(history: History, release: History | None) -> Iterator[Problem]:
+    """What cannot be of an original and its protected release."""
+    if history.missing == "maybe":
+        message = 'missing="maybe" is for a protected release; knowledge is of the original.'
+        yield Problem("history", message)
+    if release is not None and not set(history.user_values()) & set(release.user_values()):
+        message = "has no user of the original; users must be named alike on both sides."
+        yield Problem("release", message)
+
+
+def _borne(history: History, attacker: Attacker, matching: Matching) -> Each:
+    """What each record bears: its weight, and what of it is found."""
+    weights = _weight_of_each(history, attacker, matching)
+    matches, hits = matching.each()
+    return Each(weights, weights / matches, weights * hits, weights * (matches == 1))
 
 
 def _assessment(
     history: History,
     attacker: Attacker,
     tally: Tally,
-    each: Callable[[], tuple[Ints, Any]] | None,
-    release: History | None = None,
+    each: Callable[[], Each],
+    released: Sequence[Sentence] = (),
+    misled: float | None = None,
 ) -> EventAssessment:
     best = attacker.guess == "best"
-
-    def per_record() -> Floats:
-        assert each is not None  # noqa: S101  # offered only then
-        matches, hits = each()
-        return hits.astype(np.float64) if best else 1 / matches
-
-    def risk() -> Floats:
-        in_order = np.full(history.dataset.rows, np.nan)
-        in_order[history.order] = per_record()
-        return in_order
-
-    def breakdown(group: str) -> Breakdown:
-        assert each is not None  # noqa: S101  # offered only then
-        return _by_group(history, attacker, group, per_record(), each()[0] == 1)
-
-    def chart() -> Chart:
-        return charts.matches(tally.by_matches / tally.weight, attacker)
-
     right = tally.right_best if best else tally.right_uniform
     prior = tally.largest_user if best else 1 / history.users
-    figures = {
+    figures: dict[str, Number] = {
         "users": history.users,
         "events": history.events,
         "cells": tally.cells,
@@ -147,9 +168,9 @@ def _assessment(
         "best_prior": figures["best_guess_before"],
     }
     told.append(Sentence("divulge.events", f"weight.{attacker.guess}", more))
-    if release is not None:
-        lost = {"lost": float(tally.by_matches[0] / tally.weight)}
-        told.append(Sentence("divulge.events", "released", lost))
+    told += released
+    if misled is not None:
+        figures["misled"] = misled
     return described(
         history,
         attacker,
@@ -161,10 +182,36 @@ def _assessment(
         figures=figures,
         tally=tally,
         _users=history.user_values,
-        _chart=chart,
-        _risk=risk if each is not None else None,
-        _breakdown=breakdown if each is not None else None,
+        _chart=lambda: charts.matches(tally.by_matches / tally.weight, attacker),
+        **per_record(history, attacker, prior, each),
     )
+
+
+def said_of_release(tally: Tally, released: Outcome, release: History) -> list[Sentence]:
+    """How often what is known fits nobody in the release, or only others; what it hides."""
+    lost = {"lost": float(tally.by_matches[0] / tally.weight), "misled": released.misled}
+    keys = ["released", *(["misled"] if released.misled > 0 else [])]
+    hidden = [said for said in release.remarks() if said.key.startswith("remark.maybe")]
+    return [*(Sentence("divulge.events", key, lost) for key in keys), *hidden]
+
+
+def per_record(
+    history: History, attacker: Attacker, prior: float, each: Callable[[], Each]
+) -> dict[str, Any]:
+    """The risk of each record of the dataset, and who bears it, when they are asked for."""
+    borne_by_records = cache(each)  # found once, if at all
+
+    def risk() -> Floats:
+        borne = borne_by_records()
+        in_order = np.full(history.dataset.rows, np.nan)
+        weigh = np.where(borne.weight > 0, borne.weight, np.nan)
+        in_order[history.order] = borne.right(attacker.guess) / weigh
+        return in_order
+
+    return {
+        "_risk": risk,
+        "_breakdown": lambda group: _by_group(history, attacker, group, prior, borne_by_records()),
+    }
 
 
 def _values(
@@ -213,27 +260,22 @@ def described(
 
 
 def _by_group(
-    history: History, attacker: Attacker, group: str, right: Floats, alone: Any
+    history: History, attacker: Attacker, group: str, prior: float, each: Each
 ) -> Breakdown:
     """The same attacker, seen from the records of each group."""
     [group] = history.dataset.attributes(group, "by")
-    weights = _weight_of_each(history, attacker)
     codes = history.codes(group)
     column = history.dataset.columns[group]
-    prior = 1 / history.users
-    if attacker.guess == "best":
-        user = history.user_of_event[history.event_of_record]
-        prior = float(np.bincount(user, weights).max() / weights.sum())
+    sums = [
+        np.bincount(codes, part, minlength=column.cardinality)
+        for part in (each.weight, each.certain, each.right(attacker.guess))
+    ]
     assessments = {}
-    for code in np.unique(codes):
-        of_group = codes == code
-        weight = float(weights[of_group].sum())
+    for code, (weight, certain, correct) in enumerate(np.stack(sums, axis=1).tolist()):
         if weight == 0:
             continue
-        certain = float(weights[of_group & alone].sum())
-        correct = float((weights * right)[of_group].sum())
         values = _values(attacker, weight, certain, correct, prior)
-        assessments[column.value(int(code))] = described(
+        assessments[column.value(code)] = described(
             history,
             attacker,
             weight=weight,
@@ -248,11 +290,11 @@ def _by_group(
     return Breakdown(group, assessments)
 
 
-def _weight_of_each(history: History, attacker: Attacker) -> Floats:
+def _weight_of_each(history: History, attacker: Attacker, matching: Matching) -> Floats:
     """What each record weighs; records that are one event (or pair) share its weight."""
     weight = attacker.weight
     if weight == "event":
-        keys = Matching.of(history, attacker).keys_of_records()
+        keys = matching.keys_of_records()
         _, which, count = np.unique(keys, return_inverse=True, return_counts=True)
         return np.asarray(1 / count[which], dtype=np.float64)
-    return weight_of_record(history, weight)[history.user_of_event[history.event_of_record]]
+    return weight_of_record(history, weight)[history.user_of_record]

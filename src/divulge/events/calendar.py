@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -30,18 +31,28 @@ COARSER: Mapping[str, frozenset[str]] = {
 }
 """The units that are known with a unit: whoever knows the day knows the month."""
 
+SPANS = ("moment", *UNITS)
+"""What a time in the data may stand for: a moment, or a whole unit."""
+
 NOT_A_TIME = np.iinfo(np.int64).min
 _DAY = 86_400_000_000
 
 
 @dataclass(frozen=True)
 class Times:
-    """The distinct times of a column in microseconds of the wall clock, and what they lack."""
+    """The distinct times of a column in microseconds of the wall clock, and what they lack.
+
+    A time stands for a whole span (a day, a month): `spans` says which, by its place in `SPANS`.
+    """
 
     moments: Ints
-    hours: bool
-    unreadable: int
+    spans: npt.NDArray[np.int8]
     zones: int
+
+    @property
+    def hours(self) -> bool:
+        """Whether some time says more than the day."""
+        return bool(np.any(self.spans[self.moments != NOT_A_TIME] <= SPANS.index("hour")))
 
     def period(self, unit: str) -> Ints:
         """The number of the hour, day, week, ... of each distinct time."""
@@ -56,8 +67,33 @@ class Times:
         return months // {"month": 1, "quarter": 3, "year": 12}[unit]
 
 
-def times_of(column: Column) -> Times | None:
+def overlapped(moment: int, span: str, unit: str) -> tuple[int, int]:
+    """The first and the last `unit` that the `span` around a moment touches.
+
+    >>> may_2010 = 1_273_000_000_000_000
+    >>> first, last = overlapped(may_2010, "month", "week")
+    >>> last - first + 1
+    6
+    """
+    day = np.array([moment]).astype("M8[us]").astype("M8[D]")
+    if span == "week":
+        first = day - (day.astype(np.int64) + 3) % 7
+        last = first + 6
+    else:
+        months = {"month": 1, "quarter": 3, "year": 12}[span]
+        begin = day.astype("M8[M]").astype(np.int64) // months * months
+        first = begin.astype("M8[M]").astype("M8[D]")
+        last = (begin + months).astype("M8[M]").astype("M8[D]") - 1
+    ends = np.concatenate([first, last]).astype("M8[us]").astype(np.int64)
+    low, high = Times(ends, np.zeros(2, np.int8), 0).period(unit).tolist()
+    return low, high
+
+
+def times_of(column: Column, rounded: str | None = None, periods: bool = False) -> Times | None:
     """The times of a column, or None if its values are numbers or truth values.
+
+    With `rounded`, each stands for the whole unit that it lies in; with `periods`, text may name
+    months, quarters, weeks and years too.
 
     >>> import pyarrow as pa
     >>> from divulge.data.column import encode
@@ -70,12 +106,22 @@ def times_of(column: Column) -> Times | None:
     kind = column.values.type
     if pa.types.is_date(kind):
         days = column.values.cast(pa.int32()).to_numpy(zero_copy_only=False).astype(np.int64)
-        return Times(days * _DAY, False, 0, 0)
-    if pa.types.is_timestamp(kind):
-        return Times(_wall_clock(column.values), True, 0, 1 if kind.tz else 0)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return _read(column.values.to_pylist())
-    return None
+        found = _alike(days * _DAY, "day", 0)
+    elif pa.types.is_timestamp(kind):
+        found = _alike(_wall_clock(column.values), "moment", 1 if kind.tz else 0)
+    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        found = _read(column.values.to_pylist(), periods)
+    elif pa.types.is_null(kind) and periods:
+        found = _alike(np.zeros(0, np.int64), "moment", 0)  # all of them are suppressed
+    else:
+        return None
+    if rounded is None:
+        return found
+    return Times(found.moments, np.maximum(found.spans, SPANS.index(rounded)), found.zones)
+
+
+def _alike(moments: Ints, span: str, zones: int) -> Times:
+    return Times(moments, np.full(len(moments), SPANS.index(span), np.int8), zones)
 
 
 def _wall_clock(values: pa.Array) -> Ints:
@@ -87,20 +133,41 @@ def _wall_clock(values: pa.Array) -> Ints:
     return micro
 
 
-def _read(texts: list[str]) -> Times:
+def _read(texts: list[str], periods: bool) -> Times:
     """Text as times: ISO, or with slashes; one zone for all, or none."""
     moments = np.full(len(texts), NOT_A_TIME, dtype=np.int64)
+    spans = np.zeros(len(texts), dtype=np.int8)
     zones: set[Any] = set()
-    hours = False
     for place, text in enumerate(texts):
-        when = _moment(text)
+        when, span = _period(text) if periods else (None, "")
+        if when is None:
+            when, span = _moment(text), "moment" if ":" in text else "day"
         if when is None:
             continue
         zones.add(when.utcoffset())
-        hours = hours or ":" in text
         since = when.replace(tzinfo=None) - dt.datetime(1970, 1, 1)  # noqa: DTZ001  # wall clock
         moments[place] = since // dt.timedelta(microseconds=1)
-    return Times(moments, hours, int(np.count_nonzero(moments == NOT_A_TIME)), len(zones))
+        spans[place] = SPANS.index(span)
+    return Times(moments, spans, len(zones))
+
+
+_PERIOD = re.compile(r"(\d{4})(?:-?Q([1-4])|-W(\d\d)|-(\d\d))?$")
+
+
+def _period(text: str) -> tuple[dt.datetime | None, str]:
+    """The beginning and the unit of `2010`, `2010-12`, `2010-Q4` or `2010-W48`."""
+    match = _PERIOD.match(text.strip())
+    if match is None:
+        return None, ""
+    year, quarter, week, month = match.groups()
+    try:
+        if week:
+            return dt.datetime.fromisocalendar(int(year), int(week), 1), "week"
+        first = int(month) if month else 3 * int(quarter) - 2 if quarter else 1
+        span = "month" if month else "quarter" if quarter else "year"
+        return dt.datetime(int(year), first, 1), span  # noqa: DTZ001  # wall clock
+    except ValueError:  # a month 13, a week 60
+        return None, ""
 
 
 def _moment(text: str) -> dt.datetime | None:

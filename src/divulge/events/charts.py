@@ -27,6 +27,10 @@ BANDS = (
 """How many users fit, as one speaks of it."""
 
 
+MOST_MARKS = 1_000
+"""More than so many marks are drawn together."""
+
+
 def matches(shares: npt.NDArray[np.float64], attacker: Attacker) -> Chart:
     """How many users fit what she knows: one on the left."""
     import altair as alt
@@ -54,7 +58,7 @@ def ten(records: Sequence[Mapping[str, Any]], weight: str) -> Chart:
     import altair as alt
 
     base = alt.Chart(Chart.source(), title="Ten attackers").encode(
-        y=alt.Y("attacker:N", sort=None, title=None, axis=alt.Axis(labelLimit=320))
+        y=alt.Y("attacker:N", sort=None, title=None, axis=alt.Axis(labelLimit=320, minExtent=270))
     )
     bars = base.mark_bar(color=RISK_COLOUR).encode(
         x=alt.X(
@@ -74,10 +78,12 @@ def frequencies(values: npt.NDArray[np.int64], title: str, axis: str) -> Chart:
 
     value, count = np.unique(values, return_counts=True)
     records = [{"value": int(v), "count": int(c)} for v, c in zip(value, count, strict=True)]
+    width = max(1, min(12, 380 // (int(value.max()) + 1)))
+    scale = alt.Scale(domain=[0, int(value.max()) + 1], nice=False)
     bars = (
         alt.Chart(Chart.source(), title=title)
-        .mark_bar(color=SAFE_COLOUR)
-        .encode(x=alt.X("value:Q", title=axis), y=alt.Y("count:Q", title="events"))
+        .mark_bar(color=SAFE_COLOUR, size=width)
+        .encode(x=alt.X("value:Q", title=axis, scale=scale), y=alt.Y("count:Q", title="events"))
         .properties(width=420, height=220)
     )
     most = int(value[np.argmax(count)])
@@ -89,14 +95,19 @@ def ranks(counts: npt.NDArray[np.int64], title: str) -> Chart:
     """Frequencies by rank, the most frequent first (Ito et al. 2018, Fig. 2)."""
     import altair as alt
 
-    falling = np.sort(counts)[::-1]
-    records = [{"rank": rank, "count": int(c)} for rank, c in enumerate(falling, start=1)]
+    scale = alt.Scale(type="log", nice=False)
+    axis = alt.Axis(format="~s", tickCount=4)
+    falling = np.sort(counts[counts > 0])[::-1]
+    places = np.arange(len(falling))
+    if len(places) > MOST_MARKS:  # on a logarithmic axis, later ranks lie on top of each other
+        places = np.unique(np.geomspace(1, len(falling), MOST_MARKS).astype(np.int64)) - 1
+    records = [{"rank": int(place) + 1, "count": int(falling[place])} for place in places]
     line = (
         alt.Chart(Chart.source(), title=title)
         .mark_line(color=RISK_COLOUR)
         .encode(
-            x=alt.X("rank:Q", title="rank", scale=alt.Scale(type="log")),
-            y=alt.Y("count:Q", title="records", scale=alt.Scale(type="log")),
+            x=alt.X("rank:Q", title="rank", scale=scale, axis=axis),
+            y=alt.Y("count:Q", title="records", scale=scale, axis=axis),
         )
         .properties(width=420, height=220)
     )
@@ -110,18 +121,23 @@ def users_and_records(
     """|U_X| against |R_X|; on the line they are equal (Ito et al. 2018, Figs. 3 to 5)."""
     import altair as alt
 
-    pairs, count = np.unique(
-        np.stack([users, weights.astype(np.int64)]), axis=1, return_counts=True
-    )
+    both = np.stack([users, weights.astype(np.int64)])
+    pairs, count = np.unique(both, axis=1, return_counts=True)
+    if len(count) > MOST_MARKS:  # to two digits, as far as the eye can tell them apart
+        step = 10 ** np.maximum(np.floor(np.log10(both)) - 1, 0)
+        both = (np.round(both / step) * step).astype(np.int64)
+        pairs, count = np.unique(both, axis=1, return_counts=True)
     records = [
         {"users": int(u), "records": int(r), "count": int(c)}
         for u, r, c in zip(*pairs, count, strict=True)
     ]
+    scale = alt.Scale(type="log", nice=False)
+    axis = alt.Axis(format="~s", tickCount=4)
     base = alt.Chart(Chart.source(), title=f"Users and records that fit, knowing {knows}")
     dots = base.mark_circle(color=RISK_COLOUR, opacity=0.5).encode(
-        x=alt.X("records:Q", title="records that fit"),
-        y=alt.Y("users:Q", title="users who fit"),
-        size=alt.Size("count:Q", title="pieces of knowledge"),
+        x=alt.X("records:Q", title="records that fit", scale=scale, axis=axis),
+        y=alt.Y("users:Q", title="users who fit (on the line: as many)", scale=scale, axis=axis),
+        size=alt.Size("count:Q", title="how often", scale=alt.Scale(range=[15, 300]), legend=None),
     )
     line = base.mark_line(color=BEFORE_COLOUR).encode(x="users:Q", y="users:Q")
     below = float(np.mean(users < weights))

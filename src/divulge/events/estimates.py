@@ -19,8 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Claim
+from divulge.events import ordering
 from divulge.events.calendar import UNITS
-from divulge.events.history import History, Ints
+from divulge.events.history import History
+from divulge.events.ordering import Ints
 from divulge.work import InvalidInput, Problem
 
 Floats = npt.NDArray[np.float64]
@@ -88,16 +90,10 @@ class Marginals:
     @classmethod
     def of(cls, history: History, unit: str = "day") -> Marginals:
         """The totals of a history."""
-        from divulge.events.facets import coded, facet
-
         kinds, _ = history.baskets
         _, when = np.unique(history.times(unit, of_events=True), return_counts=True)
-        event, item = history.event_of_record, history.item_codes
-        first = np.append(True, (event[1:] != event[:-1]) | (item[1:] != item[:-1]))
-        items = np.bincount(item[first])
-        everything = facet("all items")
-        assert not isinstance(everything, Problem)  # noqa: S101  # these words are known
-        baskets = int(coded(history, everything).codes.max()) + 1
+        items = ordering.events_by_item(*history.by_item)
+        baskets = int(history.basket_numbers.max()) + 1
         sizes = np.bincount(kinds)
         return cls(
             history.users,

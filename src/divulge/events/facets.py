@@ -20,8 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from divulge.events import ordering
 from divulge.events.calendar import COARSER, UNITS
-from divulge.events.history import History, Ints, amounts
+from divulge.events.history import History
+from divulge.events.ordering import Ints
+from divulge.events.reading import amounts
 from divulge.work import Problem
 
 WORDS = (*UNITS, "kinds", "records", "item", "2 items", "all items", "all items as multiset")
@@ -111,7 +114,7 @@ def coded(history: History, each: Facet) -> Coded:
         assert history.amount is not None  # noqa: S101  # problems_with_facets has said so
         paid = amounts(history.dataset.columns[history.amount])[history.order]
         return Coded(np.floor(np.nan_to_num(paid, nan=-1e15) / each.band).astype(np.int64), False)
-    if each.kind == "item":
+    if each.kind in ("item", "items"):
         return Coded(items(history, each.level), False)
     return Coded(history.codes(each.words).astype(np.int64), False)
 
@@ -135,17 +138,11 @@ def _when(history: History, unit: str) -> Coded:
 def _baskets(history: History, each: Facet) -> Ints:
     """The number of each event's basket: equal baskets, and only they, have the same."""
     if each.level == 0 and not each.every:
-        _, hashes = history.baskets
-    else:
-        item = items(history, each.level)
-        if each.level:
-            item = item[np.lexsort((item, history.event_of_record))]
-        _, hashes = history.baskets_of(item, each.every)
-    by_hash = np.lexsort((hashes[:, 1], hashes[:, 0]))
-    ordered = hashes[by_hash]
-    number = np.zeros(len(hashes), np.int64)
-    number[by_hash[1:]] = np.cumsum(np.any(ordered[1:] != ordered[:-1], axis=1))
-    return number
+        return history.basket_numbers
+    item = items(history, each.level)
+    if each.level:
+        item = item[np.lexsort((item, history.event_of_record))]
+    return ordering.numbered(ordering.baskets(history.ordered, item, each.every)[1])
 
 
 def combined(parts: Sequence[npt.NDArray[np.int64]], rows: int, room: int) -> tuple[Ints, int]:

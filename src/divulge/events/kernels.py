@@ -1,4 +1,4 @@
-"""The loops over millions of records of a history: arrays in, arrays out.
+"""The loops that match knowledge with users: arrays in, arrays out.
 
 Every kernel is plain Python over arrays, run as it stands on small inputs and through numba on
 large ones (`divulge.qif.kernels.run`). None writes to its arguments unless it says so, and none
@@ -19,31 +19,6 @@ if TYPE_CHECKING:
 
 RIGHT_UNIFORM, RIGHT_BEST, CERTAIN, WEIGHT, MOST = range(5)
 """What the columns of `tally` are: weight guessed right, known for certain, in all, worst case."""
-
-
-def baskets(
-    event: NDArray[Any], item: NDArray[Any], events: int, every: bool
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Count the items of every event and sum their hashes; rows stand by event, then by item.
-
-    An item counts once an event, or as often as it occurs if `every`. The sum of hashes does not
-    depend on the order of items; two of 64 bits are in effect never equal for unequal baskets.
-    """
-    count = np.zeros(events, np.int64)
-    hashes = np.zeros((events, 2), np.uint64)
-    for row in range(len(event)):
-        e = event[row]
-        if not every and row > 0 and event[row - 1] == e and item[row - 1] == item[row]:
-            continue
-        count[e] += 1
-        for which in range(2):
-            # The finaliser of splitmix64, from two different starts.
-            seed = np.uint64(0x9E3779B97F4A7C15) if which == 0 else np.uint64(0xD1B54A32D192ED03)
-            x = (np.uint64(item[row]) + np.uint64(1)) * seed
-            x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            hashes[e, which] += x ^ (x >> np.uint64(31))
-    return count, hashes
 
 
 def tally(  # one loop over sorted runs, and no calls
@@ -145,88 +120,138 @@ def totals(  # one loop over sorted runs, and no calls
     return np.array([right, best, certain, drawn, float(cells)])
 
 
-def tally_against(  # one loop over sorted runs, and no calls
+def totals_by_item(
+    starts: NDArray[Any],
+    event: NDArray[Any],
+    cell_and_user: NDArray[Any],
+    cells: int,
+    weight: NDArray[Any],
+    once: bool,
+    best: bool,
+) -> NDArray[Any]:
+    """What `totals` gives, where one item is known beside a cell of its event: counted, not sorted.
+
+    The events of item i are `event[starts[i]:starts[i + 1]]`, by user. `cell_and_user` packs
+    `cell << 32 | user` of each event; an empty `weight` weighs every row 1. Without `best`, the
+    best guess is left out. Invariant: between items all cells are empty.
+    """
+    right, found, certain, drawn, occupied = 0.0, 0.0, 0.0, 0.0, 0
+    # Weight, users and last user of a cell stand side by side, so that memory is met once.
+    state = np.zeros((cells, 4), np.float64)
+    state[:, 2] = -1.0
+    of_user = np.zeros((cells if best else 0, 2), np.float64)
+    touched = np.zeros(cells, np.int32)
+    low = np.uint64(0xFFFFFFFF)
+    weighed = len(weight) > 0
+    for i in range(len(starts) - 1):
+        many = 0
+        for row in range(starts[i], starts[i + 1]):
+            e = event[row]
+            if once and row > starts[i] and event[row - 1] == e:
+                continue
+            both = cell_and_user[e]
+            cell = np.int64(both >> np.uint64(32))
+            user = float(np.int64(both & low))
+            w = weight[e] if weighed else 1.0
+            if state[cell, 2] != user:
+                if state[cell, 1] == 0.0:
+                    touched[many] = cell
+                    many += 1
+                state[cell, 2] = user
+                state[cell, 1] += 1.0
+                if best:
+                    of_user[cell, 1] = max(of_user[cell, 1], of_user[cell, 0])
+                    of_user[cell, 0] = 0.0
+            state[cell, 0] += w
+            if best:
+                of_user[cell, 0] += w
+        for at in range(many):
+            cell = touched[at]
+            of_cell, users = state[cell, 0], state[cell, 1]
+            right += of_cell / users
+            drawn += of_cell
+            if users == 1.0:
+                certain += of_cell
+            if best:
+                found += max(of_user[cell, 0], of_user[cell, 1])
+                of_user[cell, 0], of_user[cell, 1] = 0.0, 0.0
+            state[cell, 0], state[cell, 1], state[cell, 2] = 0.0, 0.0, -1.0
+        occupied += many
+    return np.array([right, found, certain, drawn, float(occupied)])
+
+
+def tally_against(
     targets: NDArray[Any],
     weight: NDArray[Any],
     matched: NDArray[Any],
     shift: int,
     users: int,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Weigh knowledge of one history by the users whom it fits in another. Keys are sorted.
+    """Weigh what may be drawn by the users whom it fits, where more fits than may be drawn.
 
-    Both kinds of keys are `X << shift | user`; `matched` may repeat them. A guess is right only
-    if the target is among those who match. Gives what `tally` gives, for each target always.
+    Both kinds of keys are sorted, `X << shift | user`, and may repeat; every target is matched.
+    Gives what `tally` gives, for each target always.
     """
     by_user = np.zeros((users, 5), np.float64)
     by_matches = np.zeros(users + 1, np.float64)
     matches = np.zeros(len(targets), np.int64)
     found = np.zeros(len(targets), np.bool_)
     low = (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
-    start, begin = 0, 0
+    start, at = 0, 0
     while start < len(targets):
         x = targets[start] >> np.uint64(shift)
-        while begin < len(matched) and matched[begin] >> np.uint64(shift) < x:
-            begin += 1
-        end = begin
-        matching, best_rows, rows = 0, 0, 0
-        best = np.uint64(0)
-        while end < len(matched) and matched[end] >> np.uint64(shift) == x:
-            if end == begin or matched[end] != matched[end - 1]:
-                matching += 1
-                rows = 0
-            rows += 1
-            if rows > best_rows:
-                best_rows, best = rows, matched[end]
-            end += 1
-        at = begin
-        while start < len(targets) and targets[start] >> np.uint64(shift) == x:
-            key, w = targets[start], weight[start]
-            u = key & low
-            while at < end and matched[at] < key:
-                at += 1
+        while at < len(matched) and matched[at] >> np.uint64(shift) < x:
+            at += 1
+        matching, first = 0, at
+        while at < len(matched) and matched[at] >> np.uint64(shift) == x:
+            matching += at == first or matched[at] != matched[at - 1]
+            at += 1
+        stop, best, best_weight, of_user = start, targets[start], -1.0, 0.0
+        while stop < len(targets) and targets[stop] >> np.uint64(shift) == x:
+            if stop > start and targets[stop] != targets[stop - 1]:
+                of_user = 0.0
+            of_user += weight[stop]
+            if of_user > best_weight:
+                best, best_weight = targets[stop], of_user
+            stop += 1
+        for row in range(start, stop):
+            u, w = targets[row] & low, weight[row]
+            matches[row] = matching
+            found[row] = targets[row] == best
+            by_user[u, 0] += w / matching
             by_user[u, 3] += w
             by_matches[matching] += w
-            if at < end and matched[at] == key:
-                matches[start] = matching
-                by_user[u, 0] += w / matching
-                if matching == 1:
-                    by_user[u, 2] += w
-                by_user[u, 4] = max(by_user[u, 4], 1.0 / matching)
-                if best == key:
-                    by_user[u, 1] += w
-                    found[start] = True
-            start += 1
-        begin = end
+            if matching == 1:
+                by_user[u, 2] += w
+            if found[row]:
+                by_user[u, 1] += w
+            by_user[u, 4] = max(by_user[u, 4], 1.0 / matching)
+        start = stop
     return by_user, by_matches, matches, found
 
 
-def subsets(  # one loop over sorted runs, and no calls
-    starts: NDArray[Any], item: NDArray[Any], copies: NDArray[Any], size: int
+def subsets(
+    starts: NDArray[Any], copies: NDArray[Any], events: NDArray[Any], size: int
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """All subsets of `size` items of every event.
+    """All sets of `size` different items of some events, each of which has as many or more.
 
-    Event e has the distinct items `item[starts[e]:starts[e + 1]]` in rising order, each in
-    `copies` records. Gives the event, the items and the weight of each subset: a record is drawn,
-    then the rest of the subset from the event's other items.
+    Event e has the pairs (event and item) `starts[e]` to `starts[e + 1]`, each in `copies`
+    records. Gives the event, the pairs and the weight of each set: a record is drawn, then the
+    rest of the set from the event's other items.
     """
     total = 0
-    for e in range(len(starts) - 1):
-        kinds = starts[e + 1] - starts[e]
-        if kinds < size:
-            continue
+    for e in events:
         ways = 1
         for step in range(size):
-            ways = ways * (kinds - step) // (step + 1)
+            ways = ways * (starts[e + 1] - starts[e] - step) // (step + 1)
         total += ways
     event = np.zeros(total, np.int64)
     chosen = np.zeros((total, size), np.int64)
     weight = np.zeros(total, np.float64)
     place = np.zeros(size, np.int64)
     row = 0
-    for e in range(len(starts) - 1):
+    for e in events:
         first, kinds = starts[e], starts[e + 1] - starts[e]
-        if kinds < size:
-            continue
         rest = 1.0
         for step in range(size - 1):
             rest = rest * (kinds - 1 - step) / (step + 1)
@@ -236,7 +261,7 @@ def subsets(  # one loop over sorted runs, and no calls
         while more:
             event[row] = e
             for step in range(size):
-                chosen[row, step] = item[first + place[step]]
+                chosen[row, step] = first + place[step]
                 weight[row] += copies[first + place[step]] / rest
             row += 1
             step = size - 1
@@ -248,78 +273,3 @@ def subsets(  # one loop over sorted runs, and no calls
                 for later in range(step + 1, size):
                     place[later] = place[later - 1] + 1
     return event, chosen, weight
-
-
-def transposed(starts: NDArray[Any], column: NDArray[Any], columns: int) -> tuple[Any, Any]:
-    """Posting lists the other way round: from users by point to points by user."""
-    begin = np.zeros(columns + 1, np.int64)
-    for at in range(len(column)):
-        begin[column[at] + 1] += 1
-    for at in range(columns):
-        begin[at + 1] += begin[at]
-    filled = begin[:-1].copy()
-    rows = np.zeros(len(column), np.int64)
-    for row in range(len(starts) - 1):
-        for at in range(starts[row], starts[row + 1]):
-            rows[filled[column[at]]] = row
-            filled[column[at]] += 1
-    return begin, rows
-
-
-def common_users(drawn: NDArray[Any], starts: NDArray[Any], users: NDArray[Any]) -> NDArray[Any]:
-    """How many users have all the points of each draw: posting lists, rarest first.
-
-    A draw is a row of points, -1 where there are fewer. Posting lists hold users in rising order.
-    """
-    counts = np.zeros(len(drawn), np.int64)
-    for draw in range(len(drawn)):
-        rarest = -1
-        for point in drawn[draw]:
-            if point >= 0 and (
-                rarest < 0
-                or starts[point + 1] - starts[point] < starts[rarest + 1] - starts[rarest]
-            ):
-                rarest = point
-        for at in range(starts[rarest], starts[rarest + 1]):
-            user, has_all = users[at], True
-            for point in drawn[draw]:
-                if point < 0 or point == rarest:
-                    continue
-                low, high = starts[point], starts[point + 1]
-                while low < high:
-                    middle = (low + high) // 2
-                    if users[middle] < user:
-                        low = middle + 1
-                    else:
-                        high = middle
-                if low == starts[point + 1] or users[low] != user:
-                    has_all = False
-                    break
-            counts[draw] += has_all
-    return counts
-
-
-def shared_pairs(starts: NDArray[Any], points: NDArray[Any], spread: NDArray[Any]) -> NDArray[Any]:
-    """All pairs of points of every user that others have too, packed `first << 32 | second`.
-
-    A pair with a point that nobody else has needs no counting: it singles its user out.
-    """
-    total = 0
-    for user in range(len(starts) - 1):
-        shared = 0
-        for at in range(starts[user], starts[user + 1]):
-            shared += spread[points[at]] > 1
-        total += shared * (shared - 1) // 2
-    pairs = np.zeros(total, np.uint64)
-    row = 0
-    for user in range(len(starts) - 1):
-        for one in range(starts[user], starts[user + 1]):
-            if spread[points[one]] == 1:
-                continue
-            for other in range(one + 1, starts[user + 1]):
-                if spread[points[other]] > 1:
-                    pairs[row] = (np.uint64(points[one]) << np.uint64(32)) | np.uint64(
-                        points[other]
-                    )
-                    row += 1
-    return pairs

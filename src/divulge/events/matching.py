@@ -16,13 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.events import kernels
+from divulge.events import kernels, ordering
 from divulge.events.attacker import Attacker
-from divulge.events.facets import Facet, coded, combined
-from divulge.events.history import History, Ints
+from divulge.events.facets import Facet, coded, combined, items
+from divulge.events.history import History
+from divulge.events.ordering import Ints
 from divulge.qif.kernels import run
 
 Floats = npt.NDArray[np.float64]
+
+MOST_BITS_COUNTED = 21
+"""Into two million cells it is faster to count than to sort."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +84,14 @@ class Matching:
             by_user, by_matches, _, _, cells = self._run(np.sort(keys), shift, each=False)
         return Tally(by_user, by_matches, cells)
 
-    def shares(self) -> tuple[float, float, float]:
-        """Guessed right by a uniform guess and by the best, and certain: no more than totals."""
+    def shares(self, best: bool = True) -> tuple[float, float, float]:
+        """Guessed right by a uniform guess and by the best, and certain: no more than totals.
+
+        Where the best guess is not wanted it may be left out (and is then 0).
+        """
+        counted = self._counted(best)
+        if counted is not None:
+            return counted
         keys, shift = self._keys
         keys.sort()
         found: Any = run(
@@ -95,6 +105,47 @@ class Matching:
         )
         right, best, certain, drawn, _ = found.tolist()
         return right / drawn, best / drawn, certain / drawn
+
+    def _counted(self, best: bool) -> tuple[float, float, float] | None:
+        """The totals where one item is known, by counting; None where it has to be by sorting.
+
+        Beside the item all facets must be of the event, and have few enough values to count in.
+        """
+        history = self.history
+        of_event = [facet for facet in self.facets if facet.kind != "item"]
+        if len(of_event) != len(self.facets) - 1:
+            return None
+        parts = [coded(history, facet) for facet in of_event]
+        if not all(part.of_events for part in parts):
+            return None
+        x, bits = combined([part.codes for part in parts], history.events, room=63)
+        if bits > MOST_BITS_COUNTED:
+            x, bits = combined([np.unique(x, return_inverse=True)[1]], history.events, room=63)
+        if bits > MOST_BITS_COUNTED or history.users >= 2**31:
+            return None
+        [item] = [facet for facet in self.facets if facet.kind == "item"]
+        starts, event = (
+            ordering.by_item(history.ordered, items(history, item.level))
+            if item.level
+            else history.by_item
+        )
+        packed = (x.view(np.uint64) << np.uint64(32)) | history.user_of_event.astype(np.uint64)
+        weights = np.zeros(0)
+        if self.weight not in ("record", "event"):
+            weights = weight_of_record(history, self.weight)[history.user_of_event]
+        found: Any = run(
+            kernels.totals_by_item,
+            len(event),
+            starts,
+            event,
+            packed,
+            1 << bits,
+            weights,
+            self._once,
+            best,
+        )
+        right, guessed, certain, drawn, _ = found.tolist()
+        return right / drawn, guessed / drawn, certain / drawn
 
     def each(self) -> tuple[Ints, npt.NDArray[np.bool_]]:
         """How many match each record, in the history's order, and if the best guess hits."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,7 +14,9 @@ from divulge.events.attack import attack
 from divulge.events.attacker import Attacker, Guess, Weight, problems_with_settings
 from divulge.events.calendar import UNITS
 from divulge.events.facets import facet
-from divulge.events.history import History, Missing, Returns
+from divulge.events.history import History
+from divulge.events.reading import Missing, Returns
+from divulge.events.ten import Count, ten_attackers
 from divulge.work import Problem
 
 
@@ -30,6 +32,10 @@ class EventsSettings(BaseModel):
     amount: str | None = Field(None, description="What was paid, or how many were bought.")
     returns: Returns | None = Field(None, description="What negative amounts are.")
     missing: Missing = Field("refuse", description="Records without user, time or item.")
+    model: Literal["one", "ten"] = Field(
+        "one", description="One attacker, or the ten of Ito et al. (2018), who know what they know."
+    )
+    count: Count = Field("kinds", description="What the ten count: kinds of items, or records.")
     knows: str | list[str] = Field([], description="What she knows of an event, in words.")
     points: int = Field(1, ge=1, description="Of how many events she knows it.")
     weight: Weight = Field("record", description="What is drawn: a record, an event, a user.")
@@ -37,6 +43,7 @@ class EventsSettings(BaseModel):
     released: bool = Field(
         False, description="Of two datasets, the first is the original, the second its release."
     )
+    rounded: str | None = Field(None, description="The unit that times of the release stand for.")
 
 
 class EventsAttack:
@@ -53,27 +60,23 @@ class EventsAttack:
             hint = "" if settings.released else "; of an original and its release, say released"
             yield Problem("dataset", f'names {len(names)}; attack "events" takes {wanted}{hint}.')
         yield from problems_with_settings(settings.points, settings.weight, settings.guess)
+        yield from _problems_with_model(settings)
         for dataset, attributes in names.items():
-            for place in ("user", "time", "item", "amount"):
-                given = getattr(settings, place)
-                if given is not None:
-                    whose = f'dataset "{dataset}"'
-                    yield from problems_with_names(place, [given], attributes, whose)
-            if settings.event not in (*UNITS, *attributes):
-                message = f'"{settings.event}" is neither a unit of time nor an attribute.'
-                allowed = [*UNITS, *attributes]
-                yield Problem("event", message, value=settings.event, allowed=allowed)
-            for words in as_names(settings.knows):
-                found = facet(words, attributes)
-                if isinstance(found, Problem):
-                    yield found
+            yield from _problems_with_attributes(settings, dataset, attributes)
 
     def run(self, settings: EventsSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Read the records as a history and attack it."""
         read: dict[str, Any] = settings.model_dump(
             include={"user", "time", "item", "event", "amount", "returns", "missing"}
         )
-        histories = [History(dataset, **read) for dataset in datasets]
+        history = History(datasets[0], **read)
+        if settings.model == "ten":
+            ten = ten_attackers(history, settings.weight, settings.guess, settings.count)
+            return ten.assessment()
+        release = None
+        if settings.released:
+            hiding = {**read, "missing": "maybe", "rounded": settings.rounded}
+            release = History(datasets[1], **hiding)
         attacker = Attacker(
             settings.knows,
             settings.points,
@@ -81,4 +84,34 @@ class EventsAttack:
             settings.guess,
             attributes=datasets[0].names,
         )
-        return attack(histories[0], attacker, histories[1] if settings.released else None)
+        return attack(history, attacker, release)
+
+
+def _problems_with_model(settings: EventsSettings) -> Iterator[Problem]:
+    """What the ten are not told, and what is said of a release only."""
+    if settings.model == "ten":
+        for place in ("knows", "points", "released"):
+            if getattr(settings, place) != EventsSettings.model_fields[place].default:
+                yield Problem(place, "the ten attackers know what they know, of one event.")
+    if settings.rounded is not None and (not settings.released or settings.rounded not in UNITS):
+        message = "is a unit of time, said of the times of a release (released = true)."
+        yield Problem("rounded", message, value=settings.rounded, allowed=UNITS)
+
+
+def _problems_with_attributes(
+    settings: EventsSettings, dataset: str, attributes: Sequence[str]
+) -> Iterator[Problem]:
+    """Names that a dataset does not have, words that mean nothing in it."""
+    for place in ("user", "time", "item", "amount"):
+        given = getattr(settings, place)
+        if given is not None:
+            whose = f'dataset "{dataset}"'
+            yield from problems_with_names(place, [given], attributes, whose)
+    if settings.event not in (*UNITS, *attributes):
+        message = f'"{settings.event}" is neither a unit of time nor an attribute.'
+        allowed = [*UNITS, *attributes]
+        yield Problem("event", message, value=settings.event, allowed=allowed)
+    for words in as_names(settings.knows):
+        found = facet(words, attributes)
+        if isinstance(found, Problem):
+            yield found

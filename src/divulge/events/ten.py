@@ -17,15 +17,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from divulge import work
-from divulge.assessment import Chart
+from divulge.assessment import Breakdown, Chart, Details, Sentence
 from divulge.assessment.sentence import number
 from divulge.events import charts
+from divulge.events.attack import EventAssessment, attack
 from divulge.events.attacker import Attacker, Guess, Weight
 from divulge.events.estimates import Marginals, estimate
 from divulge.events.history import History
@@ -51,7 +52,7 @@ TEN: tuple[tuple[tuple[str, ...], str], ...] = (
 )
 """What each of the ten attackers knows, as facets and in words, by number."""
 
-HEAD = ("", "knows", "exact", "rank", "certain", "estimate", "rank", "product")
+HEAD = ("", "knows", "exact", "rank", "certain", "estimate", "rank", "marginals", "product")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +60,9 @@ class TenAttackers:
     """The ten attackers' success on a history: exact, estimated, and by the paper's product."""
 
     history: History
-    weight: str
-    guess: str
+    weight: Weight
+    guess: Guess
+    count: Count
     exact: tuple[float, ...]
     """The share that each attacker identifies."""
     certain: tuple[float, ...]
@@ -87,12 +89,53 @@ class TenAttackers:
         """How far each estimate is from the exact value."""
         return tuple(e - x for e, x in zip(self.estimated, self.exact, strict=True))
 
+    def attacker(self, number: int) -> Attacker:
+        """One of the ten."""
+        knows, _ = TEN[number]
+        return Attacker(_counting(knows, self.count), weight=self.weight, guess=self.guess)
+
+    def by(self, group: str) -> dict[int, Breakdown]:
+        """Who bears the risk: each of the ten for every value of an attribute, by number."""
+        return {n: attack(self.history, self.attacker(n)).by(group) for n in range(len(TEN))}
+
+    def assessment(self) -> EventAssessment:
+        """The ten in one assessment: its figures are those of the most dangerous."""
+        worst = self.ranks.index(1)
+        found = attack(self.history, self.attacker(worst))
+        near = max(abs(error) for error in self.errors)
+        values = {
+            "number": worst,
+            "words": TEN[worst][1],
+            "share": self.exact[worst],
+            "many": sum(value >= 0.5 for value in self.exact),
+            "near": near,
+            "total": len(TEN),
+            "drawn": self.weight,
+        }
+        keys = ("ten.worst", "ten.many", "ten.estimates")
+        said = [Sentence("divulge.events", key, values) for key in keys]
+        return replace(
+            found,
+            model=f"ten, {found.model}",
+            sentences=(*said, *found.sentences),
+            figures={**found.figures, "largest_error_of_estimates": near},
+            _chart=self.chart,
+            _details=self.details,
+        )
+
+    def details(self) -> Details:
+        """The table of the ten, the distributions behind it, and users against records."""
+        drawn = self.charts()
+        del drawn["ten"]
+        return Details(HEAD, self.rows(), tuple(range(2, len(HEAD))), tuple(drawn.values()))
+
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain values."""
         return {
             "dataset": self.history.dataset.name,
             "weight": self.weight,
             "guess": self.guess,
+            "count": self.count,
             "claims": {"exact": "exact", "certain": "exact", "estimate": "estimate"},
             "attackers": [
                 {
@@ -103,6 +146,7 @@ class TenAttackers:
                     "certain": self.certain[n],
                     "estimate": self.estimated[n],
                     "estimate_rank": self.estimated_ranks[n],
+                    "error": self.errors[n],
                     "marginals": self.marginals[n],
                     "product": self.product[n],
                 }
@@ -128,6 +172,7 @@ class TenAttackers:
                 f"{self.certain[n]:.4f}",
                 f"{self.estimated[n]:.4f}",
                 str(self.estimated_ranks[n]),
+                f"{self.marginals[n]:.4f}",
                 number(self.product[n]),
             )
             for n, (_, words) in enumerate(TEN)
@@ -190,9 +235,8 @@ def ten_attackers(
     exact, certain = [], []
     with work.step("Running ten attackers", len(TEN)) as step:
         for knows, _ in TEN:
-            words = [count if word == "kinds" else word for word in knows]
-            attacker = Attacker(words, weight=weight, guess=guess)
-            uniform, best, sure = Matching.of(history, attacker).shares()
+            attacker = Attacker(_counting(knows, count), weight=weight, guess=guess)
+            uniform, best, sure = Matching.of(history, attacker).shares(best=guess == "best")
             exact.append(best if guess == "best" else uniform)
             certain.append(sure)
             step.advance()
@@ -201,12 +245,18 @@ def ten_attackers(
         history,
         weight,
         guess,
+        count,
         tuple(exact),
         tuple(certain),
         tuple(estimate(totals, knows, weight) for knows, _ in TEN),
         tuple(estimate(totals, knows, weight, "marginals") for knows, _ in TEN),
         tuple(estimate(totals, knows, weight, "product") for knows, _ in TEN),
     )
+
+
+def _counting(knows: Sequence[str], count: Count) -> list[str]:
+    """What one of the ten knows, where it is said what is counted."""
+    return [count if word == "kinds" else word for word in knows]
 
 
 def _ranks(values: Sequence[float]) -> tuple[int, ...]:

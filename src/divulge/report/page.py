@@ -14,6 +14,7 @@ from divulge.work import version, whole_file
 if TYPE_CHECKING:
     from jinja2 import Template
 
+    from divulge.assessment import Details
     from divulge.release import Verdict
 
 
@@ -30,6 +31,7 @@ def page(verdict: Verdict) -> str:
         style=_resource("report.css"),
         overview=_picture(verdict.chart()) if verdict.assessments else None,
         charts=[_picture(a.chart()) if a.has_chart else None for a in verdict.assessments],
+        details=[_details(a.details()) for a in verdict.assessments],
         version=version(),
         made=dt.datetime.now(tz=dt.UTC).date().isoformat(),
     )
@@ -46,6 +48,12 @@ def _template() -> Template:
 
 def _resource(name: str) -> str:
     return (resources.files("divulge.report") / name).read_text(encoding="utf-8")
+
+
+def _details(details: Details | None) -> dict[str, Any] | None:
+    if details is None:
+        return None
+    return {"table": details, "charts": [_picture(chart) for chart in details.charts]}
 
 
 def _picture(chart: Any) -> dict[str, str]:

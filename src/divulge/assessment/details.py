@@ -1,0 +1,23 @@
+"""What an attack shows beside its figures: a table of its own, and more pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from divulge.assessment.chart import Chart
+
+
+@dataclass(frozen=True)
+class Details:
+    """A table for people (its head, its rows, and of each column if it holds numbers), and charts.
+
+    >>> Details(("attacker", "share"), [("1", "55%")]).numeric
+    ()
+    """
+
+    head: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    numeric: Sequence[int] = ()
+    """The places of columns that hold numbers."""
+    charts: Sequence[Chart] = ()

@@ -1,0 +1,163 @@
+"""What events of a protected release may hold, where some of their items are hidden or coarser.
+
+The number of kinds and the basket of such an event are known only within bounds: it may be all
+that its hidden items allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from divulge.events.calendar import COARSER, NOT_A_TIME, SPANS, UNITS
+from divulge.events.facets import Facet, coded
+from divulge.events.history import History
+from divulge.events.ordering import Ints
+from divulge.events.standing import ANY, Cover, Ladder, repeated, values_covered
+from divulge.work import DivulgeError
+
+Content = frozenset[tuple[int, int]]
+"""Items and how often each is there (once, where baskets are sets)."""
+
+
+def event_covered(original: History, release: History, facet: Facet) -> Cover:
+    """How the events of a release cover what is known of a whole event."""
+    _require_known_events(release, facet)
+    known = coded(original, facet).codes[original.event_of_record]
+    if facet.kind == "basket":
+        event, code = possible_baskets(original, release, facet)
+    else:
+        event, code = possible_counts(original, release, facet)
+    return _of_events(release, event, code, known)
+
+
+def _of_events(release: History, event: Ints, code: Ints, known: Ints) -> Cover:
+    """Entries of events as entries of their records."""
+    order = np.argsort(event, kind="stable")
+    event, code = event[order], code[order]
+    starts = np.searchsorted(event, np.arange(release.events + 1))
+    record, at = repeated(release.event_of_record.astype(np.int64), starts)
+    return Cover(record, np.zeros(len(record), np.int64), code[at], {0: known})
+
+
+def event_unclear(release: History) -> bool:
+    """Whether some record of a release does not say which event it belongs to."""
+    if release.event not in UNITS:
+        return release.dataset.columns[release.event].has_missing
+    times = release.calendar
+    readable = times.moments != NOT_A_TIME
+    if release.dataset.columns[release.time].has_missing or not readable.all():
+        return True
+    spans = [SPANS[span] for span in np.unique(times.spans)]
+    return any(span != "moment" and release.event not in COARSER[span] for span in spans)
+
+
+def _require_known_events(release: History, facet: Facet) -> None:
+    """What an event holds can only be asked if the release tells its events apart."""
+    if event_unclear(release):
+        raise DivulgeError(
+            f'attacker, knows: "{facet.words}" is of a whole event, and in the release not every '
+            f'record says its {release.event}; know "item" and when it was, or give event= an '
+            "attribute that was left as it was"
+        )
+
+
+def _hidden_items(original: History, release: History, level: int) -> tuple[Any, Any, Ints]:
+    """Which released records hide their item, which say it too coarsely; the items' codes."""
+    seen = values_covered(original, release, original.item, release.item, level)
+    return seen.level == ANY, (seen.level != ANY) & (seen.level > level), seen.code
+
+
+def possible_counts(original: History, release: History, facet: Facet) -> tuple[Ints, Ints]:
+    """All numbers that an event may have: hidden items may be new ones or not."""
+    if facet.kind == "records":
+        low = high = release.records_of_event
+    else:
+        low, high = _possible_kinds(original, release)
+    least = ((low - 1) // facet.band).astype(np.int64)
+    many = ((high - 1) // facet.band).astype(np.int64) - least + 1
+    event = np.repeat(np.arange(release.events), many)
+    within = np.arange(len(event)) - np.repeat(np.cumsum(many) - many, many)
+    return event, least[event] + within
+
+
+def _possible_kinds(original: History, release: History) -> tuple[Ints, Ints]:
+    """The least and the largest number of kinds in each event.
+
+    A hidden item may be one that is seen or another; so may a coarser one, beneath it. At least
+    there is one kind for each value that no other stands beneath.
+    """
+    hidden, coarse, _ = _hidden_items(original, release, 0)
+    event, item = release.event_of_record, release.item_codes
+    first = np.append(True, (event[1:] != event[:-1]) | (item[1:] != item[:-1]))
+    seen = np.bincount(event, first & ~hidden & ~coarse, release.events).astype(np.int64)
+    unclear = np.bincount(event, hidden | coarse, release.events).astype(np.int64)
+    least = seen.copy()
+    ladder = Ladder.of(original, original.item)
+    values = [str(value) for value in release.dataset.columns[release.item].values.to_pylist()]
+    for each in np.unique(event[coarse]):
+        rows = slice(release.ordered.starts[each], release.ordered.starts[each + 1])
+        beneath = [
+            frozenset(ladder.under(values[code]))
+            for code in np.unique(item[rows][~hidden[rows]]).tolist()
+        ]
+        least[each] = sum(not any(other < own for other in beneath) for own in beneath)
+    return np.maximum(least, 1), seen + unclear
+
+
+def possible_baskets(original: History, release: History, facet: Facet) -> tuple[Ints, Ints]:
+    """The baskets of the original that an event of the release may be."""
+    hidden, coarse, code = _hidden_items(original, release, facet.level)
+    if coarse.any():
+        raise DivulgeError(
+            f'attacker, knows: "{facet.words}": the release holds coarser items; ask for all '
+            'items at their level, as in "all items at 1"'
+        )
+    of_basket = coded(original, facet).codes
+    _, representative = np.unique(of_basket, return_index=True)
+    item = values_covered(original, release, original.item, release.item, facet.level).known[
+        facet.level
+    ]
+    known = [
+        _content(item[original.ordered.starts[e] : original.ordered.starts[e + 1]], facet.every)
+        for e in representative
+    ]
+    exactly = {content: number for number, content in enumerate(known)}
+    events, codes = [], []
+    for event, content, spare in _released_contents(release, code, hidden, facet.every):
+        if not spare:
+            fits: Iterator[int] = iter([exactly[content]] if content in exactly else [])
+        else:
+            fits = (n for n, each in enumerate(known) if _may_be(content, spare, each, facet.every))
+        for number in fits:
+            events.append(event)
+            codes.append(int(of_basket[representative[number]]))
+    return np.array(events, np.int64), np.array(codes, np.int64)
+
+
+def _content(item: Ints, every: bool) -> Content:
+    value, copies = np.unique(item, return_counts=True)
+    return frozenset(
+        zip(value.tolist(), copies.tolist() if every else [1] * len(value), strict=True)
+    )
+
+
+def _released_contents(
+    release: History, code: Ints, hidden: Any, every: bool
+) -> Iterator[tuple[int, Content, int]]:
+    starts = release.ordered.starts
+    for event in range(release.events):
+        rows = slice(starts[event], starts[event + 1])
+        open_to_see = code[rows][~hidden[rows]]
+        yield event, _content(open_to_see, every), int(hidden[rows].sum())
+
+
+def _may_be(content: Content, spare: int, basket: Content, every: bool) -> bool:
+    """Whether hidden records can fill up what is seen to the whole basket, and no more."""
+    wanted, seen = dict(basket), dict(content)
+    if any(copies > wanted.get(item, 0) for item, copies in seen.items()):
+        return False
+    lacking = sum(wanted.values()) - sum(seen.values())
+    return lacking == spare if every else lacking <= spare

@@ -1,0 +1,225 @@
+"""Who may have it: every piece of knowledge looked up in a protected release.
+
+What the original's records say is numbered (X); for each way in which the release may show it
+(as it was, coarser, hidden), the users or events that show it so stand in posting lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.events import release_kernels as kernels
+from divulge.events.covering import cover
+from divulge.events.facets import Facet, coded, combined
+from divulge.events.history import History
+from divulge.events.matching import Floats, weight_of_record
+from divulge.events.ordering import Ints
+from divulge.events.standing import ANY, repeated
+from divulge.qif.kernels import run
+
+PLENTY = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """The users of both sides under one number: those of the original first."""
+
+    original: History
+    release: History
+
+    @cached_property
+    def of_release(self) -> Ints:
+        """The number of each user of the release."""
+        number = {user: place for place, user in enumerate(self.original.user_values())}
+        own = self.release.user_values()
+        return np.array([number.setdefault(user, len(number)) for user in own], np.int64)
+
+    @property
+    def count(self) -> int:
+        """How many there are on either side."""
+        return max(self.original.users, int(self.of_release.max(initial=-1)) + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """Posting lists: for each way and each X, the units whose records may show it."""
+
+    x_of_record: Ints
+    """What each record of the original says, as a number."""
+    starts: Ints
+    stops: Ints
+    unit: Ints
+    copies: Floats
+    hides: npt.NDArray[np.int32]
+    user_of_unit: Ints
+    users: int
+
+    @property
+    def pieces(self) -> int:
+        """How many different pieces of knowledge there are."""
+        return int(self.starts.shape[1])
+
+    def fits(self, drawn: Ints, target: Ints, spare: Ints | None = None) -> Any:
+        """How many users may have all of a draw, if the target is among them, and likeliest."""
+        units = len(self.user_of_unit)
+        return run(
+            kernels.fits,  # type: ignore[arg-type]  # gives three arrays
+            len(drawn) + len(self.unit),
+            drawn,
+            target,
+            self.starts,
+            self.stops,
+            self.unit,
+            self.copies,
+            self.hides,
+            np.full(units, PLENTY) if spare is None else spare,
+            self.user_of_unit,
+            self.users,
+        )
+
+    def with_more(self, other: Lookup) -> Lookup:
+        """Both as one: the other's pieces are numbered after this one's."""
+        ways = len(self.starts) + len(other.starts)
+        starts = np.zeros((ways, self.pieces + other.pieces), np.int64)
+        stops = np.zeros_like(starts)
+        mine, hers = (slice(0, len(self.starts)), slice(0, self.pieces)), slice(self.pieces, None)
+        starts[mine], stops[mine] = self.starts, self.stops
+        starts[len(self.starts) :, hers] = other.starts + len(self.unit)
+        stops[len(self.starts) :, hers] = other.stops + len(self.unit)
+        return replace(
+            self,
+            starts=starts,
+            stops=stops,
+            unit=np.concatenate([self.unit, other.unit]),
+            copies=np.concatenate([self.copies, other.copies]),
+            hides=np.concatenate([self.hides, other.hides]),
+        )
+
+
+def lookup(
+    people: People,
+    facets: Sequence[Facet],
+    weight: str | Mapping[Any, float],
+    by_event: bool = False,
+) -> Lookup:
+    """Look up all that facets say of the original's records: by user, or by released event."""
+    original, release = people.original, people.release
+    event = original.event_of_record
+    parts = [coded(original, facet) for facet in facets]
+    spread = [part.codes[event] if part.of_events else part.codes for part in parts]
+    key, _ = combined(spread, original.records, room=63)
+    _, example, x_of_record = np.unique(key, return_index=True, return_inverse=True)
+    record, levels, codes = _entries(people, facets)
+    way_of = np.zeros(len(record), np.int64)
+    ways: list[tuple[int, ...]] = [()]
+    if facets:
+        ways, way_of = _ways(levels)
+    unit = release.event_of_record if by_event else people.of_release[release.user_of_record]
+    worth = _worth(people, weight)[release.user_of_record]
+    starts = np.zeros((len(ways), len(example)), np.int64)
+    stops = np.zeros_like(starts)
+    units, copies, filled = [], [], 0
+    for way, at in enumerate(ways):
+        chosen = way_of == way
+        mine = record[chosen]
+        known = [each.known[level][example] for each, level in zip(codes, at, strict=True)]
+        shown = [each.code[chosen] for each in codes]
+        both = [np.concatenate(pair) for pair in zip(known, shown, strict=True)]
+        joint, _ = combined(both, len(example) + len(mine), room=63)
+        posting, first, have, weigh = _postings(
+            joint[len(example) :], unit[mine], release, mine, worth, weight == "event"
+        )
+        place = np.searchsorted(first, joint[: len(example)])
+        there = np.append(first, -1)[place] == joint[: len(example)]
+        bounds = np.append(posting, len(have))
+        starts[way] = np.where(there, bounds[place] + filled, 0)
+        stops[way] = np.where(there, np.append(bounds, 0)[place + 1] + filled, 0)
+        units.append(have)
+        copies.append(weigh)
+        filled += len(have)
+    item_places = [n for n, facet in enumerate(facets) if facet.kind in ("item", "items")]
+    hides = [any(at[place] == ANY for place in item_places) for at in ways]
+    user_of_unit = people.of_release[release.user_of_event] if by_event else np.arange(people.count)
+    return Lookup(
+        x_of_record.astype(np.int64),
+        starts,
+        stops,
+        np.concatenate([np.zeros(0, np.int64), *units]),
+        np.concatenate([np.zeros(0), *copies]),
+        np.array(hides, np.int32),
+        user_of_unit.astype(np.int64),
+        people.count,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """The codes of entries by one facet, and how what is known looks at each level."""
+
+    code: Ints
+    known: Mapping[int, Ints]
+
+
+def _entries(people: People, facets: Sequence[Facet]) -> tuple[Ints, list[Ints], list[_Shown]]:
+    """All that the records of the release may show: one entry for each combination."""
+    record = np.arange(people.release.records)
+    levels: list[Ints] = []
+    codes: list[_Shown] = []
+    for facet in facets:
+        each = cover(people.original, people.release, facet)
+        starts = np.searchsorted(each.record, np.arange(people.release.records + 1))
+        row, at = repeated(record, starts)
+        levels = [*(level[row] for level in levels), each.level[at]]
+        codes = [*(_Shown(c.code[row], c.known) for c in codes), _Shown(each.code[at], each.known)]
+        record = record[row]
+    return record, levels, codes
+
+
+def _ways(levels: list[Ints]) -> tuple[list[tuple[int, ...]], Ints]:
+    """The different combinations of levels, those that hide something last, and each entry's."""
+    # A hidden value has the lowest number; turned round, it comes last.
+    found, way_of = np.unique(-np.stack(levels, axis=1), axis=0, return_inverse=True)
+    ways = [tuple(int(-level) for level in row) for row in found]
+    hidden = np.array([ANY in way for way in ways])
+    order = np.argsort(hidden, kind="stable")
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return [ways[each] for each in order], place[way_of.reshape(-1)]
+
+
+def _postings(
+    key: Ints, unit: Ints, release: History, record: Ints, worth: Floats, once: bool
+) -> tuple[Ints, Ints, Ints, Floats]:
+    """Starts and keys of lists of units in order, and what each unit's records there weigh."""
+    weigh = worth[record]
+    if once:  # a piece of knowledge counts once an event
+        order = np.lexsort((release.event_of_record[record], unit, key))
+        event = release.event_of_record[record][order]
+        again = (key[order][1:] == key[order][:-1]) & (event[1:] == event[:-1])
+        weigh = weigh[order] * ~np.append(False, again)
+    else:
+        order = np.lexsort((unit, key))
+        weigh = weigh[order]
+    key, unit = key[order], unit[order].astype(np.int64)
+    new = np.append(True, (key[1:] != key[:-1]) | (unit[1:] != unit[:-1]))[: len(key)]
+    begins = np.flatnonzero(new)
+    total = np.add.reduceat(weigh, begins) if len(begins) else np.zeros(0)
+    first, posting = np.unique(key[begins], return_index=True)
+    return posting, first, unit[begins], total
+
+
+def _worth(people: People, weight: str | Mapping[Any, float]) -> Floats:
+    """What a released record of each user weighs for the best guess."""
+    release = people.release
+    if not isinstance(weight, Mapping):
+        return weight_of_record(release, "record" if weight == "event" else weight)
+    chances = [float(weight.get(user, 0.0)) for user in release.user_values()]
+    # Somebody of whom the prior knows nothing is the last to be guessed.
+    known: Floats = np.maximum(np.array(chances), 1e-12)
+    return known / release.records_of_user
