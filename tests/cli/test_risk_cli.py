@@ -134,7 +134,7 @@ def test_the_help_names_every_measure_there_is() -> None:
 
 
 def test_what_a_missing_value_makes_special(divulge: Command, tmp_path: Path) -> None:
-    (tmp_path / "towns.csv").write_text('town,x\nRoma,1\nRoma,1\n,1\nBari,1\n')
+    (tmp_path / "towns.csv").write_text("town,x\nRoma,1\nRoma,1\n,1\nBari,1\n")
     plain = json.loads(divulge("suda", "towns.csv", "-q", "town", "--json").stdout)
     assert plain["special"] == 0
     assert plain["alone_by_semantics"] == {"maybe": 0, "standard": 2, "value": 2}
