@@ -126,6 +126,17 @@ def test_a_list_of_the_population_and_a_masked_file(divulge: Command, tmp_path: 
     assert "delta_presence" in lost.stderr
 
 
+def test_the_demonstration_says_where_counting_flatters_and_who_finds_whom(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from divulge.cli.demonstration import _show_special_companies
+
+    _show_special_companies()
+    told = " ".join(capsys.readouterr().out.split())
+    for wanted in ("Counting flatters", "prosecutor: highest", "unique in the population"):
+        assert wanted in told
+
+
 def test_the_help_names_every_measure_there_is() -> None:
     from divulge.cli.risk import MEASURES
     from divulge.records.named_risk import KINDS
