@@ -144,7 +144,7 @@ def main() -> None:
     for name, budget, job, given in jobs:
         seconds, said = cost(job, *given).answer
         kept = "kept" if seconds <= budget else "EXCEEDED"
-        print(f"{name:<30}{seconds:8.2f} CPU-s of {budget:6.2f}  {kept:<9} {said}", flush=True)
+        print(f"{name:<30}{seconds:9.3f} CPU-s of {budget:6.2f}  {kept:<9} {said}", flush=True)
 
 
 if __name__ == "__main__":

@@ -126,6 +126,17 @@ def test_a_list_of_the_population_and_a_masked_file(divulge: Command, tmp_path: 
     assert "delta_presence" in lost.stderr
 
 
+def test_the_demonstration_says_where_counting_flatters_and_who_finds_whom(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from divulge.cli.demonstration import _show_special_companies
+
+    _show_special_companies()
+    told = " ".join(capsys.readouterr().out.split())
+    for wanted in ("Counting flatters", "prosecutor: highest", "unique in the population"):
+        assert wanted in told
+
+
 def test_the_help_names_every_measure_there_is() -> None:
     from divulge.cli.risk import MEASURES
     from divulge.records.named_risk import KINDS
@@ -134,7 +145,7 @@ def test_the_help_names_every_measure_there_is() -> None:
 
 
 def test_what_a_missing_value_makes_special(divulge: Command, tmp_path: Path) -> None:
-    (tmp_path / "towns.csv").write_text('town,x\nRoma,1\nRoma,1\n,1\nBari,1\n')
+    (tmp_path / "towns.csv").write_text("town,x\nRoma,1\nRoma,1\n,1\nBari,1\n")
     plain = json.loads(divulge("suda", "towns.csv", "-q", "town", "--json").stdout)
     assert plain["special"] == 0
     assert plain["alone_by_semantics"] == {"maybe": 0, "standard": 2, "value": 2}

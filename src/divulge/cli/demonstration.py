@@ -59,7 +59,7 @@ def _show_special_companies() -> None:
     before = datasets.local_suppression_example()
     after = datasets.local_suppression_example(protected=True)
     say("Seven companies of a paper, one cell suppressed:")
-    say(records.frequencies(after, original=before))
+    say(str(records.frequencies(after, original=before)))
     say("The companies as a prosecutor, a journalist and a marketer find them:")
     say(f"{records.three_attackers(companies)}\n{records.population_uniques(companies)}\n")
 
