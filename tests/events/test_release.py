@@ -158,6 +158,25 @@ def test_periods_are_read_from_the_text_of_a_release() -> None:
         History(Dataset.from_arrow(months), "user", "day", "goods")
 
 
+def test_amounts_and_places_may_be_hidden_too() -> None:
+    columns = {
+        "user": [1, 2, 3],
+        "day": [DAYS[0]] * 3,
+        "goods": ["a"] * 3,
+        "paid": [3, 12, 18],
+        "shop": ["north", "south", "south"],
+    }
+    whole = History(Dataset.from_arrow(pa.table(columns)), "user", "day", "goods", amount="paid")
+    hiding = {**columns, "paid": [3, None, 18], "shop": ["north", None, "south"]}
+    shown = History(
+        Dataset.from_arrow(pa.table(hiding)), "user", "day", "goods", amount="paid", missing="maybe"
+    )
+    # 3 fits users 1 and 2; 12 and 18 fit 2 and 3. North fits 1 and 2, south 2 and 3.
+    for words in ("amount by 10", "shop"):
+        found = attack(whole, Attacker(words), release=shown)
+        assert found.risk().tolist() == [0.5, 0.5, 0.5]
+
+
 def test_what_an_event_holds_is_not_asked_of_a_release_without_events() -> None:
     rows = [(1, DAYS[0], "a"), (2, DAYS[0], "b")]
     hidden = release([(1, None, "a"), (2, DAYS[0], "b")])

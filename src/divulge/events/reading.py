@@ -6,7 +6,7 @@ Everything is counted, and nothing is quoted: a message never holds a value out 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -190,9 +190,3 @@ def remarks(history: History) -> tuple[Sentence, ...]:
         for key, count in counted.items()
         if count
     )
-
-
-def settings_of(history: History) -> dict[str, Any]:
-    """All that a history was told, but its dataset: to read another dataset alike."""
-    told = ("user", "time", "item", "event", "amount", "returns", "missing", "rounded")
-    return {name: getattr(history, name) for name in told}
