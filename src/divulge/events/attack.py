@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge.assessment import Assessment, Breakdown, Sentence
-from divulge.assessment.assessment import Number
+from divulge.assessment.assessment import Claim, Number
 from divulge.events import charts, kernels
 from divulge.events.against import Each, Outcome, one_point_released
 from divulge.events.attacker import Attacker
 from divulge.events.history import History
 from divulge.events.matching import Floats, Matching, Tally, weight_of_record
 from divulge.events.several_items import matched_alone
+from divulge.events.standing import as_it_was
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError, Problem, Problems
 
@@ -104,6 +105,13 @@ def attack(
         outcome, borne = one_point_released(history, attacker, release)
         tally = outcome.tally(history.users)
         said = said_of_release(tally, outcome, release)
+        some_items = any(facet.kind == "items" for facet in attacker.facets(history))
+        if some_items and not as_it_was(history, release):
+            # One coarser item may stand for two known ones, so too many users may fit.
+            said.append(Sentence("divulge.events", "maybe.twice", {}))
+            return _assessment(
+                history, attacker, tally, lambda: borne, said, outcome.misled, claim="estimate"
+            )
         return _assessment(history, attacker, tally, lambda: borne, said, outcome.misled)
     facets = attacker.facets(history)
     several = next((facet for facet in facets if facet.kind == "items"), None)
@@ -147,6 +155,7 @@ def _assessment(
     each: Callable[[], Each],
     released: Sequence[Sentence] = (),
     misled: float | None = None,
+    claim: Claim = "exact",
 ) -> EventAssessment:
     best = attacker.guess == "best"
     right = tally.right_best if best else tally.right_uniform
@@ -178,6 +187,7 @@ def _assessment(
         certain=tally.certain,
         right=right,
         prior=prior,
+        claim=claim,
         sentences=(*told, *history.remarks()),
         figures=figures,
         tally=tally,

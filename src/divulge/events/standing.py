@@ -37,6 +37,18 @@ class Cover:
     known: Mapping[int, Ints] = field(default_factory=dict)
 
 
+def as_it_was(original: History, release: History) -> bool:
+    """Whether a release only leaves records out: whatever it says, the original says as well."""
+    if release.calendar.spans.max(initial=0) > original.calendar.spans.max(initial=0):
+        return False
+    for name in set(original.dataset.names) & set(release.dataset.names):
+        ours, theirs = original.dataset.columns[name], release.dataset.columns[name]
+        hidden = theirs.has_missing or blanks(theirs).any()
+        if hidden or not set(theirs.values.to_pylist()) <= set(ours.values.to_pylist()):
+            return False
+    return True
+
+
 def repeated(groups: Ints, starts: Ints) -> tuple[Ints, Ints]:
     """For each row of a group, all of the group's entries: the rows, and the entries' places.
 

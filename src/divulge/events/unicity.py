@@ -17,7 +17,7 @@ import numpy as np
 
 from divulge import work
 from divulge.assessment import Chart, Details, Sentence
-from divulge.assessment.assessment import Number
+from divulge.assessment.assessment import Claim, Number
 from divulge.assessment.sentence import percent
 from divulge.data.dictionary import as_names
 from divulge.events import charts
@@ -33,6 +33,7 @@ from divulge.events.attacker import Attacker, Weight
 from divulge.events.calendar import UNITS
 from divulge.events.history import History
 from divulge.events.points import Found, Points
+from divulge.events.standing import as_it_was
 from divulge.work import DivulgeError, Problems
 
 
@@ -125,6 +126,7 @@ def _assessment(
         low, high = wilson(share, draws, confidence)
         values |= {"low": low, "high": high}
         figures |= {"draws": draws, "confidence": confidence, "low": low, "high": high}
+    claim: Claim = "exact" if confidence is None else "estimate"
     how = "exact" if confidence is None else "sampled"
     said = [
         Sentence("divulge.events", "points.singled_out", values),
@@ -137,6 +139,10 @@ def _assessment(
     if released is not None:
         said += said_of_release(tally, released, options["release"])
         figures["misled"] = released.misled
+        if points > 1 and not as_it_was(history, options["release"]):
+            # One hidden record may stand for two points, so too many users may fit.
+            claim = "estimate"
+            said.append(Sentence("divulge.events", "maybe.twice", {}))
     prior = 1 / history.users
 
     def details() -> Details:
@@ -150,7 +156,7 @@ def _assessment(
         certain=share * history.users,
         right=found.share(found.chance) * history.users,
         prior=prior,
-        claim="exact" if confidence is None else "estimate",
+        claim=claim,
         sentences=(*said, *history.remarks()),
         figures=figures,
         subjects="users",
