@@ -104,6 +104,7 @@ def told_of_one(
         "matching": figures["matching"],
         "right": right.posterior,
         "right_before": right.prior,
+        "membership": figures.get("posterior of membership", 0.0),
     }
     key = {"M": "target_membership", "R": "target_record", "A": "target_attribute"}[model[1]]
 
@@ -130,6 +131,7 @@ def told_of_one(
         deterministic=certain,
         probabilistic=right if worth is None else worth,
         sentences=tuple(said),
+        by_gain=worth is not None,
         figures=dict(figures),
         _chart=chart,
     )

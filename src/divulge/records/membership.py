@@ -121,9 +121,7 @@ def membership(
     )  # fmt: skip
 
     def chart() -> Chart:
-        return charts.before_and_after(
-            "Who is in the release", found.deterministic, found.probabilistic
-        )
+        return charts.before_and_after("Who is in the release", found.deterministic, found.guessed)
 
     def breakdown(group: str) -> Breakdown:
         [name] = people.attributes(group, "by")

@@ -73,6 +73,7 @@ class Described:
             "certain": certain,
             "right": right,
             "sentences": (*said, *self.notes),
+            "by_gain": worth is not None,
         }
 
 

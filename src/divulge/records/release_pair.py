@@ -48,7 +48,7 @@ def attack_release(
 
     def chart() -> Chart:
         title = "What the protected release still tells"
-        return charts.before_and_after(title, found.deterministic, found.probabilistic)
+        return charts.before_and_after(title, found.deterministic, found.guessed)
 
     figures: dict[str, float] = {
         "released": len(beliefs.fit.of_record),
