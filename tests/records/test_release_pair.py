@@ -103,6 +103,7 @@ class Plain:
             for value, share in shares.items() if row["s"] is None else [(row["s"], 1.0)]:
                 if weight > 0:
                     odds[value] += weight * share
+        odds = odds or shares  # nobody fits: she believes what she believed before
         mine = odds.get(person["s"], 0.0)
         best = [s for s, o in odds.items() if o >= max(odds.values()) * (1 - 1e-9)]
         right = (person["s"] in best) / len(best) if best else 0.0

@@ -130,22 +130,22 @@ class Beliefs:
         """Classes of people x secret values of the original: what the release makes of them.
 
         What a record shows may stand for several values (coarser, or hidden); it is then spread
-        over them by their shares in the original.
+        over them by their shares in the original. Of those whom no record fits, she believes what
+        she believed before.
         """
         from scipy import sparse
 
-        return self._spread(self.fit.weight, self.prior, sparse)
-
-    def _spread(self, weights: Any, prior: FloatArray, sparse: Any) -> Any:
         shown = self.of_secrets
         places = (self.fit.of_record, shown.of_record)
         shape = (self.fit.patterns, shown.patterns)
-        by_pattern = sparse.coo_array((prior, places), shape).tocsr()
+        by_pattern = sparse.coo_array((self.prior, places), shape).tocsr()
         values = np.bincount(shown.of_person, self.secrets.weight).astype(np.float64)
         stands = shown.possible.multiply(values[:, None]).tocsr()
         total = np.asarray(stands.sum(axis=0)).reshape(-1)
         scale = np.divide(1.0, total, where=total > 0, out=np.zeros(len(total)))
-        return (weights @ by_pattern @ (stands.multiply(scale[None, :])).T.tocsr()).tocsr()
+        told = self.fit.weight @ by_pattern @ (stands.multiply(scale[None, :])).T.tocsr()
+        untold = sparse.csr_array((self.matching == 0).astype(np.float64)[:, None])
+        return (told + untold @ sparse.csr_array(values[None, :])).tocsr()
 
     @cached_property
     def truth(self) -> IntArray:

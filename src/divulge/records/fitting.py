@@ -77,7 +77,7 @@ def fit(attributes: Sequence[Paired]) -> Fit:
         sparse.coo_array((weight, (whose, which)), shape).tocsr(),
         of_person,
         found.of_record,
-        bool(np.any(found.mask)) or any(each.mixed for each in attributes),
+        len(np.unique(found.mask)) > 1 or any(each.mixed for each in attributes),
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,11 @@ class Recoding:
         """Put what people have beside what records show."""
         values = people.values.to_pylist()
         ways = self._ways(values)
-        unplaced = [code for code, way in enumerate(ways) if not way] if self._coarser else []
+        unplaced = [
+            code
+            for code, way in enumerate(ways)
+            if not way and self._coarser and not self._climbs(values[code])
+        ]
         ways.append([] if self.hides else [self.missing_is_shown])
         ways.append([self.absent])
         known = np.append(people.codes.astype(np.int64), len(values) + 1)[places]
@@ -132,7 +137,7 @@ class Recoding:
             share / most[of_code], int(np.isin(known, unplaced).sum()),
         )  # fmt: skip
 
-    @property
+    @cached_property
     def _coarser(self) -> bool:
         """Whether some value was released as another."""
         texts = [text_of(value) for value in self.after.values.to_pylist()]
@@ -140,12 +145,16 @@ class Recoding:
             any(texts[code] != text for code in codes) for text, codes in self.became.items()
         )
 
+    def _climbs(self, value: Any) -> bool:
+        """Whether a hierarchy tells what a value may become."""
+        return self.hierarchy is not None and not self.hierarchy.lacks([value])
+
     def _ways(self, values: Sequence[Any]) -> list[list[int]]:
         place = {text_of(value): code for code, value in enumerate(self.after.values.to_pylist())}
         ways: list[list[int]] = []
         for value in values:
             names = [text_of(value)]
-            if self.hierarchy is not None and not self.hierarchy.lacks([value]):
+            if self.hierarchy is not None and self._climbs(value):
                 names += [text_of(self.hierarchy.at(value, level))
                           for level in range(1, self.hierarchy.height + 1)]  # fmt: skip
             codes = {place[name] for name in names if name in place}
