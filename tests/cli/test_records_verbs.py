@@ -106,3 +106,8 @@ def test_attack_of_one_person_over_two_years(pupils: Path, tmp_path: Path) -> No
     assert json.loads(there.stdout)["probabilistic"]["posterior"] == 1
     wrong = run("attack", *linked, "--model", "IRL", "--target", "3:grade=B")
     assert "there is no dataset 3" in str(wrong.exception)
+
+
+def test_a_year_given_twice_is_refused(pupils: Path) -> None:
+    twice = run("attack", pupils, pupils, "--model", "CRL", "--on", "id", *KNOWN)
+    assert "is given twice" in str(twice.exception)

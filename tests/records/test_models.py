@@ -344,13 +344,18 @@ def test_an_inference_is_a_plain_count_of_classes(
         ({"model": "IRS", "target": {"gender": "F", "grade": "Z"}}, 'value given for "grade"'),
         ({"model": "CRL", "on": "id"}, "for one use CRS"),
         ({"model": "CMS"}, "population: is missing"),
+        ({"model": "CRS", "knows": []}, "names no attribute, and no quasi-identifier is declared"),
+        ({"model": "CRS", "knows": ["gendre"]}, 'Did you mean "gender"?'),
+        ({"model": "CAS", "seeks": "disabilty"}, 'Did you mean "disability"?'),
+        ({"model": "CRS", "target": {"gender": "F"}}, "for one use IRS"),
+        ({"model": "CRS", "population": FIRST}, "asks CMS"),
         ({"model": "CRS", "prior": "weigth"}, 'there is no weight "weigth"'),
         ({"model": "CRS", "prior": [1, 2]}, "has 2 numbers for 10 records"),
     ],
 )
 def test_what_cannot_be_attacked_is_said(arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(dv.InvalidInput) as error:
-        dv.records.attack(FIRST, knows=KNOWS, **arguments)
+        dv.records.attack(FIRST, **{"knows": KNOWS, **arguments})
     assert said in str(error.value)
 
 

@@ -121,6 +121,7 @@ def attack(
     from divulge.records import attack as attacked
 
     with conditions(seconds):
+        _require_different(sources)
         datasets = [_read(source, None, None, None) for source in sources]
         found: Any = attacked(
             datasets,
@@ -143,6 +144,16 @@ def attack(
         if by is not None:
             found = found.by(by)
     _print(found, json)
+
+
+def _require_different(sources: list[Path]) -> None:
+    from divulge.work import Problems
+
+    problems = Problems("attack")
+    for place, source in enumerate(sources):
+        if source.resolve() in [other.resolve() for other in sources[:place]]:
+            problems.add(f"dataset {place + 1}", f'file "{source.name}" is given twice.')
+    problems.raise_any()
 
 
 def _gain(given: list[str]) -> dict[str, Any]:

@@ -24,9 +24,10 @@ from divulge.records import charts
 from divulge.records.collective import collective
 from divulge.records.named_gain import gain_for
 from divulge.records.partition import Classes, Knowledge
+from divulge.records.room import require_room
 from divulge.records.secrets import Secrets
 from divulge.records.weights import weights_of
-from divulge.work import Problems
+from divulge.work import InvalidInput, Problem, Problems
 
 Duplicates: TypeAlias = Literal["error", "first", "random"]
 ABSENT = -1
@@ -154,6 +155,9 @@ def _grown(
     gain: Any,
     prior: Any,
 ) -> list[Growth]:
+    if not datasets:
+        raise InvalidInput("attack", [Problem("datasets", "give one dataset or more.")])
+    require_room(datasets, prior is not None)
     linked = link_years(datasets, on, duplicates, seed)
     known: list[str] = []
     for sought in wanted:

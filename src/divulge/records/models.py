@@ -37,6 +37,7 @@ from divulge.records.release_pair import (
     attack_one_in_release,
     attack_release,
 )
+from divulge.records.room import require_room
 from divulge.records.secrets import Secrets
 from divulge.work import Problem, Problems
 
@@ -102,6 +103,7 @@ def attack(
 
     Raises:
         InvalidInput: if the model or an attribute does not exist, or something is missing.
+        NotEnoughMemory: before the run, if it will not fit.
 
     >>> import divulge as dv
     >>> pupils = dv.datasets.school_year_example()
@@ -120,6 +122,7 @@ def attack(
     problems.raise_any()
     problems.extend("", _problems_with_call(code, datasets, seeks, target, population))
     problems.raise_any()
+    require_room(datasets, prior is not None)
     if code.endswith("L"):
         linked = link_years(datasets, on, duplicates, seed)
         known, sought = problems_with(datasets, on or "", knows, seeks)
