@@ -104,7 +104,7 @@ def test_twelve_attributes_are_swept_as_exactly_as_one(
 
 
 @settings(max_examples=10, deadline=None)
-@given(tables(most=3))
+@given(tables(most=3, weights=True))
 def test_the_engine_that_spills_to_disk_gives_the_same_figures(table: tuple[Any, ...]) -> None:
     rows, known, sought = table
     assert_same(
