@@ -19,7 +19,12 @@ def test_the_example_release_shows_the_figures_of_the_paper() -> None:
     assert found["archivist"].deterministic.posterior == 0.6
     assert found["neighbour"].deterministic.posterior == 1
     assert found["register holder"].probabilistic.posterior == 0.7
-    assert [o.held for o in verdict.outcomes] == [True, False]
+    assert found["buyer"].probabilistic.posterior == pytest.approx(4.8)
+    assert found["finder"].certain.posterior == 1
+    assert found["finder"].figures["removed"] == 1
+    assert "by gender" in found["finder"].chart().description
+    assert found["who is in it"].secrets == 10
+    assert [o.held for o in verdict.outcomes] == [True, True, False]
 
 
 def test_what_is_wrong_with_adversaries_is_said_before_anything_is_read(tmp_path: Path) -> None:

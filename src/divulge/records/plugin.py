@@ -50,6 +50,9 @@ class RecordsSettings(_Settings):
     on: str | None = Field(
         None, description="The id that links datasets (models with L) and protected versions."
     )
+    by: str | None = Field(
+        None, description="Who bears the risk: an attribute, whose groups the report then shows."
+    )
     protected: bool = Field(
         False, description="After the original datasets come their protected versions."
     )
@@ -74,6 +77,9 @@ class RecordsAttack:
         model = EVERYDAY_NAMES.get(settings.model, settings.model)
         yield from _problems_with_number(model, len(names), settings.protected)
         yield from problems_with_gain(settings.gain)
+        if names and settings.by is not None:
+            of, attributes = list(names.items())[-1 if model[1:2] == "M" else 0]
+            yield from problems_with_names("by", [settings.by], attributes, f'dataset "{of}"')
         if model[1:2] == "A" and settings.seeks is None:
             yield Problem("seeks", f"is missing; {model} infers an attribute.")
         if model[:1] == "I" and settings.target is None:
@@ -88,8 +94,9 @@ class RecordsAttack:
         release = None
         if settings.protected:
             seen, release = seen[: len(seen) // 2], seen[len(seen) // 2 :]
-        given = settings.model_dump(exclude={"model", "protected"})
-        return attack(seen, settings.model, population=population, release=release, **given)
+        given = settings.model_dump(exclude={"model", "protected", "by"})
+        found = attack(seen, settings.model, population=population, release=release, **given)
+        return _shown_by(found, settings.by)
 
 
 class LongitudinalSettings(_Settings):
@@ -139,6 +146,9 @@ class LinkageSettings(_Settings):
     agreement: float | dict[str, float] | Literal["truth"] | None = Field(
         None, description="How often the values of one person agree; estimated if not given."
     )
+    by: str | None = Field(
+        None, description="Who bears the risk: an attribute, whose groups the report then shows."
+    )
     coverage: float | None = Field(
         None, description="How likely a record's person is among its candidates."
     )
@@ -157,6 +167,10 @@ class LinkageAttack:
             yield Problem("dataset", "name two: the release, then the register.")
         yield from problems_with_comparisons(settings.compare)
         yield from problems_with_agreement(settings.agreement, settings.compare, settings.truth)
+        if names and settings.by is not None:
+            dataset, attributes = next(iter(names.items()))
+            of = f'dataset "{dataset}"'
+            yield from problems_with_names("by", [settings.by], attributes, of)
         for dataset, attributes in names.items():
             of = f'dataset "{dataset}"'
             yield from problems_with_names("block", as_names(settings.block), attributes, of)
@@ -167,7 +181,13 @@ class LinkageAttack:
     def run(self, settings: LinkageSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Link the release to the register."""
         release, register = datasets
-        return link(release, register, **settings.model_dump())
+        found = link(release, register, **settings.model_dump(exclude={"by"}))
+        return _shown_by(found, settings.by)
+
+
+def _shown_by(found: Assessment, group: str | None) -> Assessment:
+    """The same assessment, with a chart of who bears the risk if that was asked for."""
+    return found if group is None else replace(found, _chart=lambda: found.by(group).chart())
 
 
 def _problems_with_number(model: str, number: int, protected: bool) -> Iterator[Problem]:
