@@ -189,6 +189,38 @@ def test_membership_with_a_second_year() -> None:
     assert one.figures["posterior of membership"] == 0.5
 
 
+def test_the_everyday_names_are_the_same_models() -> None:
+    one = {"gender": "F", "grade": "C"}
+    for name, model, more in (
+        ("marketer", "CRS", {}),
+        ("prosecutor", "IRS", {"target": one}),
+        ("journalist", "IMS", {"target": one, "population": town()}),
+    ):
+        told = dv.records.attack(FIRST, name, KNOWS, **more)
+        assert told.to_dict() == dv.records.attack(FIRST, model, KNOWS, **more).to_dict()
+        assert told.model == model
+    assert dv.records.attack(FIRST, "marketer", KNOWS).probabilistic.posterior == 0.5
+
+
+def test_the_journalist_risk_of_other_tools_has_its_own_name() -> None:
+    """One over the people of a record's class, whether or not they are in the release."""
+    living = {("F", "A"): 3, ("F", "C"): 3, ("F", "E"): 2, ("M", "B"): 2, ("M", "D"): 4}
+    rows = FIRST.to_arrow().to_pylist()
+    expected = [1 / living[row["gender"], row["grade"]] for row in rows]
+    found = dv.records.journalist_risk(FIRST, town(), KNOWS)
+    assert found.values == pytest.approx(expected)
+    told = dv.records.attack(FIRST, "CMS", KNOWS, population=town())
+    assert told.figures["journalist_risk_average"] == pytest.approx(np.mean(expected))
+
+
+def test_who_bears_the_risk_of_membership_over_two_years() -> None:
+    found = dv.records.attack(YEARS, "CML", KNOWS, population=town(), on="id")
+    by = found.by("gender")
+    assert sum(each.certain.posterior for each in by.values()) == found.certain.posterior == 10
+    assert sum(each.right.posterior for each in by.values()) == found.right.posterior == 13
+    assert found.risk().sum() == pytest.approx(13)
+
+
 def test_a_population_that_lacks_the_released_is_refused() -> None:
     small = dv.Dataset.from_arrow(town().to_arrow().slice(3))
     with pytest.raises(dv.InvalidInput, match="2 classes of what is known have more records in"):
