@@ -98,6 +98,14 @@ knows = ["gender", "grade"]
 gain = { guesses = 2 }
 
 [[adversary]]
+name = "archivist"
+attack = "longitudinal"
+dataset = ["original", "next year", "released", "next year, as released"]
+protected = true
+on = "id"
+knows = ["gender", "grade"]
+
+[[adversary]]
 name = "paid"
 attack = "longitudinal"
 dataset = ["original", "next year"]
@@ -119,6 +127,7 @@ def test_protected_versions_gains_and_priors_in_a_release_file(tmp_path: Path) -
     assert found["finder"].certain.posterior == 2
     assert found["finder"].figures["removed"] == 1
     assert found["finder over the years"].figures["datasets"] == 2
+    assert found["archivist"].certain == found["finder over the years"].certain
     assert found["present?"].figures["released"] == 9
     assert found["with two guesses"].probabilistic.posterior == pytest.approx(0.9)
     years = [original, dv.read(tmp_path / "year_2.csv")]

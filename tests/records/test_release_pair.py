@@ -252,6 +252,17 @@ def test_a_year_that_hides_everything_tells_only_who_is_in_it() -> None:
         assert paired.probabilistic == pytest.approx(plain.probabilistic)
 
 
+def test_growth_over_protected_years_is_the_attack_on_each_prefix() -> None:
+    years, release = [FIRST, SECOND], [coarse(FIRST), None]
+    growth = dv.records.longitudinal(years, "id", KNOWS, "disability", release=release)
+    assert [a.figures["datasets"] for a in growth] == [1, 2]
+    one = dv.records.attack(FIRST, "CAS", KNOWS, "disability", release=release[0])
+    two = dv.records.attack(years, "CAL", KNOWS, "disability", on="id", release=release)
+    assert [tuple(a.probabilistic) for a in growth] == [
+        tuple(one.probabilistic), tuple(two.probabilistic)]  # fmt: skip
+    assert len(growth.chart().records) == 4
+
+
 def test_a_number_between_two_that_became_one_is_of_it_too() -> None:
     original = dv.Dataset.from_arrow(pa.table({"age": [20, 21, 22, 23], "sex": list("FFFF")}))
     shown = ["20-22", None, "20-22", "23+"]

@@ -97,6 +97,7 @@ def longitudinal(
     seed: int = 0,
     gain: Any = None,
     prior: Any = None,
+    release: Sequence[Dataset | None] | None = None,
 ) -> Growth:
     """Attack the first dataset with the help of the others: one assessment for each prefix.
 
@@ -111,6 +112,8 @@ def longitudinal(
         seed: of the random choice.
         gain: what guesses are worth, as in `attack`; a right guess is worth 1 if none is given.
         prior: how likely each focal record is the one she is after, as in `attack`.
+        release: the protected version of each dataset, None for one that was released as it is;
+            what is known is then taken from the datasets, and matches are looked for here.
 
     >>> import divulge as dv
     >>> years = [dv.datasets.school_year_example(1), dv.datasets.school_year_example(2)]
@@ -119,6 +122,11 @@ def longitudinal(
     [0.6, 0.8]
     """
     sought = [] if seeks is None else as_names(seeks)
+    if release is not None:
+        return _grown_in_release(
+            datasets, list(release), on=on, knows=knows, seeks=sought or None,
+            duplicates=duplicates, seed=seed, gain=gain, prior=prior,
+        )  # fmt: skip
     [growth] = _grown(datasets, on, knows, [sought], duplicates, seed, gain, prior)
     return growth
 
@@ -181,6 +189,23 @@ def _grown(
                 )  # fmt: skip
             step.advance()
     return [Growth(tuple(assessments), focal.subjects) for assessments in found]
+
+
+def _grown_in_release(
+    datasets: Sequence[Dataset], release: list[Dataset | None], **asked: Any
+) -> Growth:
+    """The same of protected versions: one attack for each prefix."""
+    from divulge.records.models import attack
+
+    goal = "R" if asked["seeks"] is None else "A"
+    found = []
+    with work.step("Linking datasets", len(datasets)) as step:
+        for years in range(1, len(datasets) + 1):
+            model = f"C{goal}{'S' if years == 1 else 'L'}"
+            one = attack(datasets[:years], model, release=release[:years], **asked)
+            found.append(described(one, {"datasets": years}))
+            step.advance()
+    return Growth(tuple(found), datasets[0].subjects)
 
 
 def refined(linked: Linked, known: Sequence[str]) -> Iterator[Classes]:

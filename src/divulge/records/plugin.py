@@ -109,6 +109,9 @@ class LongitudinalSettings(_Settings):
         None, description="An attribute: how likely each record is the one she is after."
     )
     gain: Gain = Field(None, description=GAIN)
+    protected: bool = Field(
+        False, description="After the original datasets come their protected versions."
+    )
     duplicates: Literal["error", "first", "random"] = "error"
     seed: int = 0
 
@@ -125,13 +128,19 @@ class LongitudinalAttack:
         yield from problems_with_gain(settings.gain)
         if len(names) < 2:
             yield Problem("dataset", "name two or more, the focal one first.")
+        if settings.protected and len(names) % 2:
+            yield Problem("dataset", "name the originals, then as many protected versions.")
         for dataset, attributes in names.items():
             yield from problems_with_names("on", [settings.on], attributes, f'dataset "{dataset}"')
         yield from _problems_with_names(settings, names)
 
     def run(self, settings: LongitudinalSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Link the years and assess the last prefix."""
-        growth = longitudinal(datasets, **settings.model_dump())
+        seen, release = list(datasets), None
+        if settings.protected:
+            seen, release = seen[: len(seen) // 2], seen[len(seen) // 2 :]
+        given = settings.model_dump(exclude={"protected"})
+        growth = longitudinal(seen, release=release, **given)
         return replace(growth.assessments[-1], attack="longitudinal", _chart=growth.chart)
 
 
