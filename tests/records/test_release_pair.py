@@ -309,6 +309,11 @@ def test_a_release_that_does_not_fit_the_original_is_refused() -> None:
     strange = dv.Dataset.from_arrow(table.set_column(0, "id", pa.array(range(101, 111))))
     with pytest.raises(dv.InvalidInput, match='10 records have an "id" that the original does not'):
         dv.records.attack(FIRST, "CRS", ["gender"], release=strange, on="id")
+    with pytest.raises(dv.InvalidInput, match='has no attribute "id"'):
+        dv.records.attack(FIRST, "CRS", KNOWS, release=FIRST.select(KNOWS), on="id")
+    with pytest.raises(dv.InvalidInput, match='dataset "school year 1" has no attribute "name"'):
+        named = dv.Dataset.from_arrow(table.rename_columns(["name", *table.column_names[1:]]))
+        dv.records.attack(FIRST, "CRS", KNOWS, release=named, on="name")
     with pytest.raises(dv.InvalidInput, match='has no attribute "grade"'):
         dv.records.attack(FIRST, "CRS", KNOWS, release=FIRST.select(["id", "gender"]))
     with pytest.raises(dv.InvalidInput, match="3 are given for 2 datasets"):

@@ -355,6 +355,12 @@ def test_what_cannot_be_swept_is_said(arguments: dict[str, Any], said: str) -> N
         dv.records.sweep(dv.datasets.school_year_example(), **arguments)
 
 
+def test_that_nothing_is_known_is_said_once() -> None:
+    with pytest.raises(dv.InvalidInput) as error:
+        dv.records.sweep(dv.datasets.school_year_example(), knows=[])
+    assert len(error.value.problems) == 1
+
+
 def test_more_sets_than_is_sensible_are_refused_with_the_size_that_works() -> None:
     rows = [{f"q{i}": i for i in range(30)}]
     with pytest.raises(dv.InvalidInput, match=r"30 attributes have 1,073,741,823 sets.*sizes=6"):

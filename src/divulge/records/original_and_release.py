@@ -40,7 +40,7 @@ class Pair:
         after = [one if two is None else two for one, two in zip(originals, given, strict=True)]
         for year, (one, two) in enumerate(zip(originals, after, strict=True)):
             wanted = [*(name for name in knows if name in one.names), *(seeks if not year else [])]
-            if on is not None and len(originals) > 1:
+            if on is not None:
                 wanted.append(on)
             for name in wanted:
                 if name not in two.names:
