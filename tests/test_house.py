@@ -101,7 +101,10 @@ def test_everything_that_a_release_file_can_say_is_in_the_documents() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES_THAT_RUN)
-def test_the_python_in_the_documents_runs(page: str) -> None:
+def test_the_python_in_the_documents_runs(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # what a page draws or writes stays here
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
     assert blocks
     names: dict[str, object] = {}

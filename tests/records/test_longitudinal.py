@@ -132,3 +132,22 @@ def test_a_year_given_twice_or_ids_of_another_type_are_refused() -> None:
         dv.records.longitudinal([one, one], on="id", knows=["a"])
     with pytest.raises(dv.InvalidInput, match='"id" is int64 in dataset "numbers" and string'):
         dv.records.longitudinal([one, numbers], on="id", knows=["a"])
+
+
+def test_too_little_memory_is_said_before_datasets_are_linked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("divulge.work.memory.available_memory", lambda: 10)
+    with pytest.raises(dv.work.NotEnoughMemory, match="link fewer datasets at a time"):
+        dv.records.longitudinal([FIRST, SECOND], on="id", knows=["grade"])
+    with pytest.raises(dv.work.NotEnoughMemory, match='engine="duckdb"'):
+        dv.records.attack(FIRST, "CRS", ["grade"])
+
+
+def test_datasets_that_are_none_or_not_datasets_are_refused() -> None:
+    with pytest.raises(dv.InvalidInput, match="give a dataset, or a list of datasets"):
+        dv.records.attack([], "CRL", ["grade"], on="id")
+    with pytest.raises(dv.InvalidInput, match="name the id that all datasets have"):
+        dv.records.attack([FIRST, SECOND], "CRL", ["grade"])
+    with pytest.raises(dv.InvalidInput, match="give one dataset or more"):
+        dv.records.longitudinal([], on="id")

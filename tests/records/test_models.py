@@ -118,6 +118,54 @@ def test_who_is_in_the_release() -> None:
     assert found.figures["journalist_risk_highest"] == 0.5
 
 
+def test_who_bears_the_risk_of_being_known_to_be_in_the_release() -> None:
+    """Of girls 6 of 8 were released, of boys 4 of 7; what is certain are F C, M B and M A."""
+    found = dv.records.attack(FIRST, "CMS", KNOWS, population=town())
+    chances = {("F", "A"): 2 / 3, ("F", "C"): 1, ("F", "E"): 1 / 2, ("M", "B"): 1, ("M", "D"): 1 / 2,
+               ("M", "A"): 1}  # fmt: skip
+    people = town().to_arrow().to_pylist()
+    expected = [chances[person["gender"], person["grade"]] for person in people]
+    assert found.risk() == pytest.approx(expected)
+    by = found.by("gender")
+    assert (by["F"].secrets, by["F"].certain.posterior, by["F"].right.posterior) == (8, 3, 6)
+    assert (by["M"].secrets, by["M"].certain.posterior, by["M"].right.posterior) == (7, 3, 5)
+    assert (by["F"].right.prior, by["M"].right.prior) == (6, 4)
+    # Ages are not known to her: of those of 30, nobody was released, and two classes are open.
+    assert sum(each.right.posterior for each in found.by("age").values()) == 11
+    thirty = found.by("age")[30]
+    assert (thirty.secrets, thirty.right.posterior) == (2, 1)
+
+
+def test_a_group_that_the_release_does_not_tell_is_judged_by_chance() -> None:
+    found = dv.records.attack(FIRST.select(["id", *KNOWS]), "CMS", KNOWS, population=town())
+    by = found.by("age")
+    assert by[31].right.posterior == 0.5
+    assert sum(each.right.posterior for each in by.values()) == pytest.approx(11)
+
+
+def test_a_prior_and_a_gain_on_membership() -> None:
+    """She wins 3 for naming somebody who is in the release, and loses nothing."""
+    gain = np.array([[1.0, 0.0], [0.0, 3.0]])
+    found = dv.records.attack(FIRST, "CMS", KNOWS, population=town(), gain=gain)
+    # F A: 2 in; F C: 3; F E: 1 in; M B: 2; M D: 2 in; M A: nobody in.
+    assert found.probabilistic.posterior == pytest.approx((6 + 9 + 3 + 6 + 6 + 1) / 15)
+    assert found.probabilistic.prior == pytest.approx(3 * 10 / 15)
+    assert "worth" in str(found)
+    assert found.figures["capacity"] == pytest.approx(
+        max(2 / 10, 1 / 5) + 3 / 10 + max(1 / 10, 1 / 5) + 2 / 10 + max(2 / 10, 2 / 5) + 1 / 5
+    )
+    weights = np.array([1] * 14 + [11])
+    heavy = dv.records.attack(FIRST, "CMS", KNOWS, population=town(), prior=weights)
+    # The last one is the boy with A: certain, and eleven times as likely to be asked about.
+    assert heavy.deterministic.posterior == pytest.approx((5 + 11) / 25)
+    assert heavy.probabilistic.posterior == pytest.approx((10 + 11) / 25)
+    assert "not how many people it stands for" in str(heavy)
+    one = dv.records.attack(
+        FIRST, "IMS", KNOWS, population=town(), gain=gain, target={"gender": "F", "grade": "A"}
+    )
+    assert tuple(one.probabilistic) == pytest.approx((2, 2))
+
+
 def test_the_journalist_asks_of_one_person() -> None:
     def ask(gender: str, grade: str) -> dv.Assessment:
         target = {"gender": gender, "grade": grade}
@@ -141,6 +189,38 @@ def test_membership_with_a_second_year() -> None:
     assert one.figures["posterior of membership"] == 0.5
 
 
+def test_the_everyday_names_are_the_same_models() -> None:
+    one = {"gender": "F", "grade": "C"}
+    for name, model, more in (
+        ("marketer", "CRS", {}),
+        ("prosecutor", "IRS", {"target": one}),
+        ("journalist", "IMS", {"target": one, "population": town()}),
+    ):
+        told = dv.records.attack(FIRST, name, KNOWS, **more)
+        assert told.to_dict() == dv.records.attack(FIRST, model, KNOWS, **more).to_dict()
+        assert told.model == model
+    assert dv.records.attack(FIRST, "marketer", KNOWS).probabilistic.posterior == 0.5
+
+
+def test_the_journalist_risk_of_other_tools_has_its_own_name() -> None:
+    """One over the people of a record's class, whether or not they are in the release."""
+    living = {("F", "A"): 3, ("F", "C"): 3, ("F", "E"): 2, ("M", "B"): 2, ("M", "D"): 4}
+    rows = FIRST.to_arrow().to_pylist()
+    expected = [1 / living[row["gender"], row["grade"]] for row in rows]
+    found = dv.records.journalist_risk(FIRST, town(), KNOWS)
+    assert found.values == pytest.approx(expected)
+    told = dv.records.attack(FIRST, "CMS", KNOWS, population=town())
+    assert told.figures["journalist_risk_average"] == pytest.approx(np.mean(expected))
+
+
+def test_who_bears_the_risk_of_membership_over_two_years() -> None:
+    found = dv.records.attack(YEARS, "CML", KNOWS, population=town(), on="id")
+    by = found.by("gender")
+    assert sum(each.certain.posterior for each in by.values()) == found.certain.posterior == 10
+    assert sum(each.right.posterior for each in by.values()) == found.right.posterior == 13
+    assert found.risk().sum() == pytest.approx(13)
+
+
 def test_a_population_that_lacks_the_released_is_refused() -> None:
     small = dv.Dataset.from_arrow(town().to_arrow().slice(3))
     with pytest.raises(dv.InvalidInput, match="2 classes of what is known have more records in"):
@@ -161,6 +241,77 @@ def test_a_prior_on_records_weighs_them() -> None:
     assert found.deterministic.posterior == pytest.approx(6 / 13)
     assert found.probabilistic.prior == pytest.approx(8 / 13)
     assert found.risk()[0] == pytest.approx(4 / 5)
+
+
+def test_a_prior_weighs_the_groups_as_it_weighs_all() -> None:
+    weights = np.array([4, 1, 1, 1, 1, 1, 1, 1, 1, 1])
+    found = dv.records.attack(FIRST, "CAS", KNOWS, "disability", prior=weights)
+    by = found.by("gender")
+    girls = sum(w for w, g in zip(weights, FIRST.to_arrow()["gender"].to_pylist(), strict=True)
+                if g == "F")  # fmt: skip
+    assert by["F"].probabilistic.posterior * girls + by["M"].probabilistic.posterior * (
+        13 - girls
+    ) == pytest.approx(found.probabilistic.posterior * 13)
+    assert by["F"].deterministic.posterior == pytest.approx(4 / girls)
+    assert "not how many people it stands for" in str(found)
+
+
+@pytest.mark.parametrize(
+    "gain", [{"guesses": 2}, {"worth": {"yes": 5}, "wrong": 1}, np.array([[1, 0.25], [0, 3]])]
+)
+def test_what_a_gain_wins_from_groups_adds_up_to_what_it_wins_from_all(gain: Any) -> None:
+    for prior in (None, np.arange(1, 11)):
+        found = dv.records.attack(FIRST, "CAS", KNOWS, "disability", gain=gain, prior=prior)
+        weights = np.ones(10) if prior is None else prior
+        won = 0.0
+        for value, group in found.by("gender").items():
+            members = np.array(FIRST.to_arrow()["gender"].to_pylist()) == value
+            won += group.probabilistic.posterior * weights[members].sum()
+        assert won / weights.sum() == pytest.approx(found.probabilistic.posterior)
+
+
+def test_gains_by_name_on_everybody_and_on_one() -> None:
+    """Two guesses at a record: classes of 2, 3, 1, 2 and 2 pupils give 2 + 2 + 1 + 2 + 2."""
+    two = dv.records.attack(FIRST, "CRS", KNOWS, gain={"guesses": 2})
+    assert tuple(two.probabilistic) == pytest.approx((0.2, 0.9))
+    assert two.right.posterior == 5
+    near = dv.records.attack(FIRST, "CAS", ["gender"], "age", gain={"within": 100})
+    assert tuple(near.probabilistic) == (1, 1)
+    linked = dv.records.attack(YEARS, "CRL", KNOWS, on="id", gain={"guesses": 2})
+    assert linked.probabilistic.posterior == pytest.approx(1.0)
+    one = dv.records.attack(
+        FIRST, "IRS", KNOWS, target={"gender": "F", "grade": "C"}, gain={"guesses": 2}
+    )
+    assert tuple(one.probabilistic) == pytest.approx((0.2, 2 / 3))
+    paid = dv.records.attack(
+        FIRST, "IAS", KNOWS, "disability", target={"gender": "F", "grade": "C"},
+        gain={"worth": {"yes": 10}},
+    )  # fmt: skip
+    assert tuple(paid.probabilistic) == (5, 10)
+    growth = dv.records.longitudinal(
+        YEARS, "id", KNOWS, gain={"guesses": 2}, prior=np.arange(1, 11)
+    )
+    again = dv.records.attack(
+        YEARS, "CRL", KNOWS, on="id", gain={"guesses": 2}, prior=np.arange(1, 11)
+    )
+    assert growth[1].probabilistic == again.probabilistic
+
+
+@pytest.mark.parametrize(
+    ("gain", "said"),
+    [
+        ({"gueses": 2}, 'Did you mean "guesses"'),
+        ({"guesses": 0}, "a whole number from 1 on"),
+        ({"guesses": 2, "within": 1}, "give one of guesses, within, worth"),
+        ({"within": 1}, "within is about numbers"),
+        ({"worth": {"perhaps": 1}}, "worth names 1 values that the secret does not have"),
+        (np.eye(3), "it needs one for each of the 2 secrets"),
+    ],
+)
+def test_a_gain_that_does_not_fit_is_said(gain: Any, said: str) -> None:
+    with pytest.raises(dv.InvalidInput) as error:
+        dv.records.attack(FIRST, "CAS", KNOWS, "disability", gain=gain)
+    assert said in str(error.value)
 
 
 def test_several_attributes_are_one_joint_secret() -> None:
@@ -225,13 +376,18 @@ def test_an_inference_is_a_plain_count_of_classes(
         ({"model": "IRS", "target": {"gender": "F", "grade": "Z"}}, 'value given for "grade"'),
         ({"model": "CRL", "on": "id"}, "for one use CRS"),
         ({"model": "CMS"}, "population: is missing"),
+        ({"model": "CRS", "knows": []}, "names no attribute, and no quasi-identifier is declared"),
+        ({"model": "CRS", "knows": ["gendre"]}, 'Did you mean "gender"?'),
+        ({"model": "CAS", "seeks": "disabilty"}, 'Did you mean "disability"?'),
+        ({"model": "CRS", "target": {"gender": "F"}}, "for one use IRS"),
+        ({"model": "CRS", "population": FIRST}, "asks CMS"),
         ({"model": "CRS", "prior": "weigth"}, 'there is no weight "weigth"'),
         ({"model": "CRS", "prior": [1, 2]}, "has 2 numbers for 10 records"),
     ],
 )
 def test_what_cannot_be_attacked_is_said(arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(dv.InvalidInput) as error:
-        dv.records.attack(FIRST, knows=KNOWS, **arguments)
+        dv.records.attack(FIRST, **{"knows": KNOWS, **arguments})
     assert said in str(error.value)
 
 

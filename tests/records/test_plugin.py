@@ -19,7 +19,12 @@ def test_the_example_release_shows_the_figures_of_the_paper() -> None:
     assert found["archivist"].deterministic.posterior == 0.6
     assert found["neighbour"].deterministic.posterior == 1
     assert found["register holder"].probabilistic.posterior == 0.7
-    assert [o.held for o in verdict.outcomes] == [True, False]
+    assert found["buyer"].probabilistic.posterior == pytest.approx(4.8)
+    assert found["finder"].certain.posterior == 1
+    assert found["finder"].figures["removed"] == 1
+    assert "by gender" in found["finder"].chart().description
+    assert found["who is in it"].secrets == 10
+    assert [o.held for o in verdict.outcomes] == [True, True, False]
 
 
 def test_what_is_wrong_with_adversaries_is_said_before_anything_is_read(tmp_path: Path) -> None:
@@ -34,3 +39,111 @@ def test_what_is_wrong_with_adversaries_is_said_before_anything_is_read(tmp_path
     said = str(error.value)
     for hint in ('"disability"?', '"id"?', '"gender"?'):
         assert f"Did you mean {hint}" in said
+
+
+ADVERSARIES = """
+[[dataset]]
+name = "original"
+source = "year_1.csv"
+
+[[dataset]]
+name = "released"
+source = "released.csv"
+
+[[dataset]]
+name = "next year"
+source = "year_2.csv"
+
+[[dataset]]
+name = "next year, as released"
+source = "year_2.csv"
+
+[[dataset]]
+name = "town"
+source = "year_1.csv"
+
+[[adversary]]
+name = "finder"
+attack = "records"
+dataset = ["original", "released"]
+protected = true
+on = "id"
+model = "CRS"
+knows = ["gender", "grade"]
+
+[[adversary]]
+name = "finder over the years"
+attack = "records"
+dataset = ["original", "next year", "released", "next year, as released"]
+protected = true
+on = "id"
+model = "CRL"
+knows = ["gender", "grade"]
+
+[[adversary]]
+name = "present?"
+attack = "records"
+dataset = ["original", "released", "town"]
+protected = true
+on = "id"
+model = "CMS"
+knows = ["gender", "grade"]
+
+[[adversary]]
+name = "with two guesses"
+attack = "records"
+dataset = "original"
+model = "marketer"
+knows = ["gender", "grade"]
+gain = { guesses = 2 }
+
+[[adversary]]
+name = "archivist"
+attack = "longitudinal"
+dataset = ["original", "next year", "released", "next year, as released"]
+protected = true
+on = "id"
+knows = ["gender", "grade"]
+
+[[adversary]]
+name = "paid"
+attack = "longitudinal"
+dataset = ["original", "next year"]
+on = "id"
+knows = ["gender", "grade"]
+seeks = "disability"
+prior = "age"
+gain = { worth = { yes = 10 }, wrong = 1 }
+"""
+
+
+def test_protected_versions_gains_and_priors_in_a_release_file(tmp_path: Path) -> None:
+    for name in ("year_1.csv", "year_2.csv"):
+        (tmp_path / name).write_bytes((EXAMPLE / name).read_bytes())
+    original = dv.read(tmp_path / "year_1.csv")
+    dv.Dataset.from_arrow(original.to_arrow().slice(1)).write(tmp_path / "released.csv")
+    (tmp_path / "release.toml").write_text(ADVERSARIES)
+    found = {a.adversary: a for a in dv.Release.load(tmp_path / "release.toml").check().assessments}
+    assert found["finder"].certain.posterior == 2
+    assert found["finder"].figures["removed"] == 1
+    assert found["finder over the years"].figures["datasets"] == 2
+    assert found["archivist"].certain == found["finder over the years"].certain
+    assert found["present?"].figures["released"] == 9
+    assert found["with two guesses"].probabilistic.posterior == pytest.approx(0.9)
+    years = [original, dv.read(tmp_path / "year_2.csv")]
+    paid = dv.records.attack(years, "CAL", ["gender", "grade"], "disability", on="id", prior="age",
+                             gain={"worth": {"yes": 10}, "wrong": 1})  # fmt: skip
+    assert found["paid"].probabilistic == pytest.approx(paid.probabilistic)
+
+
+def test_adversaries_with_too_many_datasets_or_a_strange_gain_are_refused(tmp_path: Path) -> None:
+    for name in ("year_1.csv", "year_2.csv"):
+        (tmp_path / name).write_bytes((EXAMPLE / name).read_bytes())
+    (tmp_path / "released.csv").write_bytes((EXAMPLE / "year_1.csv").read_bytes())
+    text = ADVERSARIES.replace("guesses = 2", "gueses = 2")
+    text = text.replace('["original", "released"]', '["original", "released", "next year"]')
+    (tmp_path / "release.toml").write_text(text)
+    with pytest.raises(dv.InvalidInput) as error:
+        dv.Release.load(tmp_path / "release.toml")
+    assert "name the originals, then as many protected versions" in str(error.value)
+    assert 'Did you mean "guesses"?' in str(error.value)

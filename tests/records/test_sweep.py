@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -100,7 +104,7 @@ def test_twelve_attributes_are_swept_as_exactly_as_one(
 
 
 @settings(max_examples=10, deadline=None)
-@given(tables(most=3))
+@given(tables(most=3, weights=True))
 def test_the_engine_that_spills_to_disk_gives_the_same_figures(table: tuple[Any, ...]) -> None:
     rows, known, sought = table
     assert_same(
@@ -158,6 +162,121 @@ def test_a_killed_sweep_takes_up_what_it_had_counted(
     )
     kept = len(list(tmp_path.glob("sweep-*.npz")))
     assert kept == len(walked) + len(again)
+
+
+KILLED = """
+import os, signal, sys
+import divulge as dv
+from divulge import work
+from divulge.records import lattice
+
+lattice.ROWS_OF_A_PORTION = 1_000
+walk, walked = lattice.Lattice._walk_chunks, []
+
+def killing(self, *arguments):
+    if len(walked) == 6:
+        os.kill(os.getpid(), signal.SIGKILL)
+    walked.append(1)
+    return walk(self, *arguments)
+
+lattice.Lattice._walk_chunks = killing
+with work.under(checkpoints=work.Checkpoints(sys.argv[1])):
+    dv.records.sweep(dv.datasets.school_census(5_000))
+"""
+
+
+def test_a_sweep_whose_process_is_killed_goes_on_in_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No farewell: the operating system takes the process away in the middle of its work."""
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path)], capture_output=True, check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.glob("sweep-*.npz"))) == 6
+    monkeypatch.setattr(lattice, "ROWS_OF_A_PORTION", 1_000)
+    walk, again = lattice.Lattice._walk_chunks, []
+
+    def noting(self: lattice.Lattice, *arguments: Any) -> Any:
+        again.append(1)
+        return walk(self, *arguments)
+
+    monkeypatch.setattr(lattice.Lattice, "_walk_chunks", noting)
+    census = dv.datasets.school_census(5_000)
+    with work.under(checkpoints=work.Checkpoints(tmp_path)):
+        resumed = dv.records.sweep(census)
+    assert len(list(tmp_path.glob("sweep-*.npz"))) == 6 + len(again)
+    walked_afresh = len(again)
+    again.clear()
+    whole = dv.records.sweep(census)
+    assert len(again) == 6 + walked_afresh
+    # Sums of shares may be added in another order; whole numbers may not differ at all.
+    for name, values in whole.figures.columns.items():
+        if name.endswith(".capacity"):
+            assert resumed.figures.columns[name] == pytest.approx(values)
+        else:
+            assert resumed.figures.columns[name].tolist() == values.tolist()
+
+
+def test_twenty_attributes_are_swept_in_full_on_few_records() -> None:
+    """All 1,048,575 sets, looked at here and there; a limit on size gives the same figures."""
+    random = np.random.default_rng(5)
+    known = [f"q{i}" for i in range(20)]
+    table = {name: random.integers(0, 3, 15).tolist() for name in known}
+    rows = [{name: table[name][n] for name in known} | {"s": n % 2} for n in range(15)]
+    dataset = dataset_of(rows, known, ["s"])
+    sweep = dv.records.sweep(dataset, capacity=False)
+    assert len(sweep) == 2**20 - 1
+    for place in random.integers(0, len(sweep), 40).tolist():
+        expected = told(rows, sweep.names(place), ["s"])
+        found = {name: int(values[place]) for name, values in sweep.figures.columns.items()}
+        assert found == {name: expected[name] for name in found}
+    limited = dv.records.sweep(dataset, sizes=2, capacity=False)
+    assert len(limited) == 20 + 190
+    for name, values in limited.figures.columns.items():
+        assert values.tolist() == sweep.figures.columns[name][: len(limited)].tolist()
+
+
+def test_the_work_that_is_left_is_counted_in_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the first attribute half of all sets are done, not one part in eleven."""
+    shares: list[float] = []
+    walk = lattice.Lattice._walk
+
+    def noting(self: lattice.Lattice, *arguments: Any) -> Any:
+        shares.append(arguments[-1])
+        return walk(self, *arguments)
+
+    monkeypatch.setattr(lattice.Lattice, "_walk", noting)
+    census = dv.datasets.school_census(20_000)
+    dv.records.sweep(census)
+    assert (shares[0], sum(shares)) == (1024, 2047)
+    shares.clear()
+    dv.records.sweep(census, sizes=2)
+    assert (shares[0], sum(shares)) == (11, 11 + 55)
+
+
+def test_who_bears_the_risk_of_one_set() -> None:
+    sweep = dv.records.sweep(dv.datasets.school_year_example())
+    by = sweep.assessment(["gender", "grade"], "disability").by("gender")
+    assert (by["F"].certain.posterior, by["M"].certain.posterior) == (4, 2)
+    assert sweep.assessment(["gender", "grade"]).risk().sum() == pytest.approx(5)
+
+
+def test_what_each_attribute_adds_is_a_plain_difference() -> None:
+    pupils = dv.datasets.school_year_example()
+    sweep = dv.records.sweep(pupils)
+    success = {tuple(row["knows"]): row["singletons"] / 10 for row in sweep.to_arrow().to_pylist()}
+    success[()] = 0.0
+    for row in sweep.marginal().to_pylist():
+        added = {
+            without: success[with_] - success[without]
+            for with_ in success
+            for without in success
+            if set(with_) - set(without) == {row["attribute"]} and set(without) <= set(with_)
+        }
+        assert row["average"] == pytest.approx(sum(added.values()) / len(added))
+        assert row["worst"] == pytest.approx(max(added.values()))
+        assert added[tuple(row["worst_beside"])] == pytest.approx(row["worst"])
 
 
 def test_a_sweep_can_be_cancelled_and_reports_how_far_it_is() -> None:
@@ -228,11 +347,18 @@ def test_the_school_alone_tells_who_some_pupils_are() -> None:
         ({"knows": ["age", "age"]}, 'names "age" more than once'),
         ({"sizes": [0]}, "a set has from 1 to 3 attributes"),
         ({"engine": "sparc"}, '"sparc" is not an engine'),
+        ({"seeks": "disabled"}, 'has no attribute "disabled". Did you mean "disability"?'),
     ],
 )
 def test_what_cannot_be_swept_is_said(arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(dv.InvalidInput, match=said.replace("?", r"\?")):
         dv.records.sweep(dv.datasets.school_year_example(), **arguments)
+
+
+def test_that_nothing_is_known_is_said_once() -> None:
+    with pytest.raises(dv.InvalidInput) as error:
+        dv.records.sweep(dv.datasets.school_year_example(), knows=[])
+    assert len(error.value.problems) == 1
 
 
 def test_more_sets_than_is_sensible_are_refused_with_the_size_that_works() -> None:

@@ -45,7 +45,8 @@ class Assessment:
 
     Counts stand beside shares: `certain` counts the secrets known for certain before and after,
     `right` the secrets that best guesses get right on average; `deterministic` and
-    `probabilistic` are their shares of all secrets (or, with a gain, what it is worth).
+    `probabilistic` are their shares of all secrets (or, with a gain, what it is worth: then
+    `by_gain` is true, and only `right` tells how many are guessed right).
     """
 
     attack: str
@@ -63,6 +64,7 @@ class Assessment:
     sentences: tuple[Sentence, ...]
     figures: Mapping[str, Number] = field(default_factory=dict)
     adversary: str | None = None
+    by_gain: bool = False
     _chart: Callable[[], Chart] | None = field(default=None, compare=False)
     _breakdown: Callable[[str], Breakdown] | None = field(default=None, compare=False)
     _risk: Callable[[], npt.NDArray[np.float64]] | None = field(default=None, compare=False)
@@ -144,10 +146,21 @@ class Assessment:
 
     def rows(self) -> Sequence[tuple[str, str, str, str]]:
         """The figures as a table for people: what, before, after, how much more."""
-        return [
+        rows = [
             _row("known for certain", self.deterministic, self.certain),
-            _row("guessed right", self.probabilistic, self.right),
+            _row("guessed right", self.guessed, self.right),
         ]
+        if self.by_gain:
+            before, after = map(number, self.probabilistic)
+            rows.append(("worth to her", before, after, f"+{number(self.additive_leakage)}"))
+        return rows
+
+    @property
+    def guessed(self) -> PriorPosterior:
+        """The shares that best guesses get right, whatever they are worth."""
+        if not self.by_gain:
+            return self.probabilistic
+        return PriorPosterior(self.right.prior / self.secrets, self.right.posterior / self.secrets)
 
     def __rich__(self) -> RenderableType:
         from rich.console import Group
@@ -160,7 +173,7 @@ class Assessment:
         return Group(Text(str(self)), table)
 
     def __repr__(self) -> str:
-        certain, right = self.deterministic.posterior, self.probabilistic.posterior
+        certain, right = self.deterministic.posterior, self.guessed.posterior
         return (
             f'Assessment({self.attack} {self.model} of "{self.dataset}", {self.claim}: '
             f"{percent(certain)} known for certain, {percent(right)} guessed right)"

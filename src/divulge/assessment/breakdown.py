@@ -84,7 +84,7 @@ class Breakdown(Mapping[Any, Assessment]):
                 _text(value),
                 number(a.secrets),
                 f"{number(a.certain.posterior)} ({percent(a.deterministic.posterior)})",
-                f"{number(round(a.right.posterior, 1))} ({percent(a.probabilistic.posterior)})",
+                f"{number(round(a.right.posterior, 1))} ({percent(a.guessed.posterior)})",
             )
             for value, a in self.assessments.items()
         ]

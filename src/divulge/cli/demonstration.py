@@ -33,6 +33,7 @@ def demonstrate(folder: Path, pupils: int) -> None:
     if not verdict.passed:
         say("\nThis release is meant to fail: that is what the report is for.")
     _show_sweep(datasets.school_census(min(pupils, SWEPT_PUPILS)), folder)
+    _show_before_and_after(datasets.school_census(min(pupils, SWEPT_PUPILS)))
     _show_special_companies()
     say(f"The report is in {folder / REPORT}")
     say(f"Change {folder / RELEASE} and run: divulge check {folder / RELEASE} --out {folder}")
@@ -47,6 +48,24 @@ def _show_sweep(pupils: Dataset, folder: Path) -> None:
         f"\nOf all {len(swept):,} sets of attributes that somebody might know of {pupils.rows:,} "
         f"pupils, the most telling three are {', '.join(worst['knows'])}: they single out "
         f"{percent(worst['success'])}. The picture of all sets is in {folder / SWEEP}\n"
+    )
+
+
+def _show_before_and_after(pupils: Dataset) -> None:
+    """What hiding one attribute takes away: knowledge of the original, matches in the release."""
+    import pyarrow as pa
+
+    knows = ["day_of_birth", "month_of_birth", "year_of_birth", "gender", "school_code"]
+    table = pupils.to_arrow()
+    place = table.column_names.index("day_of_birth")
+    nothing = pa.nulls(pupils.rows, table.schema.field(place).type)
+    hidden = Dataset.from_arrow(table.set_column(place, "day_of_birth", nothing))
+    before = records.attack(pupils, "CRS", knows)
+    after = records.attack(pupils, "CRS", knows, release=hidden)
+    say(
+        f"Somebody who knows birthdays and schools singles out "
+        f"{percent(before.deterministic.posterior)} of them; if the day of birth is hidden, "
+        f"{percent(after.deterministic.posterior)} (divulge attack --release).\n"
     )
 
 

@@ -79,17 +79,40 @@ def attack(
     seeks: Seeks = None,
     target: Annotated[
         list[str] | None,
-        typer.Option(help="Of one person, attribute=value; once for each that is known."),
+        typer.Option(
+            help="Of one person, attribute=value, once for each that is known; of the second "
+            "dataset 2:attribute=value, or 2:absent."
+        ),
     ] = None,
     population: Annotated[
         Path | None, typer.Option(help="Everybody who might be in the release (a data file).")
     ] = None,
-    on: Annotated[str | None, typer.Option(help="The id that links several datasets.")] = None,
+    release: Annotated[
+        list[Path] | None,
+        typer.Option(help="The protected version (a data file); of several, one a dataset."),
+    ] = None,
+    on: Annotated[
+        str | None, typer.Option(help="The id that links several datasets, or a protected version.")
+    ] = None,
     duplicates: Annotated[
         str, typer.Option(help="An id that occurs twice: error, first or random.")
     ] = "error",
-    weight: Weight = None,
+    seed: Annotated[int, typer.Option(help="Of the random choice.")] = 0,
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            "--prior", "--weight", help="An attribute: how likely each record is the one sought."
+        ),
+    ] = None,
+    gain: Annotated[
+        list[str] | None,
+        typer.Option(help="What guesses are worth: guesses=3, within=5, worth=yes:10 or wrong=1."),
+    ] = None,
     by: Annotated[str | None, typer.Option(help="Who bears the risk: an attribute.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A file for the risk of each record (.csv, .parquet).")
+    ] = None,
+    chart: Annotated[Path | None, typer.Option(help="A file for the chart (.svg, .png).")] = None,
     json: Json = False,
     seconds: Seconds = None,
 ) -> None:
@@ -98,21 +121,66 @@ def attack(
     from divulge.records import attack as attacked
 
     with conditions(seconds):
+        _require_different(sources)
         datasets = [_read(source, None, None, None) for source in sources]
         found: Any = attacked(
             datasets,
             model,
             knows or None,
             seeks or None,
-            target=_target(target, datasets[0]) if target else None,
+            target=_targets(target, datasets) if target else None,
             population=_read(population, None, None, None) if population else None,
             on=on,
-            prior=weight,
+            prior=prior,
+            gain=_gain(gain) if gain else None,
+            release=[_read(each, None, None, None) for each in release] if release else None,
             duplicates=duplicates,  # type: ignore[arg-type]  # checked by the attack
+            seed=seed,
         )
+        if out is not None:
+            _write_risk(found, out)
+        if chart is not None:
+            found.chart().save(chart)
         if by is not None:
             found = found.by(by)
     _print(found, json)
+
+
+def _require_different(sources: list[Path]) -> None:
+    from divulge.work import Problems
+
+    problems = Problems("attack")
+    for place, source in enumerate(sources):
+        if source.resolve() in [other.resolve() for other in sources[:place]]:
+            problems.add(f"dataset {place + 1}", f'file "{source.name}" is given twice.')
+    problems.raise_any()
+
+
+def _gain(given: list[str]) -> dict[str, Any]:
+    """A gain as a release file would say it."""
+    from divulge.work import InvalidInput, Problem
+
+    told: dict[str, Any] = {}
+    try:
+        for each in given:
+            name, _, value = each.partition("=")
+            if name == "worth":
+                pairs = [pair.rpartition(":") for pair in value.split(",")]
+                told["worth"] = {text: float(amount) for text, _, amount in pairs}
+            else:
+                told[name] = int(value) if name == "guesses" else float(value)
+    except ValueError:
+        message = "write guesses=3, within=5, worth=yes:10,no:1 or wrong=1."
+        raise InvalidInput("attack", [Problem("gain", message)]) from None
+    return told
+
+
+def _write_risk(found: Any, out: Path) -> None:
+    import pyarrow as pa
+
+    from divulge.data import Dataset
+
+    Dataset.from_arrow(pa.table({"risk": found.risk()})).write(out)
 
 
 def _read(
@@ -126,21 +194,37 @@ def _read(
     return read(source, roles={role: names for role, names in roles.items() if names})
 
 
-def _target(given: list[str], dataset: Dataset) -> dict[str, Any]:
-    """What was written as attribute=value, with values of the attribute's own type."""
+def _targets(given: list[str], datasets: list[Dataset]) -> Any:
+    """What is known of one person; of several datasets a list, None where she is absent."""
     from divulge.work import Problems
 
     problems = Problems("attack")
-    told: dict[str, Any] = {}
+    told: list[dict[str, Any] | None] = [{} for _ in datasets]
     for each in given:
-        name, equals, text = each.partition("=")
-        if not equals or name not in dataset.names:
-            problems.add("target", f'"{name}" is not attribute=value.', name, dataset.names)
-            continue
-        values = {str(value): value for value in dataset.columns[name].values.to_pylist()}
-        told[name] = values.get(text, text) if text else None
+        number, colon, rest = each.partition(":")
+        place = int(number) - 1 if colon and number.isdigit() else 0
+        text = rest if colon and number.isdigit() else each
+        if not 0 <= place < len(datasets):
+            problems.add("target", f"there is no dataset {place + 1}.")
+        elif text == "absent" and place > 0:
+            told[place] = None
+        else:
+            known = told[place]
+            name, value = _attribute_and_value(problems, text, datasets[place])
+            if known is not None and name is not None:
+                known[name] = value
     problems.raise_any()
-    return told
+    return told[0] if len(datasets) == 1 else told
+
+
+def _attribute_and_value(problems: Any, given: str, dataset: Dataset) -> tuple[str | None, Any]:
+    """What was written as attribute=value, the value in the attribute's own type."""
+    name, equals, text = given.partition("=")
+    if not equals or name not in dataset.names:
+        problems.add("target", f'"{name}" is not attribute=value.', name, dataset.names)
+        return None, None
+    values = {str(value): value for value in dataset.columns[name].values.to_pylist()}
+    return name, values.get(text, text) if text else None
 
 
 def _write(table: Any, out: Path) -> None:

@@ -14,7 +14,7 @@ from divulge.records.diversity import (
 )
 from divulge.records.frequencies import Frequencies, frequencies
 from divulge.records.individual_risk import individual_risk, reidentification_risk
-from divulge.records.linkage import link
+from divulge.records.linkage import candidates, link
 from divulge.records.longitudinal import Growth, longitudinal, longitudinal_of_each
 from divulge.records.models import EVERYDAY_NAMES, MODELS, attack
 from divulge.records.population_models import PopulationUniques, population_uniques
@@ -49,6 +49,7 @@ __all__ = [
     "anonymity_of_each",
     "attack",
     "beta_likeness",
+    "candidates",
     "cluster_risk",
     "delta_presence",
     "disclosure_risk",

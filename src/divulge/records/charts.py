@@ -99,7 +99,7 @@ def growth(assessments: Sequence[Assessment], subjects: str) -> Chart:
         label = int(assessment.figures["datasets"])
         for kind, pair in (
             ("known for certain", assessment.deterministic),
-            ("guessed right", assessment.probabilistic),
+            ("guessed right", assessment.guessed),
         ):
             records.append({"datasets": label, "kind": kind, "share": pair.posterior})
     kinds = ["known for certain", "guessed right"]

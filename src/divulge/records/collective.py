@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.assessment import Assessment, Breakdown, Sentence
+from divulge.assessment import Assessment
 from divulge.data import Dataset
 from divulge.engines import ClassSizes
 from divulge.qif import PriorPosterior
 from divulge.records import charts
+from divulge.records.of_each import Described
 from divulge.records.secrets import Secrets
 
 
@@ -32,6 +33,7 @@ def collective(
     gain: Any = None,
     figures: Mapping[str, float] = MappingProxyType({}),
     key: Callable[[], Mapping[str, object]] | None = None,
+    weighed: bool = False,
 ) -> Assessment:
     """Assess what is inferred of all records of a dataset.
 
@@ -46,11 +48,13 @@ def collective(
     sizes = ClassSizes(found["size"], found["classes"])
     certain = PriorPosterior(*(int(number) for number in found["certain"]))
     right = PriorPosterior(*(float(number) for number in found["right"]))
+    probabilistic = PriorPosterior(*(float(share) for share in found["probabilistic"]))
     rows = sizes.records
+    described = describe(dataset, knows, seeks, model, weighed)
     return Assessment(
-        **_told(dataset, knows, seeks, model, rows, certain, right),
+        **described.told(rows, certain, right, None if gain is None else probabilistic),
         deterministic=PriorPosterior(*(float(share) for share in found["deterministic"])),
-        probabilistic=PriorPosterior(*(float(share) for share in found["probabilistic"])),
+        probabilistic=probabilistic,
         figures={
             "classes": sizes.count,
             "singletons": sizes.singletons,
@@ -59,7 +63,7 @@ def collective(
             **figures,
         },
         _chart=lambda: charts.class_sizes(sizes, dataset.subjects),
-        _breakdown=lambda group: _by_group(dataset, secrets(), knows, seeks, model, group),
+        _breakdown=lambda group: secrets().of_each(gain).by(described, dataset, group),
         _risk=lambda: secrets().risk,
     )
 
@@ -82,70 +86,17 @@ def _counted(secrets: Secrets, gain: Any) -> dict[str, npt.NDArray[Any]]:
     }
 
 
-def _by_group(
-    dataset: Dataset, secrets: Secrets, knows: list[str], seeks: list[str], model: str, group: str
-) -> Breakdown:
-    """The same adversary, seen from each group: what she finds out about its members."""
-    [group] = dataset.attributes(group, "by")
-    column = dataset.columns[group]
-    before = secrets.blind
-    found = {}
-    for code in np.unique(column.codes):
-        members = column.codes == code
-        count = int(np.count_nonzero(members))
-        certain = _pair(before.certain_of_each, secrets.certain_of_each, members)
-        right = _pair(before.right_of_each, secrets.right_of_each, members)
-        told = _told(dataset, knows, seeks, model, count, certain, right)
-        found[column.value(int(code))] = Assessment(
-            **told,
-            deterministic=PriorPosterior(certain.prior / count, certain.posterior / count),
-            probabilistic=PriorPosterior(right.prior / count, right.posterior / count),
-        )
-    return Breakdown(group, found)
-
-
-def _pair(
-    before: npt.NDArray[Any], after: npt.NDArray[Any], members: npt.NDArray[np.bool_]
-) -> PriorPosterior:
-    # A sum of shares like 1/3 ends a hair beside a whole number; the hair is not a finding.
-    counts = [before[members].sum(), after[members].sum()]
-    return PriorPosterior(*(int(c) if c == int(c) else round(float(c), 9) for c in counts))
-
-
-def _told(
-    dataset: Dataset,
-    knows: list[str],
-    seeks: list[str],
-    model: str,
-    secrets: int,
-    certain: PriorPosterior,
-    right: PriorPosterior,
-) -> dict[str, Any]:
-    values = {
-        "knows": knows,
-        "seeks": seeks,
-        "subjects": dataset.subjects,
-        "total": secrets,
-        "certain": certain.posterior,
-        "certain_share": certain.posterior / secrets,
-        "right": right.posterior,
-        "right_share": right.posterior / secrets,
-        "right_before": right.prior,
-    }
-    key = "inferred" if seeks else "singled_out"
-    return {
-        "attack": "longitudinal" if model.endswith("L") else "records",
-        "model": model,
-        "dataset": dataset.name,
-        "knows": tuple(knows),
-        "seeks": tuple(seeks),
-        "secrets": secrets,
-        "subjects": dataset.subjects,
-        "claim": "exact",
-        "certain": certain,
-        "right": right,
-        "sentences": (
-            Sentence("divulge.records", key, values),
-            Sentence("divulge.records", "guessed", values),
-        ),
-    }
+def describe(
+    dataset: Dataset, knows: list[str], seeks: list[str], model: str, weighed: bool = False
+) -> Described:
+    """Who is attacked and how, for re-identification and attribute inference."""
+    return Described(
+        dataset.name,
+        dataset.subjects,
+        tuple(knows),
+        tuple(seeks),
+        model,
+        "inferred" if seeks else "singled_out",
+        "longitudinal" if model.endswith("L") else "records",
+        weighed=weighed,
+    )

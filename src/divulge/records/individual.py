@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from divulge.assessment import Assessment, Chart, Sentence
+from divulge.assessment import Assessment, Chart, Claim, Sentence
 from divulge.data import Column, Dataset
 from divulge.qif import PriorPosterior
 from divulge.records import charts
 from divulge.records.secrets import Secrets
-from divulge.work import Problems
+from divulge.work import InvalidInput, Problem, Problems
 
 MOST_VALUES_SHOWN = 50
 
@@ -54,23 +54,32 @@ def individual(
     seeks: list[str],
     model: str,
     labels: Sequence[str] = (),
+    gain: Any = None,
 ) -> Assessment:
     """Assess what is inferred of one person among the records that match."""
     of_target = secrets.weight[matches]
+    if not of_target.any():
+        problem = Problem("target", "the prior excludes every record with these values.")
+        raise InvalidInput("attack", [problem])
     figures: dict[str, float] = {"matching": int(np.count_nonzero(matches))}
     if secrets.secret is None:
         shares = of_target / of_target.sum()
     else:
         weights = np.bincount(secrets.secret.codes[matches], of_target, secrets.secret.cardinality)
         shares = weights / weights.sum()
-        ranked = np.argsort(-shares, kind="stable")[:MOST_VALUES_SHOWN]
-        figures |= {f"posterior of {labels[i]}": float(shares[i]) for i in ranked if shares[i] > 0}
+        figures |= posterior_figures(shares, labels)
     before = secrets.blind
+    worth = None
+    if gain is not None:
+        belief = np.where(matches, secrets.weight, 0.0) if secrets.secret is None else shares
+        worth = PriorPosterior(before.gained(gain).prior, worth_of_belief(gain, belief))
     return told_of_one(
         dataset, knows, seeks, model,
         certain=PriorPosterior(int(before.certain > 0), int(np.count_nonzero(shares) == 1)),
         right=PriorPosterior(before.right / before.rows, float(shares.max())),
         figures=figures,
+        worth=worth,
+        weighed=secrets.prior is not None,
     )  # fmt: skip
 
 
@@ -82,8 +91,11 @@ def told_of_one(
     certain: PriorPosterior,
     right: PriorPosterior,
     figures: Mapping[str, float],
+    worth: PriorPosterior | None = None,
+    claim: Claim = "exact",
+    weighed: bool = False,
 ) -> Assessment:
-    """The assessment of one secret."""
+    """The assessment of one secret; `worth` is what guesses win, if a gain was given."""
     values = {
         "knows": knows,
         "seeks": seeks or ["the record"],
@@ -92,13 +104,20 @@ def told_of_one(
         "matching": figures["matching"],
         "right": right.posterior,
         "right_before": right.prior,
+        "membership": figures.get("posterior of membership", 0.0),
     }
     key = {"M": "target_membership", "R": "target_record", "A": "target_attribute"}[model[1]]
 
     def chart() -> Chart:
         return charts.before_and_after("What is known of one person", certain, right)
 
-    return Assessment.from_counts(
+    said = [Sentence("divulge.records", key, values)]
+    if worth is not None:
+        found = {"before": float(worth.prior), "after": float(worth.posterior)}
+        said.append(Sentence("divulge.records", "worth", found))
+    if weighed:
+        said.append(Sentence("divulge.records", "prior.weighed"))
+    return Assessment(
         attack="longitudinal" if model.endswith("L") else "records",
         model=model,
         dataset=dataset.name,
@@ -106,13 +125,31 @@ def told_of_one(
         seeks=tuple(seeks),
         secrets=1,
         subjects=dataset.subjects,
-        claim="exact",
+        claim=claim,
         certain=certain,
         right=right,
-        sentences=(Sentence("divulge.records", key, values),),
+        deterministic=certain,
+        probabilistic=right if worth is None else worth,
+        sentences=tuple(said),
+        by_gain=worth is not None,
         figures=dict(figures),
         _chart=chart,
     )
+
+
+def posterior_figures(shares: npt.NDArray[np.float64], labels: Sequence[str]) -> dict[str, float]:
+    """The likeliest values of a secret, by name; none where the secret is the record itself."""
+    if not labels:
+        return {}
+    ranked = np.argsort(-shares, kind="stable")[:MOST_VALUES_SHOWN]
+    return {f"posterior of {labels[i]}": float(shares[i]) for i in ranked if shares[i] > 0}
+
+
+def worth_of_belief(gain: Any, belief: npt.NDArray[np.float64]) -> float:
+    """What the best guess wins if secrets are believed in so much."""
+    from divulge.qif import Hyper, g_vulnerability
+
+    return float(g_vulnerability(Hyper.from_counts(belief[:, None]), gain).prior)
 
 
 def _code(column: Column, value: Any) -> int | None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -156,9 +157,11 @@ class Lattice:
             for size in range(min(len(fixed), self.at_most), 0, -1)
             for known in combinations(fixed, size)
         ]
-        steps = len(patterns) + max(1, len(rest))
+        # A set is a set's worth of work: half of them hold the first attribute of the chain.
+        inside = sum(_sets_among(len(rest), self.at_most - len(known)) for known in patterns)
+        total = inside + _sets_among(len(rest), self.at_most) - 1
         parts: list[LatticeCounts] = []
-        with work.step("Assessing every set of quasi-identifiers", steps) as step:
+        with work.step("Assessing every set of quasi-identifiers", total) as step:
             self._step = step
             parts.extend(self._within_blocks(known, rest) for known in patterns)
             parts.extend(self._down_the_chain(rest))
@@ -175,7 +178,8 @@ class Lattice:
         )
         del keys, blocks
         name = "known " + " ".join(map(str, known))
-        found = self._walk(ready, layout, self.at_most - len(known), name, 1.0)
+        share = _sets_among(len(rest), self.at_most - len(known))
+        found = self._walk(ready, layout, self.at_most - len(known), name, share)
         return self._sets(known, list(layout), found)
 
     def _down_the_chain(self, rest: Sequence[int]) -> Iterator[LatticeCounts]:
@@ -190,7 +194,7 @@ class Lattice:
                 ready, layout = self._grouped(
                     rows, np.zeros(len(rows.keys), np.int8), 0, 1, rest[place:]
                 )
-                share = float(len(rest) - place)
+                share = _sets_among(len(rest) - place, self.at_most) - 1
                 found = self._walk(ready, layout, self.at_most, name, share)
                 yield self._sets((), list(layout), found)
                 return
@@ -199,7 +203,8 @@ class Lattice:
                 rows, rows.keys, rows.layout[root], number, rest[place + 1 :]
             )
             rows = _Rows(ready.rows.keys, _NONE, None, layout)  # the old ones are let go
-            found = self._walk(ready, layout, self.at_most - 1, name, 1.0)
+            share = _sets_among(len(rest) - place - 1, self.at_most - 1)
+            found = self._walk(ready, layout, self.at_most - 1, name, share)
             yield self._sets((root,), list(layout), found)
             rows = _closed_up(ready, layout)
             del ready
@@ -441,6 +446,11 @@ def _folded(field: str, secrets: int, table: npt.NDArray[Any], digits: int) -> n
         )
     table = table.reshape(2**digits, *columns)
     return table.astype(np.int64) if field == "noted" else table
+
+
+def _sets_among(attributes: int, at_most: int) -> int:
+    """How many sets there are of at most so many attributes, the empty one included."""
+    return sum(comb(attributes, size) for size in range(min(attributes, at_most) + 1))
 
 
 def _cut(starts: Ints, rows: int, first: int = 0, last: int | None = None) -> list[tuple[int, int]]:

@@ -1,28 +1,34 @@
 """Linkage to a register: whose record is it, among the people whom a register names?
 
 Records and people are compared where they agree on the blocking attributes. Each comparison is a
-piece of evidence: agreement speaks for a pair by how much rarer it is among all pairs than among
-true ones (Fellegi and Sunter), so the score is the logarithm of how much more likely the pair is
-than chance, and the posterior over a record's candidates follows from the scores.
+piece of evidence: agreement speaks for a pair by how much more often true pairs agree than others
+(`agreement`), so the score is the logarithm of how much more likely the pair is than chance, and
+the posterior over a record's candidates, and nobody among them, follows from the scores
+(Bellomarini et al., Sec. 2.2 and Fig. 2; Fellegi and Sunter).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from divulge import work
-from divulge.assessment import Assessment, Chart, Sentence
+from divulge.assessment import Assessment
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
 from divulge.engines import DuckSession
-from divulge.qif import PriorPosterior
-from divulge.records import charts
-from divulge.work import Problem, Problems
+from divulge.records.agreement import Evidence, Vectors, agreements, estimated, from_truth
+from divulge.records.comparing import agrees, problems_with_comparisons
+from divulge.records.linked import Found, assessed
+from divulge.work import InvalidInput, Problem, Problems
 
-AGREEMENT = 0.95
-"""How often a true pair agrees on a comparison, if nothing else is said."""
-KINDS = ("equal", "near", "likeness")
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BY_TRUTH = "truth"
 
 
 def link(
@@ -31,7 +37,8 @@ def link(
     block: str | Iterable[str],
     compare: Mapping[str, Any] | None = None,
     truth: str | None = None,
-    agreement: float = AGREEMENT,
+    agreement: float | Mapping[str, float] | str | None = None,
+    coverage: float | None = None,
 ) -> Assessment:
     """Link a release to a register that names people, and say how often that is right.
 
@@ -40,13 +47,18 @@ def link(
         register: the people; it has the attributes by which records are compared.
         block: only who agrees on these is compared.
         compare: by attribute, how it is compared: `"equal"`; `("near", 2)`, at most so far
-            apart; `("likeness", 0.9)`, text that is alike (Jaro-Winkler).
+            apart; `("likeness", 0.9)`, text that is alike (Jaro-Winkler). A missing value says
+            nothing.
         truth: an id that both have, by which the links are judged.
-        agreement: how often the two values of one person agree on a comparison.
+        agreement: how often the two values of one person agree on a comparison: one number, or
+            some by attribute; `"truth"` counts it in the true pairs; what is not given is
+            estimated from the pairs themselves.
+        coverage: how likely a record's person is among its candidates; estimated from three
+            comparisons on, else taken to be certain.
 
     Returns:
         With a truth, how many records are linked rightly; else the chance that the best
-        candidate is right. Both are estimates: scores rest on `agreement`.
+        candidate is right. Both are estimates: scores rest on what agreement counts for.
 
     >>> import divulge as dv
     >>> pupils = dv.datasets.school_year_example()
@@ -55,23 +67,239 @@ def link(
     >>> found.probabilistic.posterior
     0.7
     """
-    blocks = as_names(block)
-    compare = dict(compare or {})
-    problems = Problems("link")
-    problems.extend("", _problems(release, register, blocks, compare, truth, agreement))
-    problems.raise_any()
-    names = list(dict.fromkeys([*blocks, *compare, *([truth] if truth else [])]))
-    with (
-        work.step("Linking to the register"),
-        DuckSession(release=_numbered(release, names), register=_numbered(register, names)) as duck,
-    ):
+    with _Linkage(release, register, block, compare, truth, agreement, coverage) as linkage:
+        return assessed(linkage.found())
+
+
+def candidates(
+    release: Dataset,
+    register: Dataset,
+    block: str | Iterable[str],
+    compare: Mapping[str, Any] | None = None,
+    truth: str | None = None,
+    agreement: float | Mapping[str, float] | str | None = None,
+    coverage: float | None = None,
+    most: int = 10,
+) -> pa.Table:
+    """The likeliest people for each record: row numbers from 0, score (in bits), probability.
+
+    This names who is taken for whom, so it is for the desk and not for a report. What does not
+    add up to 1 for a record is the chance of its other candidates, or of nobody in the register.
+
+    >>> import divulge as dv
+    >>> pupils = dv.datasets.school_year_example()
+    >>> likely = candidates(pupils, pupils, "gender", {"grade": "equal", "age": "equal"}, most=1)
+    >>> likely.column_names
+    ['record', 'person', 'score', 'probability']
+    """
+    with _Linkage(release, register, block, compare, truth, agreement, coverage) as linkage:
+        return linkage.candidates(most)
+
+
+class _Linkage:
+    """The pairs of one linkage in a database, and the evidence in them."""
+
+    def __init__(
+        self, release: Dataset, register: Dataset, block: str | Iterable[str],
+        compare: Mapping[str, Any] | None, truth: str | None,
+        agreement: Any, coverage: float | None,
+    ) -> None:  # fmt: skip
+        self.release, self.register, self.truth = release, register, truth
+        self.blocks, self.compare = as_names(block), dict(compare or {})
+        self.agreement, self.coverage = agreement, coverage
+        problems = Problems("link")
+        problems.extend("", self._problems())
+        problems.raise_any()
+        names = list(dict.fromkeys([*self.blocks, *self.compare, *([truth] if truth else [])]))
         # A user's names never reach SQL: DuckDB takes "Age" and "age" for one.
-        told = {name: f"value{number}" for number, name in enumerate(names)}
-        block_as, compare_as = [told[n] for n in blocks], {told[n]: k for n, k in compare.items()}
-        odds = _odds(duck, block_as, compare_as, agreement)
-        best = _best(block_as, compare_as, odds, told[truth] if truth else None)
-        figures = {k: v[0] for k, v in duck.arrays(best).items()}
-    return _assessment(release, register, [*blocks, *compare], truth, figures)
+        self._as = {name: f"value{number}" for number, name in enumerate(names)}
+        self._tables = {
+            "release": _numbered(release, names),
+            "register": _numbered(register, names),
+        }
+        self._open = ExitStack()
+
+    def __enter__(self) -> _Linkage:
+        with ExitStack() as opened:  # closed at once if anything goes wrong in here
+            opened.enter_context(work.step("Linking to the register"))
+            self._duck = opened.enter_context(DuckSession(**self._tables))
+            self._compare()
+            self._open = opened.pop_all()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._open.close()
+
+    def _compare(self) -> None:
+        """Compare all pairs of a block, and weigh the evidence in them."""
+        self._duck.arrays(f"CREATE TEMP TABLE pairs AS {self._pairs()}")
+        [matched], [pairs] = self._duck.arrays(
+            "SELECT count(DISTINCT record) AS matched, count(*) AS pairs FROM pairs"
+        ).values()
+        self.matched, self.pairs = int(matched), int(pairs)
+        self.evidence = self._evidence()
+        likely = self.evidence.share * self.pairs / max(1, self.matched)
+        self.covered = self.coverage if self.coverage is not None else min(1.0, likely)
+        if not self.compare and self.coverage is None:
+            self.covered = 1.0
+
+    def found(self) -> Found:
+        """What the posterior says of each record, and how it came about."""
+        told = self._duck.arrays(self._best())
+        rows = self.release.rows
+        place = told["record"].astype(np.int64)
+
+        def of_each(name: str) -> Any:
+            values = np.zeros(rows)
+            values[place] = np.ma.filled(told[name], 0.0)
+            return values
+
+        return Found(
+            self.release, self.register, (*self.blocks, *self.compare), self.truth is not None,
+            candidates=of_each("candidates"), chance=of_each("chance"),
+            right_guess=of_each("right_guess"), belief=of_each("belief"), pairs=self.pairs,
+            covered=self.covered, names=tuple(self.compare), evidence=self.evidence,
+            how=self._how(),
+        )  # fmt: skip
+
+    def candidates(self, most: int) -> pa.Table:
+        """The likeliest people for each record."""
+        import pyarrow as pa
+
+        told = self._duck.arrays(f"""
+            {self._ranked()}
+            SELECT record, person, log2(odds) AS score,
+                   odds / (total + {self._nobody}) AS probability
+            FROM ranked QUALIFY row_number() OVER (PARTITION BY record ORDER BY odds DESC, person)
+                                <= {int(most)}
+            ORDER BY record, odds DESC, person
+            """)  # numbers and our own names only
+        return pa.table(told)
+
+    def _pairs(self) -> str:
+        agree = " AND ".join(
+            f"a.{self._as[name]} IS NOT DISTINCT FROM b.{self._as[name]}" for name in self.blocks
+        )
+        compared = "".join(
+            f", {agrees(self._as[name], kind)} AS g{number}"
+            for number, (name, kind) in enumerate(self.compare.items())
+        )
+        true = f"a.{self._as[self.truth]} = b.{self._as[self.truth]}" if self.truth else "false"
+        return f"""
+            SELECT a.number AS record, b.number AS person,
+                   coalesce({true}, false) AS is_true {compared}
+            FROM release a JOIN register b ON {agree}
+            """  # our own names only
+
+    def _evidence(self) -> Evidence:
+        if not self.compare:
+            return Evidence(np.empty(0), np.empty(0), min(1.0, self.matched / max(1, self.pairs)))
+        columns = [f"g{number}" for number in range(len(self.compare))]
+        told = self._duck.arrays(
+            f"SELECT {', '.join(columns)}, count(*) AS pairs, "
+            "count(*) FILTER (is_true) AS true FROM pairs GROUP BY ALL ORDER BY ALL"
+        )
+        compared = np.column_stack([told[name] for name in columns]).astype(np.int8)
+        vectors = Vectors(compared, told["pairs"].astype(float), told["true"].astype(float))
+        if self.agreement == BY_TRUTH:
+            if not vectors.true.any():
+                message = "no true pair agrees on the block; nothing can be counted."
+                raise InvalidInput("link", [Problem("agreement", message)])
+            return from_truth(vectors)
+        pairs = max(1, self.pairs)
+        share = self.matched if self.coverage is None else self.coverage * self.matched
+        most = min(self.matched, self.register.rows) / pairs
+        given = agreements(self.agreement, list(self.compare))
+        return estimated(vectors, share / pairs, min(1.0, most), given)
+
+    def _how(self) -> str:
+        if not self.compare:
+            return "none"
+        if self.agreement == BY_TRUTH:
+            return "truth"
+        given = agreements(self.agreement, list(self.compare))
+        return "given" if None not in given else "estimated"
+
+    @property
+    def _nobody(self) -> str:
+        """The odds that nobody of a record's candidates is its person."""
+        return f"number * {(1 - self.covered) / max(self.covered, 1e-9)!r}::DOUBLE"
+
+    def _ranked(self) -> str:
+        score = " * ".join(
+            f"(CASE g{number} WHEN 1 THEN {yes!r} WHEN 0 THEN {no!r} ELSE 1.0 END)::DOUBLE"
+            for number, (yes, no) in enumerate(self.evidence.odds)
+        )
+        return f"""
+            WITH scored AS (SELECT record, person, is_true, {score or "1.0"} AS odds FROM pairs),
+            ranked AS (
+                SELECT *, max(odds) OVER w AS best, sum(odds) OVER w AS total,
+                       count(*) OVER w AS number
+                FROM scored WINDOW w AS (PARTITION BY record)
+            )
+            """  # numbers and our own names only
+
+    def _best(self) -> str:
+        return f"""
+            {self._ranked()}
+            SELECT record, any_value(number)::BIGINT AS candidates,
+                   any_value(best) / any_value(total + {self._nobody}) AS chance,
+                   avg(is_true::INT) FILTER (odds >= best * (1 - 1e-12)) AS right_guess,
+                   coalesce(sum(odds) FILTER (is_true), 0) / any_value(total + {self._nobody})
+                       AS belief
+            FROM ranked GROUP BY record ORDER BY record
+            """  # numbers and our own names only
+
+    def _problems(self) -> Iterator[Problem]:
+        yield from problems_with_comparisons(self.compare)
+        yield from problems_with_agreement(self.agreement, self.compare, self.truth)
+        if not self.blocks:
+            message = "names no attribute; all records would be compared with everybody."
+            yield Problem("block", message)
+        if self.coverage is not None and not 0 < self.coverage <= 1:
+            yield Problem("coverage", f"{self.coverage:g} is not between 0 and 1.")
+        if self.release.rows == 0:
+            yield Problem("release", "has no records.")
+        for place, names in (
+            ("block", self.blocks),
+            ("compare", self.compare),
+            ("truth", [self.truth] if self.truth else []),
+        ):
+            for name in names:
+                yield from _problems_with_column(place, name, self.release, self.register)
+
+
+def problems_with_agreement(
+    agreement: Any, compare: Iterable[str], truth: str | None
+) -> Iterator[Problem]:
+    """Whether what is said of agreement can be."""
+    if isinstance(agreement, str):
+        if agreement != BY_TRUTH:
+            message = f'"{agreement}" is no agreement: a number, numbers by attribute, "truth".'
+            yield Problem("agreement", message)
+        elif truth is None:
+            yield Problem("agreement", '"truth" counts true pairs; name the id in truth.')
+        return
+    given = agreement if isinstance(agreement, Mapping) else {"": agreement}
+    for name, rate in given.items():
+        if name and name not in compare:
+            message = f'"{name}" is not compared.'
+            yield Problem("agreement", message, value=name, allowed=list(compare))
+        if rate is not None and not 0 < rate < 1:
+            yield Problem("agreement", f"{rate:g} is not between 0 and 1.")
+
+
+def _problems_with_column(
+    place: str, name: str, release: Dataset, register: Dataset
+) -> Iterator[Problem]:
+    lacking = [dataset for dataset in (release, register) if name not in dataset.names]
+    for dataset in lacking:
+        message = f'dataset "{dataset.name}" has no attribute "{name}".'
+        yield Problem(place, message, value=name, allowed=dataset.names)
+    if not lacking:
+        types = {d.columns[name].values.type for d in (release, register)}
+        if len(types) > 1:
+            yield Problem(place, f'"{name}" has another type of value in the register.')
 
 
 def _numbered(dataset: Dataset, names: list[str]) -> Any:
@@ -79,166 +307,4 @@ def _numbered(dataset: Dataset, names: list[str]) -> Any:
 
     values = dataset.select(names).to_arrow()
     values = values.rename_columns([f"value{number}" for number in range(len(names))])
-    return values.append_column("record number", pa.array(range(dataset.rows), pa.int64()))
-
-
-def _pairs(blocks: list[str]) -> str:
-    agree = " AND ".join(f"a.{name} IS NOT DISTINCT FROM b.{name}" for name in blocks)
-    return f"release a JOIN register b ON {agree}"
-
-
-def _agrees(name: str, kind: Any) -> str:
-    """The condition under which two values agree; a missing one agrees with nothing."""
-    one, other = f"a.{name}", f"b.{name}"
-    if kind == "equal":
-        return f"coalesce({one} = {other}, false)"
-    what, bound = kind
-    if what == "near":
-        return f"coalesce(abs({one} - {other}) <= {float(bound)!r}, false)"
-    text = f"jaro_winkler_similarity({one}::VARCHAR, {other}::VARCHAR)"
-    return f"coalesce({text} >= {float(bound)!r}, false)"
-
-
-def _odds(
-    duck: DuckSession, blocks: list[str], compare: Mapping[str, Any], agreement: float
-) -> dict[str, tuple[float, float]]:
-    """The weight of agreement and of disagreement: by chance, pairs agree as all pairs do."""
-    if not compare:
-        return {}
-    chances = ", ".join(f"avg({_agrees(n, k)}::INT) AS {n}" for n, k in compare.items())
-    found = duck.arrays(f"SELECT {chances} FROM {_pairs(blocks)}")
-    odds = {}
-    for name in compare:
-        chance = min(max(float(found[name][0] or 0.0), 1e-9), 1 - 1e-9)
-        odds[name] = (agreement / chance, (1 - agreement) / (1 - chance))
-    return odds
-
-
-def _best(
-    blocks: list[str],
-    compare: Mapping[str, Any],
-    odds: Mapping[str, tuple[float, float]],
-    truth: str | None,
-) -> str:
-    score = " * ".join(
-        f"CASE WHEN {_agrees(n, kind)} THEN {odds[n][0]!r} ELSE {odds[n][1]!r} END"
-        for n, kind in compare.items()
-    )
-    right = f"a.{truth} = b.{truth}" if truth else "false"
-    return f"""
-        WITH pairs AS (
-            SELECT a."record number" AS record, {score or "1.0"} AS odds,
-                   coalesce({right}, false) AS is_right
-            FROM {_pairs(blocks)}
-        ),
-        ranked AS (
-            SELECT *, max(odds) OVER w AS best, sum(odds) OVER w AS total, count(*) OVER w AS number
-            FROM pairs WINDOW w AS (PARTITION BY record)
-        ),
-        guesses AS (
-            SELECT record, any_value(number) AS candidates,
-                   any_value(best) / any_value(total) AS chance,
-                   avg(is_right::INT) AS right_guess
-            FROM ranked WHERE odds >= best * (1 - 1e-12) GROUP BY record
-        )
-        SELECT count(*) AS matched, coalesce(sum(candidates), 0)::BIGINT AS pairs,
-               coalesce(avg(chance), 0) AS chance, coalesce(sum(right_guess), 0) AS right_guesses,
-               count(*) FILTER (candidates = 1 AND right_guess = 1) AS certain_right,
-               count(*) FILTER (candidates = 1) AS alone
-        FROM guesses
-        """
-
-
-def _assessment(
-    release: Dataset,
-    register: Dataset,
-    knows: list[str],
-    truth: str | None,
-    found: Mapping[str, Any],
-) -> Assessment:
-    rows = release.rows
-    if truth:
-        right = round(float(found["right_guesses"]), 9)
-        certain = int(found["certain_right"])
-    else:
-        right = float(found["chance"]) * int(found["matched"])
-        certain = int(found["alone"])
-    sure = PriorPosterior(0, certain)
-    guessed = PriorPosterior(rows / max(1, register.rows), right)
-    values = {
-        "subjects": release.subjects,
-        "total": rows,
-        "matched": int(found["matched"]),
-        "chance": float(found["chance"]),
-        "certain": certain,
-        "right": right,
-        "right_share": right / rows,
-    }
-
-    def chart() -> Chart:
-        shares = [PriorPosterior(p.prior / rows, p.posterior / rows) for p in (sure, guessed)]
-        return charts.before_and_after("Records linked to people", *shares)
-
-    return Assessment.from_counts(
-        attack="linkage",
-        model="link",
-        dataset=release.name,
-        knows=tuple(knows),
-        seeks=(),
-        secrets=rows,
-        subjects=release.subjects,
-        claim="estimate",
-        certain=sure,
-        right=guessed,
-        sentences=(Sentence("divulge.records", "linked" if truth else "linked_unknown", values),),
-        figures={
-            "candidate_pairs": int(found["pairs"]),
-            "with_candidates": int(found["matched"]),
-            "chance_of_the_best": float(found["chance"]),
-        },
-        _chart=chart,
-    )
-
-
-def _problems(
-    release: Dataset,
-    register: Dataset,
-    blocks: list[str],
-    compare: Mapping[str, Any],
-    truth: str | None,
-    agreement: float,
-) -> Iterator[Problem]:
-    yield from problems_with_comparisons(compare)
-    if not blocks:
-        yield Problem("block", "names no attribute; all records would be compared with everybody.")
-    if not 0 < agreement < 1:
-        yield Problem("agreement", f"{agreement:g} is not between 0 and 1.")
-    if release.rows == 0:
-        yield Problem("release", "has no records.")
-    for place, names in (
-        ("block", blocks),
-        ("compare", compare),
-        ("truth", [truth] if truth else []),
-    ):
-        for name in names:
-            for dataset in (release, register):
-                if name not in dataset.names:
-                    message = f'dataset "{dataset.name}" has no attribute "{name}".'
-                    yield Problem(place, message, value=name, allowed=dataset.names)
-            if all(name in d.names for d in (release, register)):
-                types = {d.columns[name].values.type for d in (release, register)}
-                if len(types) > 1:
-                    yield Problem(place, f'"{name}" has another type of value in the register.')
-
-
-def problems_with_comparisons(compare: Mapping[str, Any]) -> Iterator[Problem]:
-    """Whether each comparison is one that exists."""
-    for name, kind in compare.items():
-        if kind == "equal":
-            continue
-        what = kind[0] if isinstance(kind, (tuple, list)) and len(kind) == 2 else kind
-        if what not in KINDS[1:] or not isinstance(kind, (tuple, list)):
-            message = f'{kind!r} is not a comparison: "equal", ["near", 2] or ["likeness", 0.9].'
-            yield Problem(f'compare, "{name}"', message)
-        elif not isinstance(kind[1], (int, float)):
-            yield Problem(f'compare, "{name}"', "needs a number after its kind.")
+    return values.append_column("number", pa.array(range(dataset.rows), pa.int64()))

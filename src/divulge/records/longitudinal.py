@@ -22,9 +22,12 @@ from divulge.data.dictionary import as_names
 from divulge.engines import IntArray
 from divulge.records import charts
 from divulge.records.collective import collective
+from divulge.records.named_gain import gain_for
 from divulge.records.partition import Classes, Knowledge
+from divulge.records.room import require_room
 from divulge.records.secrets import Secrets
-from divulge.work import Problems
+from divulge.records.weights import weights_of
+from divulge.work import InvalidInput, Problem, Problems
 
 Duplicates: TypeAlias = Literal["error", "first", "random"]
 ABSENT = -1
@@ -93,6 +96,8 @@ def longitudinal(
     duplicates: Duplicates = "error",
     seed: int = 0,
     gain: Any = None,
+    prior: Any = None,
+    release: Sequence[Dataset | None] | None = None,
 ) -> Growth:
     """Attack the first dataset with the help of the others: one assessment for each prefix.
 
@@ -105,7 +110,10 @@ def longitudinal(
         duplicates: what becomes of an id that occurs more than once in a dataset: `error`, or
             the `first` or a `random` record is kept; how many were dropped is counted.
         seed: of the random choice.
-        gain: what guesses are worth (guesses x secret values); a right guess is worth 1 if none.
+        gain: what guesses are worth, as in `attack`; a right guess is worth 1 if none is given.
+        prior: how likely each focal record is the one she is after, as in `attack`.
+        release: the protected version of each dataset, None for one that was released as it is;
+            what is known is then taken from the datasets, and matches are looked for here.
 
     >>> import divulge as dv
     >>> years = [dv.datasets.school_year_example(1), dv.datasets.school_year_example(2)]
@@ -114,7 +122,12 @@ def longitudinal(
     [0.6, 0.8]
     """
     sought = [] if seeks is None else as_names(seeks)
-    [growth] = _grown(datasets, on, knows, [sought], duplicates, seed, gain)
+    if release is not None:
+        return _grown_in_release(
+            datasets, list(release), on=on, knows=knows, seeks=sought or None,
+            duplicates=duplicates, seed=seed, gain=gain, prior=prior,
+        )  # fmt: skip
+    [growth] = _grown(datasets, on, knows, [sought], duplicates, seed, gain, prior)
     return growth
 
 
@@ -136,7 +149,7 @@ def longitudinal_of_each(
     """
     secrets = list(seeks)
     wanted = [[] if secret is None else [secret] for secret in secrets]
-    grown = _grown(datasets, on, knows, wanted, duplicates, seed, None)
+    grown = _grown(datasets, on, knows, wanted, duplicates, seed, None, None)
     return dict(zip(secrets, grown, strict=True))
 
 
@@ -148,23 +161,51 @@ def _grown(
     duplicates: Duplicates,
     seed: int,
     gain: Any,
+    prior: Any,
 ) -> list[Growth]:
+    if not datasets:
+        raise InvalidInput("attack", [Problem("datasets", "give one dataset or more.")])
+    require_room(datasets, prior is not None)
     linked = link_years(datasets, on, duplicates, seed)
     known: list[str] = []
     for sought in wanted:
         known, _ = problems_with(datasets, on, knows, sought)
     secrets = [joint_secret(linked, sought) for sought in wanted]
+    gains = [gain_for(gain, secret_values(linked, sought)) for sought in wanted]
+    weights = None if prior is None else weights_of(linked.focal, prior)[linked.records]
     found: list[list[Assessment]] = [[] for _ in wanted]
     focal = linked.dataset
     with work.step("Linking datasets", len(datasets)) as step:
         for years, classes in enumerate(refined(linked, known), start=1):
             figures = {"datasets": years, "records_dropped": linked.dropped}
-            for sought, secret, assessments in zip(wanted, secrets, found, strict=True):
+            for sought, secret, worth, assessments in zip(
+                wanted, secrets, gains, found, strict=True
+            ):
                 model = f"C{'A' if sought else 'R'}{'S' if years == 1 else 'L'}"
-                make = partial(Secrets, classes, secret)
-                assessments.append(collective(focal, make, known, sought, model, gain, figures))
+                make = partial(Secrets, classes, secret, weights)
+                assessments.append(
+                    collective(focal, make, known, sought, model, worth, figures,
+                               weighed=weights is not None)
+                )  # fmt: skip
             step.advance()
     return [Growth(tuple(assessments), focal.subjects) for assessments in found]
+
+
+def _grown_in_release(
+    datasets: Sequence[Dataset], release: list[Dataset | None], **asked: Any
+) -> Growth:
+    """The same of protected versions: one attack for each prefix."""
+    from divulge.records.models import attack
+
+    goal = "R" if asked["seeks"] is None else "A"
+    found = []
+    with work.step("Linking datasets", len(datasets)) as step:
+        for years in range(1, len(datasets) + 1):
+            model = f"C{goal}{'S' if years == 1 else 'L'}"
+            one = attack(datasets[:years], model, release=release[:years], **asked)
+            found.append(described(one, {"datasets": years}))
+            step.advance()
+    return Growth(tuple(found), datasets[0].subjects)
 
 
 def refined(linked: Linked, known: Sequence[str]) -> Iterator[Classes]:
@@ -183,6 +224,15 @@ def joint_secret(linked: Linked, sought: Sequence[str]) -> Knowledge | None:
         return linked.column(sought[0])
     together = Classes.all_alike(len(linked.records)).refined([linked.column(n) for n in sought])
     return Knowledge(together.of_record, together.number)
+
+
+def secret_values(linked: Linked, sought: Sequence[str]) -> int | list[Any]:
+    """The values of a secret in the order of their codes; how many, if they have no name."""
+    if len(sought) == 1:
+        column = linked.focal.columns[sought[0]]
+        return [column.value(code) for code in range(column.cardinality)]
+    secret = joint_secret(linked, sought)
+    return len(linked.records) if secret is None else secret.cardinality
 
 
 def problems_with(

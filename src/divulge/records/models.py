@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,22 +18,28 @@ from divulge import work
 from divulge.assessment import Assessment
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
+from divulge.records.call import Call, matches, prior_of
 from divulge.records.collective import collective
-from divulge.records.individual import individual, matching
+from divulge.records.individual import individual
 from divulge.records.longitudinal import (
     Duplicates,
     Linked,
-    described,
-    joint_secret,
     link_years,
     problems_with,
+    secret_values,
 )
-from divulge.records.membership import membership
-from divulge.records.partition import Classes, Knowledge, in_common
-from divulge.records.release_pair import attack_release
+from divulge.records.membership import MEMBERSHIP
+from divulge.records.named_gain import gain_for
+from divulge.records.original_and_release import Pair
+from divulge.records.partition import Classes
+from divulge.records.population import attack_membership
+from divulge.records.release_pair import (
+    attack_one_in_release,
+    attack_release,
+)
+from divulge.records.room import require_room
 from divulge.records.secrets import Secrets
-from divulge.records.weights import weights_of
-from divulge.work import InvalidInput, Problem, Problems
+from divulge.work import Problem, Problems
 
 MODELS: Mapping[str, str] = {
     "IMS": "whether one person is in the release",
@@ -55,24 +61,6 @@ EVERYDAY_NAMES: Mapping[str, str] = {"prosecutor": "IRS", "journalist": "IMS", "
 """What others call the same models."""
 
 
-@dataclass(frozen=True)
-class _Call:
-    """An attack as it was asked for."""
-
-    model: str
-    datasets: tuple[Dataset, ...]
-    known: list[str]
-    sought: list[str]
-    linked: Linked
-    on: str | None = None
-    prior: Any = None
-    gain: Any = None
-
-    @property
-    def goal(self) -> str:
-        return self.model[1]
-
-
 def attack(
     dataset: Dataset | Sequence[Dataset],
     model: str = "CRS",
@@ -84,7 +72,7 @@ def attack(
     on: str | None = None,
     prior: Any = None,
     gain: Any = None,
-    release: Dataset | None = None,
+    release: Dataset | Sequence[Dataset | None] | None = None,
     duplicates: Duplicates = "error",
     seed: int = 0,
 ) -> Assessment:
@@ -98,16 +86,24 @@ def attack(
         target: of one person (models with I), the value of everything known; in a longitudinal
             attack a list of values, one a dataset (None where the person is absent).
         population: everybody who might be in the release (models with M).
-        on: the persistent id that links the datasets (models with L).
-        prior: what each record weighs before: numbers, or "weight" for the dataset's weights.
-        gain: what guesses are worth (guesses x secret values); a right guess is worth 1 if none.
-        release: the protected version of the records, row by row: what is known is then taken
-            from the dataset, and matches are looked for in the release.
+        on: the persistent id that links the datasets (models with L), and that tells whose a
+            record of a protected version is.
+        prior: how likely each record is the one she is after, before: numbers, an attribute, or
+            "weight" for the attribute that plays this role; in models with M, of the people of
+            the population.
+        gain: what guesses are worth: a matrix (guesses x secret values, in their order, a missing
+            one last; of membership: not in the release, in it), one of `divulge.qif.gains`, or
+            `{"guesses": 3}`, `{"within": 5}`, `{"worth": {...}, "wrong": 1}`; a right guess is
+            worth 1 if none is given.
+        release: the protected version: what is known is then taken from the dataset, and matches
+            are looked for in the release. Its records are those of the dataset, by `on` or in the
+            same order; of several datasets a list, None for one that was released as it is.
         duplicates: what becomes of an id that occurs twice: `error`, `first` or `random`.
         seed: of the random choice.
 
     Raises:
         InvalidInput: if the model or an attribute does not exist, or something is missing.
+        NotEnoughMemory: before the run, if it will not fit.
 
     >>> import divulge as dv
     >>> pupils = dv.datasets.school_year_example()
@@ -124,8 +120,9 @@ def attack(
     problems = Problems("attack")
     problems.extend("", problems_with_model(model))
     problems.raise_any()
-    problems.extend("", _problems_with_call(code, datasets, seeks, target, population, release))
+    problems.extend("", _problems_with_call(code, datasets, seeks, target, population))
     problems.raise_any()
+    require_room(datasets, prior is not None)
     if code.endswith("L"):
         linked = link_years(datasets, on, duplicates, seed)
         known, sought = problems_with(datasets, on or "", knows, seeks)
@@ -133,21 +130,33 @@ def attack(
         known = datasets[0].attributes(knows, "knows")
         _, sought = problems_with(datasets, "", known, seeks)
         linked = Linked(datasets[0], np.arange(datasets[0].rows), (), 0)
-    call = _Call(code, datasets, known, sought, linked, on, _prior(linked, prior), gain)
+    pair = None
     if release is not None:
-        return attack_release(datasets[0], release, known, sought, code)
+        after = (release,) if isinstance(release, Dataset) else tuple(release)
+        pair = Pair.of(datasets, after, on, known, sought)
+    call = Call(code, datasets, known, sought, linked, on, prior, gain, pair)
     if call.goal == "M":
         assert population is not None  # noqa: S101  # else the problem was raised
-        return _membership(call, population, target)
+        call = replace(call, gain=gain_for(gain, MEMBERSHIP))
+        return attack_membership(call, population, target)
+    call = replace(
+        call, prior=prior_of(linked, prior), gain=gain_for(gain, secret_values(linked, sought))
+    )
     return _of_one(call, target) if code.startswith("I") else _of_everybody(call)
 
 
-def _of_everybody(call: _Call) -> Assessment:
+def _of_everybody(call: Call) -> Assessment:
+    if call.pair is not None:
+        secrets_ = call.secrets(Classes.all_alike(len(call.linked.records)))
+        return attack_release(
+            call.pair, call.linked, call.known, call.sought, call.model, secrets_, call.gain
+        )
+
     def secrets() -> Secrets:
         classes = Classes.all_alike(len(call.linked.records))
         for year in range(len(call.datasets)):
             classes = classes.refined(call.linked.knowledge(year, call.known))
-        return Secrets(classes, joint_secret(call.linked, call.sought), call.prior)
+        return call.secrets(classes)
 
     def key() -> dict[str, object]:
         digest = hashlib.sha256(call.linked.records.tobytes())
@@ -170,107 +179,27 @@ def _of_everybody(call: _Call) -> Assessment:
     focal = call.linked.dataset
     with work.step(f"Counting {focal.subjects} who look alike"):
         return collective(
-            focal, secrets, call.known, call.sought, call.model, call.gain, figures, key
-        )
+            focal, secrets, call.known, call.sought, call.model, call.gain, figures, key,
+            call.prior is not None,
+        )  # fmt: skip
 
 
-def _of_one(call: _Call, target: Any) -> Assessment:
-    matches = _matches(call, target, "target")
-    secrets = Secrets(
-        Classes.all_alike(len(matches)), joint_secret(call.linked, call.sought), call.prior
-    )
+def _of_one(call: Call, target: Any) -> Assessment:
+    met = matches(call, target, "target")
+    secrets = call.secrets(Classes.all_alike(len(met)))
     labels: list[str] = []
     if len(call.sought) == 1:
         column = call.datasets[0].columns[call.sought[0]]
         labels = [str(column.value(i)) for i in range(column.cardinality)]
     elif secrets.secret is not None:
         labels = [f"combination {i + 1}" for i in range(secrets.secret.cardinality)]
+    if call.pair is not None:
+        return attack_one_in_release(
+            call.pair, call.linked, call.known, call.sought, call.model, secrets, met, labels,
+            call.gain,
+        )  # fmt: skip
     focal = call.linked.dataset
-    return individual(focal, secrets, matches, call.known, call.sought, call.model, labels)
-
-
-def _matches(call: _Call, target: Any, argument: str) -> Any:
-    """Which focal records have the target's values, in every dataset."""
-    told = target if isinstance(target, Sequence) else [target]
-    if len(told) != len(call.datasets):
-        message = f"give what is known in each of the {len(call.datasets)} datasets."
-        raise InvalidInput("attack", [Problem(argument, message)])
-    matches = np.ones(len(call.linked.records), bool)
-    years = ((call.linked.focal, call.linked.records), *call.linked.years)
-    for (dataset, places), values in zip(years, told, strict=True):
-        if values is None:
-            matches &= places < 0
-            continue
-        columns = [(n, dataset.columns[n]) for n in call.known if n in dataset.names]
-        here = np.append(matching(columns, values, argument), False)
-        matches &= here[places]
-    if not matches.any():
-        message = "no record has these values together."
-        raise InvalidInput("attack", [Problem(argument, message)])
-    return matches
-
-
-def _membership(call: _Call, population: Dataset | Sequence[Dataset], target: Any) -> Assessment:
-    """Count the classes of the release and of the population side by side."""
-    people = (population,) if isinstance(population, Dataset) else tuple(population)
-    people = (*people, *call.datasets[len(people) :])
-    problems = Problems("attack")
-    for name in call.known:
-        if any(name in d.names and name not in p.names
-               for d, p in zip(call.datasets, people, strict=True)):  # fmt: skip
-            problems.add("population", f'has no attribute "{name}".', name, people[0].names)
-    problems.raise_any()
-    living = Linked(people[0], np.arange(people[0].rows), (), 0)
-    if call.linked.years:
-        living = link_years(people, call.on, "error", 0)
-    of_release, of_people = _side_by_side(call, living)
-    both = [
-        Knowledge(np.concatenate([one.codes, other.codes]), max(one.cardinality, other.cardinality))
-        for one, other in zip(of_release, of_people, strict=True)
-    ]
-    classes = Classes.all_alike(len(call.linked.records) + len(living.records)).refined(both)
-    inside = classes.of_record[: len(call.linked.records)]
-    everybody = classes.of_record[len(call.linked.records) :]
-    place = None
-    if target is not None:
-        sought = _Call(call.model, people, call.known, [], living)
-        place = int(everybody[np.flatnonzero(_matches(sought, target, "target"))[0]])
-    found = membership(
-        call.linked.dataset,
-        np.bincount(inside, minlength=classes.number),
-        np.bincount(everybody, minlength=classes.number),
-        call.known,
-        call.model,
-        place,
-    )
-    if call.linked.years:
-        found = described(found, {"datasets": len(call.datasets)})
-    return found
-
-
-def _side_by_side(call: _Call, living: Linked) -> tuple[list[Knowledge], list[Knowledge]]:
-    """What is known of the release and of the population, with the same codes for the same."""
-    released: list[Knowledge] = []
-    people: list[Knowledge] = []
-    releases = ((call.linked.focal, call.linked.records), *call.linked.years)
-    populations = ((living.focal, living.records), *living.years)
-    for (one, here), (other, there) in zip(releases, populations, strict=True):
-        names = [name for name in call.known if name in one.names]
-        ours, theirs = in_common(names, one, other)
-        for knowledge, known in zip(ours, theirs, strict=True):
-            absent = knowledge.cardinality
-            for each, places, told in ((knowledge, here, released), (known, there, people)):
-                codes = np.append(each.codes, absent)
-                told.append(Knowledge(codes[places], absent + 1))
-    return released, people
-
-
-def _prior(linked: Linked, prior: Any) -> Any:
-    """The weights of the focal records, or None."""
-    if prior is None:
-        return None
-    weights = weights_of(linked.focal, prior)
-    return weights[linked.records]
+    return individual(focal, secrets, met, call.known, call.sought, call.model, labels, call.gain)
 
 
 def problems_with_model(model: str) -> Iterable[Problem]:
@@ -286,7 +215,6 @@ def _problems_with_call(
     seeks: Any,
     target: Any,
     population: Any,
-    release: Any,
 ) -> Iterator[Problem]:
     """Whether all that the model needs is there, and nothing that it does not take."""
     if not all(isinstance(dataset, Dataset) for dataset in datasets) or not datasets:
@@ -333,11 +261,6 @@ def _problems_with_call(
             model[1] != "M" and population is not None,
             "population",
             f"{model} needs none; whether somebody is in the release asks {model[0]}M{model[2]}.",
-        ),
-        (
-            release is not None and model not in ("CRS", "CAS"),
-            "release",
-            "a protected version can be attacked with CRS and CAS.",
         ),
     ):
         if wrong:

@@ -11,12 +11,21 @@ from pydantic import BaseModel, ConfigDict, Field
 from divulge.assessment import Assessment
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
-from divulge.records.linkage import AGREEMENT, link, problems_with_comparisons
+from divulge.records.comparing import problems_with_comparisons
+from divulge.records.linkage import link, problems_with_agreement
 from divulge.records.longitudinal import longitudinal
 from divulge.records.models import EVERYDAY_NAMES, attack, problems_with_model
+from divulge.records.named_gain import problems_with_gain
 from divulge.work import Problem
 
 Target = dict[str, Any]
+
+
+Gain = dict[str, Any] | list[list[float]] | None
+GAIN = (
+    "What guesses are worth: { guesses = 3 }, { within = 5 }, { worth = { yes = 10 }, wrong = 1 }, "
+    "or rows of numbers, one row a guess."
+)
 
 
 class _Settings(BaseModel):
@@ -34,8 +43,19 @@ class RecordsSettings(_Settings):
     target: Target | list[Target | None] | None = Field(
         None, description="The values of one person, by attribute (models with I)."
     )
-    prior: str | None = Field(None, description="An attribute that weighs records, or weight.")
-    on: str | None = Field(None, description="The id that links datasets (models with L).")
+    prior: str | None = Field(
+        None, description="An attribute: how likely each record is the one she is after."
+    )
+    gain: Gain = Field(None, description=GAIN)
+    on: str | None = Field(
+        None, description="The id that links datasets (models with L) and protected versions."
+    )
+    by: str | None = Field(
+        None, description="Who bears the risk: an attribute, whose groups the report then shows."
+    )
+    protected: bool = Field(
+        False, description="After the original datasets come their protected versions."
+    )
     duplicates: Literal["error", "first", "random"] = "error"
     seed: int = 0
 
@@ -43,7 +63,8 @@ class RecordsSettings(_Settings):
 class RecordsAttack:
     """Datasets, attacked by somebody who knows some attributes of the people in them.
 
-    A membership attack takes the release first and the population last.
+    A membership attack takes the population last. With `protected`, the originals come first, and
+    after them as many protected versions.
     """
 
     Settings: ClassVar[type[BaseModel]] = RecordsSettings
@@ -54,12 +75,11 @@ class RecordsAttack:
         """A model that exists, as many datasets as it takes, attributes that exist."""
         yield from problems_with_model(settings.model)
         model = EVERYDAY_NAMES.get(settings.model, settings.model)
-        datasets = 1 + (model[1:2] == "M")
-        if model.endswith("S") and len(names) > datasets:
-            wanted = "the release and the population" if datasets == 2 else "one"
-            yield Problem("dataset", f"names {len(names)}; {model} takes {wanted}.")
-        if model[1:2] == "M" and len(names) < 2:
-            yield Problem("dataset", f"{model} takes the release and, last, the population.")
+        yield from _problems_with_number(model, len(names), settings.protected)
+        yield from problems_with_gain(settings.gain)
+        if names and settings.by is not None:
+            of, attributes = list(names.items())[-1 if model[1:2] == "M" else 0]
+            yield from problems_with_names("by", [settings.by], attributes, f'dataset "{of}"')
         if model[1:2] == "A" and settings.seeks is None:
             yield Problem("seeks", f"is missing; {model} infers an attribute.")
         if model[:1] == "I" and settings.target is None:
@@ -70,9 +90,13 @@ class RecordsAttack:
         """Run the model."""
         model = EVERYDAY_NAMES.get(settings.model, settings.model)
         population = datasets[-1] if model[1] == "M" else None
-        seen = datasets[:-1] if model[1] == "M" else datasets
-        given = settings.model_dump(exclude={"model"})
-        return attack(list(seen), settings.model, population=population, **given)
+        seen = list(datasets[:-1] if model[1] == "M" else datasets)
+        release = None
+        if settings.protected:
+            seen, release = seen[: len(seen) // 2], seen[len(seen) // 2 :]
+        given = settings.model_dump(exclude={"model", "protected", "by"})
+        found = attack(seen, settings.model, population=population, release=release, **given)
+        return _shown_by(found, settings.by)
 
 
 class LongitudinalSettings(_Settings):
@@ -81,6 +105,13 @@ class LongitudinalSettings(_Settings):
     on: str = Field(description="The id that links the datasets.")
     knows: str | list[str] | None = Field(None, description="What she knows in every dataset.")
     seeks: str | list[str] | None = Field(None, description="The secret; none: who is who.")
+    prior: str | None = Field(
+        None, description="An attribute: how likely each record is the one she is after."
+    )
+    gain: Gain = Field(None, description=GAIN)
+    protected: bool = Field(
+        False, description="After the original datasets come their protected versions."
+    )
     duplicates: Literal["error", "first", "random"] = "error"
     seed: int = 0
 
@@ -94,15 +125,22 @@ class LongitudinalAttack:
         self, settings: LongitudinalSettings, names: Mapping[str, Sequence[str]]
     ) -> Iterator[Problem]:
         """Two datasets or more, all with the id."""
+        yield from problems_with_gain(settings.gain)
         if len(names) < 2:
             yield Problem("dataset", "name two or more, the focal one first.")
+        if settings.protected and len(names) % 2:
+            yield Problem("dataset", "name the originals, then as many protected versions.")
         for dataset, attributes in names.items():
             yield from problems_with_names("on", [settings.on], attributes, f'dataset "{dataset}"')
         yield from _problems_with_names(settings, names)
 
     def run(self, settings: LongitudinalSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Link the years and assess the last prefix."""
-        growth = longitudinal(datasets, **settings.model_dump())
+        seen, release = list(datasets), None
+        if settings.protected:
+            seen, release = seen[: len(seen) // 2], seen[len(seen) // 2 :]
+        given = settings.model_dump(exclude={"protected"})
+        growth = longitudinal(seen, release=release, **given)
         return replace(growth.assessments[-1], attack="longitudinal", _chart=growth.chart)
 
 
@@ -114,7 +152,15 @@ class LinkageSettings(_Settings):
         default_factory=dict, description='By attribute: "equal", ["near", 2], ["likeness", 0.9].'
     )
     truth: str | None = Field(None, description="An id that both have, to judge the links.")
-    agreement: float = Field(AGREEMENT, description="How often the values of one person agree.")
+    agreement: float | dict[str, float] | Literal["truth"] | None = Field(
+        None, description="How often the values of one person agree; estimated if not given."
+    )
+    by: str | None = Field(
+        None, description="Who bears the risk: an attribute, whose groups the report then shows."
+    )
+    coverage: float | None = Field(
+        None, description="How likely a record's person is among its candidates."
+    )
 
 
 class LinkageAttack:
@@ -129,6 +175,11 @@ class LinkageAttack:
         if len(names) != 2:
             yield Problem("dataset", "name two: the release, then the register.")
         yield from problems_with_comparisons(settings.compare)
+        yield from problems_with_agreement(settings.agreement, settings.compare, settings.truth)
+        if names and settings.by is not None:
+            dataset, attributes = next(iter(names.items()))
+            of = f'dataset "{dataset}"'
+            yield from problems_with_names("by", [settings.by], attributes, of)
         for dataset, attributes in names.items():
             of = f'dataset "{dataset}"'
             yield from problems_with_names("block", as_names(settings.block), attributes, of)
@@ -139,7 +190,28 @@ class LinkageAttack:
     def run(self, settings: LinkageSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Link the release to the register."""
         release, register = datasets
-        return link(release, register, **settings.model_dump())
+        found = link(release, register, **settings.model_dump(exclude={"by"}))
+        return _shown_by(found, settings.by)
+
+
+def _shown_by(found: Assessment, group: str | None) -> Assessment:
+    """The same assessment, with a chart of who bears the risk if that was asked for."""
+    return found if group is None else replace(found, _chart=lambda: found.by(group).chart())
+
+
+def _problems_with_number(model: str, number: int, protected: bool) -> Iterator[Problem]:
+    """As many datasets as the model takes."""
+    people = int(model[1:2] == "M")
+    seen = number - people
+    if people and seen < 1:
+        yield Problem("dataset", f"{model} takes the release and, last, the population.")
+    elif protected and seen % 2:
+        yield Problem("dataset", "name the originals, then as many protected versions.")
+    elif model.endswith("S") and seen > 1 + protected:
+        parts = ["the original and its protected version" if protected else "the release"]
+        wanted = " and ".join([*parts, *(["the population"] if people else [])])
+        wanted = "one" if wanted == "the release" else wanted
+        yield Problem("dataset", f"names {number}; {model} takes {wanted}.")
 
 
 def _problems_with_names(

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from divulge.engines import IntArray
 from divulge.qif import PriorPosterior
+from divulge.records.of_each import OfEach
 from divulge.records.partition import MANY_ROWS, Classes, Knowledge, numbered
 
 if TYPE_CHECKING:
@@ -193,3 +194,28 @@ class Secrets:
             joint = sparse.coo_array((self.weight, places), shape).tocsc()
         hyper = qif.Hyper.from_counts(joint)
         return qif.g_vulnerability(hyper, gain)
+
+    def gained_of_each(self, gain: Any) -> FloatArray:
+        """What the best guess wins at each record, by a gain that is ready for use."""
+        from scipy import sparse
+
+        from divulge.records.payoff import payoffs
+
+        values = self.rows if self.secret is None else self.secret.cardinality
+        truth = np.arange(self.rows) if self.secret is None else self.secret.codes.astype(np.int64)
+        places = (self.classes.of_record, truth)
+        joint = sparse.coo_array((self.weight, places), (self.classes.number, values)).tocsr()
+        return payoffs(gain, joint, self.classes.of_record, truth)
+
+    def of_each(self, gain: Any = None) -> OfEach:
+        """What is known of each record, before and after."""
+        blind = self.blind
+        worth = None
+        if gain is not None:
+            worth = blind.gained_of_each(gain), self.gained_of_each(gain)
+        return OfEach(
+            (blind.certain_of_each, self.certain_of_each),
+            (blind.right_of_each, self.right_of_each),
+            worth,
+            self.prior,
+        )

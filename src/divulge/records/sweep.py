@@ -98,6 +98,8 @@ def _problems_with_attributes(
 
 def _wanted(problems: Problems, sizes: int | Iterable[int] | None, attributes: int) -> list[int]:
     """The sizes of the sets that are asked for."""
+    if attributes == 0:
+        return [1]  # that nothing is known is said already
     if sizes is None:
         wanted = list(range(1, attributes + 1))
     elif isinstance(sizes, int):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from divulge import work
 from divulge.data import Dataset
 from divulge.engines import DuckSession
+from divulge.records.weights import weights_of
 
 if TYPE_CHECKING:
     from divulge.records.sweep_result import Figures
@@ -20,34 +22,45 @@ def counted_by_sql(
     dataset: Dataset, known: Sequence[str], sought: Sequence[str], at_most: int, weight: str | None
 ) -> Figures:
     """One group-by a set and secret."""
+    import pyarrow as pa
+
     from divulge.records.sweep_result import Figures
 
-    if weight is not None:
-        raise work.DivulgeError('engine="duckdb" does not weigh records; take away the weight role')
     sets = [s for size in range(1, at_most + 1) for s in combinations(range(len(known)), size)]
     found: dict[str, list[float]] = {}
     # A user's names never reach SQL: DuckDB takes "Age" and "age" for one.
     known_as = [f"known{i}" for i in range(len(known))]
     sought_as = [f"sought{i}" for i in range(len(sought))]
     codes = dataset.codes([*known, *sought]).rename_columns([*known_as, *sought_as])
+    weights = np.ones(dataset.rows) if weight is None else weights_of(dataset, weight)
+    codes = codes.append_column("weight", pa.array(weights))
     with (
         DuckSession(records=codes) as duck,
         work.step("Assessing every set of quasi-identifiers", len(sets)) as step,
     ):
         for chosen in sets:
             names = [known_as[i] for i in chosen]
-            told = {name: v[0] for name, v in duck.arrays(_sizes(names)).items()}
+            told = dict(_named("", duck.arrays(_sizes(names)), weight is not None))
             for secret, named in zip(sought, sought_as, strict=True):
                 found_of = duck.arrays(_secret(names, named))
-                told.update({f"{secret}.{name}": v[0] for name, v in found_of.items()})
+                told.update(_named(f"{secret}.", found_of, weight is not None))
             for name, value in told.items():
                 found.setdefault(name, []).append(value)
             step.advance()
-    columns: dict[str, Any] = {
-        name: np.array(values, np.float64 if name.endswith(".capacity") else np.int64)
-        for name, values in found.items()
-    }
+    columns = {name: np.array(values) for name, values in found.items()}
     return Figures(np.array([sum(1 << i for i in s) for s in sets], np.int64), columns)
+
+
+def _named(
+    secret: str, found: Mapping[str, npt.NDArray[Any]], weighed: bool
+) -> Iterator[tuple[str, Any]]:
+    """The figures of one set as the sweep names them; weighted ones if there is a weight."""
+    for name, values in found.items():
+        plain = name.removeprefix("weighted_")
+        if plain == name:
+            yield f"{secret}{name}", values[0]
+        elif weighed:
+            yield f"weighted.{secret}{plain}", values[0]
 
 
 def _sizes(names: Sequence[str]) -> str:
@@ -58,8 +71,11 @@ def _sizes(names: Sequence[str]) -> str:
                count(*) FILTER (size BETWEEN 3 AND 4) AS classes_of_3_to_4,
                count(*) FILTER (size BETWEEN 5 AND 9) AS classes_of_5_to_9,
                count(*) FILTER (size >= 10) AS classes_of_10_or_more,
-               min(size) AS k_anonymity
-        FROM (SELECT count(*) AS size FROM records GROUP BY {_list(names)})
+               min(size) AS k_anonymity,
+               sum(heaviest) AS weighted_classes,
+               coalesce(sum(heaviest) FILTER (size = 1), 0) AS weighted_singletons
+        FROM (SELECT count(*) AS size, max(weight) AS heaviest FROM records
+              GROUP BY {_list(names)})
         """
 
 
@@ -67,13 +83,16 @@ def _secret(names: Sequence[str], secret: str) -> str:
     return f"""
         WITH totals AS (SELECT {secret} AS x, count(*) AS total
                         FROM records GROUP BY x),
-        joint AS (SELECT {_list(names, numbered=True)}, {secret} AS x, count(*) AS n
+        joint AS (SELECT {_list(names, numbered=True)}, {secret} AS x, count(*) AS n,
+                         sum(weight) AS w
                   FROM records GROUP BY ALL),
         classes AS (SELECT sum(n) AS size, max(n) AS best, count(*) AS secrets,
-                           max(n / total) AS capacity
+                           max(n / total) AS capacity, sum(w) AS weighs, max(w) AS heaviest
                     FROM joint JOIN totals USING (x) GROUP BY {_numbers(names)})
         SELECT coalesce(sum(size) FILTER (secrets = 1), 0)::BIGINT AS pure,
-               sum(best)::BIGINT AS best, sum(capacity) AS capacity
+               sum(best)::BIGINT AS best, sum(capacity) AS capacity,
+               coalesce(sum(weighs) FILTER (secrets = 1), 0) AS weighted_pure,
+               sum(heaviest) AS weighted_best
         FROM classes
         """
 

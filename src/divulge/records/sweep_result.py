@@ -117,14 +117,22 @@ class Sweep:
 
     def to_arrow(self) -> pa.Table:
         """One row a set: what is known, and all figures."""
+        return self._table(np.arange(len(self)))
+
+    def _table(self, places: Ints) -> pa.Table:
+        """The rows of some sets; a million of them take a moment, so nothing is done one by one."""
         import pyarrow as pa
 
-        known = [self.names(place) for place in range(len(self))]
+        sets = self.figures.sets[places]
+        holds = np.column_stack([(sets >> i) & 1 for i in range(len(self.knows))])
+        starts = np.append(0, np.cumsum(holds.sum(axis=1)))
+        names = pa.array(self.knows, pa.string()).take(pa.array(np.nonzero(holds)[1]))
         columns: dict[str, Any] = {
-            "knows": pa.array(known, pa.list_(pa.string())),
-            "size": self.figures.size,
+            "knows": pa.ListArray.from_arrays(pa.array(starts, pa.int32()), names),
+            "size": self.figures.size[places],
         }
-        return pa.table({**columns, **self.figures.columns})
+        figures = {name: values[places] for name, values in self.figures.columns.items()}
+        return pa.table({**columns, **figures})
 
     def place(self, knows: str | Iterable[str]) -> int:
         """Which row a set of attributes has."""
@@ -173,29 +181,32 @@ class Sweep:
             chosen = chosen[self.figures.size == size]
         success = self.success(seeks, kind)
         ranked = chosen[np.argsort(-success[chosen], kind="stable")][:count]
-        table = self.to_arrow().take(ranked)
-        return table.append_column("success", [success[ranked]])
+        return self._table(ranked).append_column("success", [success[ranked]])
 
     def marginal(self, seeks: str | None = None, kind: Success = "deterministic") -> pa.Table:
         """What each attribute adds to a set without it: on average, and at worst."""
         import pyarrow as pa
 
-        success = dict(zip(self.figures.sets.tolist(), self.success(seeks, kind), strict=True))
-        success[0] = self.prior(seeks, kind)
+        # The empty set stands first: what is known before.
+        sets = np.append(0, self.figures.sets)
+        success = np.append(self.prior(seeks, kind), self.success(seeks, kind))
+        order = np.argsort(sets, kind="stable")
+        sets, success = sets[order], success[order]
         rows = []
         for i, name in enumerate(self.knows):
             bit = 1 << i
-            added = [
-                (after - success[known & ~bit], known & ~bit)
-                for known, after in success.items()
-                if known & bit and known & ~bit in success
-            ]
-            worst, beside = max(added, key=lambda each: each[0], default=(0.0, 0))
+            holding = np.flatnonzero(sets & bit)
+            without = np.searchsorted(sets, sets[holding] ^ bit)
+            met = sets[np.minimum(without, len(sets) - 1)] == sets[holding] ^ bit
+            holding, without = holding[met], without[met]
+            added = success[holding] - success[without]
+            worst = int(np.argmax(added)) if len(added) else None
+            beside = 0 if worst is None else int(sets[without[worst]])
             rows.append(
                 {
                     "attribute": name,
-                    "average": float(np.mean([more for more, _ in added])) if added else 0.0,
-                    "worst": float(worst),
+                    "average": float(added.mean()) if len(added) else 0.0,
+                    "worst": 0.0 if worst is None else float(added[worst]),
                     "worst_beside": [n for j, n in enumerate(self.knows) if beside >> j & 1],
                 }
             )

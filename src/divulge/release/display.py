@@ -47,7 +47,7 @@ def rows(verdict: Verdict) -> list[tuple[str, str, str, str, str]]:
             str(assessment.adversary),
             ", ".join(assessment.knows),
             _figure(assessment.certain.posterior, assessment.deterministic.posterior),
-            _figure(assessment.right.posterior, assessment.probabilistic.posterior),
+            _figure(assessment.right.posterior, assessment.guessed.posterior),
             _state(verdict, assessment),
         )
         for assessment in verdict.assessments

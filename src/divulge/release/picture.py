@@ -66,7 +66,10 @@ def adversaries(verdict: Verdict) -> Chart:
         return alt.layer(way, points, limits).properties(width=270, height=alt.Step(32))
 
     panels = [panel(title, first=number == 0) for number, title in enumerate(SUCCESSES.values())]
-    drawn = alt.hconcat(*panels, data=Chart.source(), spacing=28)
+    # Browsers set text wider than the renderer measures it: without room, long names are cut.
+    drawn = alt.hconcat(*panels, data=Chart.source(), spacing=28).properties(
+        padding={"left": 28, "top": 5, "right": 5, "bottom": 5}
+    )
     said = "; ".join(
         f"{r['adversary']}, {r['success']}, {r['kind']}: {percent(r['share'])}" for r in records
     )
@@ -76,7 +79,8 @@ def adversaries(verdict: Verdict) -> Chart:
 def _marks(verdict: Verdict, assessment: Assessment) -> list[dict[str, Any]]:
     marks = []
     for kind, title in SUCCESSES.items():
-        success = getattr(assessment, kind)
+        # What a gain is worth is no share; the picture shows what is guessed right.
+        success = assessment.deterministic if kind == "deterministic" else assessment.guessed
         row = {"adversary": assessment.adversary, "success": title}
         marks.append({**row, "kind": "before", "share": float(success.prior)})
         marks.append({**row, "kind": "after", "share": float(success.posterior)})
@@ -86,5 +90,6 @@ def _marks(verdict: Verdict, assessment: Assessment) -> list[dict[str, Any]]:
             if outcome.subject == assessment.adversary
             and outcome.limit.measure == f"{kind}.posterior"
             and outcome.limit.at_most is not None
+            and not (assessment.by_gain and kind == "probabilistic")
         ]
     return marks

@@ -1,0 +1,71 @@
+"""An attack as it was asked for: what all models need, checked and gathered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from divulge.data import Dataset
+from divulge.records.individual import matching
+from divulge.records.longitudinal import Linked, joint_secret
+from divulge.records.original_and_release import Pair
+from divulge.records.partition import Classes
+from divulge.records.secrets import Secrets
+from divulge.records.weights import weights_of
+from divulge.work import InvalidInput, Problem
+
+
+@dataclass(frozen=True)
+class Call:
+    """An attack as it was asked for."""
+
+    model: str
+    datasets: tuple[Dataset, ...]
+    known: list[str]
+    sought: list[str]
+    linked: Linked
+    on: str | None = None
+    prior: Any = None
+    gain: Any = None
+    pair: Pair | None = None
+
+    @property
+    def goal(self) -> str:
+        """What is sought: membership (M), a record (R), an attribute (A)."""
+        return self.model[1]
+
+    def secrets(self, classes: Classes) -> Secrets:
+        """The secret of each focal record among those that look alike."""
+        return Secrets(classes, joint_secret(self.linked, self.sought), self.prior)
+
+
+def matches(call: Call, target: Any, argument: str) -> Any:
+    """Which focal records have the target's values, in every dataset."""
+    told = target if isinstance(target, Sequence) else [target]
+    if len(told) != len(call.datasets):
+        message = f"give what is known in each of the {len(call.datasets)} datasets."
+        raise InvalidInput("attack", [Problem(argument, message)])
+    met = np.ones(len(call.linked.records), bool)
+    years = ((call.linked.focal, call.linked.records), *call.linked.years)
+    for (dataset, places), values in zip(years, told, strict=True):
+        if values is None:
+            met &= places < 0
+            continue
+        columns = [(n, dataset.columns[n]) for n in call.known if n in dataset.names]
+        here = np.append(matching(columns, values, argument), False)
+        met &= here[places]
+    if not met.any():
+        message = "no record has these values together."
+        raise InvalidInput("attack", [Problem(argument, message)])
+    return met
+
+
+def prior_of(linked: Linked, prior: Any) -> Any:
+    """The weights of the focal records, or None."""
+    if prior is None:
+        return None
+    weights = weights_of(linked.focal, prior)
+    return weights[linked.records]

@@ -1,0 +1,164 @@
+"""What is known of each secret, and so of all of them and of every group: who bears the risk.
+
+An attack that can say of every record whether it is certain and how likely the best guess is right
+says everything else by adding up. A prior on records weighs the sums.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.assessment import Assessment, Breakdown, Claim, Sentence
+from divulge.data import Column, Dataset
+from divulge.qif import PriorPosterior
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Described:
+    """Who is attacked and how, and in which words the outcome is told."""
+
+    dataset: str
+    subjects: str
+    knows: tuple[str, ...]
+    seeks: tuple[str, ...]
+    model: str
+    sentence: str
+    attack: str = "records"
+    claim: Claim = "exact"
+    notes: tuple[Sentence, ...] = ()
+    weighed: bool = False
+
+    def told(
+        self,
+        secrets: int,
+        certain: PriorPosterior,
+        right: PriorPosterior,
+        worth: PriorPosterior | None = None,
+    ) -> dict[str, Any]:
+        """All of an assessment but its shares and figures."""
+        values = {
+            "knows": self.knows,
+            "seeks": self.seeks,
+            "subjects": self.subjects,
+            "total": secrets,
+            "certain": certain.posterior,
+            "certain_share": certain.posterior / secrets,
+            "right": right.posterior,
+            "right_share": right.posterior / secrets,
+            "right_before": right.prior,
+        }
+        keys = [self.sentence, "guessed"]
+        said = [Sentence("divulge.records", key, values) for key in keys]
+        if worth is not None:
+            found = {"before": float(worth.prior), "after": float(worth.posterior)}
+            said.append(Sentence("divulge.records", "worth", found))
+        if self.weighed:
+            said.append(Sentence("divulge.records", "prior.weighed"))
+        return {
+            "attack": self.attack,
+            "model": self.model,
+            "dataset": self.dataset,
+            "knows": self.knows,
+            "seeks": self.seeks,
+            "secrets": secrets,
+            "subjects": self.subjects,
+            "claim": self.claim,
+            "certain": certain,
+            "right": right,
+            "sentences": (*said, *self.notes),
+            "by_gain": worth is not None,
+        }
+
+
+@dataclass(frozen=True)
+class OfEach:
+    """Of each secret, before and after: is it certain, how likely is the best guess right?
+
+    `worth` is what the best guess wins at each, if a gain was given; `weight` what each weighs.
+    """
+
+    certain: tuple[BoolArray, BoolArray]
+    right: tuple[FloatArray, FloatArray]
+    worth: tuple[FloatArray, FloatArray] | None = None
+    weight: FloatArray | None = None
+
+    def assessment(self, described: Described, **more: Any) -> Assessment:
+        """The figures of all secrets together."""
+        [found] = self._summed(np.zeros(len(self.certain[0]), np.int64), 1)
+        return _assessment(described, found, **more)
+
+    def by(self, described: Described, dataset: Dataset, group: str) -> Breakdown:
+        """The figures of every group of records of the dataset."""
+        [name] = dataset.attributes(group, "by")
+        return self.by_column(described, name, dataset.columns[name])
+
+    def by_column(self, described: Described, name: str, column: Column) -> Breakdown:
+        """The figures of the records that share a value."""
+        found = self._summed(column.codes, max(1, column.cardinality))
+        return Breakdown(
+            name,
+            {column.value(code): _assessment(described, each)
+             for code, each in enumerate(found) if each.secrets},
+        )  # fmt: skip
+
+    def _summed(self, codes: npt.NDArray[Any], groups: int) -> list[_Sums]:
+        def pair(of_each: tuple[Any, Any], weight: FloatArray | None) -> Any:
+            sums = [
+                np.bincount(codes, each if weight is None else each * weight, groups)
+                for each in of_each
+            ]
+            return np.column_stack(sums)
+
+        secrets = np.bincount(codes, minlength=groups)
+        total = np.bincount(codes, self.weight, groups)
+        certain = pair(self.certain, None)
+        sure, right = pair(self.certain, self.weight), pair(self.right, self.weight)
+        worth = None if self.worth is None else pair(self.worth, self.weight)
+        return [
+            _Sums(int(secrets[g]), float(total[g]), _pair(certain[g]), _pair(sure[g]),
+                  _pair(right[g]), None if worth is None else _pair(worth[g]))
+            for g in range(groups)
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Sums over a group: secrets, what they weigh, how many are certain; the rest is weighed."""
+
+    secrets: int
+    total: float
+    certain: PriorPosterior
+    sure: PriorPosterior
+    right: PriorPosterior
+    worth: PriorPosterior | None
+
+
+def _assessment(described: Described, found: _Sums, **more: Any) -> Assessment:
+    # A group that weighs nothing is never met: nothing is found of it.
+    total = found.total or 1.0
+    shares: dict[str, Any] = {
+        "deterministic": PriorPosterior(found.sure.prior / total, found.sure.posterior / total),
+        "probabilistic": PriorPosterior(found.right.prior / total, found.right.posterior / total),
+    }
+    worth = None
+    if found.worth is not None:
+        worth = PriorPosterior(found.worth.prior / total, found.worth.posterior / total)
+        shares["probabilistic"] = worth
+    scale = found.secrets / total
+    right = _pair([found.right.prior * scale, found.right.posterior * scale])
+    return Assessment(
+        **described.told(found.secrets, found.certain, right, worth), **shares, **more
+    )
+
+
+def _pair(sums: Any) -> PriorPosterior:
+    # A sum of shares like 1/3 ends a hair beside a whole number; the hair is not a finding.
+    rounded = [round(float(each), 9) for each in sums]
+    return PriorPosterior(*(int(each) if each == int(each) else each for each in rounded))

@@ -1,0 +1,94 @@
+"""What the adversary's best guess wins at each record, whatever a guess is worth to her.
+
+Her best guess is the same for all whom she cannot tell apart; what it wins depends on the truth
+about each. Equally good guesses are drawn.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.engines import IntArray
+from divulge.qif.gain import Gain, KGuesses
+from divulge.work import DivulgeError
+
+MOST_CELLS = 50_000_000
+SAME = 1e-12
+
+
+def payoffs(
+    gain: Gain, beliefs: Any, of_record: npt.NDArray[Any], truth: npt.NDArray[Any]
+) -> npt.NDArray[np.float64]:
+    """What her best guess wins at each record.
+
+    Args:
+        gain: what guesses are worth.
+        beliefs: classes x secret values, sparse: what each value weighs to her.
+        of_record: the class of each record.
+        truth: the secret value of each record; -1 where no guess can be right.
+
+    >>> from scipy import sparse
+    >>> beliefs = sparse.csr_array([[2.0, 1.0, 1.0]])
+    >>> payoffs(KGuesses(2), beliefs, np.zeros(3, int), np.arange(3)).tolist()
+    [1.0, 0.5, 0.5]
+    """
+    if isinstance(gain, KGuesses):
+        return _named_among(gain.guesses, beliefs, of_record, truth)
+    try:
+        matrix = np.asarray(gain.matrix(beliefs.shape[1]), np.float64)
+    except ValueError as error:
+        raise DivulgeError(f"who bears the risk cannot be told for this gain: {error}") from None
+    if beliefs.shape[0] * max(matrix.shape) > MOST_CELLS:
+        message = "too many classes and guesses to tell what a gain wins at each record"
+        raise DivulgeError(message)
+    expected = np.asarray(beliefs @ matrix.T)
+    best = expected >= expected.max(axis=1, keepdims=True) * (1 - SAME) - SAME
+    won = (best / best.sum(axis=1, keepdims=True)) @ matrix
+    # A truth that no guess can name still costs what a wrong guess costs, at the cheapest.
+    wrong = np.append(won, won.min(axis=1, keepdims=True), axis=1)
+    return np.asarray(wrong[of_record, truth], np.float64)
+
+
+def _named_among(
+    guesses: int, beliefs: Any, of_record: npt.NDArray[Any], truth: npt.NDArray[Any]
+) -> npt.NDArray[np.float64]:
+    """The chance that the truth is among the likeliest few; those that tie for a place draw."""
+    rows, columns, weights = entries(beliefs)
+    order = np.lexsort([-weights, rows])
+    first = np.append(True, (rows[order][1:] != rows[order][:-1]))
+    new = first | np.append(True, weights[order][1:] != weights[order][:-1])
+    start_of_class = np.flatnonzero(first)[np.cumsum(first) - 1]
+    starts = np.flatnonzero(new)
+    tied = np.diff(np.append(starts, len(order)))[np.cumsum(new) - 1]
+    heavier = starts[np.cumsum(new) - 1] - start_of_class
+    chance = np.empty(len(order))
+    chance[order] = np.clip((guesses - heavier) / tied, 0, 1)
+    return looked_up(rows, columns, chance, beliefs.shape[1], of_record, truth)
+
+
+def looked_up(
+    rows: IntArray,
+    columns: IntArray,
+    values: npt.NDArray[np.float64],
+    width: int,
+    of_record: npt.NDArray[Any],
+    truth: npt.NDArray[Any],
+) -> npt.NDArray[np.float64]:
+    """The value at (class, truth) of each record; 0 where there is none. Entries are in order."""
+    if len(rows) == 0:
+        return np.zeros(len(truth))
+    keys = rows * width + columns
+    wanted = of_record.astype(np.int64) * width + truth
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where((keys[place] == wanted) & (truth >= 0), values[place], 0.0)
+
+
+def entries(matrix: Any) -> tuple[IntArray, IntArray, npt.NDArray[np.float64]]:
+    """Rows, columns and values of a sparse matrix, in the order of rows and columns."""
+    ordered = matrix.tocsr()
+    ordered.sort_indices()
+    rows = np.repeat(np.arange(ordered.shape[0], dtype=np.int64), np.diff(ordered.indptr))
+    return rows, ordered.indices.astype(np.int64), np.asarray(ordered.data, np.float64)
