@@ -98,14 +98,11 @@ def bridges(problem: SuppressionProblem, share: FloatArray, tolerance: float) ->
     if not asked.any():
         return []
     return (
-        _around(problem, net, share, asked, tolerance)
-        if net
-        else _alone(problem, share, asked, tolerance)
+        _around(net, share, asked, tolerance) if net else _alone(problem, share, asked, tolerance)
     )
 
 
 def _around(
-    problem: SuppressionProblem,
     net: Network,
     share: FloatArray,
     asked: BoolArray,

@@ -69,7 +69,8 @@ def optimal_pattern(
     with work.step("Looking for the cheapest pattern"):
         search.relax()
         search.branch()
-        search.satisfy()
+        if not search.proven:
+            search.satisfy()
         best, first = search.incumbent, False
         if search.proven:
             best, first = first_of_ties(search.relaxation, best, budget)
@@ -130,12 +131,10 @@ class _Search:
 
     def satisfy(self) -> None:
         """Solve for whole patterns and cut them until one protects."""
-        if self.proven or self.budget.spent:
-            return
         model = Satisfying(self.pool, Bounds.open(len(self.pool.free)), None)
         while not self.proven and not self.budget.spent:
             work.check()
-            found, bound, _ = model.ask(self.incumbent, self.budget)
+            found, bound = model.ask(self.incumbent, self.budget)
             if isinstance(found, str):
                 return
             self._raise_bound(bound)

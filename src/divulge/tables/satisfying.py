@@ -41,14 +41,14 @@ class Satisfying:
             self._model.add(price <= most)
         self._fed = 0
 
-    def ask(self, hint: BoolArray, budget: Budget) -> tuple[BoolArray | Given, float, bool]:
-        """A pattern that keeps the cuts so far, a bound of its price, and whether it is proven."""
+    def ask(self, hint: BoolArray, budget: Budget) -> tuple[BoolArray | Given, float]:
+        """A pattern that keeps the cuts so far, and a bound of its price."""
         from ortools.sat.python import cp_model
 
         for cut in self.pool.cuts[self._fed :]:
             self._keep(cut)
         self._fed = len(self.pool.cuts)
-        self._model.clear_hints()
+        self._model.clear_hints()  # type: ignore[no-untyped-call]
         for variable, wanted in zip(self._chosen, hint[self.pool.free].tolist(), strict=True):
             self._model.add_hint(variable, wanted)
         solver = cp_model.CpSolver()
@@ -58,12 +58,11 @@ class Satisfying:
         solver.parameters.max_time_in_seconds = max(0.01, budget.left)
         status = solver.solve(self._model)
         if status == cp_model.INFEASIBLE:
-            return "none", np.inf, True
+            return "none", np.inf
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return "unknown", -np.inf, False
+            return "unknown", -np.inf
         columns = np.array([float(solver.value(variable)) for variable in self._chosen])
-        found = self.pool.pattern(columns)
-        return found, float(solver.best_objective_bound), status == cp_model.OPTIMAL
+        return self.pool.pattern(columns), float(solver.best_objective_bound)
 
     def _keep(self, cut: Cut) -> None:
         from ortools.sat.python import cp_model
@@ -88,7 +87,7 @@ def satisfied(
     model = Satisfying(pool, bounds, most)
     while not budget.spent:
         work.check()
-        found, _, _ = model.ask(hint, budget)
+        found, _ = model.ask(hint, budget)
         if isinstance(found, str):
             return found
         if pool.protects(found):
