@@ -12,10 +12,14 @@ from divulge.tables.files import (
     write_crosstab,
     write_jj,
 )
-from divulge.tables.insiders import Exposure, exposed_contributors
+from divulge.tables.insiders import Exposure, exposed_contributors, exposed_to_insiders
+from divulge.tables.linking import link, link_published
+from divulge.tables.optimal import optimal_pattern
+from divulge.tables.problem import SuppressionProblem
+from divulge.tables.published import Published
 from divulge.tables.sensitivity import sensitive_cells
 from divulge.tables.suppress import Suppression, suppress
-from divulge.tables.table import Published, Table, link, link_published
+from divulge.tables.table import Table
 
 __all__ = [
     "JJ",
@@ -25,12 +29,15 @@ __all__ = [
     "Intervals",
     "Published",
     "Suppression",
+    "SuppressionProblem",
     "Table",
     "assess",
     "exposed_contributors",
+    "exposed_to_insiders",
     "intervals",
     "link",
     "link_published",
+    "optimal_pattern",
     "read_complete_crosstab",
     "read_crosstab",
     "read_jj",

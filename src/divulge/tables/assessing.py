@@ -17,7 +17,8 @@ from divulge.tables.audit import intervals
 from divulge.tables.axis import IntArray
 from divulge.tables.counting import marginals
 from divulge.tables.linear import FloatArray
-from divulge.tables.table import Published, Table
+from divulge.tables.published import Published
+from divulge.tables.table import Table
 
 CATALOGUE = "divulge.tables"
 

@@ -22,8 +22,8 @@ from divulge.tables.disclosure import Disclosure, disclosure
 from divulge.tables.display import crosstab_html, kinds_of
 from divulge.tables.linear import INFINITE, FloatArray, Program
 from divulge.tables.network import UNBOUNDED, Network, network
+from divulge.tables.published import Published, floor
 from divulge.tables.structure import BoolArray, Key, Relations
-from divulge.tables.table import Published, floor
 from divulge.work import InvalidInput, Problem
 from divulge.work.conditions import Step
 
