@@ -3,6 +3,7 @@
 from divulge.tables.assessing import assess
 from divulge.tables.audit import Intervals, intervals
 from divulge.tables.axis import Axis
+from divulge.tables.cells import read_cells
 from divulge.tables.disclosure import Disclosure
 from divulge.tables.files import (
     JJ,
@@ -38,6 +39,7 @@ __all__ = [
     "link",
     "link_published",
     "optimal_pattern",
+    "read_cells",
     "read_complete_crosstab",
     "read_crosstab",
     "read_jj",

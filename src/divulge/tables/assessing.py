@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from divulge.assessment import Assessment, Chart, Sentence
+from divulge.assessment import Assessment, Sentence
 from divulge.qif import PriorPosterior
 from divulge.tables import charts
 from divulge.tables.audit import intervals
@@ -75,7 +75,7 @@ def assess(table: Table, published: Published, sensitive: Any, name: str = "tabl
             "narrowest_width": float(width.min()),
             "disclosed_cells": len(audited.disclosed),
         },
-        _chart=lambda: _drawn(width),
+        _chart=lambda: charts.audited(width, audited.crosstabs(structure.mask(sensitive))),
         _risk=lambda: after,
     )
 
@@ -99,10 +99,6 @@ def _nothing_sought(published: Published, name: str) -> Assessment:
         sentences=(Sentence(CATALOGUE, "none.text"),),
         figures={"suppressed_cells": int(published.suppressed.sum())},
     )
-
-
-def _drawn(width: FloatArray) -> Chart:
-    return charts.widths(width)
 
 
 def _sentences(

@@ -19,7 +19,7 @@ import numpy as np
 from divulge import work
 from divulge.tables.axis import IntArray
 from divulge.tables.disclosure import Disclosure, disclosure
-from divulge.tables.display import crosstab_html, kinds_of
+from divulge.tables.display import Crosstab, crosstabs, interval_texts, kinds_of
 from divulge.tables.linear import INFINITE, FloatArray, Program
 from divulge.tables.network import UNBOUNDED, Network, network
 from divulge.tables.published import Published, floor
@@ -96,11 +96,27 @@ class Intervals(Mapping[Key, tuple[Number, Number]]):
             )
         return {"integral": self.integral, "disclosed": len(self.disclosed), "cells": cells}
 
-    def _repr_html_(self) -> str:
+    def crosstabs(self, primary: Any = None) -> list[Crosstab]:
+        """What is published, with [from, to] in the suppressed cells; one a table.
+
+        >>> import divulge as dv
+        >>> published = dv.tables.Table.from_cells([[7, 11], [10, 60]]).publish({(0, 0)})
+        >>> intervals(published).crosstabs()[0].rows[0]
+        ('r1', '[7, 7]', '11', '18')
+        """
         published, structure = self.published, self.published.structure
-        nobody = published.suppressed & False
-        kinds = kinds_of(structure, published.suppressed, nobody, structure.mask(self.disclosed))
-        return crosstab_html(published.to_rows(), kinds)
+        found = {
+            int(cell): (self._number(low), self._number(high))
+            for cell, low, high in zip(self.cells, self.lower, self.upper, strict=True)
+        }
+        texts = list(interval_texts(published.texts(), found, published.decimals))
+        known = structure.mask(self.disclosed)
+        return crosstabs(
+            structure, texts, kinds_of(published.suppressed, structure.mask(primary), known)
+        )
+
+    def _repr_html_(self) -> str:
+        return "".join(table.html() for table in self.crosstabs())
 
     def _number(self, units: float) -> Number:
         if units == INFINITE:

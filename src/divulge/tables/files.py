@@ -70,7 +70,7 @@ def read_crosstab(path: Path | str, separator: str = ",") -> Published:
     structure = Structure.of_grid(axes)
     units, decimals = in_units(numbers)
     published = Published(structure, units.ravel(), hidden.ravel(), decimals)
-    _check_sums(published, problems)
+    check_sums(published, problems)
     return published
 
 
@@ -83,13 +83,14 @@ def read_complete_crosstab(path: Path | str, separator: str = ",") -> Table:
     return Table(published.structure, published.units, published.decimals)
 
 
-def write_crosstab(published: Published, path: Path | str) -> None:
-    """Write what is published as a crosstab; suppressed cells are `*`."""
+def write_crosstab(published: Published, path: Path | str, table: int = 0) -> None:
+    """Write what is published as a crosstab (one of several linked); suppressed cells are `*`."""
     with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows(published.to_rows())
+        csv.writer(file, lineterminator="\n").writerows(published.to_rows(table=table))
 
 
-def _check_sums(published: Published, problems: Problems) -> None:
+def check_sums(published: Published, problems: Problems) -> None:
+    """Refuse a published table of which whole sums do not add up: where, and by how much."""
     relations = published.structure.relations
     whole = np.ones(relations.count, dtype=bool)
     whole[relations.of_entry[published.suppressed[relations.cells]]] = False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,18 +38,17 @@ class Published:
         """The coordinates of the suppressed cells."""
         return [self.structure.addresses[cell] for cell in np.flatnonzero(self.suppressed)]
 
-    def to_rows(self, mark: str = "*") -> list[list[str]]:
-        """The table as rows of text, with a head; the first table where several are linked."""
+    def to_rows(self, mark: str = "*", table: int = 0) -> list[list[str]]:
+        """The table as rows of text, with a head; one of them where several are linked."""
         from divulge.tables.display import rows_of
 
-        texts = [mark if hidden else text for text, hidden in self._texts()]
-        return rows_of(self.structure, texts)
+        return rows_of(self.structure, self.texts(mark), table)
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self, table: int = 0) -> pa.Table:
         """One row a cell: its codes, its value (null if suppressed), whether it is suppressed."""
         import pyarrow as pa
 
-        axes, numbers = self.structure.grids[0], self.structure.numbers[0]
+        axes, numbers = self.structure.grids[table], self.structure.numbers[table]
         places = np.indices(numbers.shape).reshape(len(axes), -1)
         cells = numbers.ravel()
         codes = {
@@ -62,16 +60,17 @@ class Published:
         values = pa.array(shown, mask=hidden)
         return pa.table({**codes, self.measure: values, "suppressed": pa.array(hidden)})
 
-    def write(self, path: Path | str) -> None:
+    def write(self, path: Path | str, table: int = 0) -> None:
         """Write one row a cell to a CSV or Parquet file; it appears whole or not."""
-        Dataset.from_arrow(self.to_arrow()).write(path)
+        Dataset.from_arrow(self.to_arrow(table)).write(path)
 
-    def _texts(self) -> Iterable[tuple[str, bool]]:
+    def texts(self, mark: str = "*") -> list[str]:
+        """What is shown of every cell: its value, or a mark."""
         shown = out_of_units(self.units, self.decimals)
-        return (
-            (f"{value:.{self.decimals}f}" if self.decimals else str(value), bool(hidden))
+        return [
+            mark if hidden else (f"{value:.{self.decimals}f}" if self.decimals else str(value))
             for value, hidden in zip(shown.tolist(), self.suppressed.tolist(), strict=True)
-        )
+        ]
 
 
 def floor(structure: Structure, lowest: int) -> IntArray:

@@ -10,7 +10,7 @@ import numpy as np
 from divulge import work
 from divulge.tables.audit import bounds
 from divulge.tables.axis import IntArray
-from divulge.tables.display import crosstab_html, kinds_of
+from divulge.tables.display import Crosstab, crosstabs, kinds_of
 from divulge.tables.fast import fast_pattern
 from divulge.tables.optimal import Solution, optimal_pattern
 from divulge.tables.problem import SuppressionProblem
@@ -78,10 +78,14 @@ class Suppression:
             ],
         }
 
-    def _repr_html_(self) -> str:
+    def crosstabs(self) -> list[Crosstab]:
+        """What is published, with the sensitive and the other suppressed cells; one a table."""
         structure, hidden = self.table.structure, self.published.suppressed
-        kinds = kinds_of(structure, hidden, structure.mask(self.primary), hidden & False)
-        return crosstab_html(self.published.to_rows(), kinds)
+        kinds = kinds_of(hidden, structure.mask(self.primary), hidden & False)
+        return crosstabs(structure, self.published.texts(), kinds)
+
+    def _repr_html_(self) -> str:
+        return "".join(table.html() for table in self.crosstabs())
 
     def __repr__(self) -> str:
         primary = int(self.table.structure.mask(self.primary).sum())
@@ -163,6 +167,15 @@ def suppress(
     problem = suppression_problem(
         table, sensitive, width, upper, lower, cost, publish, margins, levels
     )
+    unit = 10**table.decimals if isinstance(cost, str) and cost == "value" else 1
+    return protect(table, problem, method, seconds, unit)
+
+
+def protect(
+    table: Table, problem: SuppressionProblem, method: str, seconds: float = 60.0, unit: int = 1
+) -> Suppression:
+    """Solve a suppression problem of a table, and audit the pattern; `unit` divides its costs."""
+    structure = table.structure
     solution = _solved(problem, table, method, seconds)
     if solution.hopeless:
         problems = Problems("suppress")
@@ -174,11 +187,10 @@ def suppress(
             problems.add(structure.label(cell), message)
         problems.raise_any()
     _audit(problem, solution, table)
-    unit = 10**table.decimals if isinstance(cost, str) and cost == "value" else 1
     return Suppression(
         table=table,
         pattern=structure.spread(solution.pattern),
-        primary=structure.spread(sensitive),
+        primary=structure.spread(problem.start),
         cost=solution.cost / unit if unit > 1 else solution.cost,
         bound=solution.bound / unit if unit > 1 else solution.bound,
         first=solution.first,
