@@ -57,7 +57,8 @@ def assess(table: Table, published: Published, sensitive: Any, name: str = "tabl
             else max(values.values()) / sum(values.values())
         )
     before = 1 / (_containing(table)[cells] + 1)
-    certain = int((width == 0).sum())
+    # Of whole numbers there may be only one where an interval of fractions leaves room.
+    certain = int((after == 1).sum())
     return Assessment.from_counts(
         attack="tables",
         model="audit",
@@ -116,7 +117,7 @@ def _sentences(
     }
     guessed = "guessed.exact" if exact.all() else "guessed.bound"
     said = [Sentence(CATALOGUE, "disclosed", values), Sentence(CATALOGUE, guessed, values)]
-    if certain == 0 and np.isfinite(width.min()):
+    if width.min() > 0 and np.isfinite(width.min()):
         said.append(Sentence(CATALOGUE, "narrowest.text", {"values": float(width.min()) + 1}))
     return tuple(said)
 

@@ -161,8 +161,7 @@ def bounds(
             low, high = flow_bounds(found, start[found.cells], wanted)
             step.advance(len(wanted))
             return low, high, True
-        low, high = _linear_bounds(relations, known, suppressed, wanted, step)
-        return low, high, False
+        return _bounds_by_component(relations, known, suppressed, wanted, step)
 
 
 def flow_bounds(net: Network, values: IntArray, wanted: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -214,37 +213,49 @@ def _program(relations: Relations, known: IntArray, suppressed: BoolArray) -> Pr
     )
 
 
-def _linear_bounds(
+def _bounds_by_component(
     relations: Relations, known: IntArray, suppressed: BoolArray, wanted: IntArray, step: Step
-) -> tuple[FloatArray, FloatArray]:
-    """Bounds by linear programs, one connected component of suppressed cells after the other."""
+) -> tuple[FloatArray, FloatArray, bool]:
+    """Bounds of one connected component of suppressed cells after the other.
+
+    Where a component is a network its bounds are flows, and integral. Elsewhere one linear
+    program serves all its cells: each begins from the vertex where the last one ended.
+    """
     low, high = np.zeros(len(wanted)), np.full(len(wanted), INFINITE)
+    integral = True
     for component in components(relations, suppressed):
         places = np.flatnonzero(component[wanted])
         if len(places) == 0:
             continue
-        inside = np.flatnonzero(component)
-        part = _program_of(relations, known, component)
+        part = _touching(relations, component)
+        found = network(part, component)
+        if found is not None:
+            start = feasible(part, known, component)
+            low[places], high[places] = flow_bounds(found, start[found.cells], wanted[places])
+            step.advance(len(places))
+            continue
+        integral = False
+        inside, program = np.flatnonzero(component), _program(part, known, component)
         for place in places:
             column = int(np.searchsorted(inside, wanted[place]))
-            low[place], high[place] = _extremes(part, column, len(inside))
+            low[place], high[place] = _extremes(program, column, len(inside))
             step.advance()
-    return low, high
+    return low, high, integral
 
 
-def _program_of(relations: Relations, known: IntArray, component: BoolArray) -> Program:
+def _touching(relations: Relations, component: BoolArray) -> Relations:
+    """The relations that some cell of a component stands in."""
     touching = np.zeros(relations.count, dtype=bool)
     touching[relations.of_entry[component[relations.cells]]] = True
     entries = touching[relations.of_entry]
     lengths = np.diff(relations.starts)[touching]
-    part = Relations(
+    return Relations(
         np.concatenate([[0], np.cumsum(lengths)]),
         relations.cells[entries],
         relations.signs[entries],
         relations.independent[touching],
         relations.names,
     )
-    return _program(part, known, component)
 
 
 def _extremes(program: Program, column: int, columns: int) -> tuple[float, float]:
