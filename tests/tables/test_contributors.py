@@ -49,13 +49,12 @@ def rich() -> dv.Dataset:
 
 def test_a_dominated_cell_is_protected_until_the_rule_is_content() -> None:
     table = Table.from_records(rich(), ["row", "column"], "turnover")
-    rules = {"p_percent": 10.0}
-    assert np.argwhere(sensitive_cells(table, **rules)).tolist()[0] == [0, 0]
-    found = suppress(table, margins="suppressible", **rules)
+    assert np.argwhere(sensitive_cells(table, p_percent=10)).tolist()[0] == [0, 0]
+    found = suppress(table, margins="suppressible", p_percent=10)
     low, high = intervals(found.published)[(0, 0)]
     assert high - 415 >= 35, "10% of 400 less the 5 of the third"
     assert 415 - low >= 35
-    by_width = suppress(table, margins="suppressible", rule_protection=False, **rules)
+    by_width = suppress(table, margins="suppressible", rule_protection=False, p_percent=10)
     assert by_width.required.max() == 1
 
 

@@ -50,12 +50,15 @@ def _crosstab(number: int, table: Crosstab) -> Any:
     """Cells as squares: colour, and the letter for those who see no colours."""
     import altair as alt
 
+    longest = max(len(name) for name in table.head[1:])
+    step = min(max(36, 8 * longest), max(28, 700 // len(table.head)))
+    angle = 0 if step >= 7 * longest else -40
     base = (
         alt.Chart(
             Chart.source(),
             title=alt.TitleParams(
                 table.title or "What is published",
-                subtitle="; ".join(f"{MARKS[kind]} {MEANINGS[kind]}" for kind in MARKS),
+                subtitle=[f"{MARKS[kind]}  {MEANINGS[kind]}" for kind in MARKS],
             ),
         )
         .transform_filter(alt.datum.table == number)
@@ -64,7 +67,7 @@ def _crosstab(number: int, table: Crosstab) -> Any:
                 "column:N",
                 sort=list(table.head[1:]),
                 title=None,
-                axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False),
+                axis=alt.Axis(orient="top", labelAngle=angle, domain=False, ticks=False),
             ),
             y=alt.Y(
                 "row:N",
@@ -82,8 +85,7 @@ def _crosstab(number: int, table: Crosstab) -> Any:
     letters = base.mark_text(fontSize=12).encode(
         text="text:N", color=alt.condition(pale, alt.value("#1f2a37"), alt.value("white"))
     )
-    width = min(54, max(28, 700 // len(table.head)))
-    return (squares + letters).properties(width=alt.Step(width), height=alt.Step(26))
+    return (squares + letters).properties(width=alt.Step(step), height=alt.Step(26))
 
 
 def _widths(of_sensitive: FloatArray) -> tuple[Any, list[dict[str, Any]], str]:

@@ -163,7 +163,8 @@ def interval_texts(
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,Arial,sans-serif;color:#1f2a37;margin:24px}"
-    "table{border-collapse:collapse;margin:16px 0}caption{text-align:left;color:#5b6472}"
+    "table{border-collapse:collapse;margin:16px 0}"
+    "caption{text-align:left;color:#5b6472;white-space:nowrap}"
     "th,td{padding:4px 10px;border:1px solid #dfe3e8;text-align:right}"
     "th[scope=row]{text-align:left}"
 )

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from divulge.tables.axis import Axis, IntArray
+from divulge.tables.linear import FloatArray
 from divulge.tables.problem import SuppressionProblem
 from divulge.tables.published import Published
 from divulge.tables.structure import BoolArray, Relations, Structure
@@ -177,8 +178,8 @@ def write_jj(
     path: Path | str,
     width: float = 0,
     cost: Sequence[int] = (),
-    upper: Sequence[float] = (),
-    lower: Sequence[float] = (),
+    upper: Sequence[float] | FloatArray = (),
+    lower: Sequence[float] | FloatArray = (),
 ) -> None:
     """Write a table and its sensitive cells in JJ format; `width` is the sliding protection.
 
