@@ -46,7 +46,7 @@ def smallest(table: Table, how_many: int) -> np.ndarray:
     return primary
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("make", [cube, two_tables, with_subtotals])
 def test_cubes_subtotals_and_linked_tables_equal_enumeration(
     make: Callable[[np.random.Generator], Table], seed: int

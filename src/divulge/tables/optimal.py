@@ -12,7 +12,7 @@ Ties are broken exactly (`ties.py`), so that the same table always gives the sam
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from divulge import work
 from divulge.tables.branching import Bounds, Relaxation, within_price
 from divulge.tables.cuts import Pool
 from divulge.tables.fast import Scopes, fast_pattern
+from divulge.tables.linear import FloatArray
 from divulge.tables.problem import SuppressionProblem
 from divulge.tables.satisfying import Satisfying
 from divulge.tables.structure import BoolArray
@@ -115,6 +116,7 @@ class _Search:
             work.check()
         if not self.proven and not self.budget.spent:
             self._repair(self.pool.pattern(columns))
+            self._guided(self.pool.shares(columns))
 
     def branch(self) -> None:
         """Ask for a pattern at the bound; where there is none, the bound rises."""
@@ -150,6 +152,13 @@ class _Search:
         repaired, hopeless = fast_pattern(self.problem, self.scopes, begin=pattern)
         if not hopeless:
             self._consider(repaired)
+
+    def _guided(self, share: FloatArray) -> None:
+        """The heuristic with cells the cheaper, the more the relaxation wants them suppressed."""
+        price = np.round(1000 * self.problem.cost * (1 - share)).astype(np.int64)
+        guided, hopeless = fast_pattern(replace(self.problem, cost=price + 1), self.scopes)
+        if not hopeless:
+            self._consider(guided)
 
     def _consider(self, pattern: BoolArray) -> None:
         if self.problem.price(pattern) < self.problem.price(self.incumbent):
