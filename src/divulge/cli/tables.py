@@ -2,99 +2,278 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from divulge.cli.showing import print_json, say, shown
 
+if TYPE_CHECKING:
+    from divulge.tables import Published, Suppression, Table
+    from divulge.tables.display import Crosstab
+
 FINE, LIMIT_FAILS = 0, 1
+MOST_COLUMNS, MOST_ROWS = 40, 120
 
 app = typer.Typer(
     help="Tables of totals: audit what is suppressed, suppress what must be.",
     no_args_is_help=True,
 )
 
-Crosstab = Annotated[
-    Path, typer.Argument(help="A crosstab with margins (CSV), totals last.", show_default=False)
+Source = Annotated[
+    Path,
+    typer.Argument(
+        help="A crosstab with margins (CSV, totals last), a JJ file (.jj), or with --by records.",
+        show_default=False,
+    ),
+]
+Published_ = Annotated[
+    list[Path],
+    typer.Argument(
+        help="A crosstab with margins, a JJ file, or with --by a file of one row a cell. "
+        "Several files are linked tables.",
+        show_default=False,
+    ),
+]
+By = Annotated[
+    list[str] | None,
+    typer.Option(help="The dimensions, as in region,sex. Once a table; several are linked."),
+]
+Value = Annotated[str | None, typer.Option(help="What is summed; counts if not given.")]
+Hierarchies = Annotated[
+    list[str] | None, typer.Option(help="Subtotals: region=levels.csv, a file of levels.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Separator = Annotated[str, typer.Option(help="What stands between fields.")]
+Separator = Annotated[str, typer.Option(help="What stands between fields of a crosstab.")]
+Html = Annotated[Path | None, typer.Option(help="Where a page with the crosstab goes.")]
+Percent = Annotated[float | None, typer.Option(help="A rule of sensitivity, in percent.")]
+Pair = Annotated[str | None, typer.Option(help="A rule of sensitivity: two numbers, as in 2,85.")]
 
 
 @app.command()
 def suppress(
-    crosstab: Crosstab,
-    min_frequency: Annotated[int, typer.Option(min=1, help="Smaller cells are sensitive.")],
-    width: Annotated[float, typer.Option(min=0, help="How wide their intervals become.")] = 1,
+    source: Source,
+    min_frequency: Annotated[
+        int | None, typer.Option(min=1, help="Cells with fewer contributors are sensitive.")
+    ] = None,
+    width: Annotated[
+        float | None, typer.Option(min=0, help="How wide the intervals of sensitive cells become.")
+    ] = None,
     zeros_primary: Annotated[bool, typer.Option(help="Whether 0 is sensitive too.")] = False,
+    dominance: Pair = None,
+    p_percent: Percent = None,
+    pq: Pair = None,
+    request: Percent = None,
+    singletons: Annotated[
+        bool, typer.Option(help="Whether a single contributor is sensitive.")
+    ] = False,
+    by: By = None,
+    value: Value = None,
+    contributor: Annotated[str | None, typer.Option(help="Whose records belong together.")] = None,
+    hierarchy: Hierarchies = None,
     method: Annotated[Literal["optimal", "fast"], typer.Option(help="How to choose.")] = "optimal",
+    cost: Annotated[
+        Literal["number", "value"], typer.Option(help="What a suppressed cell costs.")
+    ] = "number",
     margins: Annotated[
         Literal["published", "suppressible"], typer.Option(help="May totals be suppressed?")
     ] = "published",
     seconds: Annotated[float, typer.Option(min=0.01, help="How long to look.")] = 60,
-    out: Annotated[Path | None, typer.Option(help="Where the published table goes (CSV).")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Where the published table goes: a crosstab (CSV), or Parquet."),
+    ] = None,
+    html: Html = None,
     separator: Separator = ",",
     json: Json = False,
 ) -> None:
-    """Suppress the small cells of a crosstab, and as few others as protect them."""
+    """Suppress the sensitive cells of a table, and as few others as protect them."""
     from divulge import tables
     from divulge.cli.running import conditions
-    from divulge.tables.display import crosstab_text, kinds_of
-    from divulge.tables.files import read_complete_crosstab, write_crosstab
 
     with conditions(None):
-        table = read_complete_crosstab(crosstab, separator)
-        found = tables.suppress(
-            table,
-            min_frequency,
-            width,
-            zeros_primary,
-            method,
-            margins=margins,
-            seconds=seconds,
-        )
-    if out is not None:
-        write_crosstab(found.published, out)
+        if source.suffix.lower() == ".jj":
+            from divulge.tables.suppress import protect
+
+            given = tables.read_jj(source)
+            found = protect(given.table, given.problem(), method, seconds)
+        else:
+            found = tables.suppress(
+                _table(source, by, value, contributor, hierarchy, separator),
+                min_frequency,
+                width,
+                zeros_primary,
+                method,
+                dominance=_pair("--dominance", dominance, whole=True),
+                p_percent=p_percent,
+                pq=_pair("--pq", pq),
+                request=request,
+                singletons=singletons,
+                cost=cost,
+                margins=margins,
+                seconds=seconds,
+            )
+    _write(found.published, out)
     if json:
         with shown():
             print_json(found.to_dict())
-        return
-    structure = table.structure
-    hidden = found.published.suppressed
-    kinds = kinds_of(structure, hidden, structure.mask(found.primary), hidden & False)
-    primary = int(structure.mask(found.primary).sum())
-    with shown():
-        say(crosstab_text(found.published.to_rows(), kinds))
-        say(
-            f"\n{primary} sensitive cells (P) and {int(hidden.sum()) - primary} others (*) are "
-            f"suppressed. Cost {found.cost:g}, at least {found.bound:g} (gap {found.gap:.1%})."
-        )
+    _show(found.crosstabs(), [_told(found)], html, str(source.name), quiet=json)
 
 
 @app.command()
-def audit(crosstab: Crosstab, separator: Separator = ",", json: Json = False) -> None:
-    """Compute what the suppressed cells of a crosstab can be, and which are known after all."""
+def audit(
+    published: Published_,
+    by: By = None,
+    value: Value = None,
+    hierarchy: Hierarchies = None,
+    html: Html = None,
+    separator: Separator = ",",
+    json: Json = False,
+) -> None:
+    """Compute what the suppressed cells of a table can be, and which are known after all."""
     from divulge import tables
     from divulge.cli.running import conditions
-    from divulge.tables.display import crosstab_text, kinds_of
-    from divulge.tables.files import read_crosstab
 
     with conditions(None):
-        published = read_crosstab(crosstab, separator)
-        found = tables.intervals(published)
+        read = _published(published, by, value, hierarchy, separator)
+        found = tables.intervals(read)
         reasons = [str(why) for why in found.disclosures()]
     if json:
         with shown():
             print_json({**found.to_dict(), "reasons": reasons})
-    else:
-        structure = published.structure
-        nobody = published.suppressed & False
-        kinds = kinds_of(structure, published.suppressed, nobody, structure.mask(found.disclosed))
-        with shown():
-            say(crosstab_text(published.to_rows(), kinds))
-            say(f"\n{len(found)} cells are suppressed; {len(reasons)} of them are known (!).")
-            for reason in reasons:
-                say(reason)
+    said = [f"{len(found)} cells are suppressed; {len(reasons)} of them are known (!).", *reasons]
+    if not found.integral:
+        said.append("Bounds are those of numbers with decimals, rounded inwards.")
+    name = ", ".join(path.name for path in published)
+    _show(found.crosstabs(), said, html, name, quiet=json)
     raise typer.Exit(LIMIT_FAILS if found.disclosed else FINE)
+
+
+def _table(
+    source: Path,
+    by: Sequence[str] | None,
+    value: str | None,
+    contributor: str | None,
+    hierarchy: Sequence[str] | None,
+    separator: str,
+) -> Table:
+    """A crosstab; or records, tabulated once for every --by and linked."""
+    import divulge as dv
+
+    if not by:
+        return dv.tables.read_complete_crosstab(source, separator)
+    records = dv.read(source, hierarchies=dict(_levels(hierarchy)))
+    made = [
+        dv.tables.Table.from_records(records, _names(names), value, contributor) for names in by
+    ]
+    return made[0] if len(made) == 1 else dv.tables.link(*made)
+
+
+def _published(
+    paths: Sequence[Path],
+    by: Sequence[str] | None,
+    value: str | None,
+    hierarchy: Sequence[str] | None,
+    separator: str,
+) -> Published:
+    """What was published, in one file or in several that are linked."""
+    from divulge import tables
+    from divulge.work import InvalidInput, Problem
+
+    if by and len(by) not in (1, len(paths)):
+        message = f"is given {len(by)} times for {len(paths)} files: give it once, or once a file."
+        raise InvalidInput("tables audit", [Problem("--by", message)])
+    levels = dict(_levels(hierarchy))
+    read = []
+    for number, path in enumerate(paths):
+        if path.suffix.lower() == ".jj":
+            given = tables.read_jj(path)
+            read.append(given.table.publish(given.primary))
+        elif by:
+            names = _names(by[number if len(by) > 1 else 0])
+            mine = {name: levels[name] for name in names if name in levels}
+            read.append(tables.read_cells(path, names, value or "count", mine))
+        else:
+            read.append(tables.read_crosstab(path, separator))
+    return read[0] if len(read) == 1 else tables.link_published(*read)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _levels(given: Sequence[str] | None) -> list[tuple[str, Path]]:
+    from divulge.work import Problems
+
+    problems = Problems("tables")
+    found = []
+    for text in given or ():
+        name, equals, path = text.partition("=")
+        if not equals or not name or not path:
+            problems.add("--hierarchy", f'"{text}" is not name=file, as in region=levels.csv.')
+        found.append((name, Path(path)))
+    problems.raise_any()
+    return found
+
+
+def _pair(option: str, text: str | None, whole: bool = False) -> tuple[int, float] | None:
+    from divulge.work import InvalidInput, Problem
+
+    if text is None:
+        return None
+    try:
+        first, second = (float(part) for part in text.split(","))
+    except ValueError:
+        message = f'"{text}" is not two numbers, as in 2,85.'
+        raise InvalidInput("tables", [Problem(option, message)]) from None
+    return int(first) if whole else first, second  # type: ignore[return-value]
+
+
+def _write(published: Published, out: Path | None) -> None:
+    """A crosstab where there is one table and the file is CSV; else one row a cell."""
+    from divulge.tables import write_crosstab
+
+    if out is None:
+        return
+    tables = range(len(published.structure.grids))
+    for table in tables:
+        path = out if len(tables) == 1 else out.with_stem(f"{out.stem}-{table + 1}")
+        if path.suffix.lower() == ".csv" and len(published.structure.grids[table]) == 2:
+            write_crosstab(published, path, table)
+        else:
+            published.write(path, table)
+
+
+def _told(found: Suppression) -> str:
+    structure, hidden = found.table.structure, found.published.suppressed
+    primary = int(structure.mask(found.primary).sum())
+    ties = " First of all equally cheap patterns." if found.first else ""
+    return (
+        f"{primary} sensitive cells (P) and {int(hidden.sum()) - primary} others (*) are "
+        f"suppressed. Cost {found.cost:g}, at least {found.bound:g} (gap {found.gap:.1%}).{ties}"
+    )
+
+
+def _show(
+    tables: Sequence[Crosstab], said: Sequence[str], html: Path | None, name: str, quiet: bool
+) -> None:
+    """The crosstabs and what is said of them, on the terminal and in a page."""
+    from divulge.tables.display import page
+    from divulge.work import whole_file
+
+    if html is not None:
+        with whole_file(html) as part:
+            part.write_text(page(name, said, tables), encoding="utf-8")
+    if quiet:
+        return
+    with shown():
+        for table in tables:
+            if len(table.head) <= MOST_COLUMNS and len(table.rows) <= MOST_ROWS:
+                say(table.text())
+            else:
+                say("The table is too large for a terminal: --html FILE draws it.")
+        say("")
+        for sentence in said:
+            say(sentence)

@@ -3,6 +3,7 @@
 from divulge.tables.assessing import assess
 from divulge.tables.audit import Intervals, intervals
 from divulge.tables.axis import Axis
+from divulge.tables.cells import read_cells
 from divulge.tables.disclosure import Disclosure
 from divulge.tables.files import (
     JJ,
@@ -12,10 +13,14 @@ from divulge.tables.files import (
     write_crosstab,
     write_jj,
 )
-from divulge.tables.insiders import Exposure, exposed_contributors
+from divulge.tables.insiders import Exposure, exposed_contributors, exposed_to_insiders
+from divulge.tables.linking import link, link_published
+from divulge.tables.optimal import optimal_pattern
+from divulge.tables.problem import SuppressionProblem
+from divulge.tables.published import Published
 from divulge.tables.sensitivity import sensitive_cells
 from divulge.tables.suppress import Suppression, suppress
-from divulge.tables.table import Published, Table, link, link_published
+from divulge.tables.table import Table
 
 __all__ = [
     "JJ",
@@ -25,12 +30,16 @@ __all__ = [
     "Intervals",
     "Published",
     "Suppression",
+    "SuppressionProblem",
     "Table",
     "assess",
     "exposed_contributors",
+    "exposed_to_insiders",
     "intervals",
     "link",
     "link_published",
+    "optimal_pattern",
+    "read_cells",
     "read_complete_crosstab",
     "read_crosstab",
     "read_jj",

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from divulge.assessment import Assessment, Chart, Sentence
+from divulge.assessment import Assessment, Sentence
 from divulge.qif import PriorPosterior
 from divulge.tables import charts
 from divulge.tables.audit import intervals
 from divulge.tables.axis import IntArray
 from divulge.tables.counting import marginals
 from divulge.tables.linear import FloatArray
-from divulge.tables.table import Published, Table
+from divulge.tables.published import Published
+from divulge.tables.table import Table
 
 CATALOGUE = "divulge.tables"
 
@@ -56,7 +57,8 @@ def assess(table: Table, published: Published, sensitive: Any, name: str = "tabl
             else max(values.values()) / sum(values.values())
         )
     before = 1 / (_containing(table)[cells] + 1)
-    certain = int((width == 0).sum())
+    # Of whole numbers there may be only one where an interval of fractions leaves room.
+    certain = int((after == 1).sum())
     return Assessment.from_counts(
         attack="tables",
         model="audit",
@@ -74,7 +76,7 @@ def assess(table: Table, published: Published, sensitive: Any, name: str = "tabl
             "narrowest_width": float(width.min()),
             "disclosed_cells": len(audited.disclosed),
         },
-        _chart=lambda: _drawn(width),
+        _chart=lambda: charts.audited(width, audited.crosstabs(structure.mask(sensitive))),
         _risk=lambda: after,
     )
 
@@ -100,10 +102,6 @@ def _nothing_sought(published: Published, name: str) -> Assessment:
     )
 
 
-def _drawn(width: FloatArray) -> Chart:
-    return charts.widths(width)
-
-
 def _sentences(
     width: FloatArray, before: FloatArray, after: FloatArray, exact: Any, certain: int
 ) -> tuple[Sentence, ...]:
@@ -119,7 +117,7 @@ def _sentences(
     }
     guessed = "guessed.exact" if exact.all() else "guessed.bound"
     said = [Sentence(CATALOGUE, "disclosed", values), Sentence(CATALOGUE, guessed, values)]
-    if certain == 0 and np.isfinite(width.min()):
+    if width.min() > 0 and np.isfinite(width.min()):
         said.append(Sentence(CATALOGUE, "narrowest.text", {"values": float(width.min()) + 1}))
     return tuple(said)
 

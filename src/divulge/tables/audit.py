@@ -19,11 +19,11 @@ import numpy as np
 from divulge import work
 from divulge.tables.axis import IntArray
 from divulge.tables.disclosure import Disclosure, disclosure
-from divulge.tables.display import crosstab_html, kinds_of
+from divulge.tables.display import Crosstab, crosstabs, interval_texts, kinds_of
 from divulge.tables.linear import INFINITE, FloatArray, Program
 from divulge.tables.network import UNBOUNDED, Network, network
+from divulge.tables.published import Published, floor
 from divulge.tables.structure import BoolArray, Key, Relations
-from divulge.tables.table import Published, floor
 from divulge.work import InvalidInput, Problem
 from divulge.work.conditions import Step
 
@@ -96,11 +96,27 @@ class Intervals(Mapping[Key, tuple[Number, Number]]):
             )
         return {"integral": self.integral, "disclosed": len(self.disclosed), "cells": cells}
 
-    def _repr_html_(self) -> str:
+    def crosstabs(self, primary: Any = None) -> list[Crosstab]:
+        """What is published, with [from, to] in the suppressed cells; one a table.
+
+        >>> import divulge as dv
+        >>> published = dv.tables.Table.from_cells([[7, 11], [10, 60]]).publish({(0, 0)})
+        >>> intervals(published).crosstabs()[0].rows[0]
+        ('r1', '[7, 7]', '11', '18')
+        """
         published, structure = self.published, self.published.structure
-        nobody = published.suppressed & False
-        kinds = kinds_of(structure, published.suppressed, nobody, structure.mask(self.disclosed))
-        return crosstab_html(published.to_rows(), kinds)
+        found = {
+            int(cell): (self._number(low), self._number(high))
+            for cell, low, high in zip(self.cells, self.lower, self.upper, strict=True)
+        }
+        texts = list(interval_texts(published.texts(), found, published.decimals))
+        known = structure.mask(self.disclosed)
+        return crosstabs(
+            structure, texts, kinds_of(published.suppressed, structure.mask(primary), known)
+        )
+
+    def _repr_html_(self) -> str:
+        return "".join(table.html() for table in self.crosstabs())
 
     def _number(self, units: float) -> Number:
         if units == INFINITE:
@@ -145,8 +161,7 @@ def bounds(
             low, high = flow_bounds(found, start[found.cells], wanted)
             step.advance(len(wanted))
             return low, high, True
-        low, high = _linear_bounds(relations, known, suppressed, wanted, step)
-        return low, high, False
+        return _bounds_by_component(relations, known, suppressed, wanted, step)
 
 
 def flow_bounds(net: Network, values: IntArray, wanted: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -198,37 +213,49 @@ def _program(relations: Relations, known: IntArray, suppressed: BoolArray) -> Pr
     )
 
 
-def _linear_bounds(
+def _bounds_by_component(
     relations: Relations, known: IntArray, suppressed: BoolArray, wanted: IntArray, step: Step
-) -> tuple[FloatArray, FloatArray]:
-    """Bounds by linear programs, one connected component of suppressed cells after the other."""
+) -> tuple[FloatArray, FloatArray, bool]:
+    """Bounds of one connected component of suppressed cells after the other.
+
+    Where a component is a network its bounds are flows, and integral. Elsewhere one linear
+    program serves all its cells: each begins from the vertex where the last one ended.
+    """
     low, high = np.zeros(len(wanted)), np.full(len(wanted), INFINITE)
+    integral = True
     for component in components(relations, suppressed):
         places = np.flatnonzero(component[wanted])
         if len(places) == 0:
             continue
-        inside = np.flatnonzero(component)
-        part = _program_of(relations, known, component)
+        part = _touching(relations, component)
+        found = network(part, component)
+        if found is not None:
+            start = feasible(part, known, component)
+            low[places], high[places] = flow_bounds(found, start[found.cells], wanted[places])
+            step.advance(len(places))
+            continue
+        integral = False
+        inside, program = np.flatnonzero(component), _program(part, known, component)
         for place in places:
             column = int(np.searchsorted(inside, wanted[place]))
-            low[place], high[place] = _extremes(part, column, len(inside))
+            low[place], high[place] = _extremes(program, column, len(inside))
             step.advance()
-    return low, high
+    return low, high, integral
 
 
-def _program_of(relations: Relations, known: IntArray, component: BoolArray) -> Program:
+def _touching(relations: Relations, component: BoolArray) -> Relations:
+    """The relations that some cell of a component stands in."""
     touching = np.zeros(relations.count, dtype=bool)
     touching[relations.of_entry[component[relations.cells]]] = True
     entries = touching[relations.of_entry]
     lengths = np.diff(relations.starts)[touching]
-    part = Relations(
+    return Relations(
         np.concatenate([[0], np.cumsum(lengths)]),
         relations.cells[entries],
         relations.signs[entries],
         relations.independent[touching],
         relations.names,
     )
-    return _program(part, known, component)
 
 
 def _extremes(program: Program, column: int, columns: int) -> tuple[float, float]:

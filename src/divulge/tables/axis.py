@@ -95,7 +95,7 @@ class Axis:
         """How many codes have no parts; they come first."""
         return int(self.is_leaf.sum())
 
-    @property
+    @cached_property
     def height(self) -> int:
         """How many levels stand above the values: 1 in a flat axis."""
         return max(len(self.chain(leaf)) for leaf in range(self.leaves)) - 1

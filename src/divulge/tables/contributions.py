@@ -6,13 +6,46 @@ contributor with several records in a cell counts once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Protocol
 
 import numpy as np
 
 from divulge.tables.axis import Axis, IntArray
+
+
+class Contributors(Protocol):
+    """What rules of sensitivity ask of a table, or of several linked ones."""
+
+    def counts(self) -> IntArray:
+        """How many contributors each cell has."""
+
+    def largest(self, how_many: int) -> IntArray:
+        """The largest amounts of each cell's contributors, zeros at the end."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedContributions:
+    """The contributions of linked tables: numbers of cells, and by what a table's units grew."""
+
+    parts: tuple[tuple[Contributors, IntArray, int], ...]
+    size: int
+
+    def counts(self) -> IntArray:
+        """How many contributors each cell has, in the order of the cells."""
+        found = np.zeros(self.size, dtype=np.int64)
+        for part, numbers, _ in self.parts:
+            found[numbers] = part.counts()
+        return found
+
+    def largest(self, how_many: int) -> IntArray:
+        """The largest amounts of each cell's contributors: cells x how_many, zeros at the end."""
+        found = np.zeros((self.size, how_many), dtype=np.int64)
+        for part, numbers, factor in self.parts:
+            found[numbers] = part.largest(how_many) * factor
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,21 +76,46 @@ class Contributions:
         """The largest amounts of each cell's contributors: cells x how_many, zeros at the end."""
         return self._by_cell(how_many)[1]
 
+    def members(self, most: int) -> dict[int, list[int]]:
+        """The contributors of every cell that has at most so many (and at least one)."""
+        counts = self.counts()
+        found: dict[int, set[int]] = {}
+        for cell, record in self._places():
+            small = counts[cell] <= most
+            pairs = zip(cell[small].tolist(), self.contributor[record[small]].tolist(), strict=True)
+            for place, contributor in pairs:
+                found.setdefault(place, set()).add(contributor)
+        return {cell: sorted(found[cell]) for cell in sorted(found)}
+
+    def amounts_of(self, contributors: Sequence[int]) -> tuple[IntArray, IntArray]:
+        """What some contributors give to each cell together, and how many of them do."""
+        cells = int(np.prod([axis.size for axis in self.axes]))
+        amounts, present = np.zeros(cells, dtype=np.int64), np.zeros(cells, dtype=np.int64)
+        theirs = np.isin(self.contributor, contributors)
+        for cell, record in self._places():
+            mine = theirs[record]
+            np.add.at(amounts, cell[mine], self.amount[record[mine]])
+            pairs = np.unique(np.column_stack([cell[mine], self.contributor[record[mine]]]), axis=0)
+            present += np.bincount(pairs[:, 0], minlength=cells)
+        return amounts, present
+
+    def _places(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """Cells and the records in them; a record stands in one for every choice of levels."""
+        shape = tuple(axis.size for axis in self.axes)
+        for climbed in product(*(self._ancestors(k) for k in range(len(self.axes)))):
+            record = np.flatnonzero(np.all([places >= 0 for places in climbed], axis=0))
+            if len(record):
+                yield np.ravel_multi_index(tuple(p[record] for p in climbed), shape), record
+
     def _by_cell(self, how_many: int) -> tuple[IntArray, IntArray]:
         shape = tuple(axis.size for axis in self.axes)
         cells = int(np.prod(shape))
         counts = np.zeros(cells, dtype=np.int64)
         largest = np.zeros((cells, how_many), dtype=np.int64)
-        for climbed in product(*(self._ancestors(k) for k in range(len(self.axes)))):
-            # A record stands in one cell for every choice of a level along each axis.
-            exists = np.all([places >= 0 for places in climbed], axis=0)
-            places = [p[exists] for p in climbed]
-            if len(places[0]) == 0:
-                continue
-            cell = np.ravel_multi_index(tuple(places), shape)
-            holding = self.contributor[exists]
+        for cell, record in self._places():
+            holding = self.contributor[record]
             order = np.lexsort([holding, cell])
-            cell, holding, amount = cell[order], holding[order], self.amount[exists][order]
+            cell, holding, amount = cell[order], holding[order], self.amount[record][order]
             begins = np.ones(len(cell), dtype=bool)
             begins[1:] = (cell[1:] != cell[:-1]) | (holding[1:] != holding[:-1])
             of_each = np.add.reduceat(amount, np.flatnonzero(begins))

@@ -12,8 +12,8 @@ import numpy as np
 
 from divulge.tables.audit import Intervals, components
 from divulge.tables.linear import INFINITE
+from divulge.tables.published import Published
 from divulge.tables.structure import BoolArray
-from divulge.tables.table import Published
 
 MOST_STEPS = 200_000
 

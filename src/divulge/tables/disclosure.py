@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from divulge.tables.linear import INFINITE, Program
+from divulge.tables.published import Published, floor
 from divulge.tables.structure import Key
-from divulge.tables.table import Published, floor
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -16,9 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from divulge.tables.axis import Axis, IntArray
+from divulge.tables.linear import FloatArray
 from divulge.tables.problem import SuppressionProblem
+from divulge.tables.published import Published
 from divulge.tables.structure import BoolArray, Relations, Structure
-from divulge.tables.table import Published, Table
+from divulge.tables.table import Table
 from divulge.tables.units import in_units, out_of_units
 from divulge.work import InvalidInput, Problem, Problems, whole_file
 
@@ -69,7 +71,7 @@ def read_crosstab(path: Path | str, separator: str = ",") -> Published:
     structure = Structure.of_grid(axes)
     units, decimals = in_units(numbers)
     published = Published(structure, units.ravel(), hidden.ravel(), decimals)
-    _check_sums(published, problems)
+    check_sums(published, problems)
     return published
 
 
@@ -82,13 +84,14 @@ def read_complete_crosstab(path: Path | str, separator: str = ",") -> Table:
     return Table(published.structure, published.units, published.decimals)
 
 
-def write_crosstab(published: Published, path: Path | str) -> None:
-    """Write what is published as a crosstab; suppressed cells are `*`."""
+def write_crosstab(published: Published, path: Path | str, table: int = 0) -> None:
+    """Write what is published as a crosstab (one of several linked); suppressed cells are `*`."""
     with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows(published.to_rows())
+        csv.writer(file, lineterminator="\n").writerows(published.to_rows(table=table))
 
 
-def _check_sums(published: Published, problems: Problems) -> None:
+def check_sums(published: Published, problems: Problems) -> None:
+    """Refuse a published table of which whole sums do not add up: where, and by how much."""
     relations = published.structure.relations
     whole = np.ones(relations.count, dtype=bool)
     whole[relations.of_entry[published.suppressed[relations.cells]]] = False
@@ -170,16 +173,29 @@ def read_jj(path: Path | str) -> JJ:
 
 
 def write_jj(
-    table: Table, primary: BoolArray, path: Path | str, width: float = 0, cost: Sequence[int] = ()
+    table: Table,
+    primary: BoolArray,
+    path: Path | str,
+    width: float = 0,
+    cost: Sequence[int] = (),
+    upper: Sequence[float] | FloatArray = (),
+    lower: Sequence[float] | FloatArray = (),
 ) -> None:
-    """Write a table and its sensitive cells in JJ format; `width` is the sliding protection."""
+    """Write a table and its sensitive cells in JJ format; `width` is the sliding protection.
+
+    `primary`, `cost`, `upper` and `lower` have an entry a cell, in the order of the cells.
+    """
     values = out_of_units(table.units, table.decimals)
     most = values.max(initial=0)
     lines = ["0", str(table.structure.size)]
     for cell, value in enumerate(values.tolist()):
         status, level = ("u", width) if primary[cell] else ("s", 0)
         weight = cost[cell] if len(cost) else 1
-        lines.append(f"{cell} {value:g} {weight:g} {status} 0 {most:g} 0 0 {level:g}")
+        below = lower[cell] if primary[cell] and len(lower) else 0
+        above = upper[cell] if primary[cell] and len(upper) else 0
+        # All digits: `g` would round what has more than six, and sums would be off.
+        fields = (value, weight, status, 0, most, below, above, level)
+        lines.append(" ".join([str(cell), *map(_plain, fields)]))
     relations = table.structure.relations
     lines.append(str(relations.count))
     for begin, end in zip(relations.starts[:-1], relations.starts[1:], strict=True):
@@ -188,6 +204,10 @@ def write_jj(
         lines.append(f"0 {end - begin} : {said}")
     with whole_file(path) as part:
         part.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _plain(field: object) -> str:
+    return repr(float(field)).removesuffix(".0") if isinstance(field, float) else str(field)
 
 
 def _whole(lines: Sequence[str], line: int, problems: Problems, what: str) -> int:

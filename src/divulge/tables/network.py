@@ -34,11 +34,7 @@ class Network:
     @cached_property
     def arcs(self) -> tuple[IntArray, IntArray, IntArray]:
         """The arcs that leave each node: starts by node, arcs, and where each arc leads."""
-        leaves = np.column_stack([self.tail, self.head]).ravel()
-        to = np.column_stack([self.head, self.tail]).ravel()
-        order = np.argsort(leaves, kind="stable")
-        first = np.searchsorted(leaves[order], np.arange(self.nodes + 1))
-        return first, order, to
+        return _arcs(self.tail, self.head, self.nodes)
 
     def flows(
         self,
@@ -50,13 +46,18 @@ class Network:
         tiny: float = 0,
     ) -> tuple[NDArray[Any], BoolArray]:
         """How far asked cells (places in `cells`) can move if each may rise and fall so much."""
-        first, arcs, to = self.arcs
-        capacity = np.column_stack([rise, fall]).ravel()
+        # Cells that cannot move carry nothing: most cells of a large table are published.
+        used = (rise > tiny) | (fall > tiny)
+        used[asked] = True
+        kept = np.flatnonzero(used)
+        first, arcs, to = _arcs(self.tail[kept], self.head[kept], self.nodes)
+        capacity = np.column_stack([rise[kept], fall[kept]]).ravel()
+        places = np.searchsorted(kept, asked)
         work = asked.size * to.size
         limits = np.asarray(limit, dtype=capacity.dtype)
         least = capacity.dtype.type(tiny)
         found, reached = kernels.run(
-            kernels.flows, work, first, arcs, to, capacity, asked, falling, limits, least
+            kernels.flows, work, first, arcs, to, capacity, places, falling, limits, least
         )
         return found, reached.astype(bool)
 
@@ -79,6 +80,13 @@ class Network:
             *(first, arcs, to, capacity, cost, chosen, cell, int(falling), wanted),
         )
         return int(moved), used
+
+
+def _arcs(tail: IntArray, head: IntArray, nodes: int) -> tuple[IntArray, IntArray, IntArray]:
+    leaves = np.column_stack([tail, head]).ravel()
+    to = np.column_stack([head, tail]).ravel()
+    order = np.argsort(leaves, kind="stable")
+    return np.searchsorted(leaves[order], np.arange(nodes + 1)), order, to
 
 
 def network(relations: Relations, among: BoolArray) -> Network | None:

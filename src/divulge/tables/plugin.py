@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,6 +16,8 @@ from divulge.tables.sensitivity import sensitive_cells
 from divulge.tables.suppress import suppress
 from divulge.tables.table import Table
 from divulge.work import Problem
+
+RULES = ("min_frequency", "dominance", "p_percent", "pq", "request", "singletons")
 
 
 class TablesSettings(BaseModel):
@@ -30,6 +32,9 @@ class TablesSettings(BaseModel):
     zeros_primary: bool = Field(False, description="Whether none counts as fewer.")
     dominance: tuple[int, float] | None = Field(None, description="(n, k) dominance in percent.")
     p_percent: float | None = Field(None, gt=0, description="The p% rule.")
+    pq: tuple[float, float] | None = Field(None, description="The (p, q) rule.")
+    request: float | None = Field(None, gt=0, le=100, description="The request rule, in percent.")
+    singletons: bool = Field(False, description="Whether a single contributor is sensitive.")
     suppress: Literal["optimal", "fast", "primary", "none"] = Field(
         "optimal",
         description="How the table is protected: by a pattern, by hiding sensitive cells only, "
@@ -59,27 +64,22 @@ class TablesAttack:
             for setting in ("value", "contributor"):
                 given = getattr(settings, setting)
                 yield from problems_with_names(setting, [given] if given else [], attributes, of)
-        rules = settings.min_frequency, settings.dominance, settings.p_percent
-        if all(rule is None for rule in rules):
-            yield Problem("", "give a rule of sensitivity: min_frequency, dominance or p_percent.")
+        if not any(getattr(settings, rule) for rule in RULES):
+            yield Problem("", f"give a rule of sensitivity: {', '.join(RULES)}.")
 
     def run(self, settings: TablesSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Make the table, protect it as told, and audit it."""
         [dataset] = datasets
         table = Table.from_records(dataset, settings.by, settings.value, settings.contributor)
-        sensitive = sensitive_cells(
-            table,
-            settings.min_frequency,
-            settings.zeros_primary,
-            settings.dominance,
-            settings.p_percent,
-        )
+        rules: dict[str, Any] = {rule: getattr(settings, rule) for rule in RULES}
+        rules["zeros_primary"] = settings.zeros_primary
+        sensitive = sensitive_cells(table, **rules)
         if settings.suppress in ("none", "primary"):
             pattern = sensitive if settings.suppress == "primary" else np.zeros_like(sensitive)
         else:
             pattern = suppress(
                 table,
-                primary=sensitive,
+                **rules,
                 width=settings.width,
                 method="fast" if settings.suppress == "fast" else "optimal",
                 margins=settings.margins,

@@ -22,6 +22,9 @@ from divulge.tables.structure import BoolArray, Relations
 
 CLOSE = 1e-6
 
+ROOM = (1.0, 0.7, 0.4, 0.2)
+"""Shares of what free cells might move, with which cuts of a relaxation are looked for."""
+
 Shares = NDArray[Any]
 """Which share of each cell is suppressed: 0 or 1 in a pattern, anything between in a relaxation."""
 
@@ -120,13 +123,20 @@ class Adversary:
         places = np.arange(len(self.problem.primary))
         if self._net is None:
             return self._cuts_of(self._linear_moves(share, places), places, tolerance)
-        # The cuts nearest to where a flow begins and to where it ends are different ones.
+        whole = np.all((share < CLOSE) | (share > 1 - CLOSE))
+        # A cut is strengthened once it is found, so that the flow sees only some of those that
+        # are violated then: with less room in the free cells it meets the others.
+        found = []
+        for room in (1.0,) if whole else ROOM:
+            narrowed = np.where(self.problem.start, share, share * room)
+            # The cuts nearest to where a flow begins and to where it ends are different ones.
+            for backwards in (False, True):
+                moves = self._flows(self._net, narrowed, places, False, backwards)
+                found.extend(self._cuts_of(moves, places, tolerance))
         return [
             cut
-            for backwards in (False, True)
-            for cut in self._cuts_of(
-                self._flows(self._net, share, places, False, backwards), places, tolerance
-            )
+            for cut in found
+            if cut.coefficients @ share[cut.cells] < cut.right * (1 - (0 if whole else 1e-4))
         ]
 
     def _cuts_of(self, moves: Moves, places: IntArray, tolerance: float) -> list[Cut]:

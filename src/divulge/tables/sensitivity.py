@@ -1,7 +1,8 @@
 """Which cells must not be published: the rules that agencies use.
 
 A rule looks at how many contribute to a cell and how much the largest give. Frequency tables know
-only the counts. What a rule asks is also how far the cell must be protected.
+only the counts. What a rule asks is also how far the cell must be protected: far enough that the
+rule would be content with the largest value that seems possible.
 """
 
 from __future__ import annotations
@@ -101,6 +102,29 @@ def sensitive_mask(table: Table, rules: Rules) -> BoolArray:
     return mask
 
 
+def rule_levels(table: Table, rules: Rules) -> tuple[IntArray, IntArray]:
+    """How far the rules ask every cell to be uncertain, above and below its value, in units.
+
+    Above: to the smallest total at which the rule would no longer find the same contributors
+    sensitive. Below: as far, but not below the lowest possible value. A minimum frequency says
+    nothing of amounts: there the width decides.
+    """
+    _check(table, rules)
+    total = table.units
+    asked = [np.zeros(len(total))]
+    if rules.dominance is not None:
+        n, k = rules.dominance
+        asked.append(_largest(table, n).sum(axis=1) * 100 / k - total)
+    if rules.request is not None:
+        asked.append(_largest(table, 1)[:, 0] * 100 / rules.request - total)
+    for p, q in [(rules.p_percent, 100.0), rules.pq or (None, 100.0)]:
+        if p is not None:
+            largest = _largest(table, 2)
+            asked.append(largest[:, 0] * p / q - (total - largest.sum(axis=1)))
+    upper = np.ceil(np.max(asked, axis=0) - 1e-9).astype(np.int64)
+    return upper, np.minimum(upper, total - table.floor)
+
+
 def _estimated(table: Table, p: float, q: float) -> BoolArray:
     """Without the two largest, what is left hides less than p percent of the largest."""
     largest = _largest(table, 2)
@@ -141,6 +165,10 @@ def _check(table: Table, rules: Rules) -> None:
         rules.dominance[0] >= 1 and 0 < rules.dominance[1] <= 100
     ):
         problems.add("dominance", "give (n, k): n contributors from 1, k percent above 0 to 100.")
+    if rules.p_percent is not None and not rules.p_percent > 0:
+        problems.add("p_percent", "give a percentage above 0.")
+    if rules.request is not None and not 0 < rules.request <= 100:
+        problems.add("request", "give a percentage above 0, to 100.")
     if rules.pq is not None and not 0 < rules.pq[0] < rules.pq[1] <= 100:
         problems.add("pq", "give (p, q) with 0 < p < q <= 100.")
     problems.raise_any()

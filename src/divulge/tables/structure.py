@@ -48,7 +48,7 @@ class Relations:
         """How many relations there are."""
         return len(self.starts) - 1
 
-    @property
+    @cached_property
     def of_entry(self) -> IntArray:
         """The relation of each entry of `cells`."""
         return np.repeat(np.arange(self.count), np.diff(self.starts))

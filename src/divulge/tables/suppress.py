@@ -10,14 +10,15 @@ import numpy as np
 from divulge import work
 from divulge.tables.audit import bounds
 from divulge.tables.axis import IntArray
-from divulge.tables.display import crosstab_html, kinds_of
+from divulge.tables.display import Crosstab, crosstabs, kinds_of
 from divulge.tables.fast import fast_pattern
 from divulge.tables.optimal import Solution, optimal_pattern
 from divulge.tables.problem import SuppressionProblem
+from divulge.tables.published import Published
 from divulge.tables.scopes import scopes_of
-from divulge.tables.sensitivity import Rules, refuse_nothing_to_do, sensitive_mask
+from divulge.tables.sensitivity import Rules, refuse_nothing_to_do, rule_levels, sensitive_mask
 from divulge.tables.structure import BoolArray
-from divulge.tables.table import Published, Table
+from divulge.tables.table import Table
 from divulge.work import InvalidInput, Problem, Problems
 
 Method = Literal["optimal", "fast"]
@@ -77,10 +78,14 @@ class Suppression:
             ],
         }
 
-    def _repr_html_(self) -> str:
+    def crosstabs(self) -> list[Crosstab]:
+        """What is published, with the sensitive and the other suppressed cells; one a table."""
         structure, hidden = self.table.structure, self.published.suppressed
-        kinds = kinds_of(structure, hidden, structure.mask(self.primary), hidden & False)
-        return crosstab_html(self.published.to_rows(), kinds)
+        kinds = kinds_of(hidden, structure.mask(self.primary), hidden & False)
+        return crosstabs(structure, self.published.texts(), kinds)
+
+    def _repr_html_(self) -> str:
+        return "".join(table.html() for table in self.crosstabs())
 
     def __repr__(self) -> str:
         primary = int(self.table.structure.mask(self.primary).sum())
@@ -109,17 +114,21 @@ def suppress(
     publish: Any = None,
     margins: Literal["published", "suppressible"] = "published",
     seconds: float = 60.0,
+    rule_protection: bool = True,
 ) -> Suppression:
     """Suppress the sensitive cells, and as few others as protect them.
 
     Every sensitive cell's feasibility interval becomes at least `width` wide, reaches `upper`
-    above its value and `lower` below (numbers, or arrays in the shape of the table).
+    above its value and `lower` below (numbers, or arrays in the shape of the table; one array a
+    table where several are linked). Dominance, p percent, pq and request also say themselves how
+    far a cell must be protected (see `rule_protection`).
 
     Args:
         table: the table, or several linked ones.
         min_frequency: cells with fewer contributors are sensitive; the other rules are those of
             `sensitive_cells`.
-        width: the least width of a sensitive cell's interval; 1 if no protection is given.
+        width: the least width of a sensitive cell's interval; if it is not given, one unit for
+            the cells of which nothing else is asked.
         zeros_primary: whether empty cells are below the minimum frequency.
         method: "optimal" proves its answer, "fast" is for large tables.
         primary: cells that are sensitive by hand.
@@ -137,6 +146,9 @@ def suppress(
         margins: whether totals may be suppressed for the sake of others. A sensitive total always
             is.
         seconds: when the search stops; the answer then has a gap.
+        rule_protection: whether a cell must be as uncertain as makes the rule content: by
+            `100/k` times the n largest less the cell for dominance (and request), by p percent
+            (or p/q) of the largest less what neither of the two largest gave.
 
     Raises:
         InvalidInput: if a demand cannot be met, with the cells that it concerns.
@@ -151,7 +163,19 @@ def suppress(
     structure = table.structure
     sensitive = sensitive_mask(table, rules) | structure.mask(primary)
     sensitive &= ~structure.mask(never_primary)
-    problem = suppression_problem(table, sensitive, width, upper, lower, cost, publish, margins)
+    levels = rule_levels(table, rules) if rule_protection else None
+    problem = suppression_problem(
+        table, sensitive, width, upper, lower, cost, publish, margins, levels
+    )
+    unit = 10**table.decimals if isinstance(cost, str) and cost == "value" else 1
+    return protect(table, problem, method, seconds, unit)
+
+
+def protect(
+    table: Table, problem: SuppressionProblem, method: str, seconds: float = 60.0, unit: int = 1
+) -> Suppression:
+    """Solve a suppression problem of a table, and audit the pattern; `unit` divides its costs."""
+    structure = table.structure
     solution = _solved(problem, table, method, seconds)
     if solution.hopeless:
         problems = Problems("suppress")
@@ -163,11 +187,10 @@ def suppress(
             problems.add(structure.label(cell), message)
         problems.raise_any()
     _audit(problem, solution, table)
-    unit = 10**table.decimals if isinstance(cost, str) and cost == "value" else 1
     return Suppression(
         table=table,
         pattern=structure.spread(solution.pattern),
-        primary=structure.spread(sensitive),
+        primary=structure.spread(problem.start),
         cost=solution.cost / unit if unit > 1 else solution.cost,
         bound=solution.bound / unit if unit > 1 else solution.bound,
         first=solution.first,
@@ -186,8 +209,9 @@ def suppression_problem(
     cost: Any = "number",
     publish: Any = None,
     margins: str = "published",
+    least: tuple[IntArray, IntArray] | None = None,
 ) -> SuppressionProblem:
-    """The problem on arrays, in units of the table, checked."""
+    """The problem on arrays, in units of the table, checked; `least` are levels in units."""
     structure, scale = table.structure, 10**table.decimals
     kept = structure.mask(publish)
     problems = Problems("suppress")
@@ -198,9 +222,14 @@ def suppression_problem(
         name: np.ceil(_of_cells(table, given, name)[primary] * scale - 1e-9).astype(np.int64)
         for name, given in (("upper", upper), ("lower", lower))
     }
+    if least is not None:
+        for name, level in zip(levels, least, strict=True):
+            levels[name] = np.maximum(levels[name], level[primary])
     if width is None:
-        width = 0 if any(level.any() for level in levels.values()) else 1 / scale
-    if width < 0:
+        sliding = (levels["upper"] + levels["lower"] == 0).astype(np.int64)
+    else:
+        sliding = np.full(len(primary), int(np.ceil(width * scale - 1e-9)), dtype=np.int64)
+    if width is not None and width < 0:
         problems.add("width", f"{width:g} is below 0.")
     values = table.units - table.floor
     for cell in primary[levels["lower"] > values[primary]][:10]:
@@ -217,7 +246,7 @@ def suppression_problem(
         primary,
         levels["upper"],
         levels["lower"],
-        np.full(len(primary), int(np.ceil(width * scale - 1e-9)), dtype=np.int64),
+        sliding,
         _costs(table, cost),
         allowed,
     )
@@ -250,15 +279,18 @@ def _audit(problem: SuppressionProblem, solution: Solution, table: Table) -> Non
 
 
 def _of_cells(table: Table, given: Any, name: str) -> Any:
-    """A number for all cells, or one a cell."""
-    array = np.asarray(given, dtype=float)
-    if array.ndim == 0:
-        return np.full(table.structure.size, float(array))
-    if table.structure.linked or array.shape != table.shape:
-        message = f"give a number or an array of the shape {table.shape}."
+    """A number for all cells, or one a cell; common cells of linked tables take the last one's."""
+    structure = table.structure
+    if np.ndim(given) == 0:
+        return np.full(structure.size, float(given))
+    arrays = [np.asarray(array, dtype=float) for array in (given if structure.linked else [given])]
+    if [array.shape for array in arrays] != [numbers.shape for numbers in structure.numbers]:
+        shapes = " and ".join(str(numbers.shape) for numbers in structure.numbers)
+        message = f"give a number, or arrays of the shape {shapes}."
         raise InvalidInput("suppress", [Problem(name, message)])
-    flat = np.empty(table.structure.size)
-    flat[table.structure.numbers[0]] = array
+    flat = np.empty(structure.size)
+    for numbers, array in zip(structure.numbers, arrays, strict=True):
+        flat[numbers] = array
     return flat
 
 
