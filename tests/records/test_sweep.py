@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import divulge as dv
 from divulge import work
-from divulge.records import lattice
+from divulge.records import lattice, lattice_rows, lattice_walk
 
 from .plain import subsets, told, told_weighted
 
@@ -78,11 +78,11 @@ def test_however_the_work_is_cut_the_figures_are_the_same(
     """Short keys, few digits, small chunks and portions: every path of the driver."""
     rows, known, sought = table
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lattice, "KEY_BITS", data.draw(st.sampled_from([14, 63])))
+        patch.setattr(lattice_rows, "KEY_BITS", data.draw(st.sampled_from([14, 63])))
         patch.setattr(lattice, "MOST_DIGITS", data.draw(st.sampled_from([1, 3, 10])))
         patch.setattr(lattice, "FEW_ROWS", data.draw(st.sampled_from([1, 4096])))
-        patch.setattr(lattice, "ROWS_OF_A_CHUNK", data.draw(st.sampled_from([3, 1 << 16])))
-        patch.setattr(lattice, "ROWS_OF_A_PORTION", data.draw(st.sampled_from([7, 1 << 22])))
+        patch.setattr(lattice_walk, "ROWS_OF_A_CHUNK", data.draw(st.sampled_from([3, 1 << 16])))
+        patch.setattr(lattice_walk, "ROWS_OF_A_PORTION", data.draw(st.sampled_from([7, 1 << 22])))
         sweep = dv.records.sweep(dataset_of(rows, known, sought))
     assert_same(sweep, rows, len(known))
 
@@ -130,27 +130,27 @@ def test_a_killed_sweep_takes_up_what_it_had_counted(
 ) -> None:
     census = dv.datasets.school_census(5_000)
     whole = dv.records.sweep(census).to_arrow()
-    monkeypatch.setattr(lattice, "ROWS_OF_A_PORTION", 1_000)
+    monkeypatch.setattr(lattice_walk, "ROWS_OF_A_PORTION", 1_000)
     checkpoints = work.Checkpoints(tmp_path)
     walked: list[int] = []
-    walk = lattice.Lattice._walk_chunks
+    walk = lattice_walk.Walk._walk_chunks
 
-    def counting(self: lattice.Lattice, *arguments: Any) -> Any:
+    def counting(self: lattice_walk.Walk, *arguments: Any) -> Any:
         if len(walked) == 7:
             raise KeyboardInterrupt
         walked.append(1)
         return walk(self, *arguments)
 
-    monkeypatch.setattr(lattice.Lattice, "_walk_chunks", counting)
+    monkeypatch.setattr(lattice_walk.Walk, "_walk_chunks", counting)
     with work.under(checkpoints=checkpoints), pytest.raises(KeyboardInterrupt):
         dv.records.sweep(census)
     again: list[int] = []
 
-    def noting(self: lattice.Lattice, *arguments: Any) -> Any:
+    def noting(self: lattice_walk.Walk, *arguments: Any) -> Any:
         again.append(1)
         return walk(self, *arguments)
 
-    monkeypatch.setattr(lattice.Lattice, "_walk_chunks", noting)
+    monkeypatch.setattr(lattice_walk.Walk, "_walk_chunks", noting)
     with work.under(checkpoints=checkpoints):
         resumed = dv.records.sweep(census).to_arrow()
     assert resumed.select(["knows", "classes", "singletons", "transport.best"]).equals(
