@@ -81,7 +81,7 @@ def cube(
         longest = max(longest, ends[block] - starts[block])
     # Each level of leaving out needs a copy no longer than its cell, and a merge one more.
     room = longest * (len(masks) + 2) + 2
-    akeys = np.empty(room, np.int64)
+    akeys: Array = np.empty(room, np.int64)
     acounts = np.empty(room, np.int32)
     aweights: Array | None = None if weights is None else np.empty((room, 2), np.float64)
     bounds = np.empty(longest + 2, np.uint64)
@@ -108,7 +108,7 @@ def cube(
         top: Place = high
         at: Place = NONE
         address: Place = np.uint64(TWO * powers.sum())
-        left = np.int64(at_most)
+        left: Any = np.int64(at_most)
         frame: Place = NONE
         opening = high > NONE
         while opening or frame > NONE:

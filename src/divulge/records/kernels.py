@@ -165,15 +165,18 @@ def close_up(keys: Array, counts: Array, weights: Array | None, starts: Array, e
 def numbered(blocks: Array) -> int:
     """Number the blocks that occur from 0 in place, in the order of their ids; how many."""
     rows = len(blocks)
-    ids = blocks.copy()
-    order = np.arange(rows).astype(np.int32)
-    spare = np.empty((0, 2), np.float64)
-    _radix(ids, order, None, 0, rows, np.empty(rows, np.int64), np.empty(rows, np.int32), spare)
+    order = np.empty(rows, np.int32)
+    for i in range(rows):
+        order[i] = i
+    spare = np.empty(rows, np.int64)
+    none = np.empty((0, 2), np.float64)
+    _radix(blocks, order, None, 0, rows, spare, np.empty(rows, np.int32), none)
     number = -1
     for i in range(rows):
-        if i == 0 or ids[i] != ids[i - 1]:
+        if i == 0 or blocks[i] != blocks[i - 1]:
             number += 1
-        blocks[order[i]] = number
+        spare[order[i]] = number
+    blocks[:] = spare
     return number + 1
 
 
