@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +171,35 @@ def test_a_sweep_can_be_cancelled_and_reports_how_far_it_is() -> None:
     cancellation.cancel()
     with work.under(cancellation=cancellation), pytest.raises(work.Cancelled):
         dv.records.sweep(census)
+
+
+def test_the_share_that_is_done_only_grows_and_ends_at_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is expected of later parts is put right as rows become fewer, never backwards."""
+    monkeypatch.setattr("divulge.work.conditions.SECONDS_BETWEEN_REPORTS", 0.0)
+    monkeypatch.setattr(lattice_walk, "ROWS_OF_A_CHUNK", 500)
+    monkeypatch.setattr(lattice, "MOST_DIGITS", 8)
+    census = dv.datasets.school_census(6_000)
+    seen: list[work.Progress] = []
+    with work.under(reporter=seen.append):
+        dv.records.sweep(census)
+    shares = [progress.share or 0.0 for progress in seen]
+    assert len(shares) > 50
+    assert all(later >= earlier - 1e-9 for earlier, later in pairwise(shares))
+    assert shares[-1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("counts", [(9, 1), (1, 10), (12, 11), (4, 5, 1), (3, 3, 9), (1, 1, 1)])
+def test_few_kinds_of_records_are_counted_like_many(counts: tuple[int, ...]) -> None:
+    """Two or three kinds need no walk unless a part of them is large; both ways are exact."""
+    kinds = [("a", 1, "x"), ("a", 2, "y"), ("b", 2, "x")]
+    rows = [
+        {"q": q, "r": r, "t": t, "s": (n + i) % 2}
+        for i, ((q, r, t), many) in enumerate(zip(kinds, counts, strict=False))
+        for n in range(many)
+    ]
+    assert_same(dv.records.sweep(dataset_of(rows, ["q", "r", "t"], ["s"])), rows, 3)
 
 
 def test_what_each_attribute_adds_and_the_least_that_passes_a_limit() -> None:

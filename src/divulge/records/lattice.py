@@ -91,15 +91,14 @@ class Lattice:
     def _expected(self, known: Sequence[int], rest: Sequence[int], rows: int) -> float:
         """What walking is expected to cost: a little for each row, more where blocks are long.
 
-        Attributes tell at most the sum of their entropies, so equal rows become one at the latest
-        when there are more rows than that.
+        All rows are sorted; then equal ones are one. The cost of walking a row grows with the
+        number of halvings from its block to itself, up to about ten.
         """
-        attributes, sensitive = self.records.attributes, self.records.sensitive
-        of_blocks = sum(attributes[i].entropy for i in known)
-        told = of_blocks + sum(attributes[i].entropy for i in rest)
-        told += sum(each.entropy for each in sensitive)
-        distinct = min(log2(rows), told)
-        return 0.2 * rows + float(2**distinct) * max(0.0, distinct - of_blocks)
+        of_blocks = self.records.joint_entropy(known)
+        told = self.records.joint_entropy([*known, *rest])
+        distinct = min(log2(rows), told + sum(each.entropy for each in self.records.sensitive))
+        walked = float(2**distinct) * min(10.0, max(0.0, distinct - of_blocks))
+        return 0.5 * rows + walked
 
     def _within_blocks(self, known: Sequence[int], rest: Sequence[int]) -> LatticeCounts:
         """All sets that hold `known`, and any of `rest`."""
