@@ -3,6 +3,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 
 import divulge as dv
 from divulge import work
-from divulge.records import lattice
+from divulge.records import lattice, lattice_rows, lattice_walk
 
 from .plain import subsets, told, told_weighted
 
@@ -82,11 +83,11 @@ def test_however_the_work_is_cut_the_figures_are_the_same(
     """Short keys, few digits, small chunks and portions: every path of the driver."""
     rows, known, sought = table
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lattice, "KEY_BITS", data.draw(st.sampled_from([14, 63])))
+        patch.setattr(lattice_rows, "KEY_BITS", data.draw(st.sampled_from([14, 63])))
         patch.setattr(lattice, "MOST_DIGITS", data.draw(st.sampled_from([1, 3, 10])))
         patch.setattr(lattice, "FEW_ROWS", data.draw(st.sampled_from([1, 4096])))
-        patch.setattr(lattice, "ROWS_OF_A_CHUNK", data.draw(st.sampled_from([3, 1 << 16])))
-        patch.setattr(lattice, "ROWS_OF_A_PORTION", data.draw(st.sampled_from([7, 1 << 22])))
+        patch.setattr(lattice_walk, "ROWS_OF_A_CHUNK", data.draw(st.sampled_from([3, 1 << 16])))
+        patch.setattr(lattice_walk, "ROWS_OF_A_PORTION", data.draw(st.sampled_from([7, 1 << 22])))
         sweep = dv.records.sweep(dataset_of(rows, known, sought))
     assert_same(sweep, rows, len(known))
 
@@ -134,27 +135,27 @@ def test_a_killed_sweep_takes_up_what_it_had_counted(
 ) -> None:
     census = dv.datasets.school_census(5_000)
     whole = dv.records.sweep(census).to_arrow()
-    monkeypatch.setattr(lattice, "ROWS_OF_A_PORTION", 1_000)
+    monkeypatch.setattr(lattice_walk, "ROWS_OF_A_PORTION", 1_000)
     checkpoints = work.Checkpoints(tmp_path)
     walked: list[int] = []
-    walk = lattice.Lattice._walk_chunks
+    walk = lattice_walk.Walk._walk_chunks
 
-    def counting(self: lattice.Lattice, *arguments: Any) -> Any:
+    def counting(self: lattice_walk.Walk, *arguments: Any) -> Any:
         if len(walked) == 7:
             raise KeyboardInterrupt
         walked.append(1)
         return walk(self, *arguments)
 
-    monkeypatch.setattr(lattice.Lattice, "_walk_chunks", counting)
+    monkeypatch.setattr(lattice_walk.Walk, "_walk_chunks", counting)
     with work.under(checkpoints=checkpoints), pytest.raises(KeyboardInterrupt):
         dv.records.sweep(census)
     again: list[int] = []
 
-    def noting(self: lattice.Lattice, *arguments: Any) -> Any:
+    def noting(self: lattice_walk.Walk, *arguments: Any) -> Any:
         again.append(1)
         return walk(self, *arguments)
 
-    monkeypatch.setattr(lattice.Lattice, "_walk_chunks", noting)
+    monkeypatch.setattr(lattice_walk.Walk, "_walk_chunks", noting)
     with work.under(checkpoints=checkpoints):
         resumed = dv.records.sweep(census).to_arrow()
     assert resumed.select(["knows", "classes", "singletons", "transport.best"]).equals(
@@ -168,10 +169,10 @@ KILLED = """
 import os, signal, sys
 import divulge as dv
 from divulge import work
-from divulge.records import lattice
+from divulge.records import lattice_walk
 
-lattice.ROWS_OF_A_PORTION = 1_000
-walk, walked = lattice.Lattice._walk_chunks, []
+lattice_walk.ROWS_OF_A_PORTION = 1_000
+walk, walked = lattice_walk.Walk._walk_chunks, []
 
 def killing(self, *arguments):
     if len(walked) == 6:
@@ -179,7 +180,7 @@ def killing(self, *arguments):
     walked.append(1)
     return walk(self, *arguments)
 
-lattice.Lattice._walk_chunks = killing
+lattice_walk.Walk._walk_chunks = killing
 with work.under(checkpoints=work.Checkpoints(sys.argv[1])):
     dv.records.sweep(dv.datasets.school_census(5_000))
 """
@@ -194,14 +195,14 @@ def test_a_sweep_whose_process_is_killed_goes_on_in_another(
     )
     assert done.returncode == -signal.SIGKILL
     assert len(list(tmp_path.glob("sweep-*.npz"))) == 6
-    monkeypatch.setattr(lattice, "ROWS_OF_A_PORTION", 1_000)
-    walk, again = lattice.Lattice._walk_chunks, []
+    monkeypatch.setattr(lattice_walk, "ROWS_OF_A_PORTION", 1_000)
+    walk, again = lattice_walk.Walk._walk_chunks, []
 
-    def noting(self: lattice.Lattice, *arguments: Any) -> Any:
+    def noting(self: lattice_walk.Walk, *arguments: Any) -> Any:
         again.append(1)
         return walk(self, *arguments)
 
-    monkeypatch.setattr(lattice.Lattice, "_walk_chunks", noting)
+    monkeypatch.setattr(lattice_walk.Walk, "_walk_chunks", noting)
     census = dv.datasets.school_census(5_000)
     with work.under(checkpoints=work.Checkpoints(tmp_path)):
         resumed = dv.records.sweep(census)
@@ -235,24 +236,6 @@ def test_twenty_attributes_are_swept_in_full_on_few_records() -> None:
     assert len(limited) == 20 + 190
     for name, values in limited.figures.columns.items():
         assert values.tolist() == sweep.figures.columns[name][: len(limited)].tolist()
-
-
-def test_the_work_that_is_left_is_counted_in_sets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the first attribute half of all sets are done, not one part in eleven."""
-    shares: list[float] = []
-    walk = lattice.Lattice._walk
-
-    def noting(self: lattice.Lattice, *arguments: Any) -> Any:
-        shares.append(arguments[-1])
-        return walk(self, *arguments)
-
-    monkeypatch.setattr(lattice.Lattice, "_walk", noting)
-    census = dv.datasets.school_census(20_000)
-    dv.records.sweep(census)
-    assert (shares[0], sum(shares)) == (1024, 2047)
-    shares.clear()
-    dv.records.sweep(census, sizes=2)
-    assert (shares[0], sum(shares)) == (11, 11 + 55)
 
 
 def test_who_bears_the_risk_of_one_set() -> None:
@@ -289,6 +272,35 @@ def test_a_sweep_can_be_cancelled_and_reports_how_far_it_is() -> None:
     cancellation.cancel()
     with work.under(cancellation=cancellation), pytest.raises(work.Cancelled):
         dv.records.sweep(census)
+
+
+def test_the_share_that_is_done_only_grows_and_ends_at_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is expected of later parts is put right as rows become fewer, never backwards."""
+    monkeypatch.setattr("divulge.work.conditions.SECONDS_BETWEEN_REPORTS", 0.0)
+    monkeypatch.setattr(lattice_walk, "ROWS_OF_A_CHUNK", 500)
+    monkeypatch.setattr(lattice, "MOST_DIGITS", 8)
+    census = dv.datasets.school_census(6_000)
+    seen: list[work.Progress] = []
+    with work.under(reporter=seen.append):
+        dv.records.sweep(census)
+    shares = [progress.share or 0.0 for progress in seen]
+    assert len(shares) > 50
+    assert all(later >= earlier - 1e-9 for earlier, later in pairwise(shares))
+    assert shares[-1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("counts", [(9, 1), (1, 10), (12, 11), (4, 5, 1), (3, 3, 9), (1, 1, 1)])
+def test_few_kinds_of_records_are_counted_like_many(counts: tuple[int, ...]) -> None:
+    """Two or three kinds need no walk unless a part of them is large; both ways are exact."""
+    kinds = [("a", 1, "x"), ("a", 2, "y"), ("b", 2, "x")]
+    rows = [
+        {"q": q, "r": r, "t": t, "s": (n + i) % 2}
+        for i, ((q, r, t), many) in enumerate(zip(kinds, counts, strict=False))
+        for n in range(many)
+    ]
+    assert_same(dv.records.sweep(dataset_of(rows, ["q", "r", "t"], ["s"])), rows, 3)
 
 
 def test_what_each_attribute_adds_and_the_least_that_passes_a_limit() -> None:

@@ -63,14 +63,18 @@ class Linked:
     """Years joined to the focal one: its records (one an id), and each year's record of each."""
 
     focal: Dataset
-    records: IntArray
+    records: npt.NDArray[Any]
     years: tuple[tuple[Dataset, npt.NDArray[Any]], ...]
     dropped: int
 
     def knowledge(self, year: int, names: Sequence[str]) -> list[Knowledge]:
         """What is known of everybody from one year; absence is a value."""
+        return list(self.known_one_by_one(year, names))
+
+    def known_one_by_one(self, year: int, names: Sequence[str]) -> Iterator[Knowledge]:
+        """The same, one attribute after the other, so that they need not all be in memory."""
         dataset, places = ((self.focal, self.records), *self.years)[year]
-        return [_known(dataset.columns[name], places) for name in names if name in dataset.names]
+        return (_known(dataset.columns[name], places) for name in names if name in dataset.names)
 
     def column(self, name: str) -> Knowledge:
         """An attribute of the focal records."""
@@ -182,7 +186,7 @@ def _grown(
                 wanted, secrets, gains, found, strict=True
             ):
                 model = f"C{'A' if sought else 'R'}{'S' if years == 1 else 'L'}"
-                make = partial(Secrets, classes, secret, weights)
+                make = partial(_secrets, classes.of_record, classes.number, secret, weights)
                 assessments.append(
                     collective(focal, make, known, sought, model, worth, figures,
                                weighed=weights is not None)
@@ -208,11 +212,18 @@ def _grown_in_release(
     return Growth(tuple(found), datasets[0].subjects)
 
 
+def _secrets(
+    of_record: npt.NDArray[Any], number: int, secret: Knowledge | None, weights: Any
+) -> Secrets:
+    """Secrets among classes of their own, so that what was worked out of these is let go."""
+    return Secrets(Classes(of_record, number), secret, weights)
+
+
 def refined(linked: Linked, known: Sequence[str]) -> Iterator[Classes]:
     """The classes that each further year leaves."""
     classes = Classes.all_alike(len(linked.records))
     for year in range(len(linked.years) + 1):
-        classes = classes.refined(linked.knowledge(year, known))
+        classes = classes.refined(linked.known_one_by_one(year, known))
         yield classes
 
 
@@ -282,16 +293,17 @@ def link_years(
     problems.raise_any()
     assert on is not None  # noqa: S101  # else the problem was raised
     random = np.random.default_rng(seed)
-    kept = [_one_an_id(problems, dataset, on, duplicates, random) for dataset in datasets]
+    dropped = sum(_repeated(problems, dataset, on, duplicates) for dataset in datasets)
     problems.raise_any()
-    records = np.sort(kept[0][0])
+    # One year after the other: what is needed to join a year is let go before the next.
+    records = np.sort(_one_an_id(datasets[0], on, duplicates, random))
     ids = datasets[0].columns[on]
     years: list[tuple[Dataset, npt.NDArray[Any]]] = []
-    for dataset, (of_id, _) in zip(datasets[1:], kept[1:], strict=True):
-        places = _places(ids, dataset.columns[on])
-        rows = np.append(of_id, ABSENT).astype(np.int32)[places]  # the place -1 is the last one
+    for dataset in datasets[1:]:
+        rows = np.append(_one_an_id(dataset, on, duplicates, random), np.int32(ABSENT))
+        rows = rows[_places(ids, dataset.columns[on])]  # the place -1 is the last one
         years.append((dataset, rows[ids.codes[records]]))
-    return Linked(datasets[0], records, tuple(years), sum(dropped for _, dropped in kept))
+    return Linked(datasets[0], records, tuple(years), dropped)
 
 
 def _problems_with_id(problems: Problems, dataset: Dataset, on: str, focal: Dataset) -> None:
@@ -311,25 +323,29 @@ def _problems_with_id(problems: Problems, dataset: Dataset, on: str, focal: Data
         )
 
 
-def _one_an_id(
-    problems: Problems, dataset: Dataset, on: str, duplicates: Duplicates, random: Any
-) -> tuple[IntArray, int]:
-    """The record that is kept of each id, in the order of the ids; how many were dropped."""
-    ids = dataset.columns[on]
-    number = len(ids.values)
-    more = dataset.rows - number
-    order = np.arange(dataset.rows - 1, -1, -1)
+def _repeated(problems: Problems, dataset: Dataset, on: str, duplicates: Duplicates) -> int:
+    """How many records have an id that another record has: they are dropped, or an error."""
+    more = dataset.rows - len(dataset.columns[on].values)
     if more and duplicates == "error":
         problems.add(
             "on",
             f'{more:,} records of dataset "{dataset.name}" have an id that another record has; '
             'say duplicates="first" or "random".',
         )
-    elif more and duplicates == "random":
-        order = random.permutation(dataset.rows)
-    kept = np.zeros(number, np.int64)
+    return more
+
+
+def _one_an_id(
+    dataset: Dataset, on: str, duplicates: Duplicates, random: Any
+) -> npt.NDArray[np.int32]:
+    """The record that is kept of each id, in the order of the ids."""
+    ids = dataset.columns[on]
+    order = np.arange(dataset.rows - 1, -1, -1, dtype=np.int32)
+    if duplicates == "random" and dataset.rows > len(ids.values):
+        random.shuffle(order)
+    kept = np.zeros(len(ids.values), np.int32)
     kept[ids.codes[order]] = order  # the last one written stays: the first record, or any
-    return kept, more
+    return kept
 
 
 def _places(focal: Column, other: Column) -> IntArray:

@@ -54,7 +54,8 @@ class Pair:
         """For each focal record of the original, its place among the released; -1 if removed."""
         place = np.full(self.releases[0].rows + 1, REMOVED, np.int64)
         place[self.released.records] = np.arange(len(self.released.records))
-        return place[self.owns[0][linked.records]]
+        own: IntArray = place[self.owns[0][linked.records]]
+        return own
 
     def attributes(self, people: Linked, knows: Sequence[str]) -> list[Paired]:
         """What is known of people, beside what released records show, in every year."""

@@ -56,16 +56,20 @@ class Classes:
         known = [Knowledge.of(dataset.columns[name]) for name in knows]
         return cls.all_alike(dataset.rows).refined(known)
 
-    def refined(self, known: Sequence[Knowledge]) -> Classes:
-        """The classes of those who also agree on what else is known."""
-        combined, size, number = self.of_record, self.number, self.number
+    def refined(self, known: Iterable[Knowledge]) -> Classes:
+        """The classes of those who also agree on what else is known.
+
+        Tens of millions of records are refined in one array; what is known may be an iterator, so
+        that only one attribute of it is in memory.
+        """
+        combined, size = self.of_record.astype(np.int64), self.number
         for each in known:
             if size * each.cardinality > _LARGEST:
-                combined, number = numbered(combined)
-                size = number
-            combined = combined.astype(np.int64) * each.cardinality + each.codes
+                combined, size = _renumbered(combined)
+            combined *= each.cardinality
+            combined += each.codes
             size *= each.cardinality
-        combined, number = numbered(combined)
+        combined, number = _renumbered(combined)
         # Many records need many bytes; there are fewer of them than four bytes can count.
         return Classes(combined.astype(np.int32), number)
 
@@ -81,13 +85,17 @@ def numbered(ids: npt.NDArray[Any]) -> tuple[IntArray, int]:
     >>> numbered(np.array([7, 3, 7]))
     (array([1, 0, 1]), 2)
     """
+    return _renumbered(ids.astype(np.int64))
+
+
+def _renumbered(ids: IntArray) -> tuple[IntArray, int]:
+    """The same of an array that is the caller's own: a long one is numbered in place."""
     if len(ids) < MANY_ROWS:
         values, places = np.unique(ids, return_inverse=True)
         return places.astype(np.int64), len(values)
     from divulge.records import kernels
 
-    places = ids.astype(np.int64)
-    return places, int(kernels.numbered(places))
+    return ids, int(kernels.numbered(ids))
 
 
 def in_common(names: Sequence[str], *datasets: Dataset) -> list[list[Knowledge]]:

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from rich.console import RenderableType
 
-OF_LARGER = 5
-"""So many columns are noted of larger classes, before those of secrets (see the kernel)."""
-
 Success = Literal["deterministic", "probabilistic"]
 
 
@@ -40,18 +37,24 @@ class Figures:
         weights: Floats | None,
     ) -> Figures:
         """From what the walks noted as lost; all walks are over the same sets."""
+        from divulge.records import cube_kernels
+
         rows, first = dataset.rows, counts[0]
-        pairs = first.noted[:, 0]
-        larger = first.noted[:, 1 + len(sought[0]) :]
-        alone = rows - 2 * pairs - larger[:, 0]
+        of_size = {size: first.noted[:, size] for size in range(2, 10)}
+        large = first.noted[:, cube_kernels.TEN_OR_MORE]
+        alone = rows - first.noted[:, cube_kernels.RECORDS]
+        smallest = first.noted[:, cube_kernels.SMALLEST]
+        for size in sorted(of_size, reverse=True):
+            alone = alone - size * of_size[size]
+            smallest = np.where(of_size[size] > 0, size, smallest)
         columns: dict[str, Ints | Floats] = {
-            "classes": alone + pairs + larger[:, 1:4].sum(axis=1),
+            "classes": alone + sum(of_size.values()) + large,
             "singletons": alone,
-            "classes_of_2": pairs,
-            "classes_of_3_to_4": larger[:, 1],
-            "classes_of_5_to_9": larger[:, 2],
-            "classes_of_10_or_more": larger[:, 3],
-            "k_anonymity": np.where(alone > 0, 1, np.where(pairs > 0, 2, larger[:, 4])),
+            "classes_of_2": of_size[2],
+            "classes_of_3_to_4": of_size[3] + of_size[4],
+            "classes_of_5_to_9": np.sum([of_size[size] for size in range(5, 10)], axis=0),
+            "classes_of_10_or_more": large,
+            "k_anonymity": np.where(alone > 0, 1, smallest),
         }
         weighted: dict[str, Floats] = {}
         total = 0.0 if weights is None else float(weights.sum())
@@ -62,11 +65,9 @@ class Figures:
             # The walks of two groups may come in another order.
             same = np.argsort(found.sets)[np.argsort(np.argsort(first.sets))]
             for s, name in enumerate(names):
-                differ = found.noted[same, 1 + s]
-                mixed = found.noted[same, 1 + len(names) + OF_LARGER + 2 * s]
-                wrong = found.noted[same, 1 + len(names) + OF_LARGER + 2 * s + 1]
-                columns[f"{name}.pure"] = rows - 2 * differ - mixed
-                columns[f"{name}.best"] = rows - differ - wrong
+                mixed, wrong = found.noted[same, cube_kernels.SECRETS + 2 * s :][:, :2].T
+                columns[f"{name}.pure"] = rows - mixed
+                columns[f"{name}.best"] = rows - wrong
                 if found.capacity.shape[1]:
                     values = dataset.columns[name].cardinality
                     columns[f"{name}.capacity"] = values - found.capacity[same, s]

@@ -17,7 +17,7 @@ def warm() -> None:
     random = np.random.default_rng(0)
     for dtype in (np.uint8, np.uint16, np.uint32):
         kernels.add_code(np.zeros(1, np.int64), np.zeros(1, dtype), 0)
-    rows = 300
+    rows = 5_000  # more than are walked as one block
     for weights in (None, np.ones(rows)):
         for dtype in (np.uint8, np.uint16, np.uint32):
             attributes = [Attribute(random.integers(0, 60, rows).astype(dtype), 60)] * 12

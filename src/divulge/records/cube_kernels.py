@@ -1,0 +1,463 @@
+"""The ternary lattice cube: what every set of quasi-identifiers tells, from one walk over a block.
+
+A *cell* is a sorted run of distinct keys with how often each occurs. The records of a cell agree on
+every attribute that the walk has taken in; what it has left out is masked. An attribute that is
+constant in the cell makes no difference: it is *free*, and the walk decides only over those that
+vary. It leaves the first varying attribute out (the runs of its values are merged) and takes it in
+(they are cells of their own, side by side). Leaves are classes, noted once for all sets they are a
+class of, under an address with one ternary digit an attribute: 0 out, 1 in, 2 free. A cell carries
+the address in which all that is still open is free, so that only decisions change it.
+
+Most cells have two or three keys, and they need no walk: rows are together in the sets of what they
+agree on, and apart in all others. So each row is noted for all sets, and where rows are together
+their class is noted and the parts of it are taken back (inclusion and exclusion). That holds for
+all that is added up, and not for the smallest class; so classes of up to nine are counted by size,
+and cells whose parts are larger are walked.
+
+Classes of one cost nothing: what is noted is what is *lost* against "every record is alone", in 32
+bits each (there are fewer records than that, and what is taken back may come first and wrap
+around). With two secrets all that a leaf notes is one line of the processor's cache.
+
+A key holds the attributes from the highest bits down, in the order of the walk, and the joint code
+of the sensitive attributes in the lowest; it is never negative. Counts add up to the records of the
+block in every cell that is not split: that is the invariant of every function here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.engines import kernel
+
+Array = npt.NDArray[Any]
+# Places are unsigned: else every access asks whether a place is counted from the end.
+Place: TypeAlias = Any
+NONE, ONE, TWO, THREE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
+
+# Up to this size the simplest sort is the fastest.
+SMALL_CELL = np.uint64(32)
+
+# Columns of `noted`: how many classes of ten or more; of two to nine, under their size (that of one
+# holds nothing); records in classes of ten or more, and the smallest of these. Two for each secret
+# follow: records in classes of several values, and wrong best guesses.
+TEN_OR_MORE, RECORDS, SMALLEST, SECRETS = 0, 10, 11, 12
+TEN = np.uint64(10)
+
+
+@kernel
+def cube(
+    keys: Array, counts: Array, weights: Array | None, starts: Array, ends: Array,
+    first: int, last: int, masks: Array, powers: Array, at_most: int,
+    sensitive: Array, inverse: Array,
+    noted: Array, capacity: Array, weighted: Array,
+) -> None:  # fmt: skip
+    """Walk the lattice of every sorted block from `first` to before `last`.
+
+    Args:
+        keys: the sorted blocks' keys.
+        counts: how often each key occurs.
+        weights: sum and maximum of the weights of each key, or None.
+        starts: where each block begins.
+        ends: where it ends.
+        first: the first block to walk.
+        last: the block before which to stop.
+        masks: the bits of each attribute, in the order of the walk.
+        powers: the place values of the address, one an attribute; unsigned.
+        at_most: how many attributes a set may still take in. What is noted for larger sets means
+            nothing.
+        sensitive: shift, mask and first row in the tally of each sensitive attribute.
+        inverse: 1 over how often each sensitive value occurs; empty if no capacity is asked for.
+        noted: by address, the columns above.
+        capacity: by address and sensitive attribute, what is lost of the capacity.
+        weighted: by address, the same losses in weights: best guess at a record, not alone; for
+            each sensitive attribute rows in mixed classes, and wrong best guesses.
+    """
+    attributes = np.uint64(len(masks))
+    longest = np.int64(0)
+    for block in range(first, last):
+        longest = max(longest, ends[block] - starts[block])
+    # Each level of leaving out needs a copy no longer than its cell, and a merge one more.
+    room = longest * (len(masks) + 2) + 2
+    akeys: Array = np.empty(room, np.int64)
+    acounts = np.empty(room, np.int32)
+    aweights: Array | None = None if weights is None else np.empty((room, 2), np.float64)
+    bounds = np.empty(longest + 2, np.uint64)
+    tally = np.zeros(sensitive[len(sensitive) - 1, 2], np.int64)
+    shares = np.zeros(len(tally), np.float64)
+
+    # The cells whose attribute has been left out already, and is being taken in.
+    depth = len(masks) + 2
+    f_low, f_high, f_top = np.empty(depth, np.uint64), np.empty(depth, np.uint64), np.empty(
+        depth, np.uint64)  # fmt: skip
+    f_at, f_address = np.empty(depth, np.uint64), np.empty(depth, np.uint64)
+    f_left = np.empty(depth, np.int64)
+
+    for block in range(first, last):
+        high: Place = np.uint64(ends[block] - starts[block])
+        begin = np.uint64(starts[block])
+        differ: Any = np.int64(0)
+        for i in range(NONE, high):
+            akeys[i], acounts[i] = keys[begin + i], counts[begin + i]
+            if weights is not None and aweights is not None:
+                aweights[i, 0], aweights[i, 1] = weights[begin + i, 0], weights[begin + i, 1]
+            differ |= akeys[i] ^ akeys[0]
+        low: Place = NONE
+        top: Place = high
+        at: Place = NONE
+        address: Place = np.uint64(TWO * powers.sum())
+        left: Any = np.int64(at_most)
+        frame: Place = NONE
+        opening = high > NONE
+        while opening or frame > NONE:
+            if opening:
+                opening = False
+                rows = high - low
+                a, b, c = np.uint64(acounts[low]), NONE, NONE
+                if ONE < rows <= THREE:
+                    b = np.uint64(acounts[low + ONE])
+                    c = np.uint64(acounts[low + TWO]) if rows == THREE else NONE
+                if weights is None:
+                    few = rows == ONE or (rows <= THREE and max(a + b, a + c, b + c) < TEN)
+                else:
+                    few = rows <= TWO and a + b == rows
+                if few and rows == ONE:
+                    if a > ONE:
+                        _size(noted, address, a)
+                    continue
+                if few and rows == TWO:
+                    _two(akeys, aweights, low, a, b, address, masks, powers, sensitive, inverse,
+                         noted, capacity, weighted)  # fmt: skip
+                    continue
+                if few:
+                    _three(akeys, low, a, b, c, address, masks, powers, sensitive, inverse, noted,
+                           capacity)  # fmt: skip
+                    continue
+                while at < attributes and differ & masks[at] == 0:
+                    at += ONE
+                if at == attributes or left == 0:
+                    _class(akeys, acounts, low, high, address, sensitive, tally, noted)
+                    if aweights is not None or len(inverse) > 0:
+                        _class_in_shares(akeys, acounts, aweights, low, high, address, sensitive,
+                                         inverse, shares, capacity, weighted)  # fmt: skip
+                    continue
+                frame += ONE
+                f_low[frame], f_high[frame], f_top[frame] = low, high, top
+                f_at[frame], f_address[frame], f_left[frame] = at, address - powers[at], left - 1
+                # Leave the attribute out. Its cell lies above all that is still needed.
+                if rows <= SMALL_CELL:
+                    high = _inserted(akeys, acounts, aweights, low, high, masks[at], top)
+                else:
+                    high = _merged(akeys, acounts, aweights, low, high, masks[at], top, bounds)
+                low, top = top, high
+                differ &= ~masks[at]
+                address -= TWO * powers[at]
+                at += ONE
+                opening = True
+                continue
+            # Take the attribute in: go on to the next run of more than one record.
+            low, high, at = f_low[frame], f_high[frame], f_at[frame]
+            mask = masks[at]
+            while low < high:
+                key: Any = akeys[low]
+                differ = np.int64(0)
+                end = low + ONE
+                while end < high and (akeys[end] ^ key) & mask == 0:
+                    differ |= akeys[end] ^ key
+                    end += ONE
+                if end - low > ONE or acounts[low] > 1:
+                    opening = True
+                    break
+                low = end
+            if not opening:
+                frame -= ONE
+                continue
+            f_low[frame] = end
+            high, top, left, address = end, f_top[frame], f_left[frame], f_address[frame]
+            at += ONE
+
+
+@kernel
+def _inserted(
+    keys: Array, counts: Array, weights: Array | None, low: Place, high: Place, mask: Any,
+    to: Place,
+) -> Place:  # fmt: skip
+    """Put the rows of a small cell in order without one attribute, from `to` on."""
+    end: Place = to
+    for i in range(low, high):
+        key = keys[i] & ~mask
+        place: Place = end
+        while place > to and keys[place - ONE] > key:
+            place -= ONE
+        if place > to and keys[place - ONE] == key:
+            counts[place - ONE] += counts[i]
+            if weights is not None:
+                weights[place - ONE, 0] += weights[i, 0]
+                weights[place - ONE, 1] = max(weights[place - ONE, 1], weights[i, 1])
+            continue
+        j: Place = end
+        while j > place:
+            keys[j], counts[j] = keys[j - ONE], counts[j - ONE]
+            if weights is not None:
+                weights[j, 0], weights[j, 1] = weights[j - ONE, 0], weights[j - ONE, 1]
+            j -= ONE
+        keys[place], counts[place] = key, counts[i]
+        if weights is not None:
+            weights[place, 0], weights[place, 1] = weights[i, 0], weights[i, 1]
+        end += ONE
+    return end
+
+
+@kernel
+def _merged(
+    keys: Array, counts: Array, weights: Array | None, low: Place, high: Place, mask: Any,
+    to: Place, bounds: Array,
+) -> Place:  # fmt: skip
+    """Merge the runs of one attribute's values into one without it, from `to` on."""
+    runs: Place = NONE
+    for i in range(low, high):
+        if i == low or (keys[i] ^ keys[i - ONE]) & mask != 0:
+            bounds[runs] = i
+            runs += ONE
+    bounds[runs] = high
+    # Merge neighbours pass by pass, to and fro, so that the last pass ends at `to`.
+    passes = 0
+    while (1 << passes) < runs:
+        passes += 1
+    there: Place = to
+    away: Place = to + (high - low)
+    if passes % 2 == 0:
+        there, away = away, there
+    while runs > ONE:
+        end: Place = there
+        merged: Place = NONE
+        for run in range(NONE, runs, TWO):
+            begin = end
+            last = bounds[min(run + TWO, runs)]
+            end = _two_merged(keys, counts, weights, bounds[run], bounds[run + ONE], last, mask,
+                              end)  # fmt: skip
+            bounds[merged] = begin
+            merged += ONE
+        bounds[merged] = end
+        runs = merged
+        there, away = away, there
+    return bounds[1]
+
+
+@kernel
+def _two_merged(
+    keys: Array, counts: Array, weights: Array | None, i: Place, middle: Place, last: Place,
+    mask: int, to: Place,
+) -> Place:  # fmt: skip
+    """Merge two sorted runs that lie side by side (or copy one); a key of both becomes one."""
+    j: Place = min(middle, last)
+    i_end: Place = j
+    while i < i_end and j < last:
+        one, other = keys[i] & ~mask, keys[j] & ~mask
+        # No branch: which comes first cannot be foreseen.
+        take, take_other = one <= other, other <= one
+        keys[to] = min(one, other)
+        counts[to] = counts[i] * take + counts[j] * take_other
+        if weights is not None:
+            weights[to, 0] = weights[i, 0] * take + weights[j, 0] * take_other
+            weights[to, 1] = max(weights[i, 1] * take, weights[j, 1] * take_other)
+        i += np.uint64(take)
+        j += np.uint64(take_other)
+        to += ONE
+    rest, rest_end = (i, i_end) if i < i_end else (j, last)
+    for k in range(rest, rest_end):
+        keys[to], counts[to] = keys[k] & ~mask, counts[k]
+        if weights is not None:
+            weights[to, 0], weights[to, 1] = weights[k, 0], weights[k, 1]
+        to += ONE
+    return to
+
+
+@kernel
+def _together(differ: int, address: Place, masks: Array, powers: Array) -> Place:
+    """The address of the sets on which rows agree: what differs among them is out."""
+    for attribute in range(NONE, np.uint64(len(masks))):
+        if differ & masks[attribute] != 0:
+            address -= TWO * powers[attribute]
+    return address
+
+
+@kernel
+def _size(noted: Array, address: Place, size: Place) -> None:
+    if size < TEN:
+        noted[address, size] += 1
+    else:
+        noted[address, TEN_OR_MORE] += 1
+        noted[address, RECORDS] += size
+        if size < noted[address, SMALLEST]:
+            noted[address, SMALLEST] = size
+
+
+@kernel
+def _two(
+    keys: Array, weights: Array | None, low: Place, a: Place, b: Place, address: Place,
+    masks: Array, powers: Array, sensitive: Array, inverse: Array, noted: Array, capacity: Array,
+    weighted: Array,
+) -> None:  # fmt: skip
+    """Two rows: one class in every set on which they agree, two in all others."""
+    one, other = keys[low], keys[low + ONE]
+    differ = one ^ other
+    both = _together(differ, address, masks, powers)
+    if a + b > TWO:
+        noted[address, a] += 1
+        noted[address, b] += 1
+        noted[both, a] -= 1
+        noted[both, b] -= 1
+    _size(noted, both, a + b)
+    if weights is not None:
+        lighter = min(weights[low, 0], weights[low + ONE, 0])
+        weight = weights[low, 0] + weights[low + ONE, 0]
+        weighted[both, 0] += lighter
+        weighted[both, 1] += weight
+    for s in range(len(sensitive) - 1):
+        shift, mask, offset = sensitive[s, 0], sensitive[s, 1], sensitive[s, 2]
+        if (differ >> shift) & mask == 0:
+            continue
+        noted[both, np.uint64(SECRETS + 2 * s)] += a + b
+        noted[both, np.uint64(SECRETS + 2 * s + 1)] += min(a, b)
+        if len(inverse) > 0:
+            share = a * inverse[offset + ((one >> shift) & mask)]
+            capacity[both, s] += min(share, b * inverse[offset + ((other >> shift) & mask)])
+        if weights is not None:
+            weighted[both, 2 + 2 * s] += weight
+            weighted[both, 3 + 2 * s] += lighter
+
+
+@kernel
+def _three(
+    keys: Array, low: Place, a: Place, b: Place, c: Place, address: Place, masks: Array,
+    powers: Array, sensitive: Array, inverse: Array, noted: Array, capacity: Array,
+) -> None:  # fmt: skip
+    """Three rows: alone, together by two, all together; each time the parts are taken back."""
+    one, two, three = keys[low], keys[low + ONE], keys[low + TWO]
+    differ = (one ^ two) | (one ^ three)
+    ab = _together(one ^ two, address, masks, powers)
+    ac = _together(one ^ three, address, masks, powers)
+    bc = _together(two ^ three, address, masks, powers)
+    abc = _together(differ, address, masks, powers)
+    if a + b + c > THREE:
+        noted[address, a] += 1
+        noted[address, b] += 1
+        noted[address, c] += 1
+        noted[ab, a] -= 1
+        noted[ab, b] -= 1
+        noted[ac, a] -= 1
+        noted[ac, c] -= 1
+        noted[bc, b] -= 1
+        noted[bc, c] -= 1
+        noted[abc, a] += 1
+        noted[abc, b] += 1
+        noted[abc, c] += 1
+    noted[ab, a + b] += 1
+    noted[ac, a + c] += 1
+    noted[bc, b + c] += 1
+    noted[abc, a + b] -= 1
+    noted[abc, a + c] -= 1
+    noted[abc, b + c] -= 1
+    _size(noted, abc, a + b + c)
+    for s in range(len(sensitive) - 1):
+        shift, mask, offset = sensitive[s, 0], sensitive[s, 1], sensitive[s, 2]
+        if (differ >> shift) & mask == 0:
+            continue
+        u, v, w = (one >> shift) & mask, (two >> shift) & mask, (three >> shift) & mask
+        mixed = np.uint64(SECRETS + 2 * s)
+        wrong = mixed + ONE
+        in_ab, in_ac, in_bc = (a + b) * (u != v), (a + c) * (u != w), (b + c) * (v != w)
+        noted[ab, mixed] += in_ab
+        noted[ac, mixed] += in_ac
+        noted[bc, mixed] += in_bc
+        noted[abc, mixed] += a + b + c - in_ab - in_ac - in_bc
+        in_ab, in_ac, in_bc, in_abc = _lost_of_three(np.int64(a), np.int64(b), np.int64(c), u, v, w)
+        noted[ab, wrong] += in_ab
+        noted[ac, wrong] += in_ac
+        noted[bc, wrong] += in_bc
+        noted[abc, wrong] += in_abc - in_ab - in_ac - in_bc
+        if len(inverse) > 0:
+            of_ab, of_ac, of_bc, of_abc = _lost_of_three(
+                a * inverse[offset + u], b * inverse[offset + v], c * inverse[offset + w], u, v, w
+            )
+            capacity[ab, s] += of_ab
+            capacity[ac, s] += of_ac
+            capacity[bc, s] += of_bc
+            capacity[abc, s] += of_abc - of_ab - of_ac - of_bc
+
+
+@kernel
+def _lost_of_three(a: Any, b: Any, c: Any, u: int, v: int, w: int) -> tuple[Any, Any, Any, Any]:
+    """All but the largest value's share, of each two of three rows with values u, v, w; of all."""
+    most = max(a + b * (u == v) + c * (u == w), b + c * (v == w), c)
+    return min(a, b) * (u != v), min(a, c) * (u != w), min(b, c) * (v != w), a + b + c - most
+
+
+@kernel
+def _class(
+    keys: Array, counts: Array, low: Place, high: Place, address: Place, sensitive: Array,
+    tally: Array, noted: Array,
+) -> None:  # fmt: skip
+    """Note one class of two or more records, whatever their sensitive values."""
+    size = np.int64(0)
+    differ = np.int64(0)
+    for i in range(low, high):
+        size += counts[i]
+        differ |= keys[i] ^ keys[low]
+    _size(noted, address, np.uint64(size))
+    for s in range(len(sensitive) - 1):
+        shift, mask, offset = sensitive[s, 0], sensitive[s, 1], sensitive[s, 2]
+        if (differ >> shift) & mask == 0:
+            continue
+        most = np.int64(0)
+        for i in range(low, high):
+            value = np.uint64(offset + ((keys[i] >> shift) & mask))
+            tally[value] += counts[i]
+            most = max(most, tally[value])
+        for i in range(low, high):
+            tally[np.uint64(offset + ((keys[i] >> shift) & mask))] = 0
+        noted[address, np.uint64(SECRETS + 2 * s)] += size
+        noted[address, np.uint64(SECRETS + 2 * s + 1)] += size - most
+
+
+@kernel
+def _class_in_shares(
+    keys: Array, counts: Array, weights: Array | None, low: Place, high: Place, address: Place,
+    sensitive: Array, inverse: Array, shares: Array, capacity: Array, weighted: Array,
+) -> None:  # fmt: skip
+    """What a class loses of the capacity and of weights: all but the largest value's share."""
+    weight, heaviest = 0.0, 0.0
+    if weights is not None:
+        for i in range(low, high):
+            weight += weights[i, 0]
+            heaviest = max(heaviest, weights[i, 1])
+        weighted[address, 0] += weight - heaviest
+        weighted[address, 1] += weight
+    for s in range(len(sensitive) - 1):
+        shift, mask, offset = sensitive[s, 0], sensitive[s, 1], sensitive[s, 2]
+        mixed = False
+        for i in range(low, high):
+            mixed |= ((keys[i] ^ keys[low]) >> shift) & mask != 0
+        if mixed and len(inverse) > 0:
+            total, largest = 0.0, 0.0
+            for i in range(low, high):
+                value = np.uint64(offset + ((keys[i] >> shift) & mask))
+                shares[value] += counts[i] * inverse[value]
+                total += counts[i] * inverse[value]
+                largest = max(largest, shares[value])
+            capacity[address, s] += total - largest
+            for i in range(low, high):
+                shares[np.uint64(offset + ((keys[i] >> shift) & mask))] = 0.0
+        if mixed and weights is not None:
+            largest = 0.0
+            for i in range(low, high):
+                value = np.uint64(offset + ((keys[i] >> shift) & mask))
+                shares[value] += weights[i, 0]
+                largest = max(largest, shares[value])
+            weighted[address, 2 + 2 * s] += weight
+            weighted[address, 3 + 2 * s] += weight - largest
+            for i in range(low, high):
+                shares[np.uint64(offset + ((keys[i] >> shift) & mask))] = 0.0
