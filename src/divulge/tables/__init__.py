@@ -3,6 +3,7 @@
 from divulge.tables.assessing import assess
 from divulge.tables.audit import Intervals, intervals
 from divulge.tables.axis import Axis
+from divulge.tables.candidates import Candidates, candidates
 from divulge.tables.disclosure import Disclosure
 from divulge.tables.files import (
     JJ,
@@ -13,6 +14,8 @@ from divulge.tables.files import (
     write_jj,
 )
 from divulge.tables.insiders import Exposure, exposed_contributors
+from divulge.tables.matched import Matching
+from divulge.tables.matching import matching_attack
 from divulge.tables.sensitivity import sensitive_cells
 from divulge.tables.suppress import Suppression, suppress
 from divulge.tables.table import Published, Table, link, link_published
@@ -20,17 +23,21 @@ from divulge.tables.table import Published, Table, link, link_published
 __all__ = [
     "JJ",
     "Axis",
+    "Candidates",
     "Disclosure",
     "Exposure",
     "Intervals",
+    "Matching",
     "Published",
     "Suppression",
     "Table",
     "assess",
+    "candidates",
     "exposed_contributors",
     "intervals",
     "link",
     "link_published",
+    "matching_attack",
     "read_complete_crosstab",
     "read_crosstab",
     "read_jj",
