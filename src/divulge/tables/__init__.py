@@ -16,6 +16,7 @@ from divulge.tables.files import (
 from divulge.tables.insiders import Exposure, exposed_contributors
 from divulge.tables.matched import Matching
 from divulge.tables.matching import matching_attack
+from divulge.tables.resistance import FreshDraws, Resistance, fresh_draws
 from divulge.tables.sensitivity import sensitive_cells
 from divulge.tables.suppress import Suppression, suppress
 from divulge.tables.table import Published, Table, link, link_published
@@ -26,14 +27,17 @@ __all__ = [
     "Candidates",
     "Disclosure",
     "Exposure",
+    "FreshDraws",
     "Intervals",
     "Matching",
     "Published",
+    "Resistance",
     "Suppression",
     "Table",
     "assess",
     "candidates",
     "exposed_contributors",
+    "fresh_draws",
     "intervals",
     "link",
     "link_published",

@@ -99,9 +99,9 @@ def _near(given: Parameters) -> Iterator[tuple[str, Parameters]]:
         if frequency >= 1 and width >= 1:
             said = f"min_frequency={frequency}, width={width}"
             yield said, replace(given, min_frequency=frequency, width=width)
-    if given.rule != "minimal":
-        said = 'suppressor="minimal" (random costs, as resist_matching draws them)'
-        yield said, replace(given, rule="minimal")
+    if given.rule != "resisting":
+        said = 'suppressor="resisting" (drawn at random, as by resist_matching)'
+        yield said, replace(given, rule="resisting")
 
 
 def _published_primary(published: Published, rule: Parameters) -> bool:

@@ -25,7 +25,8 @@ class Matching:
 
     `intervals` spans the values found possible. Where all candidates were tried it is the
     effective feasibility interval. A stopped attack leaves candidates open: then a cell is
-    at least as wide as its interval in `intervals` and at most as wide as in `outer`.
+    at least as wide as its interval in `intervals` and at most as wide as in `outer`. `weights`
+    are those of the posterior; `weighed` says that chance estimated them.
     """
 
     published: Published
@@ -40,6 +41,7 @@ class Matching:
     parameters: tuple[Parameters, ...]
     judged: BoolArray | None
     weights: FloatArray | None
+    weighed: bool
     name: str
 
     @property

@@ -16,6 +16,7 @@ from divulge import work
 from divulge.tables.axis import IntArray
 from divulge.tables.candidates import MOST_CANDIDATES, Candidates, candidates
 from divulge.tables.impossible import refuse_impossible, refuse_published_primary
+from divulge.tables.likelihood import likely_weights
 from divulge.tables.matched import Matching
 from divulge.tables.matching_request import Prior, Request, check
 from divulge.tables.structure import BoolArray
@@ -65,8 +66,9 @@ def matching_attack(
         zeros_primary: whether empty cells were primary.
         labelled: whether the release tells primary from secondary cells.
         suppressor: nothing for the first of the cheapest patterns (`suppress`); "any optimum"
-            for one of the cheapest at random; "minimal" for random costs (`resist_matching`); or
-            any deterministic function from a `Table` to a pattern.
+            for one of the cheapest at random; "minimal" for the cheapest under random costs;
+            "resisting" for what `resist_matching` draws; or any deterministic function from a
+            `Table` to a pattern.
         mode: "interval" for intervals, "full" for the posterior too.
         primary: the cells that were primary; she sees them only if `labelled`. Without them,
             every cell that may have been primary is judged.
@@ -88,12 +90,12 @@ def matching_attack(
             protection depends on values, unless `suppressor` is a function.
 
     >>> from divulge.tables import Table
-    >>> table = Table.from_cells([[15, 15, 12, 10], [19, 15, 13, 8], [8, 8, 11, 14], [9, 8, 26, 1]])
+    >>> table = Table.from_cells([[15, 15, 12, 10], [19, 20, 13, 3], [8, 8, 11, 14], [9, 3, 26, 6]])
     >>> found = matching_attack(table.publish({(1, 1), (1, 3), (3, 1), (3, 3)}), 5, 8)
     >>> found.candidates, found.null_space_dimension
     (10, 1)
-    >>> found.feasible[(3, 3)], found.intervals[(3, 3)], found.unsafe
-    ((0, 9), (1, 4), [(3, 3)])
+    >>> found.feasible[(1, 3)], found.intervals[(1, 3)], found.unsafe
+    ((0, 9), (1, 4), [(1, 3), (3, 1)])
     """
     if isinstance(published, Suppression):
         primary = published.primary if primary is None else primary
@@ -118,6 +120,10 @@ def matching_attack(
         pairs = [] if rules is None else [rules]
     if not attack.any_possible and attack.complete:
         refuse_impossible(found, rules, labels, callable(suppressor))
+    weights = None if prior is None else request.weights(found, attack.status)
+    weighed = False
+    if mode == "full" and rules is not None and not callable(suppressor):
+        weights, weighed = likely_weights(found, attack.status, rules, weights, seed)
     return Matching(
         published=published,
         found=found,
@@ -130,7 +136,8 @@ def matching_attack(
         width=None if width is None else int(np.ceil(width * 10**published.decimals - 1e-9)),
         parameters=tuple(pairs),
         judged=judged,
-        weights=None if prior is None else request.weights(found, attack.status),
+        weights=weights,
+        weighed=weighed,
         name=name,
     )
 

@@ -79,7 +79,8 @@ def _chances(found: Matching) -> tuple[FloatArray, Claim]:
     """Her chance to guess each judged cell, and what kind of figure that is."""
     if found.mode == "full" and (found.complete or found.estimated) and found.possible:
         best = [max(found.posterior[key].values()) for key in found.found.keys]
-        return np.array(best)[found.sensitive], "exact" if found.complete else "estimate"
+        exact = found.complete and not found.weighed
+        return np.array(best)[found.sensitive], "exact" if exact else "estimate"
     claim: Claim = "estimate" if found.estimated else "bound"
     return 1 / (_widths(found)[found.sensitive] + 1), claim
 
@@ -123,6 +124,8 @@ def _sentences(
     }
     keys = ["matching.unsafe", "matching.disclosed"]
     keys.append("matching.guessed" if claim == "exact" else f"matching.guessed_{claim}")
+    if found.weighed:
+        keys.append("matching.weighed")
     if found.estimated:
         keys.append("matching.sampled")
     elif not found.complete:

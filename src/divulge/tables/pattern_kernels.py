@@ -20,8 +20,9 @@ from divulge.engines import kernel
 
 Array = npt.NDArray[Any]
 
-LEXICOGRAPHIC, ANY_OPTIMUM, MINIMAL = 0, 1, 2
-"""Rules by which a candidate gives a pattern: the first optimum, some optimum, nothing to spare."""
+LEXICOGRAPHIC, ANY_OPTIMUM, MINIMAL, RESISTING = 0, 1, 2, 3
+"""Rules by which a candidate gives a pattern: the first optimum, some optimum, no cell to spare at
+the width asked, no cell to spare at some greater width."""
 
 EXCLUDED, POSSIBLE, SKIPPED, OPEN = 0, 1, 2, 3
 """What is known of a candidate: it gives another pattern, this one, cannot matter, undecided."""
@@ -385,16 +386,17 @@ def _is_minimal(
 def try_candidates(
     first: Array, arcs: Array, to: Array, values: Array, weights: Array, by_value: int,
     cells: int, released: int, places: Array, candidates: Array, threshold: int, zeros: int,
-    width: int, wide: int, needed: int, labels: int, labelled: int, rule: int, intervals: int,
-    steps: int, status: Array, box: Array, pool: Array, pooled: int,
+    width: int, widths: Array, wide: int, needed: int, labels: int, labelled: int, rule: int,
+    intervals: int, steps: int, status: Array, box: Array, pool: Array, pooled: int,
 ) -> int:  # fmt: skip
     """Which candidates give the released pattern; returns how many patterns the pool then holds.
 
-    Cells of `wide` may be primary (their interval is wide enough), those of `needed` must be.
-    `values` and `weights` are written to at the `places` of the suppressed cells. `box` holds the
-    least and the greatest value of each suppressed cell among possible candidates so far; with
-    `intervals`, a candidate inside it is skipped. The pool holds patterns that beat the released
-    one for some candidate, the last successful first.
+    `widths` are those of the suppressed cells by the sums alone. Cells of `wide` may be primary
+    (their interval is wide enough), those of `needed` must be. `values` and `weights` are written
+    to at the `places` of the suppressed cells. `box` holds the least and the greatest value of
+    each suppressed cell among possible candidates so far; with `intervals`, a candidate inside it
+    is skipped. The pool holds patterns that beat the released one for some candidate, the last
+    successful first.
     """
     size, nodes, hidden = values.size, first.size - 1, places.size
     gains, residual = np.zeros((3, size), np.int64), np.zeros(2 * size, np.int64)
@@ -402,7 +404,7 @@ def try_candidates(
     orders, state = np.zeros((size + 1, size), np.int64), np.zeros((size + 2, 5), np.int64)
     told = np.zeros(3, np.int64)
     for c in range(candidates.shape[0]):
-        inside, primary = intervals, 0
+        inside, primary, least = intervals * (hidden > 0), 0, 1 << 60
         for k in range(hidden):
             x = candidates[c, k]
             values[places[k]] = x
@@ -412,6 +414,7 @@ def try_candidates(
                 inside = 0
             if x < threshold and (zeros or x > 0):
                 primary |= 1 << places[k]
+                least = min(least, widths[k])
         if inside:
             status[c] = SKIPPED
             continue
@@ -421,9 +424,11 @@ def try_candidates(
             continue
         if labelled and primary != labels:
             continue
-        if rule == MINIMAL:
+        if rule >= MINIMAL:
+            # If no cell can be spared at some width, then none at the greatest that it gives.
+            at = least if rule == RESISTING and primary else width
             if not _is_minimal(
-                first, arcs, to, values, released, primary, width, residual, came_by, queue
+                first, arcs, to, values, released, primary, at, residual, came_by, queue
             ):
                 continue
         else:
@@ -471,3 +476,45 @@ def try_candidates(
             box[0, k] = min(box[0, k], candidates[c, k])
             box[1, k] = max(box[1, k], candidates[c, k])
     return pooled
+
+
+@kernel
+def count_draws(
+    first: Array, arcs: Array, to: Array, values: Array, cells: int, released: int,
+    places: Array, candidates: Array, threshold: int, zeros: int, widths: Array,
+    drawn_widths: Array, drawn: Array, steps: int,
+) -> Array:  # fmt: skip
+    """For every candidate, under how many draws its optimum is the released pattern.
+
+    A draw is a width and costs. `widths` are those of the suppressed cells by the sums alone.
+    `values` is written to at the places of the suppressed cells; -1 where steps ran out.
+    """
+    size, nodes = values.size, first.size - 1
+    gains, residual = np.zeros((3, size), np.int64), np.zeros(2 * size, np.int64)
+    came_by, queue = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
+    orders, state = np.zeros((size + 1, size), np.int64), np.zeros((size + 2, 5), np.int64)
+    told = np.zeros(3, np.int64)
+    counts = np.zeros(candidates.shape[0], np.int64)
+    for c in range(candidates.shape[0]):
+        primary, least = 0, 1 << 60
+        for k in range(places.size):
+            x = candidates[c, k]
+            values[places[k]] = x
+            if x < threshold and (zeros or x > 0):
+                primary |= 1 << places[k]
+                least = min(least, widths[k])
+        for draw in range(drawn.shape[0]):
+            if drawn_widths[draw] > least:
+                continue
+            told[0] = steps
+            found = _search(
+                first, arcs, to, values, primary, drawn_widths[draw], drawn[draw], cells, released,
+                _weight(released, drawn[draw]), 0, told,
+                gains, orders, state, residual, came_by, queue,
+            )  # fmt: skip
+            if found == 2:
+                counts[c] = -1
+                break
+            if found == 0:
+                counts[c] += 1
+    return counts

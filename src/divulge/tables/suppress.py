@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from divulge.tables.structure import BoolArray
 from divulge.tables.table import Published, Table
 from divulge.work import InvalidInput, Problem, Problems
 
+if TYPE_CHECKING:
+    from divulge.tables.resistance import Resistance
+
 Method = Literal["optimal", "fast"]
 METHODS = ("optimal", "fast")
 
@@ -31,6 +35,7 @@ class Suppression:
     `bound` is what any protecting pattern costs at the least, and `gap` what that leaves open as
     a share of the cost (0: proven cheapest). `first` says that among equally cheap patterns this
     is the lexicographically first, so that the same table always gives the same pattern.
+    `resistance` tells of a pattern that was drawn to resist the matching attack.
     """
 
     table: Table
@@ -42,6 +47,7 @@ class Suppression:
     method: str
     published: Published
     required: IntArray
+    resistance: Resistance | None = None
 
     @property
     def gap(self) -> float:
@@ -109,6 +115,9 @@ def suppress(
     publish: Any = None,
     margins: Literal["published", "suppressible"] = "published",
     seconds: float = 60.0,
+    resist_matching: bool = False,
+    seed: int | None = None,
+    sealed: Path | str | None = None,
 ) -> Suppression:
     """Suppress the sensitive cells, and as few others as protect them.
 
@@ -137,6 +146,10 @@ def suppress(
         margins: whether totals may be suppressed for the sake of others. A sensitive total always
             is.
         seconds: when the search stops; the answer then has a gap.
+        resist_matching: draw the pattern at random, so that knowing how it was chosen does not
+            narrow a sensitive cell below `width` (frequency tables of at most 64 cells).
+        seed: the secret of the draw; one is made up if none is given.
+        sealed: a file that keeps the draw, so that the same table is released alike ever after.
 
     Raises:
         InvalidInput: if a demand cannot be met, with the cells that it concerns.
@@ -152,7 +165,16 @@ def suppress(
     sensitive = sensitive_mask(table, rules) | structure.mask(primary)
     sensitive &= ~structure.mask(never_primary)
     problem = suppression_problem(table, sensitive, width, upper, lower, cost, publish, margins)
-    solution = _solved(problem, table, method, seconds)
+    resistance = None
+    if resist_matching:
+        from divulge.tables.resistance import resisting_solution
+        from divulge.tables.suppressors import resisting_parameters
+
+        changed = primary is not None or never_primary is not None or publish is not None
+        asked = resisting_parameters(table, rules, problem, changed, method, cost, margins)
+        solution, resistance = resisting_solution(table, problem, asked, seed, sealed)
+    else:
+        solution = _solved(problem, table, method, seconds)
     if solution.hopeless:
         problems = Problems("suppress")
         for cell in solution.hopeless[:10]:
@@ -174,6 +196,7 @@ def suppress(
         method=method,
         published=table.publish(solution.pattern),
         required=np.maximum(problem.sliding, problem.upper + problem.lower),
+        resistance=resistance,
     )
 
 

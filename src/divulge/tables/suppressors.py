@@ -21,15 +21,16 @@ from divulge.tables.sensitivity import Rules, sensitive_mask
 from divulge.tables.structure import BoolArray
 from divulge.tables.suppress import Suppression, suppression_problem
 from divulge.tables.table import Published, Table, floor
-from divulge.work import InvalidInput, Problem
+from divulge.work import InvalidInput, Problem, Problems
 
 Suppressor = Callable[[Table], Any]
 """Takes a table and gives a `Suppression`, a pattern, or the coordinates of suppressed cells."""
 
-Rule = Literal["first optimum", "any optimum", "minimal"]
-"""Which patterns our own suppressors can give: the deterministic one, random ties, random costs."""
+Rule = Literal["first optimum", "any optimum", "minimal", "resisting"]
+"""Which patterns our own suppressors can give: the deterministic one, random ties, random costs,
+random costs and widths (`resist_matching`)."""
 
-RULES: tuple[Rule, ...] = ("first optimum", "any optimum", "minimal")
+RULES: tuple[Rule, ...] = ("first optimum", "any optimum", "minimal", "resisting")
 
 EXCLUDED, POSSIBLE, SKIPPED = 0, 1, 2
 POOL = 4096
@@ -54,6 +55,39 @@ class Parameters:
     def __str__(self) -> str:
         zeros = "zeros primary" if self.zeros_primary else "zeros not primary"
         return f"min_frequency={self.min_frequency}, width={self.width}, {zeros}"
+
+
+def resisting_parameters(
+    table: Table,
+    rules: Rules,
+    problem: SuppressionProblem,
+    changed: bool,
+    method: str,
+    cost: Any,
+    margins: Literal["published", "suppressible"],
+) -> Parameters:
+    """The parameters of a suppression that is to resist the attack; refused if it is another kind.
+
+    `changed` says that cells were chosen by hand.
+    """
+    problems = Problems("suppress, resist_matching")
+    if not table.is_frequency or table.decimals or table.lowest:
+        problems.add("table", "counts are needed: the protection of magnitudes depends on them.")
+    if rules.min_frequency is None or replace(rules, min_frequency=None) != Rules(
+        zeros_primary=rules.zeros_primary
+    ):
+        problems.add("rules", "min_frequency is the one rule of sensitivity that it knows.")
+    if changed:
+        problems.add("cells", "those chosen by hand tell something: leave them out.")
+    if problem.upper.any() or problem.lower.any():
+        problems.add("upper and lower", "ask for a width instead.")
+    if method != "optimal":
+        problems.add("method", 'only "optimal" patterns are known well enough.')
+    problems.raise_any()
+    width = int(problem.sliding.max(initial=0))
+    return Parameters(
+        rules.min_frequency or 1, width, rules.zeros_primary, cost, margins, "resisting"
+    )
 
 
 class Knowledge(Protocol):
@@ -114,7 +148,8 @@ class KnownParameters:
         self.labels = labels
         hidden = published.suppressed
         wide = np.zeros(len(hidden), dtype=bool)
-        wide[found.cells] = found.high - found.low >= parameters.width
+        self.widths = found.high - found.low
+        wide[found.cells] = self.widths >= parameters.width
         must = hidden & totals(published)
         if parameters.margins == "suppressible":
             must &= False
@@ -139,6 +174,7 @@ class KnownParameters:
             parameters.min_frequency,
             int(parameters.zeros_primary),
             parameters.width,
+            self.widths,
             self.wide,
             self.must,
             0 if self.labels is None else network.bits(self.labels),
@@ -228,7 +264,7 @@ class KnownSuppressor:
         ):
             message = (
                 "gave two patterns for one table. The attack needs a deterministic one; "
-                'for a randomised one give what it can give: suppressor="minimal".'
+                'for a randomised one say which: suppressor="minimal" or "resisting".'
             )
             raise InvalidInput("matching attack", [Problem("suppressor", message)])
 
