@@ -1,4 +1,4 @@
-"""The verbs of tables: `divulge tables suppress | audit`."""
+"""The verbs of tables: `divulge tables suppress | audit` (`attack` stands in `matching`)."""
 
 from __future__ import annotations
 
@@ -34,6 +34,13 @@ def suppress(
         Literal["published", "suppressible"], typer.Option(help="May totals be suppressed?")
     ] = "published",
     seconds: Annotated[float, typer.Option(min=0.01, help="How long to look.")] = 60,
+    resist_matching: Annotated[
+        bool, typer.Option(help="Draw the pattern, so that knowing the algorithm does not help.")
+    ] = False,
+    seed: Annotated[int | None, typer.Option(help="The secret of the draw.")] = None,
+    sealed: Annotated[
+        Path | None, typer.Option(help="A file that keeps the draw for the next release.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Where the published table goes (CSV).")] = None,
     separator: Separator = ",",
     json: Json = False,
@@ -54,6 +61,9 @@ def suppress(
             method,
             margins=margins,
             seconds=seconds,
+            resist_matching=resist_matching,
+            seed=seed,
+            sealed=sealed,
         )
     if out is not None:
         write_crosstab(found.published, out)
@@ -71,6 +81,8 @@ def suppress(
             f"\n{primary} sensitive cells (P) and {int(hidden.sum()) - primary} others (*) are "
             f"suppressed. Cost {found.cost:g}, at least {found.bound:g} (gap {found.gap:.1%})."
         )
+        if found.resistance is not None:
+            say(str(found.resistance))
 
 
 @app.command()

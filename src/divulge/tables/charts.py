@@ -57,7 +57,7 @@ def matched_widths(by_sums: FloatArray, effective: FloatArray, asked: int | None
         for low, high, label in BANDS
     ]
     labels = [label for *_, label in BANDS]
-    title = "How far sensitive cells are hidden from who knows"
+    title = "How far sensitive cells are hidden, by what she knows"
     drawn = (
         alt.Chart(Chart.source(), title=title)
         .mark_bar()
@@ -66,7 +66,7 @@ def matched_widths(by_sums: FloatArray, effective: FloatArray, asked: int | None
                 "width:N", sort=labels, title="width of the interval", axis=alt.Axis(labelAngle=0)
             ),
             xOffset=alt.XOffset("knows:N", sort=list(knows)),
-            y=alt.Y("cells:Q", title="sensitive cells", axis=alt.Axis(format=",d", tickCount=5)),
+            y=alt.Y("cells:Q", title="sensitive cells", axis=alt.Axis(format=",d", tickMinStep=1)),
             color=alt.Color(
                 "knows:N",
                 sort=list(knows),

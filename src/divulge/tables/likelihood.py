@@ -72,9 +72,9 @@ def _one_of_ties(found: Candidates, values: IntArray, parameters: Parameters) ->
     chances = np.zeros(len(values))
     for row, candidate in enumerate(values):
         problem = problem_of(candidate_table(found, candidate), parameters)
-        ties = kernels.count_optima(
+        ties, _ = kernels.optima(
             *network.arcs, problem.values[cells], network.bits(problem.start), parameters.width,
-            problem.cost[cells], network.all, released, 100 * MOST_STEPS,
+            problem.cost[cells], network.all, released, 1 << 60, 100 * MOST_STEPS,
         )  # fmt: skip
         chances[row] = 1 / max(ties, 1)
     return chances

@@ -282,13 +282,14 @@ def _examine(
 @kernel
 def _search(
     first: Array, arcs: Array, to: Array, values: Array, primary: int, width: int,
-    weights: Array, cells: int, rival: int, budget: int, counting: int, told: Array,
+    weights: Array, cells: int, rival: int, budget: int, skip: int, told: Array,
     gains: Array, orders: Array, state: Array, residual: Array, came_by: Array, queue: Array,
 ) -> int:  # fmt: skip
     """Look for a beating pattern: 0 there is none, 1 it is `told[1]`, 2 out of steps.
 
-    `told` holds the steps left, the pattern found, and, if `counting`, how many were met. A row
-    of `state` is a branch under way: included, excluded, weight, cells to try, cells tried.
+    The first so many found are passed over (`skip`). `told` holds the steps left, the last pattern
+    found, and how many were. A row of `state` is a branch under way: included, excluded, weight,
+    cells to try, cells tried.
     """
     depth = 0
     state[0, 0], state[0, 1], state[0, 2] = primary, 0, _weight(primary, weights)
@@ -308,7 +309,7 @@ def _search(
             if found == 0 and (weight < budget or _comes_first(included, rival)):
                 told[1] = included
                 told[2] += 1
-                if not counting:
+                if told[2] > skip:
                     return 1
             state[depth, 3], state[depth, 4] = max(found, 0), 0
         entering = False
@@ -341,6 +342,7 @@ def optimum(
     told = np.array([steps, 0, 0])
     best = start
     while True:
+        told[2] = 0
         found = _search(
             first, arcs, to, values, primary, width, weights, cells, best,
             _weight(best, weights), 0, told, gains, orders, state, residual, came_by, queue,
@@ -351,11 +353,14 @@ def optimum(
 
 
 @kernel
-def count_optima(
+def optima(
     first: Array, arcs: Array, to: Array, values: Array, primary: int, width: int,
-    weights: Array, cells: int, best: int, steps: int,
-) -> int:  # fmt: skip
-    """How many patterns cost as little as an optimal one; -1 if out of steps."""
+    weights: Array, cells: int, best: int, skip: int, steps: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Of the patterns that cost as little as an optimal one: the one after `skip` others.
+
+    Gives how many were met and the last of them: a large `skip` counts all. -1 if out of steps.
+    """
     size, nodes = values.size, first.size - 1
     gains, residual = np.zeros((3, size), np.int64), np.zeros(2 * size, np.int64)
     came_by, queue = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
@@ -363,9 +368,9 @@ def count_optima(
     told = np.array([steps, 0, 0])
     found = _search(
         first, arcs, to, values, primary, width, weights, cells, 0, _weight(best, weights),
-        1, told, gains, orders, state, residual, came_by, queue,
+        skip, told, gains, orders, state, residual, came_by, queue,
     )  # fmt: skip
-    return -1 if found == 2 else told[2]
+    return -1 if found == 2 else told[2], told[1]
 
 
 @kernel
@@ -456,7 +461,7 @@ def try_candidates(
                     break
             if beaten:
                 continue
-            told[0] = steps
+            told[0], told[2] = steps, 0
             found = _search(
                 first, arcs, to, values, primary, width, weights, cells, rival, budget,
                 0, told, gains, orders, state, residual, came_by, queue,
@@ -506,7 +511,7 @@ def count_draws(
         for draw in range(drawn.shape[0]):
             if drawn_widths[draw] > least:
                 continue
-            told[0] = steps
+            told[0], told[2] = steps, 0
             found = _search(
                 first, arcs, to, values, primary, drawn_widths[draw], drawn[draw], cells, released,
                 _weight(released, drawn[draw]), 0, told,

@@ -12,6 +12,7 @@ from divulge.assessment import Assessment
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.tables.assessing import assess
+from divulge.tables.release_matching import matching_assessment, matching_problems
 from divulge.tables.sensitivity import sensitive_cells
 from divulge.tables.suppress import suppress
 from divulge.tables.table import Table
@@ -40,6 +41,13 @@ class TablesSettings(BaseModel):
         "suppressible", description="Whether totals may be suppressed."
     )
     seconds: float = Field(60.0, gt=0, description="How long a pattern is looked for.")
+    knows_algorithm: bool = Field(
+        False, description="Whether she knows how the suppressed cells were chosen."
+    )
+    resist_matching: bool = Field(
+        False, description="Whether the pattern is drawn so that knowing it does not help."
+    )
+    seed: int | None = Field(None, description="The secret of the draw; keep it.")
 
 
 class TablesAttack:
@@ -62,11 +70,14 @@ class TablesAttack:
         rules = settings.min_frequency, settings.dominance, settings.p_percent
         if all(rule is None for rule in rules):
             yield Problem("", "give a rule of sensitivity: min_frequency, dominance or p_percent.")
+        yield from matching_problems(settings)
 
     def run(self, settings: TablesSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Make the table, protect it as told, and audit it."""
         [dataset] = datasets
         table = Table.from_records(dataset, settings.by, settings.value, settings.contributor)
+        if settings.knows_algorithm or settings.resist_matching:
+            return matching_assessment(settings, table, dataset.name)
         sensitive = sensitive_cells(
             table,
             settings.min_frequency,

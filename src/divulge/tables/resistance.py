@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from divulge.tables.matched import Matching
 from divulge.tables.matching import matching_attack
 from divulge.tables.optimal import Solution, optimal_pattern
 from divulge.tables.problem import SuppressionProblem
-from divulge.tables.resisting import drawn_patterns, small_network
+from divulge.tables.resisting import drawn_patterns, resists, small_network
 from divulge.tables.sealed_draws import sealed_pattern
 from divulge.tables.structure import BoolArray, Key
 from divulge.tables.suppressors import POSSIBLE, Parameters, knowledge_of, problem_of
@@ -157,7 +158,8 @@ def fresh_draws(
 ) -> FreshDraws:
     """What averaging over fresh draws of one table would give away: why draws are kept.
 
-    A cell that one of the releases shows is known, and a table must be possible behind each.
+    Each draw is safe alone. A cell that one of them shows is known, and a table must be possible
+    behind each.
 
     >>> table = Table.from_cells([[7, 11, 60], [10, 60, 11], [60, 12, 60]])
     >>> fresh_draws(table, 10, 10, releases=4).unsafe[-1]
@@ -166,7 +168,8 @@ def fresh_draws(
     parameters = Parameters(min_frequency, width, zeros_primary, rule="resisting")
     problem = problem_of(table, parameters)
     draws = drawn_patterns(table, problem, parameters, seed)
-    patterns = [next(draws)[1] for _ in range(releases)]
+    kept = (pattern for _, pattern in draws if resists(table.publish(pattern), parameters))
+    patterns = list(islice(kept, releases))
     told: tuple[list[int], list[int], list[int]] = ([], [], [])
     common = np.ones(table.structure.size, dtype=bool)
     for count, pattern in enumerate(patterns, start=1):

@@ -81,6 +81,7 @@ class Suppression:
                 }
                 for cell in cells
             ],
+            **({} if self.resistance is None else {"resistance": self.resistance.to_dict()}),
         }
 
     def _repr_html_(self) -> str:

@@ -77,6 +77,9 @@ def resisting_parameters(
         zeros_primary=rules.zeros_primary
     ):
         problems.add("rules", "min_frequency is the one rule of sensitivity that it knows.")
+    contributions = table.contributions
+    if contributions is not None and not np.array_equal(contributions.counts(), table.units):
+        problems.add("contributor", "a holding's records count as one, which no cell shows.")
     if changed:
         problems.add("cells", "those chosen by hand tell something: leave them out.")
     if problem.upper.any() or problem.lower.any():
