@@ -136,7 +136,9 @@ def _who_colour() -> Any:
     import altair as alt
 
     scale = alt.Scale(domain=list(WHO), range=COLOURS)
-    return alt.Color("who:N", sort=list(WHO), scale=scale, title=None)
+    return alt.Color(
+        "who:N", sort=list(WHO), scale=scale, title=None, legend=alt.Legend(labelLimit=300)
+    )
 
 
 def _table_3(found: Found, sizes: Sequence[int]) -> str:
@@ -295,7 +297,7 @@ def _figure_suppressors(told: Mapping[int, Any]) -> Chart:
         alt.Chart(Chart.source())
         .mark_bar()
         .encode(
-            y=alt.Y("suppressor:N", sort=names, title=None),
+            y=alt.Y("suppressor:N", sort=names, title=None, axis=alt.Axis(labelLimit=300)),
             yOffset=alt.YOffset("figure:N", sort=figures),
             x=alt.X("share:Q", title="share of primary cells", axis=alt.Axis(format=".0%")),
             color=alt.Color(

@@ -32,7 +32,6 @@ class Matching:
     published: Published
     found: Candidates
     status: IntArray
-    tried: int
     lower: IntArray
     upper: IntArray
     mode: str
@@ -110,7 +109,12 @@ class Matching:
 
     @cached_property
     def unsafe(self) -> list[Key]:
-        """The judged cells whose interval is narrower than they were given."""
+        """The judged cells whose interval is narrower than they were given.
+
+        Of an attack that was stopped: all that were not found to be wide enough.
+        """
+        if self.possible == 0:
+            return self.sensitive_cells
         return self._keys(self.sensitive & (self.intervals.widths < (self.width or 1)))
 
     @cached_property
@@ -121,7 +125,8 @@ class Matching:
     @cached_property
     def disclosed(self) -> list[Key]:
         """The judged cells of which a single value is possible."""
-        return self._keys(self.sensitive & (self.intervals.widths == 0))
+        narrow = self.intervals if self.complete or self.estimated else self.outer
+        return self._keys(self.sensitive & (narrow.widths == 0))
 
     @property
     def widths(self) -> FloatArray:

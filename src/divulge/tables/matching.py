@@ -22,6 +22,7 @@ from divulge.tables.matching_request import Prior, Request, check
 from divulge.tables.structure import BoolArray
 from divulge.tables.suppress import Suppression
 from divulge.tables.suppressors import (
+    EXCLUDED,
     POSSIBLE,
     SKIPPED,
     Knowledge,
@@ -35,6 +36,8 @@ from divulge.work import Budget
 
 Mode = Literal["interval", "full"]
 SAMPLE = 20_000
+PORTION = 0.1
+"""Seconds between two looks at the clock, about."""
 
 
 def matching_attack(
@@ -111,8 +114,7 @@ def matching_attack(
     found = candidates(published, most_candidates, sample, seed)
     judged = None if primary is None else published.structure.mask(primary)
     labels = judged if labelled else None
-    order = np.random.default_rng(seed).permutation(len(found.values))
-    attack = _Attack(found, order, mode == "interval", Budget(seconds))
+    attack = _Attack(found, seed, mode == "interval", Budget(seconds))
     if parameters == "unknown":
         pairs = attack.run_pairs(request, labels)
     else:
@@ -128,7 +130,6 @@ def matching_attack(
         published=published,
         found=found,
         status=attack.status,
-        tried=attack.tried,
         lower=attack.box[0],
         upper=attack.box[1],
         mode=mode,
@@ -145,11 +146,14 @@ def matching_attack(
 class _Attack:
     """The state of one attack: what is known of each candidate, the box, the time."""
 
-    def __init__(self, found: Candidates, order: IntArray, intervals: bool, budget: Budget) -> None:
-        self.found, self.order, self.intervals, self.budget = found, order, intervals, budget
+    def __init__(self, found: Candidates, seed: int, intervals: bool, budget: Budget) -> None:
+        self.found, self.intervals, self.budget = found, intervals, budget
+        self.values, self.row = found.values, np.arange(len(found.values))
+        if found.kind == "sample":  # a walk comes by some tables often
+            self.values, self.row = np.unique(found.values, axis=0, return_inverse=True)
+        self.order = np.random.default_rng(seed).permutation(len(self.values))
         self.status = np.full(len(found.values), -1, np.int64)
         self.box = self._empty_box()
-        self.tried = 0
         self.finished = True
 
     @property
@@ -172,7 +176,10 @@ class _Attack:
         pairs = _pairs(request, self.found)
         possible = []
         with work.step("Matching candidates", len(self.order) * len(pairs)) as step:
-            for pair in pairs:
+            for number, pair in enumerate(pairs):
+                if self.budget.spent and number > 0:
+                    self.finished = False
+                    break
                 known = knowledge_of(self.found, pair, labels)
                 status, box, finished = self._tried(known, step)
                 if (status == POSSIBLE).any():
@@ -180,24 +187,25 @@ class _Attack:
                 self._take(status, box, finished)
                 if not finished:
                     break
+        if not self.finished:  # a pair that was not tried may allow what the others rule out
+            self.status[self.status == EXCLUDED] = -1
         return possible
 
     def _tried(self, known: Knowledge, step: Any) -> tuple[IntArray, IntArray, bool]:
-        """One kind of knowledge on all candidates, in ever larger portions."""
+        """One kind of knowledge on all candidates, in portions of a fraction of a second."""
         status = np.full(len(self.order), -1, np.int64)
         box = self._empty_box()
-        begin, portion = 0, 1 if isinstance(known, KnownSuppressor) else 256
+        begin, portion = 0, 1 if isinstance(known, KnownSuppressor) else 64
         while begin < len(self.order):
             if self.budget.spent and begin > 0:
-                return status, box, False
+                return status[self.row], box, False
             rows = self.order[begin : begin + portion]
-            status[rows] = known.possible(self.found.values[rows], box, self.intervals)
+            left = self.budget.left
+            status[rows] = known.possible(self.values[rows], box, self.intervals)
             begin += portion
             step.advance(len(rows))
-            self.tried += len(rows)
-            if not isinstance(known, KnownSuppressor):
-                portion = min(2 * portion, 8192)
-        return status, box, True
+            portion = 2 * portion if left - self.budget.left < PORTION else max(1, portion // 2)
+        return status[self.row], box, True
 
     def _take(self, status: IntArray, box: IntArray, finished: bool) -> None:
         better = (status == POSSIBLE) | ((status == SKIPPED) & (self.status != POSSIBLE))
