@@ -131,7 +131,8 @@ def _sentences(
     elif not found.complete:
         keys.append("matching.stopped" if found.found.kind == "all" else "matching.too_many")
     elif found.mode == "full":
-        keys.append("matching.candidates")
+        dice = any(pair.rule != "first optimum" for pair in found.parameters)
+        keys.append("matching.candidates_by_chance" if dice else "matching.candidates")
     if len(found.parameters) > 1:
         keys.append("matching.pairs")
     return tuple(Sentence(CATALOGUE, key, values) for key in keys)
