@@ -39,7 +39,7 @@ docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
 
 bench: $(READY)
-	@for script in $(filter-out benchmarks/measure.py,$(wildcard benchmarks/*.py)); do \
+	@for script in $(filter-out benchmarks/measure.py benchmarks/%_report.py,$(wildcard benchmarks/*.py)); do \
 		echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 format: $(READY)
@@ -59,4 +59,5 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m divulge.records.warm
 	$(BIN)/python -m divulge.qif.warm
 	$(BIN)/python -m divulge.events.warm
+	$(BIN)/python -m divulge.tables.warm
 	@touch $(READY)

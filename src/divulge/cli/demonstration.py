@@ -35,6 +35,7 @@ def demonstrate(folder: Path, pupils: int) -> None:
     _show_sweep(datasets.school_census(min(pupils, SWEPT_PUPILS)), folder)
     _show_before_and_after(datasets.school_census(min(pupils, SWEPT_PUPILS)))
     _show_special_companies()
+    _show_matching_attack()
     say(f"The report is in {folder / REPORT}")
     say(f"Change {folder / RELEASE} and run: divulge check {folder / RELEASE} --out {folder}")
 
@@ -81,6 +82,21 @@ def _show_special_companies() -> None:
     say(str(records.frequencies(after, original=before)))
     say("The companies as a prosecutor, a journalist and a marketer find them:")
     say(f"{records.three_attackers(companies)}\n{records.population_uniques(companies)}\n")
+
+
+def _show_matching_attack() -> None:
+    """A table of a paper whose cheapest pattern tells more than the sums; and one that does not."""
+    from divulge import tables
+
+    cells = [[15, 15, 12, 10], [19, 20, 13, 3], [8, 8, 11, 14], [9, 3, 26, 6]]
+    table = tables.Table.from_cells(cells)
+    cheapest = tables.suppress(table, min_frequency=5, width=8)
+    say("A table of a paper, suppressed as cheaply as can be (divulge tables attack):")
+    for sentence in tables.matching_attack(cheapest, 5, 8).assessment.explain()[:2]:
+        say(sentence)
+    drawn = tables.suppress(table, 5, 8, resist_matching=True, seed=1)
+    say("The same table with a drawn pattern (divulge tables suppress --resist-matching):")
+    say(f"{drawn.resistance}\n")
 
 
 def make_payments(folder: Path) -> None:

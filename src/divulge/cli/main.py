@@ -14,7 +14,7 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from divulge.cli import events, records, risk, tables
+from divulge.cli import events, matching, records, risk, tables
 from divulge.cli.showing import print_json, say, shown
 
 FINE, LIMIT_FAILS, COULD_NOT_RUN = 0, 1, 2
@@ -25,6 +25,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+tables.app.command()(matching.attack)
 app.add_typer(tables.app, name="tables")
 
 app.add_typer(events.app, name="events")

@@ -1,4 +1,4 @@
-"""The verbs of tables: `divulge tables suppress | audit`."""
+"""The verbs of tables: `divulge tables suppress | audit` (`attack` stands in `matching`)."""
 
 from __future__ import annotations
 
@@ -81,6 +81,13 @@ def suppress(
         Literal["published", "suppressible"], typer.Option(help="May totals be suppressed?")
     ] = "published",
     seconds: Annotated[float, typer.Option(min=0.01, help="How long to look.")] = 60,
+    resist_matching: Annotated[
+        bool, typer.Option(help="Draw the pattern, so that knowing the algorithm does not help.")
+    ] = False,
+    seed: Annotated[int | None, typer.Option(help="The secret of the draw.")] = None,
+    sealed: Annotated[
+        Path | None, typer.Option(help="A file that keeps the draw for the next release.")
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Where the published table goes: a crosstab (CSV), or Parquet."),
@@ -114,12 +121,16 @@ def suppress(
                 cost=cost,
                 margins=margins,
                 seconds=seconds,
+                resist_matching=resist_matching,
+                seed=seed,
+                sealed=sealed,
             )
     _write(found.published, out)
     if json:
         with shown():
             print_json(found.to_dict())
-    _show(found.crosstabs(), [_told(found)], html, str(source.name), quiet=json)
+    said = [_told(found), *([] if found.resistance is None else [str(found.resistance)])]
+    _show(found.crosstabs(), said, html, str(source.name), quiet=json)
 
 
 @app.command()

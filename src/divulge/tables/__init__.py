@@ -3,6 +3,7 @@
 from divulge.tables.assessing import assess
 from divulge.tables.audit import Intervals, intervals
 from divulge.tables.axis import Axis
+from divulge.tables.candidates import Candidates, candidates
 from divulge.tables.cells import read_cells
 from divulge.tables.disclosure import Disclosure
 from divulge.tables.files import (
@@ -15,9 +16,12 @@ from divulge.tables.files import (
 )
 from divulge.tables.insiders import Exposure, exposed_contributors, exposed_to_insiders
 from divulge.tables.linking import link, link_published
+from divulge.tables.matched import Matching
+from divulge.tables.matching import matching_attack
 from divulge.tables.optimal import optimal_pattern
 from divulge.tables.problem import SuppressionProblem
 from divulge.tables.published import Published
+from divulge.tables.resistance import FreshDraws, Resistance, fresh_draws
 from divulge.tables.sensitivity import sensitive_cells
 from divulge.tables.suppress import Suppression, suppress
 from divulge.tables.table import Table
@@ -25,19 +29,26 @@ from divulge.tables.table import Table
 __all__ = [
     "JJ",
     "Axis",
+    "Candidates",
     "Disclosure",
     "Exposure",
+    "FreshDraws",
     "Intervals",
+    "Matching",
     "Published",
+    "Resistance",
     "Suppression",
     "SuppressionProblem",
     "Table",
     "assess",
+    "candidates",
     "exposed_contributors",
     "exposed_to_insiders",
+    "fresh_draws",
     "intervals",
     "link",
     "link_published",
+    "matching_attack",
     "optimal_pattern",
     "read_cells",
     "read_complete_crosstab",

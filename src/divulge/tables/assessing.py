@@ -56,7 +56,7 @@ def assess(table: Table, published: Published, sensitive: Any, name: str = "tabl
             if values is None
             else max(values.values()) / sum(values.values())
         )
-    before = 1 / (_containing(table)[cells] + 1)
+    before = 1 / (containing(table)[cells] + 1)
     # Of whole numbers there may be only one where an interval of fractions leaves room.
     certain = int((after == 1).sum())
     return Assessment.from_counts(
@@ -122,7 +122,7 @@ def _sentences(
     return tuple(said)
 
 
-def _containing(table: Table) -> IntArray:
+def containing(table: Table) -> IntArray:
     """The smallest total that contains each cell; its own value where none does."""
     relations = table.structure.relations
     total_of = np.zeros(relations.count, dtype=np.int64)

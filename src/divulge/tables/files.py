@@ -75,6 +75,21 @@ def read_crosstab(path: Path | str, separator: str = ",") -> Published:
     return published
 
 
+def marked_cells(path: Path | str, mark: str, separator: str = ",") -> set[tuple[int, int]]:
+    """The coordinates of the cells that a crosstab marks in one way, such as primary ones."""
+    if mark not in MARKS:
+        message = f'"{mark}" marks no cell.'
+        raise InvalidInput(str(path), [Problem("mark", message, mark, MARKS)])
+    with Path(path).open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.reader(file, delimiter=separator) if row]
+    return {
+        (line, column)
+        for line, row in enumerate(rows[1:])
+        for column, text in enumerate(row[1:])
+        if text.strip() == mark
+    }
+
+
 def read_complete_crosstab(path: Path | str, separator: str = ",") -> Table:
     """A crosstab of which nothing is suppressed."""
     published = read_crosstab(path, separator)

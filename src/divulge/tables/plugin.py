@@ -12,6 +12,7 @@ from divulge.assessment import Assessment
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.tables.assessing import assess
+from divulge.tables.release_matching import matching_assessment, matching_problems
 from divulge.tables.sensitivity import sensitive_cells
 from divulge.tables.suppress import suppress
 from divulge.tables.table import Table
@@ -45,6 +46,13 @@ class TablesSettings(BaseModel):
         "suppressible", description="Whether totals may be suppressed."
     )
     seconds: float = Field(60.0, gt=0, description="How long a pattern is looked for.")
+    knows_algorithm: bool = Field(
+        False, description="Whether she knows how the suppressed cells were chosen."
+    )
+    resist_matching: bool = Field(
+        False, description="Whether the pattern is drawn so that knowing it does not help."
+    )
+    seed: int | None = Field(None, description="The secret of the draw; keep it.")
 
 
 class TablesAttack:
@@ -66,11 +74,14 @@ class TablesAttack:
                 yield from problems_with_names(setting, [given] if given else [], attributes, of)
         if not any(getattr(settings, rule) for rule in RULES):
             yield Problem("", f"give a rule of sensitivity: {', '.join(RULES)}.")
+        yield from matching_problems(settings)
 
     def run(self, settings: TablesSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Make the table, protect it as told, and audit it."""
         [dataset] = datasets
         table = Table.from_records(dataset, settings.by, settings.value, settings.contributor)
+        if settings.knows_algorithm or settings.resist_matching:
+            return matching_assessment(settings, table, dataset.name)
         rules: dict[str, Any] = {rule: getattr(settings, rule) for rule in RULES}
         rules["zeros_primary"] = settings.zeros_primary
         sensitive = sensitive_cells(table, **rules)

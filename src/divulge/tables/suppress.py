@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from divulge.tables.structure import BoolArray
 from divulge.tables.table import Table
 from divulge.work import InvalidInput, Problem, Problems
 
+if TYPE_CHECKING:
+    from divulge.tables.resistance import Resistance
+
 Method = Literal["optimal", "fast"]
 METHODS = ("optimal", "fast")
 
@@ -32,6 +36,7 @@ class Suppression:
     `bound` is what any protecting pattern costs at the least, and `gap` what that leaves open as
     a share of the cost (0: proven cheapest). `first` says that among equally cheap patterns this
     is the lexicographically first, so that the same table always gives the same pattern.
+    `resistance` tells of a pattern that was drawn to resist the matching attack.
     """
 
     table: Table
@@ -43,6 +48,7 @@ class Suppression:
     method: str
     published: Published
     required: IntArray
+    resistance: Resistance | None = None
 
     @property
     def gap(self) -> float:
@@ -76,6 +82,7 @@ class Suppression:
                 }
                 for cell in cells
             ],
+            **({} if self.resistance is None else {"resistance": self.resistance.to_dict()}),
         }
 
     def crosstabs(self) -> list[Crosstab]:
@@ -115,6 +122,9 @@ def suppress(
     margins: Literal["published", "suppressible"] = "published",
     seconds: float = 60.0,
     rule_protection: bool = True,
+    resist_matching: bool = False,
+    seed: int | None = None,
+    sealed: Path | str | None = None,
 ) -> Suppression:
     """Suppress the sensitive cells, and as few others as protect them.
 
@@ -149,6 +159,10 @@ def suppress(
         rule_protection: whether a cell must be as uncertain as makes the rule content: by
             `100/k` times the n largest less the cell for dominance (and request), by p percent
             (or p/q) of the largest less what neither of the two largest gave.
+        resist_matching: draw the pattern at random, so that knowing how it was chosen does not
+            narrow a sensitive cell below `width` (frequency tables of at most 64 cells).
+        seed: the secret of the draw; one is made up if none is given.
+        sealed: a file that keeps the draw, so that the same table is released alike ever after.
 
     Raises:
         InvalidInput: if a demand cannot be met, with the cells that it concerns.
@@ -167,6 +181,14 @@ def suppress(
     problem = suppression_problem(
         table, sensitive, width, upper, lower, cost, publish, margins, levels
     )
+    if resist_matching:
+        from divulge.tables.resistance import resisting_solution
+        from divulge.tables.suppressors import resisting_parameters
+
+        changed = primary is not None or never_primary is not None or publish is not None
+        asked = resisting_parameters(table, rules, problem, changed, method, cost, margins)
+        drawn, resistance = resisting_solution(table, problem, asked, seed, sealed)
+        return _protected(table, problem, drawn, method, resistance=resistance)
     unit = 10**table.decimals if isinstance(cost, str) and cost == "value" else 1
     return protect(table, problem, method, seconds, unit)
 
@@ -175,8 +197,19 @@ def protect(
     table: Table, problem: SuppressionProblem, method: str, seconds: float = 60.0, unit: int = 1
 ) -> Suppression:
     """Solve a suppression problem of a table, and audit the pattern; `unit` divides its costs."""
+    return _protected(table, problem, _solved(problem, table, method, seconds), method, unit)
+
+
+def _protected(
+    table: Table,
+    problem: SuppressionProblem,
+    solution: Solution,
+    method: str,
+    unit: int = 1,
+    resistance: Resistance | None = None,
+) -> Suppression:
+    """The pattern of a solution, once the audit has passed it."""
     structure = table.structure
-    solution = _solved(problem, table, method, seconds)
     if solution.hopeless:
         problems = Problems("suppress")
         for cell in solution.hopeless[:10]:
@@ -197,6 +230,7 @@ def protect(
         method=method,
         published=table.publish(solution.pattern),
         required=np.maximum(problem.sliding, problem.upper + problem.lower),
+        resistance=resistance,
     )
 
 

@@ -1,0 +1,329 @@
+"""The page of the matching-attack benchmark: the paper's tables and figures beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matching_attack import (
+    PAPER_BY_DIMENSION,
+    PAPER_SECONDS,
+    PAPER_UNSAFE,
+    PAPER_WIDTHS,
+    WIDTH,
+)
+
+from divulge.assessment import Chart
+from divulge.assessment.chart import BEFORE_COLOUR, RISK_COLOUR, SAFE_COLOUR
+
+Found = Mapping[tuple[int, bool], Sequence[Mapping[str, Any]]]
+WHO = ("paper", "ours, zeros not primary", "ours, zeros primary")
+COLOURS = [BEFORE_COLOUR, SAFE_COLOUR, RISK_COLOUR]
+
+HEAD = """<!doctype html><html lang="en"><meta charset="utf-8">
+<title>The matching attack: the paper's experiment beside ours</title>
+<style>body{font:15px/1.5 Arial,'Liberation Sans',sans-serif;max-width:60rem;margin:2rem auto;
+padding:0 1rem;color:#1f2a37}table{border-collapse:collapse;margin:1rem 0}
+th,td{padding:.25rem .8rem;text-align:right;border-bottom:1px solid #dde3e8}
+th:first-child,td:first-child{text-align:left}svg{max-width:100%;height:auto}</style>"""
+
+SET_UP = """<p>Minami and Abe (2019), Section 4: square tables drawn from N(15, 10), minimum
+frequency 5, width 8; 50 tables a size there, {count} here, drawn by ourselves. The paper does not
+say whether zeros are primary cells (both rules are shown), whether the release is labelled (here:
+not), nor how ties are broken (here: the first pattern in the order of cells). Its Equation 8 fixes
+the suppressed cells where it means the published ones. Its Definition 3 asks for a width above 8,
+its Definition 4 for at least 8 (here: at least). Its Algorithm 1 leaves the maximum of a cell wrong
+where a candidate sets a new minimum (here: not), which makes some intervals too narrow.</p>"""
+
+FOUR = """<p>Each is attacked by somebody who knows it, and all but the seed. The chance of a best
+guess and the number of values that hold 95% of the posterior take every table that agrees with the
+release as equally likely before; for random costs they are estimates.</p>"""
+
+
+def page(found: Found, side_by_side: Mapping[int, Any], safe: Mapping[Any, Any]) -> str:
+    """The whole page."""
+    sizes = sorted({cells for cells, _ in found})
+    count = len(next(iter(found.values())))
+    parts = [
+        HEAD,
+        "<h1>The matching attack: the paper's experiment beside ours</h1>",
+        SET_UP.format(count=count),
+        "<h2>Table 2 and Figure 6: unsafe primary cells</h2>",
+        _table_2(found, sizes),
+        _figure_6(found, sizes).svg(),
+        "<h2>Table 3: unsafe share by the dimension of the null space</h2>",
+        _table_3(found, sizes),
+        "<h2>Figure 7: candidate tables by the dimension of the null space</h2>",
+        _figure_7(found).svg(),
+        "<h2>Table 4 and Figure 8: widths of unsafe cells</h2>",
+        _table_4(found, sizes),
+        _figure_8(found, sizes).svg(),
+        _known_exactly(found, sizes),
+        "<h2>Table 5: seconds an attack</h2>",
+        _table_5(found, sizes),
+    ]
+    if side_by_side:
+        parts += [
+            "<h2>Four suppressors side by side (zeros primary)</h2>",
+            FOUR,
+            _suppressors(side_by_side),
+            _figure_suppressors(side_by_side).svg(),
+            "<h2>Resisting: many tables</h2>",
+            _resisting(safe),
+        ]
+    return "\n".join(parts)
+
+
+def rows(head: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
+    """A table in HTML."""
+    top = "".join(f"<th>{text}</th>" for text in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{value}</td>" for value in line) + "</tr>" for line in lines
+    )
+    return f"<table><tr>{top}</tr>{body}</table>"
+
+
+def _widths(records: Sequence[Mapping[str, Any]]) -> Any:
+    return np.array([width for record in records for width in record["widths"]])
+
+
+def _unsafe(records: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    widths = _widths(records)
+    return int((widths < WIDTH).sum()), len(widths)
+
+
+def _ratio(pair: tuple[int, int]) -> str:
+    return f"{pair[0]} of {pair[1]} ({pair[0] / max(pair[1], 1):.2f})"
+
+
+def _table_2(found: Found, sizes: Sequence[int]) -> str:
+    lines = [
+        [
+            cells,
+            _ratio(PAPER_UNSAFE[cells]),
+            _ratio(_unsafe(found[cells, False])),
+            _ratio(_unsafe(found[cells, True])),
+        ]
+        for cells in sizes
+    ]
+    return rows(["cells", *WHO], lines)
+
+
+def _figure_6(found: Found, sizes: Sequence[int]) -> Chart:
+    import altair as alt
+
+    records = []
+    for cells in sizes:
+        pairs = PAPER_UNSAFE[cells], _unsafe(found[cells, False]), _unsafe(found[cells, True])
+        for who, (unsafe, primary) in zip(WHO, pairs, strict=True):
+            records.append({"cells": cells, "who": who, "share": unsafe / max(primary, 1)})
+    drawn = (
+        alt.Chart(Chart.source(), title="Share of primary cells that are unsafe")
+        .mark_bar()
+        .encode(
+            x=alt.X("cells:O", title="cells of a table", axis=alt.Axis(labelAngle=0)),
+            xOffset=alt.XOffset("who:N", sort=list(WHO)),
+            y=alt.Y("share:Q", title="unsafe", axis=alt.Axis(format=".0%")),
+            color=_who_colour(),
+        )
+        .properties(width=480, height=240)
+    )
+    return Chart.of(drawn, records, "Unsafe shares by size of table, the paper's and ours")
+
+
+def _who_colour() -> Any:
+    import altair as alt
+
+    scale = alt.Scale(domain=list(WHO), range=COLOURS)
+    return alt.Color(
+        "who:N", sort=list(WHO), scale=scale, title=None, legend=alt.Legend(labelLimit=300)
+    )
+
+
+def _table_3(found: Found, sizes: Sequence[int]) -> str:
+    lines = []
+    for cells in sizes:
+        for who, zeros in zip(WHO, (None, False, True), strict=True):
+            line: list[object] = [f"{cells}, {who}"]
+            for dimension in range(1, 8):
+                if zeros is None:
+                    share = PAPER_BY_DIMENSION[cells].get(dimension)
+                else:
+                    chosen = [r for r in found[cells, zeros] if r["dimension"] == dimension]
+                    pair = _unsafe(chosen)
+                    share = pair[0] / pair[1] if pair[1] else None
+                line.append("" if share is None else f"{share:.2f}")
+            lines.append(line)
+    return rows(["cells, dimension", *map(str, range(1, 8))], lines)
+
+
+def _figure_7(found: Found) -> Chart:
+    import altair as alt
+
+    records = [
+        {
+            "size": f"{cells} cells",
+            "dimension": record["dimension"],
+            "candidates": record["candidates"],
+        }
+        for (cells, zeros), of_size in found.items()
+        if zeros
+        for record in of_size
+        if record["complete"]
+    ]
+    drawn = (
+        alt.Chart(Chart.source())
+        .mark_boxplot(color=SAFE_COLOUR, median={"color": RISK_COLOUR}, size=16)
+        .encode(
+            x=alt.X("dimension:O", title="dimension", axis=alt.Axis(labelAngle=0)),
+            y=alt.Y(
+                "candidates:Q",
+                scale=alt.Scale(type="log"),
+                title="candidate tables",
+                axis=alt.Axis(format="~s", tickCount=6),
+            ),
+            column=alt.Column("size:N", title="Candidate tables (zeros primary)"),
+        )
+        .properties(width=150, height=240)
+    )
+    return Chart.of(drawn, records, "Candidate tables by dimension of the null space and size")
+
+
+def _counted(records: Sequence[Mapping[str, Any]]) -> list[int]:
+    widths = _widths(records)
+    return [int((widths == width).sum()) for width in range(WIDTH)]
+
+
+def _table_4(found: Found, sizes: Sequence[int]) -> str:
+    lines = []
+    for cells in sizes:
+        told = PAPER_WIDTHS[cells], _counted(found[cells, False]), _counted(found[cells, True])
+        lines += [[f"{cells}, {who}", *counts] for who, counts in zip(WHO, told, strict=True)]
+    return rows(["cells, width", *map(str, range(WIDTH))], lines)
+
+
+def _figure_8(found: Found, sizes: Sequence[int]) -> Chart:
+    import altair as alt
+
+    records = []
+    for cells in sizes:
+        told = PAPER_WIDTHS[cells], _counted(found[cells, False]), _counted(found[cells, True])
+        for who, counts in zip(WHO, told, strict=True):
+            whole = max(sum(counts), 1)
+            records += [
+                {"size": f"{cells} cells", "who": who, "width": width, "share": count / whole}
+                for width, count in enumerate(counts)
+            ]
+    drawn = (
+        alt.Chart(Chart.source())
+        .mark_bar()
+        .encode(
+            x=alt.X("width:O", title="width", axis=alt.Axis(labelAngle=0)),
+            xOffset=alt.XOffset("who:N", sort=list(WHO)),
+            y=alt.Y("share:Q", title="share of unsafe cells", axis=alt.Axis(format=".0%")),
+            color=_who_colour(),
+            column=alt.Column("size:N", title="Widths of unsafe cells"),
+        )
+        .properties(width=190, height=220)
+    )
+    return Chart.of(drawn, records, "Widths of unsafe cells by size of table")
+
+
+def _known_exactly(found: Found, sizes: Sequence[int]) -> str:
+    """How many unsafe cells are known exactly, the paper's and ours."""
+    said = []
+    for cells in sizes:
+        shares = [
+            counts[0] / max(sum(counts), 1)
+            for counts in (
+                PAPER_WIDTHS[cells],
+                _counted(found[cells, False]),
+                _counted(found[cells, True]),
+            )
+        ]
+        said.append(f"{cells} cells: " + ", ".join(f"{share:.0%}" for share in shares))
+    return (
+        "<p>Share of unsafe cells that are known exactly (paper; zeros not primary; primary): "
+        f"{'; '.join(said)}.</p>"
+    )
+
+
+def _table_5(found: Found, sizes: Sequence[int]) -> str:
+    lines = []
+    for cells in sizes:
+        paper = PAPER_SECONDS[cells]
+        line: list[object] = [cells, "" if paper is None else f"{paper:g}"]
+        for zeros in (False, True):
+            seconds = [record["seconds"] for record in found[cells, zeros]]
+            line.append(f"{np.mean(seconds):.4f} / {np.median(seconds):.4f}")
+        primary = float(np.mean([record["seconds"] for record in found[cells, True]]))
+        line.append("" if paper is None else f"{paper / primary:,.0f}")
+        line.append(sum(not record["complete"] for record in found[cells, True]))
+        lines.append(line)
+    head = ["cells", "paper, mean", *(f"{who}, mean / median" for who in WHO[1:])]
+    return rows([*head, "times faster", "estimates (zeros primary)"], lines)
+
+
+def _suppressors(told: Mapping[int, Any]) -> str:
+    lines = [
+        [
+            f"{cells}, {name}",
+            f"{figures['unsafe']:.2f}",
+            f"{figures['vulnerability']:.2f}",
+            f"{figures['likely']:.1f}",
+            f"{figures['cells']:.1f}",
+            f"{figures['price']:+.1%}",
+        ]
+        for cells, of_size in told.items()
+        for name, figures in of_size.items()
+    ]
+    head = ["cells, suppressor", "unsafe", "best guess", "likely values", "suppressed", "price"]
+    return rows(head, lines)
+
+
+def _figure_suppressors(told: Mapping[int, Any]) -> Chart:
+    import altair as alt
+
+    records = [
+        {"size": f"{cells} cells", "suppressor": name, "figure": what, "share": figures[key]}
+        for cells, of_size in told.items()
+        for name, figures in of_size.items()
+        for what, key in (("unsafe cells", "unsafe"), ("best guess right", "vulnerability"))
+    ]
+    names = list(next(iter(told.values())))
+    figures = ["unsafe cells", "best guess right"]
+    drawn = (
+        alt.Chart(Chart.source())
+        .mark_bar()
+        .encode(
+            y=alt.Y("suppressor:N", sort=names, title=None, axis=alt.Axis(labelLimit=300)),
+            yOffset=alt.YOffset("figure:N", sort=figures),
+            x=alt.X("share:Q", title="share of primary cells", axis=alt.Axis(format=".0%")),
+            color=alt.Color(
+                "figure:N",
+                sort=figures,
+                scale=alt.Scale(domain=figures, range=[RISK_COLOUR, SAFE_COLOUR]),
+                title=None,
+            ),
+            column=alt.Column("size:N", title="Who knows the suppressor"),
+        )
+        .properties(width=220, height=200)
+    )
+    return Chart.of(drawn, records, "Unsafe cells and best guesses under four suppressors")
+
+
+def _resisting(safe: Mapping[Any, Any]) -> str:
+    lines = [
+        [
+            f"{cells}, zeros {'primary' if zeros else 'not primary'}",
+            told["tables"],
+            _ratio((told["unsafe"], told["primary"])),
+            f"{told['draws']:.2f}",
+            f"{told['price']:+.1%}",
+            f"{told['seconds']:.3f}",
+        ]
+        for (cells, zeros), told in safe.items()
+    ]
+    head = ["cells", "tables", "unsafe", "draws a table", "price in cells", "seconds a table"]
+    return rows(head, lines)

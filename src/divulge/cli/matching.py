@@ -1,0 +1,102 @@
+"""The verb `divulge tables attack`: what is left to suppressed cells if the suppressor is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from divulge.cli.showing import print_json, say, shown
+
+FINE, LIMIT_FAILS = 0, 1
+
+
+def attack(
+    crosstab: Annotated[
+        Path,
+        typer.Argument(help="A published crosstab with margins (CSV).", show_default=False),
+    ],
+    min_frequency: Annotated[
+        int | None, typer.Option(min=1, help="Smaller cells were primary.")
+    ] = None,
+    width: Annotated[
+        float | None, typer.Option(min=0, help="How wide primary cells were made.")
+    ] = None,
+    zeros_primary: Annotated[bool, typer.Option(help="Whether 0 was primary too.")] = False,
+    primary_mark: Annotated[
+        str | None, typer.Option(help="The mark of primary cells, if the release labels them.")
+    ] = None,
+    suppressor: Annotated[
+        Literal["first optimum", "any optimum", "minimal", "resisting"],
+        typer.Option(help="How the pattern was chosen."),
+    ] = "first optimum",
+    unknown: Annotated[
+        bool, typer.Option(help="She knows neither minimum frequency nor width.")
+    ] = False,
+    mode: Annotated[
+        Literal["interval", "full"], typer.Option(help="Intervals only, or chances too.")
+    ] = "interval",
+    margins: Annotated[
+        Literal["published", "suppressible"], typer.Option(help="Could totals be suppressed?")
+    ] = "published",
+    candidates: Annotated[
+        int, typer.Option(min=1, help="List so many candidate tables at the most.")
+    ] = 1_000_000,
+    seconds: Annotated[float, typer.Option(min=0.01, help="When to stop, with a bound.")] = 60,
+    separator: Annotated[str, typer.Option(help="What stands between fields.")] = ",",
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Attack a published crosstab with the knowledge of how its cells were suppressed."""
+    from divulge import tables
+    from divulge.cli.running import conditions
+    from divulge.tables.files import marked_cells, read_crosstab
+
+    with conditions(None):
+        published = read_crosstab(crosstab, separator)
+        labels = None
+        if primary_mark is not None:
+            labels = marked_cells(crosstab, primary_mark, separator)
+        found = tables.matching_attack(
+            published,
+            min_frequency,
+            width,
+            zeros_primary,
+            labels is not None,
+            None if suppressor == "first optimum" else suppressor,
+            mode,
+            primary=labels,
+            parameters="unknown" if unknown else "known",
+            margins=margins,
+            most_candidates=candidates,
+            seconds=seconds,
+            name=crosstab.name,
+        )
+    with shown():
+        if json:
+            print_json(found.to_dict())
+        else:
+            _say(found)
+    raise typer.Exit(LIMIT_FAILS if found.unsafe else FINE)
+
+
+def _say(found: object) -> None:
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    from divulge.tables import Matching
+
+    assert isinstance(found, Matching)  # noqa: S101  # the verb made it
+    head = ("suppressed cell", "by the sums", "knowing the suppressor", "")
+    table = RichTable(*head, box=None, header_style="dim")
+    structure, unsafe = found.published.structure, set(found.unsafe)
+    judged = set(found.sensitive_cells)
+    for key, (low, high) in found.intervals.items():
+        before = found.feasible[key]
+        mark = "unsafe" if key in unsafe else "" if key in judged else "never primary"
+        label = structure.label(structure.number(key))
+        table.add_row(
+            *map(Text, (label, f"{before[0]:g} to {before[1]:g}", f"{low:g} to {high:g}", mark))
+        )
+    say(table)
+    say(f"\n{found.assessment}")
