@@ -1,0 +1,71 @@
+"""Charts of reconstruction: packages in their bins, time by complexity, success by phase."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from divulge.assessment import Chart
+from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR
+from divulge.assessment.sentence import number
+
+MOST_BINS = 12
+
+
+def packed(
+    allocation: Mapping[Any, Any],
+    amounts: Any,
+    bins: Sequence[Any],
+    packages: Sequence[Any],
+    totals: Sequence[Sequence[Decimal]],
+    units: Sequence[Decimal],
+) -> Chart:
+    """Packages stacked corner to corner: they end where a bin's totals are (the paper's Fig. 3).
+
+    One plane a bin, the first amount to the right, the second upwards; no name of a package is
+    drawn.
+    """
+    import altair as alt
+
+    records: list[dict[str, Any]] = []
+    second = len(units) > 1
+    for place, b in enumerate(bins[:MOST_BINS]):
+        x = y = 0.0
+        inside = [p for p, name in enumerate(packages) if allocation.get(name) == b]
+        for p in sorted(inside, key=lambda p: -int(amounts[p, 0])):
+            wide = float(amounts[p, 0] * units[0])
+            high = float(amounts[p, 1] * units[1]) if second else 1.0
+            corner = {"bin": str(b), "x": x, "x2": x + wide, "y": y, "y2": y + high}
+            records.append({**corner, "kind": "package"})
+            x, y = x + wide, y + (high if second else 0.0)
+        total = [float(t) for t in totals[place]]
+        end = total[1] if second else 1.0
+        records.append({"bin": str(b), "x": total[0], "y": end, "kind": "total"})
+    base = alt.Chart(Chart.source())
+    axes = {
+        "x": alt.X("x:Q", title="first amount", axis=alt.Axis(tickCount=3)),
+        "y": alt.Y("y:Q", title="second amount" if second else None, axis=alt.Axis(tickCount=3)),
+    }
+    boxes = (
+        base.transform_filter(alt.datum.kind == "package")
+        .mark_rect(color=SAFE_COLOUR, stroke="white")
+        .encode(**axes, x2="x2:Q", y2="y2:Q")
+    )
+    target = (
+        base.transform_filter(alt.datum.kind == "total")
+        .mark_point(color=RISK_COLOUR, shape="cross", size=120, strokeWidth=2)
+        .encode(**axes)
+    )
+    drawn = (
+        (boxes + target)
+        .properties(width=150, height=130)
+        .facet(facet=alt.Facet("bin:N", title=None, sort=None), columns=3)
+        .resolve_scale(x="independent", y="independent")
+        .properties(title="Packages end where the published totals (crosses) are")
+    )
+    counted = [sum(r["bin"] == str(b) and r["kind"] == "package" for r in records) for b in bins]
+    said = "; ".join(
+        f"{b}: {number(count)} packages" for b, count in zip(bins, counted, strict=True)
+    )
+    return Chart.of(drawn, records, f"Packages by bin: {said}")
