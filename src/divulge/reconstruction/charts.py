@@ -8,7 +8,7 @@ from typing import Any
 
 from divulge.assessment import Chart
 from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR
-from divulge.assessment.sentence import number
+from divulge.assessment.sentence import number, percent
 
 MOST_BINS = 12
 
@@ -69,3 +69,54 @@ def packed(
         f"{b}: {number(count)} packages" for b, count in zip(bins, counted, strict=True)
     )
     return Chart.of(drawn, records, f"Packages by bin: {said}")
+
+
+def phases(rows: Sequence[Any]) -> Chart:
+    """The chance to name the right party after every phase: by places left, and by counting."""
+    import altair as alt
+
+    records = [
+        {"phase": row.phase, "chance": row.probability, "counted": row.by_counting} for row in rows
+    ]
+    base = alt.Chart(Chart.source(), title="The chance to name the party behind a record").encode(
+        y=alt.Y("phase:N", sort=None, title="phase/step")
+    )
+    bars = base.mark_bar(color=SAFE_COLOUR).encode(
+        x=alt.X("chance:Q", title="chance (tick: by counting)", axis=alt.Axis(format="%"))
+    )
+    ticks = base.mark_tick(color=RISK_COLOUR, thickness=3).encode(x="counted:Q")
+    said = "; ".join(f"{row.phase}: {percent(row.probability)}" for row in rows)
+    drawn = (bars + ticks).properties(width=420)
+    return Chart.of(drawn, records, f"Chance to name the party by phase: {said}")
+
+
+def seconds_by_complexity(solved: Sequence[Any]) -> Chart:
+    """The mean time of instances by complexity, and the share that was closed (Fig. 5)."""
+    import altair as alt
+
+    groups: dict[int, list[Any]] = {}
+    for one in solved:
+        groups.setdefault(min(int(one.complexity // 10) * 10, 200), []).append(one)
+    records = [
+        {
+            "complexity": complexity,
+            "seconds": max(1e-5, sum(s.seconds for s in some) / len(some)),
+            "closed": sum(s.status == "closed" for s in some) / len(some),
+            "instances": len(some),
+        }
+        for complexity, some in sorted(groups.items())
+    ]
+    base = alt.Chart(Chart.source(), title="Mean time of an instance, and the share closed").encode(
+        x=alt.X(
+            "complexity:Q", title="complexity (log10 of bins to the packages; last: 200 or more)"
+        )
+    )
+    line = base.mark_line(point=True, color=SAFE_COLOUR).encode(
+        y=alt.Y("seconds:Q", title="seconds", scale=alt.Scale(type="log"))
+    )
+    closed = base.mark_line(point=True, color=RISK_COLOUR).encode(
+        y=alt.Y("closed:Q", title="share closed", axis=alt.Axis(format="%"))
+    )
+    drawn = (line + closed).resolve_scale(y="independent").properties(width=420, height=240)
+    said = "; ".join(f"{r['complexity']}: {percent(float(r['closed']))} closed" for r in records)
+    return Chart.of(drawn, records, f"Instances by complexity: {said}")

@@ -21,10 +21,12 @@ from divulge.reconstruction.instance import Instance
 
 Words = npt.NDArray[np.uint64]
 
-MOST_PAIRS = 30_000_000
+PAIRS_PER_SECOND = 30_000_000
 """How many (state, set) pairs a bin may be asked for."""
 
+MOST_PAIRS = 60_000_000
 MOST_STATES = 400_000
+STEPS_PER_SECOND = 1_000_000
 MOST_STEPS = 4_000_000
 
 
@@ -67,8 +69,9 @@ def count(
     instance: Instance,
     sets: Sequence[Words | None],
     prior: npt.NDArray[np.float64] | None = None,
+    seconds: float = 10.0,
 ) -> Counted | None:
-    """Count all allocations; None if there are too many states or steps.
+    """Count all allocations; None if there are too many states or steps for about this time.
 
     `sets[b]` are the sets that fit into bin b; it may be None for one bin. A prior (package x bin)
     weighs each allocation by the product of its pairs; the counts stay plain.
@@ -79,7 +82,7 @@ def count(
     sizes = {b: len(s) for b, s in enumerate(sets) if s is not None}
     last = unknown[0] if unknown else max(sizes, key=lambda b: sizes[b])
     order = _order(instance, [b for b in sizes if b != last], sizes)
-    found = _stages(instance, sets, order, last)
+    found = _stages(instance, sets, order, last, seconds)
     if found is None:
         return None
     stages, states, ends = found
@@ -110,21 +113,29 @@ def _order(instance: Instance, bins: list[int], sizes: dict[int, int]) -> list[i
 
 
 def _stages(
-    instance: Instance, sets: Sequence[Words | None], order: list[int], last: int
+    instance: Instance,
+    sets: Sequence[Words | None],
+    order: list[int],
+    last: int,
+    seconds: float,
 ) -> tuple[list[_Stage], list[Words], Bools] | None:
     states = [words_of(np.ones(instance.packages, bool))[None, :]]
     stages: list[_Stage] = []
+    most_steps = min(MOST_STEPS, int(seconds * STEPS_PER_SECOND))
+    most_pairs = min(MOST_PAIRS, int(seconds * PAIRS_PER_SECOND))
     steps = 0
     for place, b in enumerate(order):
         of_bin = sets[b]
         assert of_bin is not None  # noqa: S101  # only the last bin may be unknown
         later = instance.allowed[:, [*order[place + 1 :], last]].any(axis=1)
-        made = _transitions(states[-1], of_bin, ~words_of(np.asarray(later)))
+        if len(states[-1]) * len(of_bin) > most_pairs:
+            return None
+        made = _transitions(states[-1], of_bin, ~words_of(np.asarray(later)), most_steps)
         if made is None:
             return None
         source, chosen, targets = made
         steps += len(source)
-        if steps > MOST_STEPS:
+        if steps > most_steps:
             return None
         unique, target = _unique(targets)
         if len(unique) > MOST_STATES:
@@ -134,10 +145,10 @@ def _stages(
     return stages, states, _fits_last(instance, masks_of(states[-1], instance.packages), last)
 
 
-def _transitions(states: Words, sets: Words, must_now: Words) -> tuple[Ints, Ints, Words] | None:
+def _transitions(
+    states: Words, sets: Words, must_now: Words, most_steps: int
+) -> tuple[Ints, Ints, Words] | None:
     """All (state, set) pairs where the set is in the state and holds all that cannot wait."""
-    if len(states) * len(sets) > MOST_PAIRS:
-        return None
     sources, chosen = [], []
     at_once = max(1, 2_000_000 // max(1, len(sets)))
     for begin in range(0, len(states), at_once):
@@ -147,7 +158,7 @@ def _transitions(states: Words, sets: Words, must_now: Words) -> tuple[Ints, Int
         rows, columns = np.nonzero(fits)
         sources.append(rows + begin)
         chosen.append(columns)
-        if sum(map(len, sources)) > MOST_STEPS:
+        if sum(map(len, sources)) > most_steps:
             return None
     source, column = np.concatenate(sources), np.concatenate(chosen)
     return source, column, states[source] & ~sets[column]

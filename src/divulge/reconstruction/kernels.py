@@ -34,15 +34,15 @@ def propagate(
     """
     n, k = amounts.shape
     m = low.shape[0]
+    choices = np.zeros(n, np.int64)
+    for p in range(n):
+        for b in range(m):
+            choices[p] += allowed[p, b]
+        if choices[p] == 0:
+            return False
     changed = True
     while changed:
         changed = False
-        for p in range(n):
-            left = 0
-            for b in range(m):
-                left += allowed[p, b]
-            if left == 0:
-                return False
         for b in range(m):
             most = held[b]
             for p in range(n):
@@ -52,33 +52,25 @@ def propagate(
                 for p in range(n):
                     if allowed[p, b]:
                         possible += amounts[p, i]
-                        alone = True
-                        for other in range(m):
-                            if other != b and allowed[p, other]:
-                                alone = False
-                                break
-                        if alone:
+                        if choices[p] == 1:
                             sure += amounts[p, i]
                 top = high[b, i] + widening[i, most] + deeper[i, most]
                 bottom = low[b, i] - widening[i, most]
                 if sure > top or possible < bottom:
                     return False
                 for p in range(n):
-                    if not allowed[p, b]:
-                        continue
-                    left = 0
-                    for other in range(m):
-                        left += allowed[p, other]
-                    if left == 1:
+                    if not allowed[p, b] or choices[p] == 1:
                         continue
                     if sure + amounts[p, i] > top:
                         allowed[p, b] = 0
+                        choices[p] -= 1
                         possible -= amounts[p, i]
                         changed = True
                     elif possible - amounts[p, i] < bottom:
                         for other in range(m):
                             if other != b:
                                 allowed[p, other] = 0
+                        choices[p] = 1
                         sure += amounts[p, i]
                         changed = True
                 if sure > top or possible < bottom:
@@ -402,68 +394,82 @@ def exchange(
         for i in range(k):
             sums[place[p], i] += amounts[p, i]
     chance = seed
+    here = np.empty(n, np.int64)
+    there = np.empty(n, np.int64)
     moved = np.empty(4, np.int64)
-    target = np.empty(4, np.int64)
-    new = 0
-    for _ in range(tries):
-        # Up to three packages change places with each other's bins.
-        chance = drawn(chance)
-        many = 2 + (chance >> 8) % 3
+    shift = np.empty(k, np.int64)
+    new, steps = 0, 0
+    while steps < tries:
         chance = drawn(chance)
         first = (chance >> 8) % n
-        moved[0] = first
-        a = place[first]
         chance = drawn(chance)
         b = (chance >> 8) % m
+        a = place[first]
+        steps += 1
         if b == a or not allowed[first, b]:
             continue
-        target[0] = b
-        good = True
-        size = 1
-        for j in range(1, many):
-            chance = drawn(chance)
-            p = (chance >> 8) % n
-            for earlier in range(j):
-                if moved[earlier] == p:
-                    good = False
-            if place[p] == a:
-                to = b
-            elif place[p] == b:
-                to = a
-            else:
-                good = False
+        # Who else could move between the two bins, in which direction.
+        in_a, in_b = 0, 0
+        for p in range(n):
+            if place[p] == a and p != first and allowed[p, b]:
+                here[in_a] = p
+                in_a += 1
+            elif place[p] == b and allowed[p, a]:
+                there[in_b] = p
+                in_b += 1
+        steps += n // 16
+        # `first` goes to b; with it none or one of a; back come none, one or two of b.
+        found = False
+        for with_one in range(-1, in_a):
+            for back in range(-1, in_b):
+                for more in range(-1, back):
+                    steps += 1
+                    out = 1 + (with_one >= 0)
+                    home = (back >= 0) + (more >= 0)
+                    for i in range(k):
+                        shift[i] = amounts[first, i]
+                        if with_one >= 0:
+                            shift[i] += amounts[here[with_one], i]
+                        if back >= 0:
+                            shift[i] -= amounts[there[back], i]
+                        if more >= 0:
+                            shift[i] -= amounts[there[more], i]
+                    good = True
+                    c_a, c_b = inside[a] - out + home, inside[b] + out - home
+                    for i in range(k):
+                        wide, deep = widening[i, c_a], deeper[i, c_a]
+                        total = sums[a, i] - shift[i]
+                        if total < low[a, i] - wide or total > high[a, i] + wide + deep:
+                            good = False
+                            break
+                        wide, deep = widening[i, c_b], deeper[i, c_b]
+                        total = sums[b, i] + shift[i]
+                        if total < low[b, i] - wide or total > high[b, i] + wide + deep:
+                            good = False
+                            break
+                    if good:
+                        moved[0] = first
+                        moved[1] = here[with_one] if with_one >= 0 else -1
+                        moved[2] = there[back] if back >= 0 else -1
+                        moved[3] = there[more] if more >= 0 else -1
+                        found = True
+                        break
+                if found or steps >= tries:
+                    break
+            if found or steps >= tries:
                 break
-            if not allowed[p, to]:
-                good = False
-                break
-            moved[j] = p
-            target[j] = to
-            size += 1
-        if not good:
+        if not found:
             continue
-        for j in range(size):
+        for j in range(4):
             p = moved[j]
-            inside[place[p]] -= 1
-            inside[target[j]] += 1
-            for i in range(k):
-                sums[place[p], i] -= amounts[p, i]
-                sums[target[j], i] += amounts[p, i]
-        for b2 in (a, b):
-            for i in range(k):
-                wide, deep = widening[i, inside[b2]], deeper[i, inside[b2]]
-                if sums[b2, i] < low[b2, i] - wide or sums[b2, i] > high[b2, i] + wide + deep:
-                    good = False
-        if not good:
-            for j in range(size):
-                p = moved[j]
-                inside[place[p]] += 1
-                inside[target[j]] -= 1
+            if p >= 0:
+                to = b if j < 2 else a
+                inside[place[p]] -= 1
+                inside[to] += 1
                 for i in range(k):
-                    sums[place[p], i] += amounts[p, i]
-                    sums[target[j], i] -= amounts[p, i]
-            continue
-        for j in range(size):
-            place[moved[j]] = target[j]
+                    sums[place[p], i] -= amounts[p, i]
+                    sums[to, i] += amounts[p, i]
+                place[p] = to
         fresh = False
         for p in range(n):
             if not proved[p, place[p]]:

@@ -29,9 +29,10 @@ Shares: TypeAlias = npt.NDArray[np.float64]
 WALK = 30_000
 BUDGETS = (20_000, 400_000, 8_000_000, 60_000_000)
 MOST_SETS = 20_000
+MOST_PAIRS_ASKED = 30_000
 LONGEST_TAIL = 16
 NODES_PER_SECOND = 30_000_000
-TRIES = 200_000
+TRIES = 3_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +235,8 @@ def _by_sets(known: _Known, end: float, prior: Shares | None) -> None:
         ]
         if sum(of_bin is None for of_bin in current) <= 1:
             limited = known.instance.limited(known.possible)
-            counted = counting.count(limited, current, prior)
+            left = max(0.05, end - time.monotonic())
+            counted = counting.count(limited, current, prior, left)
             if counted is not None:
                 known.counted = counted
                 known.infeasible = counted.count == 0
@@ -345,7 +347,7 @@ def _enumerated(
         tail,
         words,
         budget,
-        MOST_SETS,
+        max(64, min(MOST_SETS, 400_000 // words)),
     )
     always = counting.words_of(forced)
     return complete, count, sets | always, union | always, common | always
@@ -379,7 +381,7 @@ def _asked(known: _Known, end: float, exchanged: bool) -> None:
     from divulge.reconstruction.solver import pooled
 
     left = end - time.monotonic()
-    if left <= 0.02:
+    if left <= 0.02 or known.possible.sum() > MOST_PAIRS_ASKED:
         return
     limited = known.instance.limited(known.possible)
     for of_package in pooled(limited, known.proved, left):

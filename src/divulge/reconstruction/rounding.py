@@ -41,6 +41,7 @@ RULES: tuple[Rule, ...] = (
     "unknown_hard",
     "unknown_clt",
 )
+"""All rules of rounding, by name."""
 
 ONE_PERCENT = 2.33
 """The normal quantile of the paper's threshold: one-sided, 1%."""
