@@ -14,7 +14,7 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from divulge.cli import events, records, risk, tables
+from divulge.cli import events, reconstruct, records, risk, tables
 from divulge.cli.showing import print_json, say, shown
 
 FINE, LIMIT_FAILS, COULD_NOT_RUN = 0, 1, 2
@@ -142,6 +142,8 @@ app.command()(records.sweep)
 
 app.command()(risk.risk)
 app.command()(risk.suda)
+
+app.command()(reconstruct.reconstruct)
 
 
 def main() -> NoReturn:
