@@ -4,10 +4,11 @@ Run: python benchmarks/reconstruction.py [--sample 60] [--seconds 10] [--without
      python benchmarks/reconstruction.py --month [--transactions 817468] [--in-all 2400] --keep DIR
 
 Without --month: the paper's example; instances of the month drawn by class of complexity
-(log10 m^n), each table for itself, so without what the tables tell of each other; the programme of
-the paper's Fig. 4 by HiGHS on some of them in the same run; and instances from which up to two
-records were left out. With --month: the audit of the whole month, all tables at once. It keeps
-what is settled in DIR, so that a run that was stopped takes it up again.
+(log10 m^n), each table for itself, so without what the tables tell of each other, and with the
+truth that an auditor has as a start for proofs of ambiguity; the programme of the paper's Fig. 4 by
+HiGHS on some of them in the same run; and instances from which up to two records were left out.
+With --month: the audit of the whole month, all tables at once. It keeps what is settled in DIR, so
+that a run that was stopped takes it up again.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ import numpy as np
 
 from divulge import datasets, work
 from divulge.reconstruction import Generalised, Totals, allocate, reconstruct
-from divulge.reconstruction.audit import _Asked
+from divulge.reconstruction.audit import _Asked, _spread_slack
 from divulge.reconstruction.imperfect import settle
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import solve
 from divulge.reconstruction.reference import attack_algorithm
+from divulge.reconstruction.workers import Task
 
 UNITS: Any = {
     "value": "0.01",
@@ -69,31 +71,41 @@ def example() -> float:
     return min(times[1:])
 
 
-def instances(month: datasets.TradeMonth) -> list[Instance]:
-    """All instances of both tables with two bins or more, each table for itself."""
+def instances(month: datasets.TradeMonth) -> list[Task]:
+    """All instances of both tables with two bins or more, each table for itself, with the truth."""
     asked = _Asked(
-        month.transactions, tables(month), month.importers, UNITS, None, None, "any", "refuse", None
+        month.transactions,
+        tables(month),
+        month.importers,
+        UNITS,
+        None,
+        None,
+        "any",
+        "refuse",
+        month.truth,
     )
+    levels = [asked.level(table) for table in asked.totals]
+    _spread_slack(levels[0], levels[1])
     found = []
-    for table in asked.totals:
-        level = asked.level(table)
+    for level in levels:
+        truth = asked.true_places(level)
         for number, group in enumerate(level.matched.groups):
             if len(group.rows) > 1:
-                found.append(level.instance(group, level.readings, level.possible[number]))
+                found.append(level.task(number, "any", truth))
     return found
 
 
-def by_class(every: list[Instance], sample: int, seconds: float, peer: bool) -> None:
+def by_class(every: list[Task], sample: int, seconds: float, peer: bool) -> None:
     random = np.random.default_rng(1)
     ratios: list[float] = []
     total = 0.0
     for low, high in CLASSES:
-        some = [one for one in every if low < one.complexity <= high]
+        some = [one for one in every if low < one.instance.complexity <= high]
         chosen = [some[n] for n in random.permutation(len(some))[:sample]]
         times, closed, counted = [], 0, 0
         for one in chosen:
             begun = time.perf_counter()
-            found = settle(one, "any", seconds).solution
+            found = settle(one.instance, "any", seconds, truth=one.truth).solution
             times.append(time.perf_counter() - begun)
             closed += found.status == "closed"
             counted += found.status == "closed" and found.count is not None
@@ -118,10 +130,11 @@ def by_class(every: list[Instance], sample: int, seconds: float, peer: bool) -> 
         print(f"  times cut off at {seconds:g} s a package count as that); wanted 500: {kept}")
 
 
-def compared(some: list[Instance], seconds: float) -> list[float]:
+def compared(some: list[Task], seconds: float) -> list[float]:
     """The paper's way for every package of an instance: its time over ours."""
     ratios = []
-    for one in some:
+    for task in some:
+        one = task.instance
         if not 4 <= one.complexity <= 40:
             continue
         begun = time.perf_counter()
@@ -139,7 +152,8 @@ def compared(some: list[Instance], seconds: float) -> list[float]:
 def excluded(month: datasets.TradeMonth, sample: int, seconds: float) -> None:
     """Up to two records left out of the totals: closed, and the set of them found exactly."""
     random = np.random.default_rng(2)
-    every = [one for one in instances(month) if 0 < one.complexity <= 20 and one.packages > 3]
+    tasks = (task.instance for task in instances(month))
+    every = [one for one in tasks if 0 < one.complexity <= 20 and one.packages > 3]
     closed = exact = tried = 0
     for number in random.permutation(len(every))[: sample * 4]:
         one = every[number]

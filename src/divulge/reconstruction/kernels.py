@@ -247,13 +247,15 @@ def fitting_sets(
     words: int,
     budget: int,
     most_sets: int,
+    enough: int,
 ) -> tuple[bool, int, NDArray[Any], NDArray[Any], NDArray[Any]]:
     """All sets of the free packages that make one bin's sums.
 
     `base` is the sum of what is in the bin anyway (`base_count` packages). The free packages come
     largest first; depth first over all but the last `tail`, whose 2^tail sums stand in a table
     sorted by attribute 0. Gives whether all were found, how many there are, the first `most_sets`
-    of them, the packages that occur in some, and those that occur in all.
+    of them, the packages that occur in some, and those that occur in all. The search ends when
+    `enough` were found, or the budget of steps is spent.
     """
     k = amounts.shape[1]
     count = free.shape[0]
@@ -334,6 +336,8 @@ def fitting_sets(
                             if found < most_sets:
                                 sets[found, w] = full[w]
                         found += 1
+                        if found == enough:
+                            return False, found, sets, union, common
             choice[depth] = 0
             depth -= 1
             continue

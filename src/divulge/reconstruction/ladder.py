@@ -4,7 +4,8 @@
 1. the sets that fit into each bin, smallest bin first: what is in none is excluded, what is in
    all is forced;
 2. the dynamic programme over these sets: the number of allocations, and exact shares;
-3. exchanges from an allocation that is known, then CP-SAT with pooled solutions.
+3. exchanges from an allocation that is known or made, small and large, then CP-SAT with pooled
+   solutions.
 
 What is `possible` has not been excluded; what is `proved` is in an allocation that is kept as a
 certificate. Time that runs out leaves a gap between the two; it never drops anything.
@@ -32,7 +33,8 @@ MOST_SETS = 20_000
 MOST_PAIRS_ASKED = 30_000
 LONGEST_TAIL = 16
 NODES_PER_SECOND = 30_000_000
-TRIES = 3_000_000
+TRIES = 300_000
+NEVER = 2**62
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,13 +179,33 @@ def _solve_part(
     _by_sets(known, end, prior)
     if known.infeasible or known.counted is not None:
         return known
-    starts = [] if truth is None else [truth]
+    start = None
     if truth is not None and instance.holds(truth):
+        start = truth
         known.enter(truth[None].astype(np.int16))
         _exchanged(known, truth)
+    elif known.certificates:
+        start = known.certificates[-1]
+    _resplit(known, start, end)
     if solver and not known.closed:
-        _asked(known, end, bool(starts))
+        _asked(known, end)
     return known
+
+
+def _resplit(known: _Known, start: Ints | None, end: float) -> None:
+    """Rung 3b: larger exchanges, two bins at a time; a start is made up if there is none."""
+    from divulge.reconstruction.resplitting import construct, explore
+
+    if known.closed or known.instance.bins < 2:
+        return
+    now = time.monotonic()
+    if start is None:
+        start = construct(known.instance, known.possible, now + 0.25 * (end - now))
+        if start is None:
+            return
+        known.enter(start.astype(np.int16)[None])
+    until = now + 0.6 * (end - now)
+    explore(known.instance, known.possible, known.proved, start, until, known.enter)
 
 
 def _walked(known: _Known) -> bool:
@@ -348,6 +370,7 @@ def _enumerated(
         words,
         budget,
         max(64, min(MOST_SETS, 400_000 // words)),
+        NEVER,
     )
     always = counting.words_of(forced)
     return complete, count, sets | always, union | always, common | always
@@ -376,8 +399,8 @@ def _exchanged(known: _Known, start: Ints) -> None:
     known.enter(proofs[:new])
 
 
-def _asked(known: _Known, end: float, exchanged: bool) -> None:
-    """Rung 3b: CP-SAT, as long as there is time; exchanges from what it finds."""
+def _asked(known: _Known, end: float) -> None:
+    """Rung 3c: CP-SAT, as long as there is time; exchanges from what it finds."""
     from divulge.reconstruction.solver import pooled
 
     left = end - time.monotonic()
@@ -389,10 +412,10 @@ def _asked(known: _Known, end: float, exchanged: bool) -> None:
             known.infeasible = not known.proved.any()
             known.possible &= known.proved
             return
+        first = not known.proved.any()
         known.enter(of_package[None])
-        if not exchanged or known.instance.packages > 30:
-            _exchanged(known, of_package)
-            exchanged = True
+        if first:
+            _resplit(known, of_package, end)
 
 
 def _joined(

@@ -19,20 +19,8 @@ def warm() -> None:
     kernels.propagate(*arrays, allowed, held)
     kernels.parts_of(allowed)
     kernels.backtrack(*arrays, allowed, held, np.zeros(1, np.int64), 10)
-    kernels.fitting_sets(
-        one,
-        np.zeros(1, np.int64),
-        np.zeros(1, np.int64),
-        0,
-        one[0],
-        one[0],
-        none,
-        none,
-        1,
-        1,
-        10,
-        1,
-    )
+    where, few = np.zeros(1, np.int64), np.array([1])
+    kernels.fitting_sets(one, where, where, 0, few, few, none, none, 1, 1, 10, 1, 9)
     start, proofs = np.zeros(1, np.int64), np.empty((1, 1), np.int16)
     kernels.exchange(*arrays, allowed, held, start, allowed.copy(), proofs, 1, 1)
 
