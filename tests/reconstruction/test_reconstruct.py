@@ -233,6 +233,41 @@ def test_the_rule_of_rounding_is_found_out(month: TradeMonth) -> None:
                 assert names[int(possible[row].argmax())] == true[record]
 
 
+@pytest.mark.parametrize("declared", ["round_then_sum", "sum_then_round_down", "exact"])
+def test_a_misdeclared_rule_is_doubted_and_nothing_certain_is_wrong(
+    month: TradeMonth, declared: str
+) -> None:
+    found = reconstruct(
+        month.transactions,
+        tables_of(month, rounding=declared)[1:],
+        month.importers,
+        units=UNITS,
+        workers=1,
+        seconds=0.1,
+    )
+    [level] = found.levels
+    assert level.doubted
+    assert "hardly rounded as said" in str(found)
+    true = month.truth.to_arrow()["state"].to_pylist()
+    for group, possible in zip(level.matched.groups, level.possible, strict=True):
+        names = [level.matched.names[p] for p in level.matched.place[group.rows]]
+        for row, record in enumerate(group.records):
+            if found.phases[-1].certain[record]:
+                assert names[int(possible[row].argmax())] == true[record]
+
+
+def test_a_place_without_a_listed_party_has_one_that_is_not_listed() -> None:
+    records = Dataset.from_arrow(pa.table({"product": ["1", "1"], "value": [5.0, 5.0]}), name="r")
+    totals = Dataset.from_arrow(
+        pa.table({"product": ["1", "1"], "state": ["a", "b"], "value": [5, 5]}), name="t"
+    )
+    parties = Dataset.from_arrow(pa.table({"state": ["a"]}), name="p")
+    table = Totals(totals, {"product": "product"}, "state", ["value"])
+    found = reconstruct(records, [table], parties, units={"value": "1"}, workers=1)
+    assert not found.phases[-1].identified.any()
+    assert found.phases[-1].chance.tolist() == [0.5, 0.5]
+
+
 def test_excluded_records_are_found() -> None:
     month = trade_month(
         seed=3, transactions=900, importers=90, products=60, countries=4, excluded=0.02, extra=0

@@ -494,5 +494,6 @@ def _finding(found: Solution, p: int, sure: bool, bins: int) -> Finding:
         return "open"
     if found.possible[p].sum() == 1:
         # A package that was surely left out of the totals has no bin to be certain of.
-        return "certain" if sure and found.possible[p, :bins].any() else "open"
+        shown = bool(found.proved.any())  # else the premise itself may not hold
+        return "certain" if sure and shown and found.possible[p, :bins].any() else "open"
     return "ambiguous" if found.proved[p].sum() > 1 else "open"

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 MOST_ROUNDS = 6
 DIAGNOSED_ON = 200
+DOUBTFUL = 0.05
+"""The share of instances without an allocation from which on a rounding rule is not believed."""
 TIGHTEST_FIRST: tuple[Rule, ...] = (
     "exact",
     "round_then_sum",
@@ -65,8 +67,10 @@ class Level:
     readings: list[Reading]
     widest: list[Reading] | None
     slack: Ints
+    by_any_rule: Callable[[], list[Reading]]
     possible: list[Bools] = field(default_factory=list)
     results: list[Result | None] = field(default_factory=list)
+    doubted: bool = False
 
     def instance(self, group: Group, readings: list[Reading], allowed: Bools) -> Instance:
         """One instance; what suppressed codes may have added to a bin lowers what it must hold."""
@@ -148,7 +152,8 @@ def reconstruct(
         units: of every amount, the unit of which records are whole multiples.
         place: the column of the finest place, if the tables do not say.
         rule_is_known: whether the rounding rules are beyond doubt; by default those that are
-            given are, and a diagnosed one is not. If not, "certain" holds by whatever rule.
+            given are, unless more than 5% of the instances contradict them, and a diagnosed one is
+            not. If not, "certain" holds by whatever rule.
         premise: what to assume where no allocation fits: that records were left out of the totals
             ("excluded"), that there is one more ("extra"), either ("any"), or nothing ("complete").
         bad: records with a negative or missing amount, or one that is no whole number of units:
@@ -310,17 +315,21 @@ class _Asked:
         rule = cast("Rule", table.rounding)
         known = self.rule_is_known if self.rule_is_known is not None else rule in RULES
         slack = np.zeros((table.dataset.rows, len(names)), np.int64)
-        level = Level(found, rule, known, names, amounts, [], None, slack)
+
+        def by_any_rule() -> list[Reading]:
+            return [
+                read_by_any_rule(self.amounts[name], published[name], self.units[name], steps[name])
+                for name in names
+            ]
+
+        level = Level(found, rule, known, names, amounts, [], None, slack, by_any_rule)
         if table.rounding == "diagnose":
             level.rule = self._diagnosed(level, read)
         level.readings = read(level.rule)
         if level.rule == "unknown_clt":
             level.known = False
         if not level.known and table.tolerance is None:
-            level.widest = [
-                read_by_any_rule(self.amounts[name], published[name], self.units[name], steps[name])
-                for name in names
-            ]
+            level.widest = by_any_rule()
         level.possible = [self._everywhere(group) for group in found.groups]
         level.results = [None] * len(found.groups)
         return level
@@ -440,8 +449,23 @@ class _Run:
         left = None if self.budget is None else max(0.01, self.budget.left * self.share)
         name = f"Allocating by {level.matched.totals.finest}"
         found = solve_all(tasks, self.seconds, left, self.workers, name)
+        if changed is None and self._is_doubtful(level, found):
+            # Too many contradictions for a rule that is right: trust only what any rule gives.
+            level.doubted, level.known, level.widest = True, False, level.by_any_rule()
+            tasks = [level.task(n, self.asked.premise, truth) for n in which]
+            left = None if self.budget is None else max(0.01, self.budget.left * self.share)
+            found = solve_all(tasks, self.seconds, left, self.workers, name)
         for n, task, result in zip(which, tasks, found, strict=True):
             self._take(level, n, task, result)
+
+    def _is_doubtful(self, level: Level, found: Sequence[Result]) -> bool:
+        """Whether a rule that was given fails more often than imperfect data explain."""
+        if not level.known or self.asked.rule_is_known is not None:
+            return False
+        if level.matched.totals.tolerance is not None:
+            return False
+        failed = sum(r.premise != "complete" or r.status == "infeasible" for r in found)
+        return failed > DOUBTFUL * len(found)
 
     def _take(self, level: Level, n: int, task: Task, result: Result) -> None:
         group = level.matched.groups[n]
@@ -450,6 +474,9 @@ class _Run:
             # Totals and records contradict each other: nothing is concluded from them.
             if before is None or before.status == "infeasible":
                 level.results[n] = result
+        elif not result.proved.any():
+            # Nor from totals that no allocation was found to meet: they may contradict too.
+            level.results[n] = before or result
         else:
             level.results[n] = result
             level.possible[n] = result.possible
@@ -558,10 +585,12 @@ class _Run:
             sure = np.ones(len(group.records), bool) if result is None else result.sure
             sure = sure & (self.fine.rule != "unknown_clt") & self.sound[group.records]
             places = possible.sum(axis=1)
-            people = np.where(somewhere, self.all_parties, possible @ parties)
+            # A place without a listed party has one that is not listed.
+            people = np.where(somewhere, self.all_parties, possible @ np.maximum(parties, 1))
+            listed = possible @ parties == 1
             left[group.records] = np.where(somewhere, len(self.fine.matched.names), places)
             certain[group.records] = (places == 1) & ~somewhere & sure
-            identified[group.records] = (people == 1) & ~somewhere & sure
+            identified[group.records] = (people == 1) & listed & ~somewhere & sure
             guess = 1 / np.maximum(people, 1)
             chance[group.records] = guess
             counted[group.records] = _best_guess(result, possible, parties, guess)

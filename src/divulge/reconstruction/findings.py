@@ -277,6 +277,9 @@ class Reconstruction:
         }
         keys = ["identified", "placed", "guesses.text", "instances"]
         said = [Sentence(CATALOGUE, key, values) for key in keys]
+        doubted = sum(level.doubted for level in self.levels)
+        if doubted:
+            said.append(Sentence(CATALOGUE, "doubted", {"tables": doubted}))
         if values["inconsistent"]:
             said.append(Sentence(CATALOGUE, "inconsistent", values))
         report = self.found_in_data

@@ -136,7 +136,13 @@ def _with_extra(instance: Instance, seconds: float, prior: Shares | None) -> Out
         high[b] -= extra_low
         if (high[b] + instance.widening[:, -1] + instance.deeper[:, -1] < 0).any():
             continue
-        left = max(0.01, seconds - (time.monotonic() - begun)) / (m - b)
+        left = (seconds - (time.monotonic() - begun)) / (m - b)
+        if left <= 0:
+            # No time to try the other bins: nothing is excluded that they might allow.
+            possible |= instance.allowed
+            statuses.append("open")
+            total = None
+            break
         held = instance.held.copy()
         widened = instance.widening, instance.deeper
         if instance.counts_matter:
@@ -164,7 +170,7 @@ def _with_extra(instance: Instance, seconds: float, prior: Shares | None) -> Out
         "closed" if closed else "open",
         possible,
         proved,
-        np.concatenate([rows for _, rows in certificates]),
+        np.concatenate([np.empty((0, n), np.int16), *(rows for _, rows in certificates)]),
         total,
         pairs if total is not None else None,
         # Under a prior, the runs would have to be weighed against each other.

@@ -183,7 +183,8 @@ def _solve_part(
     if truth is not None and instance.holds(truth):
         start = truth
         known.enter(truth[None].astype(np.int16))
-        _exchanged(known, truth)
+        if seconds > 0.05:
+            _exchanged(known, truth)
     elif known.certificates:
         start = known.certificates[-1]
     _resplit(known, start, end)

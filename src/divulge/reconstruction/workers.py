@@ -197,6 +197,9 @@ def _settled(task: Task, seconds: float, deadline: float | None) -> Result:
         if outcome.premise != "complete":
             complete = settle(limited, "complete", seconds).solution.possible
             sure &= ~(complete & ~found.possible[:, :bins]).any(axis=1)
+    if not found.proved.any():
+        # No allocation was found: the premise itself is not shown to hold.
+        sure = np.zeros(n, bool)
     discardable = found.possible[:, bins] if found.possible.shape[1] > bins else np.zeros(n, bool)
     counted = found.shares is not None
     return Result(
