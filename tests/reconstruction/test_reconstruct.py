@@ -19,6 +19,7 @@ from divulge.data import Dataset
 from divulge.datasets import TradeMonth, trade_month
 from divulge.reconstruction import (
     Generalised,
+    Prior,
     Reconstruction,
     Totals,
     reconstruct,
@@ -254,6 +255,32 @@ def test_a_misdeclared_rule_is_doubted_and_nothing_certain_is_wrong(
         for row, record in enumerate(group.records):
             if found.phases[-1].certain[record]:
                 assert names[int(possible[row].argmax())] == true[record]
+
+
+def test_a_mining_company_is_unlikely_to_import_car_parts() -> None:
+    records = Dataset.from_arrow(pa.table({"product": ["87", "87"], "value": [5.0, 5.0]}), name="r")
+    totals = Dataset.from_arrow(
+        pa.table({"product": ["87"] * 2, "state": ["a", "b"], "value": [5, 5]}), name="t"
+    )
+    parties = Dataset.from_arrow(
+        pa.table({"state": ["a", "a", "b"], "sector": ["mining", "cars", "mining"]}), name="p"
+    )
+    table = Totals(totals, {"product": "product"}, "state", ["value"])
+    prior = Prior("sector", "product", {("mining", "87"): 0.1})
+    plain = reconstruct(records, [table], parties, units={"value": "1"}, workers=1)
+    found = reconstruct(records, [table], parties, units={"value": "1"}, workers=1, prior=prior)
+    # Both places have one of two equal records: half each. In place b one company is alone, in
+    # place a two are, of which the car maker is ten times as likely.
+    assert plain.phases[-1].counted.tolist() == [0.5, 0.5]
+    assert found.phases[-1].counted.tolist() == pytest.approx([0.5, 0.5])
+    single = Dataset.from_arrow(pa.table({"product": ["87"] * 2, "value": [5.0, 5.0]}), name="r")
+    in_a = Dataset.from_arrow(
+        pa.table({"product": ["87"], "state": ["a"], "value": [10]}), name="t"
+    )
+    alone = Totals(in_a, {"product": "product"}, "state", ["value"])
+    likely = reconstruct(single, [alone], parties, units={"value": "1"}, workers=1, prior=prior)
+    assert likely.phases[-1].counted.tolist() == pytest.approx([10 / 11, 10 / 11])
+    assert likely.phases[-1].chance.tolist() == [0.5, 0.5]
 
 
 def test_a_place_without_a_listed_party_has_one_that_is_not_listed() -> None:

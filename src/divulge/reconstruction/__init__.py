@@ -3,6 +3,7 @@
 from divulge.reconstruction.allocation import Allocation, allocate
 from divulge.reconstruction.audit import reconstruct
 from divulge.reconstruction.findings import Reconstruction
+from divulge.reconstruction.prior import Prior
 from divulge.reconstruction.reference import agreement
 from divulge.reconstruction.remedies import REMEDIES, Remedy, what_would_help
 from divulge.reconstruction.rounding import RULES, clt_threshold
@@ -13,6 +14,7 @@ __all__ = [
     "RULES",
     "Allocation",
     "Generalised",
+    "Prior",
     "Reconstruction",
     "Remedy",
     "Totals",

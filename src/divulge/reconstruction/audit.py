@@ -23,6 +23,7 @@ from divulge.data.dictionary import problems_with_names
 from divulge.reconstruction.amounts import Amount, Bools, Ints, NotAnAmount, decimal_of
 from divulge.reconstruction.imperfect import PREMISES, Premise
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.prior import PlaceWeights, Prior, weigh_places
 from divulge.reconstruction.rounding import (
     RULES,
     Reading,
@@ -71,6 +72,7 @@ class Level:
     possible: list[Bools] = field(default_factory=list)
     results: list[Result | None] = field(default_factory=list)
     doubted: bool = False
+    weights: PlaceWeights | None = None
 
     def instance(self, group: Group, readings: list[Reading], allowed: Bools) -> Instance:
         """One instance; what suppressed codes may have added to a bin lowers what it must hold."""
@@ -94,7 +96,28 @@ class Level:
             found = [place.get(int(p), -1) for p in truth[group.records]]
             start = None if -1 in found else np.array(found, np.int64)
         widest = None if self.widest is None else self.instance(group, self.widest, allowed)
-        return Task(self.instance(group, self.readings, allowed), premise, widest, start)
+        instance = self.instance(group, self.readings, allowed)
+        return Task(instance, premise, widest, start, self.prior(group))
+
+    def prior(self, group: Group) -> npt.NDArray[np.float64] | None:
+        """How likely each place is for each record of a group, before anything is allocated."""
+        if self.weights is None:
+            return None
+        values = self.weights.value_of_record[group.records]
+        where = np.ix_(self.matched.place[group.rows], values)
+        weights: npt.NDArray[np.float64] = self.weights.together[where].T.copy()
+        return weights
+
+    def party(self, group: Group, parties: Ints) -> npt.NDArray[np.float64]:
+        """The chance of the likeliest party of each place, if the record is there."""
+        if self.weights is None:
+            return np.broadcast_to(
+                1 / np.maximum(parties, 1), (len(group.records), len(group.rows))
+            )
+        values = self.weights.value_of_record[group.records]
+        where = np.ix_(self.matched.place[group.rows], values)
+        chance: npt.NDArray[np.float64] = self.weights.likeliest[where]
+        return (chance / self.weights.together[where]).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +160,7 @@ def reconstruct(
     premise: Premise = "any",
     bad: str = "refuse",
     truth: Dataset | None = None,
+    prior: Prior | None = None,
     seconds: float = 10.0,
     in_all: float | None = None,
     workers: int | None = None,
@@ -160,6 +184,7 @@ def reconstruct(
             "refuse" or "drop".
         truth: the true places of the records, one column a table, if the auditor has them. They
             serve as a start for proofs that a place is ambiguous, and nothing else.
+        prior: how likely each sector of parties deals in what a record is about.
         seconds: for one instance; `in_all`: for all of them.
         in_all: what is not solved by then stays open; nothing is dropped.
         workers: how many processes; as many as there are cores if not given.
@@ -181,6 +206,7 @@ def reconstruct(
 
     asked = _Asked(transactions, totals, parties, units, place, rule_is_known, premise, bad, truth)
     run = _Run(asked, seconds, in_all, workers)
+    run.weigh(prior)
     phases = [run.prior(), run.phase("1/1")]
     run.solve(run.fine, None)
     phases.append(run.phase("1/2"))
@@ -438,6 +464,22 @@ class _Run:
                     # A record without amounts can be anywhere, and its group is not complete.
                     self.sound[group.records] = False
 
+    def weigh(self, prior: Prior | None) -> None:
+        """Take the sectors of the parties into account, in the finest table."""
+        if prior is None:
+            return
+        asked = self.asked
+        problems = Problems("reconstruct")
+        problems.extend("prior", problems_with_names("sector", [prior.sector], asked.parties.names))
+        named = [prior.of.attribute]
+        problems.extend("prior", problems_with_names("attribute", named, asked.transactions.names))
+        if min([prior.otherwise, *prior.weights.values()]) <= 0:
+            problems.add("prior, weights", "must be above 0.")
+        problems.raise_any()
+        self.fine.weights = weigh_places(
+            prior, asked.transactions, asked.parties, asked.place, self.fine.matched.names
+        )
+
     def solve(self, level: Level, changed: Sequence[int] | None) -> None:
         """Solve instances of a level; those that changed, or all."""
         which = range(len(level.matched.groups)) if changed is None else changed
@@ -593,19 +635,23 @@ class _Run:
             identified[group.records] = (people == 1) & listed & ~somewhere & sure
             guess = 1 / np.maximum(people, 1)
             chance[group.records] = guess
-            counted[group.records] = _best_guess(result, possible, parties, guess)
+            party = self.fine.party(group, parties)
+            counted[group.records] = _best_guess(result, possible, party, guess)
         return Phase(name, left, certain, identified, chance, counted)
 
 
 def _best_guess(
-    result: Result | None, possible: Bools, parties: Ints, uniform: npt.NDArray[np.float64]
+    result: Result | None,
+    possible: Bools,
+    party: npt.NDArray[np.float64],
+    uniform: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
     """The best chance to name a party by counting allocations; by places left where not counted."""
     if result is None or result.shares is None:
         return uniform
     shares = np.where(possible, result.shares, 0.0)
     total = shares.sum(axis=1) + result.discarded
-    best: npt.NDArray[np.float64] = (shares / np.maximum(parties, 1)).max(axis=1, initial=0.0)
+    best: npt.NDArray[np.float64] = (shares * party).max(axis=1, initial=0.0)
     return np.where(total > 0, best / np.maximum(total, 1e-300), uniform)
 
 

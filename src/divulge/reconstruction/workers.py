@@ -34,12 +34,13 @@ WORTH_PROCESSES = 300.0
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """An instance, the premise, the widest reading of its totals, and the truth if known."""
+    """An instance, its premise, the widest reading of its totals; truth and prior if known."""
 
     instance: Instance
     premise: Premise = "any"
     widest: Instance | None = None
     truth: Ints | None = None
+    prior: npt.NDArray[np.float64] | None = None
 
     @property
     def complexity(self) -> float:
@@ -56,6 +57,8 @@ class Task:
                     parts.update(np.ascontiguousarray(array).tobytes())
         if self.truth is not None:
             parts.update(self.truth.tobytes())
+        if self.prior is not None:
+            parts.update(self.prior.tobytes())
         return parts.digest() + self.premise.encode()
 
 
@@ -185,7 +188,7 @@ def _settled(task: Task, seconds: float, deadline: float | None) -> Result:
     begun = time.monotonic()
     if deadline is not None:
         seconds = min(seconds, max(0.001, deadline - time.time()))
-    outcome = settle(task.instance, task.premise, seconds, truth=task.truth)
+    outcome = settle(task.instance, task.premise, seconds, task.prior, task.truth)
     found, bins = outcome.solution, task.instance.bins
     n = task.instance.packages
     alone = found.possible.sum(axis=1) == 1
