@@ -116,8 +116,10 @@ class Level:
             )
         values = self.weights.value_of_record[group.records]
         where = np.ix_(self.matched.place[group.rows], values)
-        chance: npt.NDArray[np.float64] = self.weights.likeliest[where]
-        return (chance / self.weights.together[where]).T
+        chance: npt.NDArray[np.float64] = (
+            self.weights.likeliest[where] / self.weights.together[where]
+        )
+        return chance.T
 
 
 @dataclass(frozen=True, eq=False)
