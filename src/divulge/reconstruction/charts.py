@@ -111,11 +111,17 @@ def seconds_by_complexity(solved: Sequence[Any]) -> Chart:
             "complexity:Q", title="complexity (log10 of bins to the packages; last: 200 or more)"
         )
     )
-    line = base.mark_line(point=True, color=SAFE_COLOUR).encode(
-        y=alt.Y("seconds:Q", title="seconds", scale=alt.Scale(type="log"))
+    blue, red = (alt.OverlayMarkDef(color=colour) for colour in (SAFE_COLOUR, RISK_COLOUR))
+    line = base.mark_line(point=blue, color=SAFE_COLOUR).encode(
+        y=alt.Y(
+            "seconds:Q",
+            title="seconds (blue)",
+            scale=alt.Scale(type="log"),
+            axis=alt.Axis(tickCount=5, format="~g"),
+        )
     )
-    closed = base.mark_line(point=True, color=RISK_COLOUR).encode(
-        y=alt.Y("closed:Q", title="share closed", axis=alt.Axis(format="%"))
+    closed = base.mark_line(point=red, color=RISK_COLOUR).encode(
+        y=alt.Y("closed:Q", title="share closed (red)", axis=alt.Axis(format="%"))
     )
     drawn = (line + closed).resolve_scale(y="independent").properties(width=420, height=240)
     said = "; ".join(f"{r['complexity']}: {percent(float(r['closed']))} closed" for r in records)
