@@ -376,6 +376,7 @@ def test_remedies_are_made_stronger_until_nothing_is_certain(month: TradeMonth) 
         workers=1,
         seconds=0.05,
         fixpoint=False,
+        premise="complete",
         remedies=["rounding", "dropped_amount"],
     )
     assert tried[0].kind == "none"

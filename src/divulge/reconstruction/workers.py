@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from divulge import work
 from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.imperfect import PREMISES, Premise, settle
+from divulge.reconstruction.imperfect import PREMISES, Premise, difference, settle
 from divulge.reconstruction.instance import Instance
 
 STATUSES = ("closed", "open", "infeasible")
@@ -201,6 +201,10 @@ def _settled(task: Task, seconds: float, deadline: float | None) -> Result:
         if outcome.premise != "complete":
             complete = settle(limited, "complete", seconds).solution.possible
             sure &= ~(complete & ~found.possible[:, :bins]).any(axis=1)
+    if task.premise == "any" and outcome.premise == "complete":
+        # Who fits into the room that the totals leave may as well be missing from them.
+        _, room = difference(task.instance)
+        sure = sure & (task.instance.amounts > room).any(axis=1)
     if not found.proved.any():
         # No allocation was found: the premise itself is not shown to hold.
         sure = np.zeros(n, bool)
