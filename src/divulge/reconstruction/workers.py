@@ -28,6 +28,8 @@ from divulge.reconstruction.instance import Instance
 STATUSES = ("closed", "open", "infeasible")
 MOST_IN_BUNDLE = 400
 COMPLEXITY_OF_BUNDLE = 600.0
+HARD = 30.0
+LEAST_SECONDS = 0.02
 WORTH_PROCESSES = 300.0
 """From which sum of complexities on processes are started: they take a second each."""
 
@@ -90,6 +92,7 @@ def solve_all(
     name: str = "Allocating",
 ) -> list[Result]:
     """Solve all instances; the results are in the order of the tasks."""
+    asked = seconds
     complexity = np.array([task.complexity for task in tasks])
     order = np.argsort(complexity, kind="stable")
     bundles = list(_bundles(order, complexity))
@@ -97,17 +100,23 @@ def solve_all(
     checkpoints = work.current().checkpoints
     folder = None if checkpoints is None else checkpoints.folder
     workers = workers or os.cpu_count() or 1
+    if in_all is not None:
+        # All that are hard get the same, so that the largest are not left without any time.
+        hard = int((complexity > HARD).sum())
+        seconds = min(seconds, max(LEAST_SECONDS, 0.9 * in_all * workers / max(1, hard)))
     results: list[Result | None] = [None] * len(tasks)
     progress = _Counter(name, len(tasks))
     with work.step(progress.name, len(tasks)) as step:
         if workers == 1 or complexity.sum() < WORTH_PROCESSES:
             for bundle in bundles:
-                arrays = _solved([tasks[t] for t in bundle], seconds, deadline, folder)
+                some = [tasks[t] for t in bundle]
+                arrays = _solved(some, seconds, deadline, folder, asked)
                 for t, result in zip(bundle, _unpacked(arrays), strict=True):
                     results[t] = result
                 step.advance(len(bundle))
         else:
-            for bundle, arrays in _in_processes(tasks, bundles, seconds, deadline, folder, workers):
+            times = seconds, deadline, folder, asked
+            for bundle, arrays in _in_processes(tasks, bundles, times, workers):
                 for t, result in zip(bundle, _unpacked(arrays), strict=True):
                     results[t] = result
                     progress.closed += result.status == "closed"
@@ -139,9 +148,7 @@ def _bundles(order: Ints, complexity: npt.NDArray[np.float64]) -> Iterator[list[
 def _in_processes(
     tasks: Sequence[Task],
     bundles: Sequence[list[int]],
-    seconds: float,
-    deadline: float | None,
-    folder: Path | None,
+    times: tuple[float, float | None, Path | None, float],
     workers: int,
 ) -> Iterator[tuple[list[int], Mapping[str, Any]]]:
     """Bundles as they are done; a few wait in the queue, so that stopping does not take long."""
@@ -154,7 +161,7 @@ def _in_processes(
                 bundle = next(rest, None)
                 if bundle is None:
                     break
-                job = pool.submit(_solved, [tasks[t] for t in bundle], seconds, deadline, folder)
+                job = pool.submit(_solved, [tasks[t] for t in bundle], *times)
                 waiting[job] = bundle
             if not waiting:
                 return
@@ -173,13 +180,18 @@ def _ready() -> None:
 
 
 def _solved(
-    tasks: Sequence[Task], seconds: float, deadline: float | None, folder: Path | None
+    tasks: Sequence[Task],
+    seconds: float,
+    deadline: float | None,
+    folder: Path | None,
+    asked: float,
 ) -> Mapping[str, Any]:
+    """One bundle; `asked` is the time that the caller gave, by which checkpoints are known."""
     _ready()  # so that the first instance is not charged with what all need
     if folder is None:
         return _packed([_settled(task, seconds, deadline) for task in tasks])
     digest = hashlib.blake2b(b"".join(task.digest() for task in tasks), digest_size=16)
-    key = {"instances": digest.hexdigest(), "seconds": seconds}
+    key = {"instances": digest.hexdigest(), "seconds": asked}
     return work.Checkpoints(folder).remember(
         "allocations", key, lambda: _packed([_settled(task, seconds, deadline) for task in tasks])
     )
