@@ -60,4 +60,5 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m divulge.qif.warm
 	$(BIN)/python -m divulge.events.warm
 	$(BIN)/python -m divulge.tables.warm
+	$(BIN)/python -m divulge.reconstruction.warm
 	@touch $(READY)

@@ -29,6 +29,7 @@ PAGES_THAT_RUN = [
     "events.md",
     "tables.md",
     "matching-attack.md",
+    "reconstruction.md",
     "qif.md",
 ]
 

@@ -14,7 +14,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from divulge import assessment, data, datasets, events, qif, records, release, tables, work
+    from divulge import (
+        assessment,
+        data,
+        datasets,
+        events,
+        qif,
+        reconstruction,
+        records,
+        release,
+        tables,
+        work,
+    )
     from divulge.assessment import Assessment, Chart, Decision, Limit
     from divulge.data import Dataset, Hierarchy, read
     from divulge.qif import PriorPosterior
@@ -45,6 +56,7 @@ _PACKAGES = (
     "datasets",
     "events",
     "qif",
+    "reconstruction",
     "records",
     "release",
     "report",
@@ -70,6 +82,7 @@ __all__ = [
     "events",
     "qif",
     "read",
+    "reconstruction",
     "records",
     "release",
     "report",

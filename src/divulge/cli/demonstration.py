@@ -16,6 +16,7 @@ from divulge.work import WholeFiles
 
 RELEASE = "release.toml"
 SWEEP = "sweep.svg"
+PHASES = "phases.svg"
 SWEPT_PUPILS = 50_000
 
 
@@ -27,6 +28,7 @@ def demonstrate(folder: Path, pupils: int) -> None:
     datasets.school_census(pupils).write(folder / "pupils.parquet")
     datasets.inflation_and_growth(5_000, balance="U").write(folder / "companies.csv")
     make_payments(folder)
+    make_trade(folder)
     say(f"A release of made-up datasets is described in {folder / RELEASE}:\n")
     verdict = check_into(Release.load(folder / RELEASE), folder)
     say(verdict)
@@ -36,6 +38,7 @@ def demonstrate(folder: Path, pupils: int) -> None:
     _show_before_and_after(datasets.school_census(min(pupils, SWEPT_PUPILS)))
     _show_special_companies()
     _show_matching_attack()
+    _show_reconstruction(folder)
     say(f"The report is in {folder / REPORT}")
     say(f"Change {folder / RELEASE} and run: divulge check {folder / RELEASE} --out {folder}")
 
@@ -102,3 +105,29 @@ def _show_matching_attack() -> None:
 def make_payments(folder: Path) -> None:
     """A year of purchases by customers who do not exist, for attacks on histories."""
     datasets.payment_histories(20_000).write(folder / "payments.parquet")
+
+
+def make_trade(folder: Path) -> None:
+    """A small month of imports without importers, its totals, and the list of importers."""
+    month = datasets.trade_month(
+        transactions=1_200, importers=150, products=140, countries=12, excluded=0.002
+    )
+    month.transactions.write(folder / "imports.parquet")
+    month.by_city.write(folder / "imports_by_city.parquet")
+    month.by_state.write(folder / "imports_by_state.parquet")
+    month.importers.write(folder / "importers.parquet")
+
+
+def _show_reconstruction(folder: Path) -> None:
+    """Which places the totals of imports give away, phase by phase, and what would help."""
+    from divulge.reconstruction import plugin
+
+    release = Release.load(folder / RELEASE)
+    [reader] = [a for a in release.adversaries if a.attack == "reconstruction"]
+    read = [release.datasets[name].read() for name in reader.datasets]
+    found = plugin.reconstruction(reader.settings, read, workers=1)
+    found.chart().save(folder / PHASES)
+    say("What totals of imports give away of single imports (divulge reconstruct):")
+    for row in found.table_6b:
+        say(f"  phase {row.phase}: {percent(row.probability)}, {row.identified:,} re-identified")
+    say(f"The picture of the phases is in {folder / PHASES}\n")

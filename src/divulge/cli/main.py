@@ -14,7 +14,7 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from divulge.cli import events, matching, records, risk, tables
+from divulge.cli import events, matching, reconstruct, records, risk, tables
 from divulge.cli.showing import print_json, say, shown
 
 FINE, LIMIT_FAILS, COULD_NOT_RUN = 0, 1, 2
@@ -143,6 +143,8 @@ app.command()(records.sweep)
 
 app.command()(risk.risk)
 app.command()(risk.suda)
+
+app.command()(reconstruct.reconstruct)
 
 
 def main() -> NoReturn:

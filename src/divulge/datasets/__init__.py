@@ -14,8 +14,10 @@ from divulge.datasets.examples import (
 )
 from divulge.datasets.payments import payment_histories
 from divulge.datasets.school_census import school_census
+from divulge.datasets.trade import TradeMonth, trade_month
 
 __all__ = [
+    "TradeMonth",
     "frequency_table_example",
     "inflation_and_growth",
     "inflation_and_growth_example",
@@ -26,6 +28,7 @@ __all__ = [
     "purchases_example",
     "school_census",
     "school_year_example",
+    "trade_month",
     "trade_totals_example",
     "trade_transactions_example",
 ]

@@ -1,0 +1,247 @@
+"""How many instances of package allocation are closed, and how fast, beside the paper's programme.
+
+Run: python benchmarks/reconstruction.py [--sample 60] [--seconds 10] [--without-peer]
+     python benchmarks/reconstruction.py --month [--transactions 817468] [--in-all 2400] --keep DIR
+
+Without --month: the paper's example; instances of the month drawn by class of complexity
+(log10 m^n), each table for itself, so without what the tables tell of each other, and with the
+truth that an auditor has as a start for proofs of ambiguity; the programme of the paper's Fig. 4 by
+HiGHS on some of them in the same run; and instances from which up to two records were left out.
+With --month: the audit of the whole month, all tables at once. It keeps what is settled in DIR, so
+that a run that was stopped takes it up again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from divulge import datasets, work
+from divulge.reconstruction import Generalised, Totals, allocate, reconstruct
+from divulge.reconstruction.audit import _Asked, _spread_slack
+from divulge.reconstruction.imperfect import settle
+from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.ladder import solve
+from divulge.reconstruction.reference import attack_algorithm
+from divulge.reconstruction.workers import Task
+
+UNITS: Any = {
+    "value": "0.01",
+    "weight": "0.00001",
+    "freight": "0.01",
+    "insurance": "0.01",
+    "quantity": "0.00001",
+}
+CLASSES = ((0, 7), (7, 12), (12, 20), (20, 40), (40, 80), (80, 200))
+WANTED = {(20, 40): 0.98, (40, 80): 0.85, (80, 200): 0.30}
+EXAMPLE_SECONDS = 0.005
+UP_TO_20_SECONDS = 60.0
+TIMES_FASTER = 500.0
+MONTH_SECONDS = 45 * 60.0
+
+
+def tables(month: datasets.TradeMonth) -> list[Totals]:
+    heading: dict[str, str | Generalised] = {
+        "heading": Generalised("product", prefix=4),
+        "country": "country",
+    }
+    product: dict[str, str | Generalised] = {"product": "product", "country": "country"}
+    return [
+        Totals(month.by_city, heading, ["city", "state"], ["value", "weight"]),
+        Totals(month.by_state, product, "state", list(UNITS)),
+    ]
+
+
+def example() -> float:
+    records = datasets.trade_transactions_example().to_arrow().to_pylist()
+    totals = datasets.trade_totals_example().to_arrow().to_pylist()
+    packages = {row["order"]: (row["value"], row["weight"]) for row in records}
+    bins = {row["state"]: (row["value"], row["weight"]) for row in totals}
+    times = []
+    for _ in range(20):
+        begun = time.perf_counter()
+        found = allocate(packages, bins, ("0.01", "0.00001"))
+        times.append(time.perf_counter() - begun)
+    assert found.count == 1
+    return min(times[1:])
+
+
+def instances(month: datasets.TradeMonth) -> list[Task]:
+    """All instances of both tables with two bins or more, each table for itself, with the truth."""
+    asked = _Asked(
+        month.transactions,
+        tables(month),
+        month.importers,
+        UNITS,
+        None,
+        None,
+        "any",
+        "refuse",
+        month.truth,
+    )
+    levels = [asked.level(table) for table in asked.totals]
+    _spread_slack(levels[0], levels[1])
+    found = []
+    for level in levels:
+        truth = asked.true_places(level)
+        for number, group in enumerate(level.matched.groups):
+            if len(group.rows) > 1:
+                found.append(level.task(number, "any", truth))
+    return found
+
+
+def by_class(every: list[Task], sample: int, seconds: float, peer: bool) -> None:
+    random = np.random.default_rng(1)
+    ratios: list[float] = []
+    total = 0.0
+    for low, high in CLASSES:
+        some = [one for one in every if low < one.instance.complexity <= high]
+        chosen = [some[n] for n in random.permutation(len(some))[:sample]]
+        times, closed, counted = [], 0, 0
+        for one in chosen:
+            begun = time.perf_counter()
+            found = settle(one.instance, "any", seconds, truth=one.truth).solution
+            times.append(time.perf_counter() - begun)
+            closed += found.status == "closed"
+            counted += found.status == "closed" and found.count is not None
+        share = closed / max(1, len(chosen))
+        in_all = statistics.fmean(times) * len(some)
+        total += in_all if high <= 20 else 0.0
+        wanted = WANTED.get((low, high), 1.0)
+        kept = "kept" if share >= wanted else "NOT REACHED"
+        print(
+            f"complexity {low:3} to {high:3}: {len(some):6,} instances, {len(chosen)} drawn: "
+            f"{share:6.1%} closed ({counted} counted), median {statistics.median(times):.5f} s, "
+            f"all would take {in_all:,.0f} s; wanted {wanted:.0%}: {kept}"
+        )
+        if peer and low + 4 >= 4 and high <= 40:
+            ratios += compared(chosen[: max(4, sample // 10)], seconds)
+    kept = "kept" if total <= UP_TO_20_SECONDS else "EXCEEDED"
+    print(f"all up to complexity 20: about {total:.0f} s of one core (budget 60 s): {kept}")
+    if ratios:
+        ratio = statistics.median(ratios)
+        kept = "kept" if ratio >= TIMES_FASTER else "NOT REACHED"
+        print(f"the programme of Fig. 4 takes {ratio:,.0f} times as long (median of {len(ratios)},")
+        print(f"  times cut off at {seconds:g} s a package count as that); wanted 500: {kept}")
+
+
+def compared(some: list[Task], seconds: float) -> list[float]:
+    """The paper's way for every package of an instance: its time over ours."""
+    ratios = []
+    for task in some:
+        one = task.instance
+        if not 4 <= one.complexity <= 40:
+            continue
+        begun = time.perf_counter()
+        solve(one, seconds)
+        mine = time.perf_counter() - begun
+        asked = min(one.packages, 3)
+        begun = time.perf_counter()
+        for package in range(asked):
+            attack_algorithm(one, package, seconds)
+        theirs = (time.perf_counter() - begun) / asked * one.packages
+        ratios.append(theirs / mine)
+    return ratios
+
+
+def excluded(month: datasets.TradeMonth, sample: int, seconds: float) -> None:
+    """Up to two records left out of the totals: closed, and the set of them found exactly."""
+    random = np.random.default_rng(2)
+    tasks = (task.instance for task in instances(month))
+    every = [one for one in tasks if 0 < one.complexity <= 20 and one.packages > 3]
+    closed = exact = tried = 0
+    for number in random.permutation(len(every))[: sample * 4]:
+        one = every[number]
+        plain = solve(one, seconds)
+        if plain.status != "closed" or not len(plain.certificates):
+            continue
+        truth = plain.certificates[0]
+        out = random.choice(one.packages, int(random.integers(1, 3)), replace=False)
+        low, high = one.low.copy(), one.high.copy()
+        for package in out:
+            low[truth[package]] -= one.amounts[package]
+            high[truth[package]] -= one.amounts[package]
+        tried += 1
+        found = settle(Instance.of(one.amounts, low, high), "excluded", seconds)
+        closed += found.solution.status == "closed"
+        if found.discarded is not None:
+            said = np.flatnonzero(found.discarded > 0.5)
+            exact += set(said.tolist()) == set(out.tolist())
+    print(
+        f"up to 2 records left out, complexity up to 20: {tried} instances, "
+        f"{closed / tried:.1%} closed (wanted 95%), "
+        f"the set exact in {exact / tried:.1%} (wanted 85%)"
+    )
+
+
+def whole_month(month: datasets.TradeMonth, seconds: float, in_all: float, keep: Path) -> None:
+    begun = time.perf_counter()
+    with work.under(checkpoints=work.Checkpoints(keep), reporter=told):
+        found = reconstruct(
+            month.transactions,
+            tables(month),
+            month.importers,
+            units=UNITS,
+            truth=month.truth,
+            seconds=seconds,
+            in_all=in_all,
+        )
+    took = time.perf_counter() - begun
+    several = [one for one in found.solved if one.bins > 1]
+    left = [one for one in found.solved if one.status != "closed"]
+    with_finding = sum(min(one.packages, one.certain + one.ambiguous) for one in left)
+    print(f"the month: {took:,.0f} s (budget {MONTH_SECONDS:,.0f} s), {found!r}")
+    print(f"  closed of all {share(found.solved):.1%} (wanted 98%)")
+    print(f"  closed of those with two bins or more {share(several):.1%} (wanted 95%)")
+    packages = max(1, sum(one.packages for one in left))
+    print(f"  packages of the others with a finding {with_finding / packages:.1%} (wanted 60%)")
+    for row in found.by_complexity:
+        print(f"  {row}")
+    for line in found.rows():
+        print("  ", *line)
+
+
+def share(solved: Any) -> float:
+    return float(np.mean([one.status == "closed" for one in solved]))
+
+
+_last = 0.0
+
+
+def told(progress: work.Progress) -> None:
+    global _last
+    if time.monotonic() - _last > 30 or progress.finished:
+        _last = time.monotonic()
+        print(
+            f"    {progress.step}: {progress.done:,.0f} of {progress.total or 0:,.0f}", flush=True
+        )
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--transactions", type=int, default=817_468)
+    arguments.add_argument("--sample", type=int, default=60)
+    arguments.add_argument("--seconds", type=float, default=10.0)
+    arguments.add_argument("--without-peer", action="store_true")
+    arguments.add_argument("--month", action="store_true")
+    arguments.add_argument("--in-all", type=float, default=2_400.0)
+    arguments.add_argument("--keep", type=Path, default=Path("reconstruction-checkpoints"))
+    chosen = arguments.parse_args()
+    month = datasets.trade_month(transactions=chosen.transactions)
+    if chosen.month:
+        whole_month(month, chosen.seconds, chosen.in_all, chosen.keep)
+        return
+    warm = example()
+    kept = "kept" if warm <= EXAMPLE_SECONDS else "EXCEEDED"
+    print(f"the paper's example: {warm * 1000:.2f} ms warm (budget 5 ms): {kept}")
+    by_class(instances(month), chosen.sample, chosen.seconds, not chosen.without_peer)
+    excluded(month, chosen.sample, chosen.seconds)
+
+
+if __name__ == "__main__":
+    main()

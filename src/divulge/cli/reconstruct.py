@@ -1,0 +1,110 @@
+"""`divulge reconstruct`: what tables of totals give away of the records behind them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+ReleaseFile = Annotated[Path, typer.Argument(help="The release file (TOML).", show_default=False)]
+HEAD = ("phase", "chance", "by counting", "leakage", "placed", "named", "value")
+
+
+def reconstruct(
+    release: ReleaseFile,
+    adversary: Annotated[
+        str | None, typer.Option(help="Which adversary, if several reconstruct.")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(min=0.001, help="For one instance, instead of the release's.")
+    ] = None,
+    in_all: Annotated[
+        float | None, typer.Option(min=0.001, help="Seconds for all instances.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="How many processes.")] = None,
+    target: Annotated[
+        int | None, typer.Option(min=0, help="Also show the phases for one record, from 0 on.")
+    ] = None,
+    remedies: Annotated[
+        bool, typer.Option(help="Also try what would help, and what it costs.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="A folder from which a killed run resumes.")
+    ] = None,
+    chart: Annotated[Path | None, typer.Option(help="Write the chart (.svg, .png).")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Reconstruct where records belong from totals, and say who is re-identified."""
+    from contextlib import ExitStack
+
+    from divulge import work
+    from divulge.cli.running import conditions
+    from divulge.cli.showing import print_json, say, shown
+    from divulge.reconstruction import plugin
+    from divulge.release import Release
+
+    given = {"seconds": seconds, "in_all": in_all, "workers": workers}
+    other: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    with ExitStack() as stack:
+        stack.enter_context(conditions(None))
+        if out is not None:
+            checkpoints = work.Checkpoints(out / ".divulge-checkpoints")
+            stack.enter_context(work.under(checkpoints=checkpoints))
+        loaded = Release.load(release)
+        chosen = _chosen(loaded, adversary)
+        datasets = [loaded.datasets[name].read() for name in chosen.datasets]
+        found = plugin.reconstruction(chosen.settings, datasets, **other)
+        tried = plugin.remedies(chosen.settings, datasets, **other) if remedies else []
+        of_target = [] if target is None else found.table_4(target)
+    with shown():
+        if json:
+            told = {**found.to_dict(), "remedies": [remedy.to_dict() for remedy in tried]}
+            print_json({**told, "target": [vars(row) for row in of_target]})
+        else:
+            say(str(found))
+            say(_table(HEAD, found.rows()))
+            say(_table(("complexity", "instances", "closed", "seconds"), _classes(found)))
+            if of_target:
+                rows = [(r.phase, f"1/{r.parties:,.0f}", f"x{r.factor:,.1f}") for r in of_target]
+                say(_table(("phase", "chance", "factor"), rows))
+            for remedy in tried:
+                say(str(remedy))
+    if chart is not None:
+        found.chart().save(chart)
+    if out is not None:
+        checkpoints.clear()
+
+
+def _chosen(loaded: Any, name: str | None) -> Any:
+    from divulge.work import Problem
+    from divulge.work.problems import InvalidInput
+
+    able = {a.name: a for a in loaded.adversaries if a.attack == "reconstruction"}
+    if name is None and len(able) == 1:
+        return next(iter(able.values()))
+    if name not in able:
+        message = 'name one adversary with attack = "reconstruction".'
+        problem = Problem("adversary", message, value=name, allowed=list(able))
+        raise InvalidInput(loaded.path.name, [problem])
+    return able[name]
+
+
+def _classes(found: Any) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for row in found.by_complexity:
+        if row.instances:
+            many = f"{row.instances:,}", f"{row.closed / row.instances:.1%}"
+            label = "one bin" if row.up_to == 0 else f"above {row.above:g}"
+            rows.append((label, *many, f"{row.seconds:.4f}"))
+    return rows
+
+
+def _table(head: tuple[str, ...], rows: Any) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*head, box=None, header_style="dim")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table

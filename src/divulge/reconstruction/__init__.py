@@ -1,0 +1,26 @@
+"""Reconstruction: which published totals give the records behind them away."""
+
+from divulge.reconstruction.allocation import Allocation, allocate
+from divulge.reconstruction.audit import reconstruct
+from divulge.reconstruction.findings import Reconstruction
+from divulge.reconstruction.prior import Prior
+from divulge.reconstruction.reference import agreement
+from divulge.reconstruction.remedies import REMEDIES, Remedy, what_would_help
+from divulge.reconstruction.rounding import RULES, clt_threshold
+from divulge.reconstruction.totals import Generalised, Totals
+
+__all__ = [
+    "REMEDIES",
+    "RULES",
+    "Allocation",
+    "Generalised",
+    "Prior",
+    "Reconstruction",
+    "Remedy",
+    "Totals",
+    "agreement",
+    "allocate",
+    "clt_threshold",
+    "reconstruct",
+    "what_would_help",
+]

@@ -1,0 +1,87 @@
+"""Amounts as whole numbers of a declared unit: cents, 0.00001 kg. Nothing is rounded on the way."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Amount: TypeAlias = int | float | str | Decimal
+"""An amount as people write it; a float stands for its shortest decimal."""
+
+Ints: TypeAlias = npt.NDArray[np.signedinteger[Any]]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+
+LARGEST = 2**60
+"""Sums stay in 64 bits."""
+
+# Up to here every whole number is a float, so that a decimal and its float are one.
+LARGEST_OF_FLOATS = 2**52
+
+
+class NotAnAmount(ValueError):
+    """Not a number, below zero, or no whole number of units; the text says which."""
+
+
+def decimal_of(amount: Amount) -> Decimal:
+    """An amount as a decimal, exactly as it is written.
+
+    >>> decimal_of(3388.41), decimal_of("0.00001")
+    (Decimal('3388.41'), Decimal('0.00001'))
+    """
+    try:
+        number = Decimal(str(amount))
+    except InvalidOperation:
+        raise NotAnAmount("is not a number") from None
+    if not number.is_finite():
+        raise NotAnAmount("is missing or not finite")
+    return number
+
+
+def in_units(amount: Amount, unit: Decimal) -> int:
+    """How many units an amount is.
+
+    >>> in_units("420.69", Decimal("0.00001"))
+    42069000
+    """
+    number = decimal_of(amount)
+    if number < 0:
+        raise NotAnAmount("is negative")
+    units = number / unit
+    if units != units.to_integral_value():
+        raise NotAnAmount(f"is no whole number of units of {unit}")
+    if units >= LARGEST:
+        raise NotAnAmount(f"is too large for units of {unit}")
+    return int(units)
+
+
+def column_in_units(values: npt.NDArray[Any], unit: Decimal) -> tuple[Ints, dict[str, Bools]]:
+    """Many amounts in units, and for every kind of trouble the records that have it.
+
+    >>> units, troubles = column_in_units(np.array([1.25, -1.0, 0.333, np.nan]), Decimal("0.01"))
+    >>> units.tolist(), {kind: int(where.sum()) for kind, where in troubles.items()}
+    ([125, 0, 0, 0], {'missing': 1, 'negative': 1, 'undivided': 1, 'too_large': 0})
+    """
+    if values.dtype == object:
+        # Decimals and texts, as a format without floats gives them.
+        values = np.array([np.nan if v is None else float(v) for v in values])
+    numbers = values.astype(np.float64)
+    missing = ~np.isfinite(numbers)
+    numbers = np.where(missing, 0.0, numbers)
+    numerator, denominator = unit.as_integer_ratio()
+    units = np.rint(numbers * denominator / numerator)
+    too_large = np.abs(units) >= LARGEST_OF_FLOATS
+    # A decimal of few digits comes back from its units to within the last bit of a float.
+    back = units * numerator / denominator
+    undivided = np.abs(back - numbers) > 4 * np.spacing(np.abs(numbers) + 1e-300)
+    negative = numbers < 0
+    bad = missing | negative | (undivided & ~missing) | too_large
+    troubles = {
+        "missing": missing,
+        "negative": negative,
+        "undivided": undivided & ~missing & ~negative,
+        "too_large": too_large,
+    }
+    return np.where(bad, 0, units).astype(np.int64), troubles

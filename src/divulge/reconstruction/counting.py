@@ -1,0 +1,369 @@
+"""How many allocations there are, exactly, from the sets that fit into each bin.
+
+A dynamic programme over bins: its states are the packages that are still without a bin. Forwards
+it counts the ways into a state, backwards the ways out of it; together they give the number of
+allocations and, for every package and bin, the number of those that put it there. The last bin
+gets what is left, so its own sets need not be known. Counts are Python's integers as soon as they
+might not fit into 62 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.reconstruction.amounts import Bools, Ints
+from divulge.reconstruction.instance import Instance
+
+Words = npt.NDArray[np.uint64]
+
+PAIRS_PER_SECOND = 30_000_000
+"""How many (state, set) pairs a bin may be asked for."""
+
+MOST_PAIRS = 60_000_000
+MOST_STATES = 400_000
+STEPS_PER_SECOND = 1_000_000
+MOST_STEPS = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The number of allocations, of those with each pair, and how probable each pair is."""
+
+    count: int
+    pairs: npt.NDArray[Any]
+    shares: npt.NDArray[np.float64]
+    proofs: Ints
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """One bin's transitions: from a state, by a set, to a state."""
+
+    place: int
+    source: Ints
+    chosen: Ints
+    target: Ints
+    sets: Words
+
+
+def words_of(mask: Bools) -> Words:
+    """A set of packages as words of 64 bits."""
+    size = (len(mask) + 63) // 64
+    bits = np.zeros(size * 64, np.uint8)
+    bits[: len(mask)] = mask
+    return np.packbits(bits, bitorder="little").view(np.uint64)
+
+
+def masks_of(sets: Words, packages: int) -> Bools:
+    """Sets of packages, as rows of truth values."""
+    bits = np.unpackbits(np.ascontiguousarray(sets).view(np.uint8), axis=-1, bitorder="little")
+    return bits[..., :packages].astype(bool)
+
+
+def count(
+    instance: Instance,
+    sets: Sequence[Words | None],
+    prior: npt.NDArray[np.float64] | None = None,
+    seconds: float = 10.0,
+) -> Counted | None:
+    """Count all allocations; None if there are too many states or steps for about this time.
+
+    `sets[b]` are the sets that fit into bin b; it may be None for one bin. A prior (package x bin)
+    weighs each allocation by the product of its pairs; the counts stay plain.
+    """
+    unknown = [b for b, of_bin in enumerate(sets) if of_bin is None]
+    if len(unknown) > 1:
+        return None
+    sizes = {b: len(s) for b, s in enumerate(sets) if s is not None}
+    last = unknown[0] if unknown else max(sizes, key=lambda b: sizes[b])
+    order = _order(instance, [b for b in sizes if b != last], sizes)
+    found = _stages(instance, sets, order, last, seconds)
+    if found is None:
+        return None
+    stages, states, ends = found
+    bound = 1
+    for stage in stages:
+        bound *= max(1, len(stage.sets))
+    kind: Any = np.int64 if bound < 2**62 else object
+    return _both_ways(instance, stages, states, ends, last, kind, prior)
+
+
+def _order(instance: Instance, bins: list[int], sizes: dict[int, int]) -> list[int]:
+    """Small sets of sets first, but bins that share packages next to each other."""
+    rest = sorted(bins, key=lambda b: sizes[b])
+    order: list[int] = []
+    seen = np.zeros(instance.packages, bool)
+    while rest:
+        best = min(
+            rest,
+            key=lambda b: (
+                sizes[b] / (1 + 8 * float((instance.allowed[:, b] & seen).sum())),
+                b,
+            ),
+        )
+        rest.remove(best)
+        order.append(best)
+        seen |= instance.allowed[:, best]
+    return order
+
+
+def _stages(
+    instance: Instance,
+    sets: Sequence[Words | None],
+    order: list[int],
+    last: int,
+    seconds: float,
+) -> tuple[list[_Stage], list[Words], Bools] | None:
+    states = [words_of(np.ones(instance.packages, bool))[None, :]]
+    stages: list[_Stage] = []
+    most_steps = min(MOST_STEPS, int(seconds * STEPS_PER_SECOND))
+    most_pairs = min(MOST_PAIRS, int(seconds * PAIRS_PER_SECOND))
+    steps = 0
+    for place, b in enumerate(order):
+        of_bin = sets[b]
+        assert of_bin is not None  # noqa: S101  # only the last bin may be unknown
+        later = instance.allowed[:, [*order[place + 1 :], last]].any(axis=1)
+        if len(states[-1]) * len(of_bin) > most_pairs:
+            return None
+        made = _transitions(states[-1], of_bin, ~words_of(np.asarray(later)), most_steps)
+        if made is None:
+            return None
+        source, chosen, targets = made
+        steps += len(source)
+        if steps > most_steps:
+            return None
+        unique, target = _unique(targets)
+        if len(unique) > MOST_STATES:
+            return None
+        stages.append(_Stage(b, source, chosen, target, of_bin))
+        states.append(unique)
+    return stages, states, _fits_last(instance, masks_of(states[-1], instance.packages), last)
+
+
+def _transitions(
+    states: Words, sets: Words, must_now: Words, most_steps: int
+) -> tuple[Ints, Ints, Words] | None:
+    """All (state, set) pairs where the set is in the state and holds all that cannot wait."""
+    sources, chosen = [], []
+    at_once = max(1, 2_000_000 // max(1, len(sets)))
+    for begin in range(0, len(states), at_once):
+        some = states[begin : begin + at_once, None, :]
+        fits = ((sets[None] & ~some) == 0).all(axis=2)
+        fits &= ((some & must_now & ~sets[None]) == 0).all(axis=2)
+        rows, columns = np.nonzero(fits)
+        sources.append(rows + begin)
+        chosen.append(columns)
+        if sum(map(len, sources)) > most_steps:
+            return None
+    source, column = np.concatenate(sources), np.concatenate(chosen)
+    return source, column, states[source] & ~sets[column]
+
+
+def _unique(rows: Words) -> tuple[Words, Ints]:
+    if rows.shape[1] == 1:
+        unique, inverse = np.unique(rows[:, 0], return_inverse=True)
+        return unique[:, None], inverse
+    packed = np.ascontiguousarray(rows).view([("", rows.dtype)] * rows.shape[1])[:, 0]
+    unique, inverse = np.unique(packed, return_inverse=True)
+    return unique.view(rows.dtype).reshape(-1, rows.shape[1]), inverse
+
+
+def _fits_last(instance: Instance, masks: Bools, last: int) -> Bools:
+    """Which of the leftovers make the last bin's sums."""
+    sums = masks.astype(np.int64) @ instance.amounts
+    counts = masks.sum(axis=1) + instance.held[last]
+    wide, deep = instance.widening[:, counts].T, instance.deeper[:, counts].T
+    fits = (sums >= instance.low[last] - wide) & (sums <= instance.high[last] + wide + deep)
+    good: Bools = fits.all(axis=1) & ~(masks & ~instance.allowed[:, last]).any(axis=1)
+    return good
+
+
+def _both_ways(
+    instance: Instance,
+    stages: list[_Stage],
+    states: list[Words],
+    ends: Bools,
+    last: int,
+    kind: Any,
+    prior: npt.NDArray[np.float64] | None,
+) -> Counted:
+    counted = _swept(stages, states, ends.astype(kind), [None] * len(stages))
+    into, out = counted
+    pairs = np.zeros((instance.packages, instance.bins), kind)
+    for stage, ways_in, ways_out in zip(stages, into[:-1], out[1:], strict=True):
+        ways = ways_in[stage.source] * ways_out[stage.target]
+        pairs[:, stage.place] = _per_package(ways, stage, instance.packages, kind)
+    remaining = masks_of(states[-1], instance.packages)
+    pairs[:, last] = (into[-1] * ends.astype(kind)) @ remaining.astype(kind)
+    total = int(sum(into[-1] * ends.astype(kind)))
+    shares = pairs.astype(np.float64) / max(total, 1)
+    if prior is not None and total:
+        shares = _weighed(instance, stages, states, ends, last, prior)
+    proofs = _proofs(instance, stages, states, ends, last, into, out)
+    return Counted(total, pairs, shares, proofs)
+
+
+def _swept(
+    stages: list[_Stage],
+    states: list[Words],
+    ends: npt.NDArray[Any],
+    weights: Sequence[npt.NDArray[np.float64] | None],
+) -> tuple[list[npt.NDArray[Any]], list[npt.NDArray[Any]]]:
+    """The ways into every state and out of it; with weights, scaled so that none runs out."""
+    into: list[npt.NDArray[Any]] = [np.ones(1, ends.dtype)]
+    for stage, after, weight in zip(stages, states[1:], weights, strict=True):
+        ways = into[-1][stage.source]
+        ways = ways if weight is None else ways * weight[stage.chosen]
+        summed = _summed(ways, stage.target, len(after))
+        into.append(summed if weight is None else summed / max(summed.max(initial=0), 1e-300))
+    out = [ends]
+    for stage, before, weight in zip(
+        reversed(stages), reversed(states[:-1]), reversed(weights), strict=True
+    ):
+        ways = out[0][stage.target]
+        ways = ways if weight is None else ways * weight[stage.chosen]
+        summed = _summed(ways, stage.source, len(before))
+        out.insert(0, summed if weight is None else summed / max(summed.max(initial=0), 1e-300))
+    return into, out
+
+
+def _summed(ways: npt.NDArray[Any], where: Ints, size: int) -> npt.NDArray[Any]:
+    sums = np.zeros(size, ways.dtype)
+    np.add.at(sums, where, ways)
+    return sums
+
+
+def _per_package(
+    ways: npt.NDArray[Any], stage: _Stage, packages: int, kind: Any
+) -> npt.NDArray[Any]:
+    of_set = _summed(ways, stage.chosen, len(stage.sets))
+    used = np.flatnonzero(of_set)
+    found: npt.NDArray[Any] = of_set[used] @ masks_of(stage.sets[used], packages).astype(kind)
+    return found
+
+
+def _weighed(
+    instance: Instance,
+    stages: list[_Stage],
+    states: list[Words],
+    ends: Bools,
+    last: int,
+    prior: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
+    """How probable every pair is where allocations weigh by the product of their pairs."""
+    logs = np.log(np.maximum(prior / prior.max(axis=1, keepdims=True), 1e-300))
+    weights = [
+        np.exp(masks_of(stage.sets, instance.packages) @ logs[:, stage.place]) for stage in stages
+    ]
+    remaining = masks_of(states[-1], instance.packages)
+    end = ends * np.exp(remaining @ logs[:, last])
+    into, out = _swept(stages, states, end, weights)
+    shares = np.zeros((instance.packages, instance.bins))
+    for number, stage in enumerate(stages):
+        ways = into[number][stage.source] * weights[number][stage.chosen]
+        ways = ways * out[number + 1][stage.target]
+        shares[:, stage.place] = _per_package(
+            ways / max(ways.sum(), 1e-300), stage, instance.packages, np.float64
+        )
+    final = into[-1] * end
+    shares[:, last] = (final / max(final.sum(), 1e-300)) @ remaining
+    shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
+    return shares
+
+
+def _proofs(
+    instance: Instance,
+    stages: list[_Stage],
+    states: list[Words],
+    ends: Bools,
+    last: int,
+    into: list[npt.NDArray[Any]],
+    out: list[npt.NDArray[Any]],
+) -> Ints:
+    """Allocations that together have every pair that is possible."""
+    n = instance.packages
+    if not stages:
+        return np.full((int(ends.any()), n), last, np.int16)
+    route = _Routes(stages, states, into, out, n, last)
+    proofs: list[Ints] = []
+    proved = np.zeros((n, instance.bins), bool)
+
+    def enter(place: int, number: int, steps: Ints, rows: Bools) -> None:
+        """One allocation for every package that these steps put into a place."""
+        for package in np.flatnonzero(rows.any(axis=0)):
+            if not proved[package, place]:
+                of_package = route.through(number, int(steps[np.argmax(rows[:, package])]))
+                proofs.append(of_package)
+                proved[np.arange(n), of_package] = True
+
+    for number, stage in enumerate(stages):
+        alive = (into[number][stage.source] > 0) & (out[number + 1][stage.target] > 0)
+        steps = np.flatnonzero(alive)
+        enter(stage.place, number, steps, masks_of(stage.sets[stage.chosen[steps]], n))
+    final = stages[-1]
+    steps = np.flatnonzero(ends[final.target] & (into[-2][final.source] > 0))
+    enter(last, len(stages) - 1, steps, masks_of(states[-1][final.target[steps]], n))
+    return np.array(proofs, np.int16).reshape(-1, n)
+
+
+class _Routes:
+    """Whole allocations through given steps: back to the first stage, and on to the last."""
+
+    def __init__(
+        self,
+        stages: list[_Stage],
+        states: list[Words],
+        into: list[npt.NDArray[Any]],
+        out: list[npt.NDArray[Any]],
+        packages: int,
+        last: int,
+    ) -> None:
+        sizes = [len(some) for some in states]
+        self.stages, self.packages, self.last = stages, packages, last
+        self.back = _first_steps(stages, into, sizes)
+        self.forth = _last_steps(stages, out, sizes)
+
+    def through(self, number: int, step: int) -> Ints:
+        """The allocation that takes this step of this stage."""
+        of_package = np.full(self.packages, self.last, np.int16)
+        by = step
+        for at in range(number, -1, -1):
+            stage = self.stages[at]
+            of_package[masks_of(stage.sets[stage.chosen[by]], self.packages)] = stage.place
+            by = self.back[at][stage.source[by]]
+        state = self.stages[number].target[step]
+        for at in range(number + 1, len(self.stages)):
+            stage = self.stages[at]
+            by = self.forth[at][state]
+            of_package[masks_of(stage.sets[stage.chosen[by]], self.packages)] = stage.place
+            state = stage.target[by]
+        return of_package
+
+
+def _first_steps(
+    stages: list[_Stage], into: list[npt.NDArray[Any]], sizes: list[int]
+) -> list[Ints]:
+    """For each stage, and each state before it, a step of the stage before that leads there."""
+    found = [np.full(1, -1)]
+    for number, stage in enumerate(stages[:-1]):
+        alive = np.flatnonzero(into[number][stage.source] > 0)
+        steps = np.full(sizes[number + 1], -1)
+        steps[stage.target[alive]] = alive
+        found.append(steps)
+    return found
+
+
+def _last_steps(stages: list[_Stage], out: list[npt.NDArray[Any]], sizes: list[int]) -> list[Ints]:
+    """For each stage, and each state before it, a step that leads on to an end."""
+    found = []
+    for number, stage in enumerate(stages):
+        alive = np.flatnonzero(out[number + 1][stage.target] > 0)
+        steps = np.full(sizes[number], -1)
+        steps[stage.source[alive]] = alive
+        found.append(steps)
+    return found

@@ -1,0 +1,382 @@
+"""What a reconstruction found: the paper's tables, and one assessment a phase.
+
+No name of a party is in any of it, and no name of a place where somebody was re-identified, unless
+it is asked for by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from divulge.assessment import Assessment, Breakdown, Chart, Sentence
+from divulge.data import Dataset
+from divulge.qif import PriorPosterior
+from divulge.reconstruction import charts
+from divulge.reconstruction.amounts import Bools
+from divulge.reconstruction.audit import InputReport, Level, Phase, Solved
+from divulge.work import DivulgeError
+
+CATALOGUE = "divulge.reconstruction"
+CLASSES = ((0.0, 0.0), (0.0, 20.0), (20.0, 40.0), (40.0, 80.0), (80.0, 200.0), (200.0, np.inf))
+"""Complexities (log10 m^n) from above the first to the second; the first class has one bin."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One phase for one record: parties left, the chance to name the right one, and the factor."""
+
+    phase: str
+    parties: float
+    probability: float
+    factor: float
+
+
+@dataclass(frozen=True)
+class PhaseRow:
+    """One phase for all records (Favato et al., Table 6b)."""
+
+    phase: str
+    probability: float
+    by_counting: float
+    leakage: float
+    certain_places: int
+    identified: int
+    value: float
+
+
+@dataclass(frozen=True)
+class ClassRow:
+    """Instances of one class of complexity (Table 5 and Fig. 5)."""
+
+    above: float
+    up_to: float
+    instances: int
+    closed: int
+    packages: int
+    with_finding: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reconstruction:
+    """What tables of totals give away of the records behind them.
+
+    `phases` are what is known after each phase, `solved` every instance with how it ended,
+    `assessments` one a phase, `assessment` the last of them.
+    """
+
+    transactions: Dataset
+    found_in_data: InputReport
+    levels: tuple[Level, ...]
+    phases: tuple[Phase, ...]
+    solved: tuple[Solved, ...]
+    used: Bools
+    parties_at: Mapping[str, int]
+    value_amount: str
+    sound: Bools
+
+    @cached_property
+    def value(self) -> Any:
+        """The first amount of every record, in the records' own measure."""
+        own = self.transactions.columns[self.value_amount]
+        values = own.values.to_numpy(zero_copy_only=False).astype(np.float64)
+        return np.append(values, 0.0)[own.codes] if own.has_missing else values[own.codes]
+
+    @property
+    def table_6b(self) -> list[PhaseRow]:
+        """The adversary's success after every phase."""
+        prior = float(self.phases[0].chance.mean())
+        return [
+            PhaseRow(
+                phase.name,
+                float(phase.chance.mean()),
+                float(phase.counted.mean()),
+                float(phase.chance.mean()) / prior,
+                int(phase.certain.sum()),
+                int(phase.identified.sum()),
+                float(self.value[phase.identified].sum()),
+            )
+            for phase in self.phases
+        ]
+
+    def table_4(self, record: int) -> list[Target]:
+        """The success for one record after every phase; the factor is that over the phase before.
+
+        The record is given by its place in the transactions, counted from 0.
+        """
+        if not 0 <= record < self.transactions.rows:
+            raise DivulgeError(f"record {record}: records are 0 to {self.transactions.rows - 1}")
+        rows: list[Target] = []
+        for phase in self.phases:
+            chance = float(phase.chance[record])
+            before = rows[-1].probability if rows else chance
+            rows.append(Target(phase.name, 1 / chance, chance, chance / before))
+        return rows
+
+    @property
+    def table_5(self) -> dict[str, tuple[int, float, float]]:
+        """Closed, open and inconsistent instances: how many, mean complexity, mean seconds."""
+        found = {}
+        for status in ("closed", "open", "infeasible"):
+            some = [one for one in self.solved if one.status == status]
+            many = max(1, len(some))
+            complexity = sum(s.complexity for s in some) / many
+            found[status] = (len(some), complexity, sum(s.seconds for s in some) / many)
+        return found
+
+    @property
+    def by_complexity(self) -> list[ClassRow]:
+        """Instances by class of complexity: how many were closed, and how long that took."""
+        rows = []
+        for above, up_to in CLASSES:
+            some = [
+                s
+                for s in self.solved
+                if (above < s.complexity <= up_to) or (s.complexity == above == up_to)
+            ]
+            rows.append(
+                ClassRow(
+                    above,
+                    up_to,
+                    len(some),
+                    sum(s.status == "closed" for s in some),
+                    sum(s.packages for s in some),
+                    sum(min(s.packages, s.certain + s.ambiguous) for s in some),
+                    float(np.mean([s.seconds for s in some])) if some else 0.0,
+                )
+            )
+        return rows
+
+    def table_6a(self, count: int = 5, names: bool = False) -> list[tuple[str, int, float]]:
+        """The places with the largest value re-identified: place, records, value.
+
+        Where one party is alone, the name of its place is as good as its own: places are
+        numbered unless names are asked for.
+        """
+        last = self.phases[-1]
+        fine = self.levels[0]
+        place = np.full(self.transactions.rows, -1)
+        for n, group in enumerate(fine.matched.groups):
+            one = fine.possible[n].argmax(axis=1)
+            place[group.records] = fine.matched.place[group.rows][one]
+        some = np.flatnonzero(last.identified)
+        found = []
+        for number in np.unique(place[some]):
+            here = some[place[some] == number]
+            label = fine.matched.names[number]
+            found.append((label, len(here), float(self.value[here].sum())))
+        found.sort(key=lambda row: -row[2])
+        return [
+            (label if names else f"place {rank}", records, value)
+            for rank, (label, records, value) in enumerate(found[:count], start=1)
+        ]
+
+    def inconsistent(self, most: int = 20) -> list[tuple[str, str, str, float]]:
+        """Totals that no allocation meets: table, place, amount, and by how much at least.
+
+        For the first instances that stayed inconsistent, smallest first.
+        """
+        from divulge.reconstruction.imperfect import inconsistencies
+
+        found = []
+        for level in self.levels:
+            failed = [
+                n
+                for n, result in enumerate(level.results)
+                if result is not None and result.status == "infeasible"
+            ]
+            failed.sort(key=lambda n: level.possible[n].size)
+            for n in failed[:most]:
+                group = level.matched.groups[n]
+                every = np.ones_like(level.possible[n])
+                instance = level.instance(group, level.readings, every)
+                for violated in inconsistencies(instance):
+                    place = level.matched.names[level.matched.place[group.rows[violated.bin]]]
+                    name = level.attributes[violated.attribute]
+                    table = level.matched.totals.dataset.name
+                    found.append((table, place, name, float(violated.excess)))
+        return found[:most]
+
+    def likely_excluded(self) -> Bools:
+        """Records that most allocations leave out of the totals of the finest table."""
+        found = np.zeros(self.transactions.rows, bool)
+        for n, group in enumerate(self.levels[0].matched.groups):
+            result = self.levels[0].results[n]
+            if result is not None and result.premise == "excluded":
+                found[group.records] = result.discarded > 0.5
+        return found
+
+    def identities(self, parties: Dataset, column: str) -> dict[int, Any]:
+        """Who was re-identified, for who asks by name: record -> value of a column of the parties.
+
+        Args:
+            parties: the list of parties.
+            column: the column with the names that are asked for.
+        """
+        parties.attributes([column], "column")
+        fine = self.levels[0]
+        place_column = fine.matched.totals.finest
+        where: dict[str, Any] = {}
+        table = parties.select(list(dict.fromkeys([place_column, column]))).to_arrow()
+        for place, name in zip(
+            table[place_column].to_pylist(), table[column].to_pylist(), strict=True
+        ):
+            where[str(place)] = name
+        found = {}
+        for n, group in enumerate(fine.matched.groups):
+            names = [fine.matched.names[p] for p in fine.matched.place[group.rows]]
+            for row, record in enumerate(group.records):
+                if self.phases[-1].identified[record]:
+                    # Places without a party do not count: the one with somebody is it.
+                    [there] = [
+                        name
+                        for b, name in enumerate(names)
+                        if fine.possible[n][row, b] and self.parties_at.get(name, 0)
+                    ]
+                    found[int(record)] = where[there]
+        return found
+
+    @property
+    def assessments(self) -> list[Assessment]:
+        """One assessment a phase."""
+        return [self._assessed(phase) for phase in self.phases[1:]]
+
+    @property
+    def assessment(self) -> Assessment:
+        """The assessment after the last phase."""
+        return self._assessed(self.phases[-1])
+
+    def _assessed(self, phase: Phase, among: Bools | None = None) -> Assessment:
+        mask = np.ones(self.transactions.rows, bool) if among is None else among
+        total = int(mask.sum())
+        prior = self.phases[0]
+        identified = int(phase.identified[mask].sum())
+        exact = all(s.status == "closed" for s in self.solved) and bool(self.used.all())
+        counted = float(phase.counted[mask].sum())
+        values = {
+            "total": total,
+            "identified": identified,
+            "identified_share": identified / max(1, total),
+            "certain": int(phase.certain[mask].sum()),
+            "certain_share": float(phase.certain[mask].mean()) if total else 0.0,
+            "right": counted,
+            "right_share": counted / max(1, total),
+            "uniform": float(phase.chance[mask].sum()),
+            "right_before": float(prior.chance[mask].sum()),
+            "subjects": self.transactions.subjects,
+            "closed": sum(s.status == "closed" for s in self.solved),
+            "instances": len(self.solved),
+            "open": sum(s.status != "closed" for s in self.solved),
+            "place": self.levels[0].matched.totals.finest,
+            "inconsistent": sum(s.status == "infeasible" for s in self.solved),
+        }
+        keys = ["identified", "placed", "guesses.text", "instances"]
+        said = [Sentence(CATALOGUE, key, values) for key in keys]
+        doubted = sum(level.doubted for level in self.levels)
+        if doubted:
+            said.append(Sentence(CATALOGUE, "doubted", {"tables": doubted}))
+        if values["inconsistent"]:
+            said.append(Sentence(CATALOGUE, "inconsistent", values))
+        report = self.found_in_data
+        return Assessment.from_counts(
+            attack="reconstruction",
+            model=phase.name,
+            dataset=self.transactions.name,
+            knows=tuple(level.matched.totals.dataset.name for level in self.levels),
+            seeks=("party",),
+            secrets=total,
+            subjects=self.transactions.subjects,
+            claim="exact" if exact else "bound",
+            certain=PriorPosterior(0, identified),
+            right=PriorPosterior(float(prior.chance[mask].sum()), counted),
+            sentences=tuple(said),
+            figures={
+                "places_certain": values["certain"],
+                "guessed_right_if_places_are_equally_likely": values["uniform"],
+                "value_re_identified": float(self.value[mask & phase.identified].sum()),
+                "instances": len(self.solved),
+                "instances_closed": values["closed"],
+                "instances_inconsistent": values["inconsistent"],
+                "records_without_totals": max(report.records_without_totals.values(), default=0),
+                "suppressed_codes": report.suppressed_codes,
+            },
+            _chart=self.chart,
+            _breakdown=None if among is not None else lambda group: self._by(phase, group),
+            _risk=lambda: phase.counted[mask],
+        )
+
+    def _by(self, phase: Phase, group: str) -> Breakdown:
+        self.transactions.attributes([group], "group")
+        own = self.transactions.columns[group]
+        return Breakdown(
+            group,
+            {
+                own.value(int(c)): self._assessed(phase, own.codes == c)
+                for c in np.unique(own.codes)
+            },
+        )
+
+    def chart(self) -> Chart:
+        """The chance to name the party of a record, after every phase."""
+        return charts.phases(self.table_6b)
+
+    def complexity_chart(self) -> Chart:
+        """The time that instances took, by complexity (Fig. 5)."""
+        return charts.seconds_by_complexity(self.solved)
+
+    def explain(self) -> list[str]:
+        """What was found, in sentences."""
+        return self.assessment.explain()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, for JSON."""
+        return {
+            **self.assessment.to_dict(),
+            "input": vars(self.found_in_data),
+            "rounding": {x.matched.totals.dataset.name: x.rule for x in self.levels},
+            "phases": [vars(row) for row in self.table_6b],
+            "instances": {
+                status: {"count": count, "complexity": complexity, "seconds": seconds}
+                for status, (count, complexity, seconds) in self.table_5.items()
+            },
+            "by_complexity": [
+                {**vars(row), "up_to": row.up_to if np.isfinite(row.up_to) else None}
+                for row in self.by_complexity
+            ],
+            "places": [
+                {"place": place, "records": records, "value": value}
+                for place, records, value in self.table_6a()
+            ],
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self.explain())
+
+    def __repr__(self) -> str:
+        last = self.phases[-1]
+        return (
+            f'Reconstruction of "{self.transactions.name}": {int(last.identified.sum()):,} of '
+            f"{self.transactions.rows:,} {self.transactions.subjects} re-identified"
+        )
+
+    def rows(self) -> Sequence[tuple[str, ...]]:
+        """Table 6b for people: phase, chance, by counting, leakage, records, value."""
+        from divulge.assessment.sentence import number, percent
+
+        return [
+            (
+                row.phase,
+                percent(row.probability),
+                percent(row.by_counting),
+                f"x{number(row.leakage)}",
+                number(row.certain_places),
+                number(row.identified),
+                number(row.value),
+            )
+            for row in self.table_6b
+        ]

@@ -1,0 +1,204 @@
+"""Totals that were not made of just these packages: some left out, or one too many.
+
+Whoever makes totals may discard records, or count one that is not published. A bin for discarded
+packages has as capacity what the packages exceed the totals by; an extra record has the amounts
+that the totals exceed the packages by, and is tried in every bin. What stays inconsistent is said
+with the bin and attribute that would have to give way.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from divulge.reconstruction.amounts import Bools, Ints
+from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.ladder import Shares, Solution, solve
+from divulge.reconstruction.solver import least_violation
+
+Premise: TypeAlias = Literal["complete", "excluded", "extra", "any"]
+"""What is assumed: all packages are in the totals; some are not; one more is; find out."""
+
+PREMISES: tuple[Premise, ...] = ("complete", "excluded", "extra", "any")
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A solution with the premise under which it holds.
+
+    `checked` are the instances with the allocations that are their certificates. Under
+    "excluded", `discarded` says in which share of allocations each package is left out of
+    the totals (None where they were not counted), and `may_be_discarded` whether that is possible.
+    """
+
+    solution: Solution
+    premise: Premise
+    instance: Instance
+    checked: tuple[tuple[Instance, Ints], ...] = ()
+    may_be_discarded: Bools | None = None
+    surely_discarded: Bools | None = None
+    discarded: Shares | None = None
+
+    def verify(self) -> bool:
+        """Check every certificate by plain addition."""
+        return all(instance.holds(row) for instance, rows in self.checked for row in rows)
+
+
+def _plain(instance: Instance, solution: Solution, premise: Premise) -> Outcome:
+    return Outcome(solution, premise, instance, ((instance, solution.certificates),))
+
+
+def difference(instance: Instance) -> tuple[Ints, Ints]:
+    """By how much the packages exceed the totals, at least and at most, per attribute.
+
+    >>> one = Instance.of(np.array([[5], [4]]), np.array([[4]]), np.array([[6]]))
+    >>> [side.tolist() for side in difference(one)]
+    [[3], [5]]
+    """
+    most = instance.widening[:, -1]
+    amounts = instance.amounts.sum(axis=0)
+    low = amounts - (instance.high.sum(axis=0) + most + instance.deeper[:, -1])
+    return low, amounts - (instance.low.sum(axis=0) - most)
+
+
+def settle(
+    instance: Instance,
+    premise: Premise = "complete",
+    seconds: float = 10.0,
+    prior: Shares | None = None,
+    truth: Ints | None = None,
+) -> Outcome:
+    """Solve an instance under a premise; "any" takes the first of them that is consistent."""
+    if premise == "excluded":
+        return _with_discarded(instance, seconds, prior)
+    if premise == "extra":
+        return _with_extra(instance, seconds, prior)
+    plain = solve(instance, seconds, prior, truth)
+    if premise == "complete" or plain.status != "infeasible":
+        return _plain(instance, plain, "complete")
+    at_least, at_most = difference(instance)
+    if (at_most >= 0).all():
+        found = _with_discarded(instance, seconds, prior)
+        if found.solution.status != "infeasible":
+            return found
+    if (at_least <= 0).all():
+        found = _with_extra(instance, seconds, prior)
+        if found.solution.status != "infeasible":
+            return found
+    return _plain(instance, plain, "complete")
+
+
+def _with_discarded(instance: Instance, seconds: float, prior: Shares | None) -> Outcome:
+    """One more bin, for what was left out of the totals."""
+    at_least, at_most = difference(instance)
+    if (at_most < 0).any():
+        return _plain(instance, solve(instance, seconds, prior), "excluded")
+    n = instance.packages
+    low, high = np.maximum(at_least, 0), at_most
+    wider = Instance(
+        instance.amounts,
+        np.vstack([instance.low, low]),
+        np.vstack([instance.high, high]),
+        instance.widening,
+        instance.deeper,
+        np.hstack([instance.allowed, np.ones((n, 1), bool)]),
+        np.append(instance.held, 0),
+    )
+    if prior is not None:
+        # Whether a record was left out has nothing to do with where it would have gone.
+        prior = np.hstack([prior, prior.max(axis=1, keepdims=True)])
+    found = solve(wider, seconds, prior)
+    last = found.possible[:, -1]
+    surely = last & (found.possible.sum(axis=1) == 1)
+    shares = None if found.shares is None else found.shares[:, -1]
+    checked = ((wider, found.certificates),)
+    return Outcome(found, "excluded", wider, checked, last, surely, shares)
+
+
+def _with_extra(instance: Instance, seconds: float, prior: Shares | None) -> Outcome:
+    """One run a bin: the record that only the totals hold is in it."""
+    begun = time.monotonic()
+    at_least, at_most = difference(instance)
+    extra_low, extra_high = np.maximum(-at_most, 0), -at_least
+    n, m = instance.packages, instance.bins
+    possible, proved = np.zeros((n, m), bool), np.zeros((n, m), bool)
+    total: int | None = 0
+    pairs = np.zeros((n, m), object)
+    certificates, statuses = [], []
+    if (extra_high < 0).any():
+        return _plain(instance, solve(instance, seconds, prior), "extra")
+    for b in range(m):
+        low, high = instance.low.copy(), instance.high.copy()
+        low[b] -= extra_high
+        high[b] -= extra_low
+        if (high[b] + instance.widening[:, -1] + instance.deeper[:, -1] < 0).any():
+            continue
+        left = (seconds - (time.monotonic() - begun)) / (m - b)
+        if left <= 0:
+            # No time to try the other bins: nothing is excluded that they might allow.
+            possible |= instance.allowed
+            statuses.append("open")
+            total = None
+            break
+        held = instance.held.copy()
+        widened = instance.widening, instance.deeper
+        if instance.counts_matter:
+            # The extra record counts too; the widest it can make a bin is one package more.
+            held[b] += 1
+            widened = _one_more(instance.widening), _one_more(instance.deeper)
+        run = replace(
+            instance, low=low, high=high, held=held, widening=widened[0], deeper=widened[1]
+        )
+        found = solve(run, left, prior)
+        statuses.append(found.status)
+        possible |= found.possible
+        proved |= found.proved
+        certificates.append((run, found.certificates))
+        if found.count is None:
+            total = None
+        elif total is not None and found.pairs is not None:
+            total += found.count
+            pairs += found.pairs
+    if not statuses or set(statuses) == {"infeasible"}:
+        return _plain(instance, solve(instance, seconds, prior), "extra")
+    closed = bool((possible == proved).all())
+    shares = None if not total else (pairs / total).astype(np.float64)
+    solution = Solution(
+        "closed" if closed else "open",
+        possible,
+        proved,
+        np.concatenate([np.empty((0, n), np.int16), *(rows for _, rows in certificates)]),
+        total,
+        pairs if total is not None else None,
+        # Under a prior, the runs would have to be weighed against each other.
+        shares if prior is None else None,
+        time.monotonic() - begun,
+    )
+    return Outcome(solution, "extra", instance, tuple(certificates))
+
+
+def _one_more(by_count: Ints) -> Ints:
+    return np.hstack([by_count, by_count[:, -1:] + np.diff(by_count, axis=1).max(initial=0)])
+
+
+@dataclass(frozen=True)
+class Inconsistency:
+    """A bin and attribute whose total no allocation meets, and by how many units at least."""
+
+    bin: int
+    attribute: int
+    excess: int
+
+
+def inconsistencies(instance: Instance, seconds: float = 2.0) -> tuple[Inconsistency, ...]:
+    """Where an infeasible instance would have to give way: as few totals as possible.
+
+    >>> one = Instance.of(np.array([[5], [4]]), np.array([[4], [4]]), np.array([[4], [4]]))
+    >>> inconsistencies(one)
+    (Inconsistency(bin=..., attribute=0, excess=1),)
+    """
+    found = least_violation(instance, seconds) or []
+    return tuple(Inconsistency(*violated) for violated in found)

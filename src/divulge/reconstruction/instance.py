@@ -1,0 +1,104 @@
+"""One problem of package allocation: packages, bins, and which sums a bin allows.
+
+Everything is whole numbers. The sum of attribute i over the c packages of bin b must lie in
+
+    [low[b, i] - widening[i, c],  high[b, i] + widening[i, c] + deeper[i, c]]
+
+where c also counts the packages that stand in the bin already (`held`, whose amounts have been
+taken off the interval).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from divulge.reconstruction.amounts import Bools, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """Packages (n x k amounts), bins (m x k intervals), and which package may go where."""
+
+    amounts: Ints
+    low: Ints
+    high: Ints
+    widening: Ints
+    deeper: Ints
+    allowed: Bools
+    held: Ints
+
+    @classmethod
+    def of(
+        cls,
+        amounts: Ints,
+        low: Ints,
+        high: Ints,
+        widening: Ints | None = None,
+        deeper: Ints | None = None,
+        allowed: Bools | None = None,
+    ) -> Instance:
+        """An instance whose bins are empty; every package may go anywhere if nothing is said."""
+        (packages, attributes), bins = amounts.shape, len(low)
+        nothing = np.zeros((attributes, packages + 1), np.int64)
+        return cls(
+            np.ascontiguousarray(amounts, np.int64),
+            np.ascontiguousarray(low, np.int64),
+            np.ascontiguousarray(high, np.int64),
+            nothing if widening is None else np.ascontiguousarray(widening, np.int64),
+            nothing if deeper is None else np.ascontiguousarray(deeper, np.int64),
+            np.ones((packages, bins), bool) if allowed is None else allowed.copy(),
+            np.zeros(bins, np.int64),
+        )
+
+    @property
+    def packages(self) -> int:
+        """How many packages there are."""
+        return len(self.amounts)
+
+    @property
+    def bins(self) -> int:
+        """How many bins there are."""
+        return len(self.low)
+
+    @property
+    def attributes(self) -> int:
+        """How many amounts each package has."""
+        return int(self.amounts.shape[1])
+
+    @property
+    def complexity(self) -> float:
+        """The number of ways to distribute the packages, as a power of ten: log10 m^n."""
+        return self.packages * math.log10(self.bins) if self.bins > 1 else 0.0
+
+    @cached_property
+    def counts_matter(self) -> bool:
+        """Whether an interval depends on how many packages are in the bin."""
+        return bool(self.widening.any() or self.deeper.any())
+
+    def limited(self, allowed: Bools) -> Instance:
+        """The same instance where packages may go to fewer bins."""
+        return replace(self, allowed=self.allowed & allowed)
+
+    def holds(self, of_package: Ints) -> bool:
+        """Whether an allocation keeps to everything: the plain check of a certificate.
+
+        >>> one = np.array([[0], [9]]), np.array([[1], [9]])
+        >>> Instance.of(np.array([[1], [9]]), *one).holds(np.array([0, 1]))
+        True
+        """
+        for package, place in enumerate(of_package):
+            if not self.allowed[package, place]:
+                return False
+        for place in range(self.bins):
+            inside = of_package == place
+            count = int(self.held[place]) + int(inside.sum())
+            for i in range(self.attributes):
+                total = sum(int(a) for a in self.amounts[inside, i])
+                wide, deep = int(self.widening[i, count]), int(self.deeper[i, count])
+                if not self.low[place, i] - wide <= total <= self.high[place, i] + wide + deep:
+                    return False
+        return True

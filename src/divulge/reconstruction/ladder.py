@@ -1,0 +1,471 @@
+"""The ladder: from what is excluded at a glance to what takes a solver, rung by rung.
+
+0. propagation, to a fixpoint, and one walk through all allocations if they are few;
+1. the sets that fit into each bin, smallest bin first: what is in none is excluded, what is in
+   all is forced;
+2. the dynamic programme over these sets: the number of allocations, and exact shares;
+3. exchanges from an allocation that is known or made, small and large, then CP-SAT with pooled
+   solutions.
+
+What is `possible` has not been excluded; what is `proved` is in an allocation that is kept as a
+certificate. Time that runs out leaves a gap between the two; it never drops anything.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.reconstruction import counting
+from divulge.reconstruction.amounts import Bools, Ints
+from divulge.reconstruction.instance import Instance
+
+Status: TypeAlias = Literal["closed", "open", "infeasible"]
+Shares: TypeAlias = npt.NDArray[np.float64]
+
+WALK = 30_000
+BUDGETS = (20_000, 400_000, 8_000_000, 60_000_000)
+MOST_SETS = 20_000
+MOST_PAIRS_ASKED = 30_000
+LONGEST_TAIL = 16
+NODES_PER_SECOND = 30_000_000
+TRIES = 300_000
+NEVER = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What is known of one instance: pairs of package and bin as truth values (n x m)."""
+
+    status: Status
+    possible: Bools
+    proved: Bools
+    certificates: Ints
+    count: int | None = None
+    pairs: npt.NDArray[np.object_] | None = None
+    shares: Shares | None = None
+    seconds: float = 0.0
+
+
+@dataclass
+class _Known:
+    """What the rungs have found so far of one part of an instance."""
+
+    instance: Instance
+    possible: Bools
+    proved: Bools
+    certificates: list[Ints] = field(default_factory=list)
+    counted: counting.Counted | None = None
+    infeasible: bool = False
+
+    @property
+    def closed(self) -> bool:
+        return bool((self.possible == self.proved).all())
+
+    def enter(self, allocations: Ints) -> None:
+        for of_package in allocations:
+            self.proved[np.arange(len(of_package)), of_package] = True
+            self.certificates.append(of_package)
+
+
+def solve(
+    instance: Instance,
+    seconds: float = 10.0,
+    prior: Shares | None = None,
+    truth: Ints | None = None,
+    solver: bool = True,
+) -> Solution:
+    """Climb the ladder as far as needed, within a time.
+
+    Args:
+        instance: packages, bins and what they allow.
+        seconds: how long; what is then not settled stays open.
+        prior: how probable each bin is for each package before.
+        truth: an allocation that is known to be right: exchanges start from it.
+        solver: whether CP-SAT is asked where the rest does not suffice.
+    """
+    from divulge.reconstruction import kernels
+    from divulge.reconstruction.warm import warm
+
+    warm()  # compiling takes seconds, and they are not the instance's
+    begun = time.monotonic()
+    allowed = instance.allowed.astype(np.uint8)
+    if not kernels.propagate(*_arrays(instance), allowed, instance.held):
+        return _infeasible(instance, begun)
+    possible = allowed.astype(bool)
+    parts = _parts(possible)
+    solved = []
+    for packages, bins in parts:
+        part = _restricted(instance, possible, packages, bins)
+        left = max(0.0, seconds - (time.monotonic() - begun))
+        known = _solve_part(
+            part,
+            left,
+            None if prior is None else prior[np.ix_(packages, bins)],
+            None if truth is None else _relabelled(truth, packages, bins),
+            solver,
+        )
+        if known.infeasible:
+            return _infeasible(instance, begun)
+        solved.append((packages, bins, known))
+    return _joined(instance, possible, solved, begun)
+
+
+def _arrays(instance: Instance) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    return instance.amounts, instance.low, instance.high, instance.widening, instance.deeper
+
+
+def _infeasible(instance: Instance, begun: float) -> Solution:
+    none = np.zeros((instance.packages, instance.bins), bool)
+    return Solution(
+        "infeasible",
+        none,
+        none.copy(),
+        np.empty((0, instance.packages), np.int16),
+        0,
+        seconds=time.monotonic() - begun,
+    )
+
+
+def _parts(possible: Bools) -> list[tuple[Ints, Ints]]:
+    """Packages and bins that hang together through packages with a choice.
+
+    A package with one bin left stands in it; it is no part's, and neither is a bin that has no
+    package with a choice.
+    """
+    from divulge.reconstruction import kernels
+
+    n = len(possible)
+    label = kernels.parts_of(possible.astype(np.uint8))
+    return [
+        (np.flatnonzero(label[:n] == part), np.flatnonzero(label[n:] == part))
+        for part in range(int(label.max(initial=-1)) + 1)
+    ]
+
+
+def _restricted(instance: Instance, possible: Bools, packages: Ints, bins: Ints) -> Instance:
+    """One part as an instance of its own: what stands in its bins is taken off their sums."""
+    settled = possible.sum(axis=1) == 1
+    low, high = instance.low[bins].copy(), instance.high[bins].copy()
+    held = instance.held[bins].copy()
+    for place, b in enumerate(bins):
+        inside = settled & possible[:, b]
+        taken = instance.amounts[inside].sum(axis=0)
+        low[place] -= taken
+        high[place] -= taken
+        held[place] += int(inside.sum())
+    allowed = possible[np.ix_(packages, bins)]
+    amounts = np.ascontiguousarray(instance.amounts[packages])
+    return Instance(amounts, low, high, instance.widening, instance.deeper, allowed, held)
+
+
+def _relabelled(truth: Ints, packages: Ints, bins: Ints) -> Ints | None:
+    place = {int(b): number for number, b in enumerate(bins)}
+    found = [place.get(int(b), -1) for b in truth[packages]]
+    return None if -1 in found else np.array(found, np.int64)
+
+
+def _solve_part(
+    instance: Instance, seconds: float, prior: Shares | None, truth: Ints | None, solver: bool
+) -> _Known:
+    known = _Known(instance, instance.allowed.copy(), np.zeros_like(instance.allowed))
+    end = time.monotonic() + seconds
+    if prior is None and _walked(known):
+        return known
+    _by_sets(known, end, prior)
+    if known.infeasible or known.counted is not None:
+        return known
+    start = None
+    if truth is not None and instance.holds(truth):
+        start = truth
+        known.enter(truth[None].astype(np.int16))
+        if seconds > 0.05:
+            _exchanged(known, truth)
+    elif known.certificates:
+        start = known.certificates[-1]
+    _resplit(known, start, end)
+    if solver and not known.closed:
+        _asked(known, end)
+    return known
+
+
+def _resplit(known: _Known, start: Ints | None, end: float) -> None:
+    """Rung 3b: larger exchanges, two bins at a time; a start is made up if there is none."""
+    from divulge.reconstruction.resplitting import construct, explore
+
+    if known.closed or known.instance.bins < 2:
+        return
+    now = time.monotonic()
+    if start is None:
+        start = construct(known.instance, known.possible, now + 0.25 * (end - now))
+        if start is None:
+            return
+        known.enter(start.astype(np.int16)[None])
+    until = now + 0.6 * (end - now)
+    explore(known.instance, known.possible, known.proved, start, until, known.enter)
+
+
+def _walked(known: _Known) -> bool:
+    """Rung 0: all allocations, one by one; False if there are too many."""
+    from divulge.reconstruction import kernels
+
+    instance = known.instance
+    if instance.packages > 200:
+        return False
+    # Large packages first, those with few bins before: they decide most.
+    spread = np.maximum(instance.amounts.sum(axis=0), 1)
+    size = (instance.amounts / spread).sum(axis=1)
+    order = np.lexsort((-size, instance.allowed.sum(axis=1) > 2))
+    complete, total, pairs, proofs, kept = kernels.backtrack(
+        *_arrays(instance), instance.allowed.astype(np.uint8), instance.held, order, WALK
+    )
+    if not complete:
+        known.enter(proofs[:kept])
+        return False
+    known.infeasible = total == 0
+    known.possible &= pairs > 0
+    known.enter(proofs[:kept])
+    shares = pairs / max(total, 1)
+    known.counted = counting.Counted(total, pairs, shares, proofs[:kept])
+    return True
+
+
+@dataclass
+class _Sets:
+    """The sets that fit into one bin, for the packages that could go there when they were made."""
+
+    candidates: bytes
+    sets: counting.Words | None
+    count: int
+
+
+def _by_sets(known: _Known, end: float, prior: Shares | None) -> None:
+    """Rungs 1 and 2, with budgets that grow."""
+    found: dict[int, _Sets] = {}
+    for budget in BUDGETS:
+        if budget / NODES_PER_SECOND > end - time.monotonic():
+            return
+        if not _pruned(known, found, budget, end):
+            known.infeasible = True
+            return
+        current = [
+            found[b].sets if b in found and _is_current(known, b, found[b]) else None
+            for b in range(known.instance.bins)
+        ]
+        if sum(of_bin is None for of_bin in current) <= 1:
+            limited = known.instance.limited(known.possible)
+            left = max(0.05, end - time.monotonic())
+            counted = counting.count(limited, current, prior, left)
+            if counted is not None:
+                known.counted = counted
+                known.infeasible = counted.count == 0
+                known.possible = known.possible & (counted.pairs > 0).astype(bool)
+                known.enter(counted.proofs)
+                return
+            if budget > BUDGETS[0]:
+                return
+
+
+def _is_current(known: _Known, b: int, of_bin: _Sets) -> bool:
+    return of_bin.candidates == known.possible[:, b].tobytes() + _forced(known, b).tobytes()
+
+
+def _forced(known: _Known, b: int) -> Bools:
+    forced: Bools = known.possible[:, b] & (known.possible.sum(axis=1) == 1)
+    return forced
+
+
+def _pruned(known: _Known, found: dict[int, _Sets], budget: int, end: float) -> bool:
+    """Enumerate bin after bin, smallest first, until no bin tells anything new."""
+    from divulge.reconstruction import kernels
+
+    instance = known.instance
+    given_up: set[int] = set()
+    while True:
+        waiting = [
+            b
+            for b in range(instance.bins)
+            if b not in given_up and not (b in found and _is_current(known, b, found[b]))
+        ]
+        if not waiting or time.monotonic() > end:
+            return True
+        b = min(waiting, key=lambda b: int(known.possible[:, b].sum()))
+        candidates, forced = known.possible[:, b], _forced(known, b)
+        complete, count, sets, union, common = _enumerated(instance, b, candidates, forced, budget)
+        if not complete:
+            given_up.add(b)
+            continue
+        if count == 0:
+            return False
+        key = candidates.tobytes() + forced.tobytes()
+        found[b] = _Sets(key, sets if count <= len(sets) else None, count)
+        if count <= len(sets):
+            found[b].sets = sets[:count]
+        else:
+            given_up.add(b)
+        some = counting.masks_of(union, instance.packages)
+        always = counting.masks_of(common, instance.packages)
+        before = known.possible.sum()
+        known.possible[:, b] &= some
+        known.possible[always] = False
+        known.possible[always, b] = True
+        if known.possible.sum() != before:
+            narrowed = known.possible.astype(np.uint8)
+            if not kernels.propagate(*_arrays(instance), narrowed, instance.held):
+                return False
+            known.possible = narrowed.astype(bool)
+            for other, of_bin in found.items():
+                _filter(known, other, of_bin)
+            given_up = {
+                other
+                for other in given_up
+                if other in found and _is_current(known, other, found[other])
+            }
+
+
+def _filter(known: _Known, b: int, of_bin: _Sets) -> None:
+    """Keep those sets of a bin that agree with what has been excluded since."""
+    if of_bin.sets is None:
+        return
+    outside = counting.words_of(~known.possible[:, b])
+    inside = counting.words_of(_forced(known, b))
+    keep = ((of_bin.sets & outside) == 0).all(axis=1) & ((inside & ~of_bin.sets) == 0).all(axis=1)
+    of_bin.sets = of_bin.sets[keep]
+    if not len(of_bin.sets):
+        return
+    masks = counting.masks_of(of_bin.sets, known.instance.packages)
+    if (masks.any(axis=0) == known.possible[:, b]).all():
+        tight = known.possible[:, b].tobytes() + _forced(known, b).tobytes()
+        if (masks.all(axis=0) == _forced(known, b)).all():
+            of_bin.candidates = tight
+
+
+def _enumerated(
+    instance: Instance, b: int, candidates: Bools, forced: Bools, budget: int
+) -> tuple[bool, int, counting.Words, counting.Words, counting.Words]:
+    from divulge.reconstruction import kernels
+
+    words = (instance.packages + 63) // 64
+    room = np.maximum(instance.high[b] - instance.low[b], 0) + 1
+    spread = instance.amounts[candidates].sum(axis=0) / room
+    lead = np.argsort(-spread)  # the attribute that tells most comes first
+    amounts = np.ascontiguousarray(instance.amounts[:, lead])
+    free = np.flatnonzero(candidates & ~forced)
+    free = free[np.argsort(-amounts[free, 0], kind="stable")]
+    tail = min(len(free), max(len(free) // 2, 4), LONGEST_TAIL, max(4, budget.bit_length() - 3))
+    base = amounts[forced].sum(axis=0)
+    complete, count, sets, union, common = kernels.fitting_sets(
+        amounts,
+        free,
+        base,
+        int(instance.held[b] + forced.sum()),
+        np.ascontiguousarray(instance.low[b, lead]),
+        np.ascontiguousarray(instance.high[b, lead]),
+        np.ascontiguousarray(instance.widening[lead]),
+        np.ascontiguousarray(instance.deeper[lead]),
+        tail,
+        words,
+        budget,
+        max(64, min(MOST_SETS, 400_000 // words)),
+        NEVER,
+    )
+    always = counting.words_of(forced)
+    return complete, count, sets | always, union | always, common | always
+
+
+def _exchanged(known: _Known, start: Ints) -> None:
+    """Rung 3a: other allocations near one that is known."""
+    from divulge.reconstruction import kernels
+
+    instance = known.instance
+    room = int(known.possible.sum() - known.proved.sum())
+    if not room:
+        return
+    proofs = np.empty((min(room, 4096) + 1, instance.packages), np.int16)
+    proved = known.proved.astype(np.uint8)
+    new = kernels.exchange(
+        *_arrays(instance),
+        known.possible.astype(np.uint8),
+        instance.held,
+        start.astype(np.int64),
+        proved,
+        proofs,
+        1,
+        TRIES,
+    )
+    known.enter(proofs[:new])
+
+
+def _asked(known: _Known, end: float) -> None:
+    """Rung 3c: CP-SAT, as long as there is time; exchanges from what it finds."""
+    from divulge.reconstruction.solver import pooled
+
+    left = end - time.monotonic()
+    if left <= 0.02 or known.possible.sum() > MOST_PAIRS_ASKED:
+        return
+    limited = known.instance.limited(known.possible)
+    for of_package in pooled(limited, known.proved, left):
+        if of_package is None:
+            known.infeasible = not known.proved.any()
+            known.possible &= known.proved
+            return
+        first = not known.proved.any()
+        known.enter(of_package[None])
+        if first:
+            _resplit(known, of_package, end)
+
+
+def _joined(
+    instance: Instance, possible: Bools, solved: list[tuple[Ints, Ints, _Known]], begun: float
+) -> Solution:
+    """The whole instance from its parts: counts multiply, certificates are laid side by side."""
+    n, m = instance.packages, instance.bins
+    possible = possible.copy()
+    settled = possible.sum(axis=1) == 1
+    base = np.where(settled, possible.argmax(axis=1), -1)
+    complete = all(known.proved.any() for _, _, known in solved)
+    rows = max([1, *(len(known.certificates) for _, _, known in solved)]) if complete else 0
+    certificates = np.repeat(base[None].astype(np.int16), rows, axis=0)
+    total: int | None = 1
+    for packages, bins, known in solved:
+        possible[np.ix_(packages, bins)] = known.possible
+        for row in range(rows):
+            of_part = known.certificates[min(row, len(known.certificates) - 1)]
+            certificates[row, packages] = bins[of_part]
+        total = None if total is None or known.counted is None else total * known.counted.count
+    proved = np.zeros((n, m), bool)
+    for of_package in certificates:
+        proved[np.arange(n), of_package] = True
+    closed = bool((proved == possible).all())
+    pairs, shares = None, None
+    if total is not None:
+        pairs, shares = _shares(possible, solved, total)
+    return Solution(
+        "closed" if closed else "open",
+        possible,
+        proved,
+        certificates,
+        total,
+        pairs,
+        shares,
+        time.monotonic() - begun,
+    )
+
+
+def _shares(
+    possible: Bools, solved: list[tuple[Ints, Ints, _Known]], total: int
+) -> tuple[npt.NDArray[np.object_], Shares]:
+    pairs = np.zeros(possible.shape, object)
+    pairs[possible] = total
+    shares = possible.astype(np.float64)
+    for packages, bins, known in solved:
+        assert known.counted is not None  # noqa: S101  # there is a total
+        others = total // known.counted.count
+        where = np.ix_(packages, bins)
+        pairs[where] = known.counted.pairs.astype(object) * others
+        shares[where] = known.counted.shares
+    return pairs, shares

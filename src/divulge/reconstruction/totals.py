@@ -1,0 +1,271 @@
+"""Tables of totals: which records each row is of, and which sums it allows.
+
+A row of totals has a key (a product, or the first digits of it; a country), a place, and amounts.
+The records with the same key are packages, the places of its rows are bins. Nothing here knows
+what the attributes are about: names, units and generalisations are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from divulge.data import Dataset
+from divulge.data.dictionary import as_names, problems_with_names
+from divulge.reconstruction.amounts import Ints, column_in_units
+from divulge.work import Problems
+
+
+@dataclass(frozen=True)
+class Generalised:
+    """An attribute of the records as a table of totals has it: its first characters, or a level.
+
+    >>> Generalised("product", prefix=4).of("52083900")
+    '5208'
+    """
+
+    attribute: str
+    prefix: int | None = None
+    level: int | None = None
+
+    def of(self, value: Any, hierarchy: Any = None) -> str:
+        """What a value of the records is called in the totals."""
+        if self.level is not None:
+            return str(hierarchy.at(value, self.level))
+        text = str(value)
+        return text if self.prefix is None else text[: self.prefix]
+
+    def at_least_as_fine_as(self, other: Generalised) -> bool:
+        """Whether every value of this one has one value of the other."""
+        if self.attribute != other.attribute or self.level != other.level:
+            return False
+        if other.prefix is None:
+            return self.prefix is None
+        return self.prefix is None or self.prefix >= other.prefix
+
+
+@dataclass(frozen=True)
+class Totals:
+    """One published table of totals.
+
+    Args:
+        dataset: its rows.
+        by: its key: column of the totals -> attribute of the records (or a `Generalised`).
+        place: the column with the place of each row; more columns: coarser places it is in.
+        amounts: amounts that it has: attribute of the records -> column of the totals, or a list
+            if both have the same names.
+        rounding: what was done to its totals (see `RULES`).
+        step: to multiples of what they were rounded.
+        tolerance: by how much a total may be wrong to either side, instead of a rule.
+
+    >>> import divulge as dv
+    >>> month = dv.datasets.trade_month(transactions=500, importers=40, products=20, countries=3)
+    >>> Totals(month.by_state, by={"product": "product", "country": "country"}, place="state",
+    ...        amounts=["value", "weight"]).finest
+    'state'
+    """
+
+    dataset: Dataset
+    by: Mapping[str, str | Generalised]
+    place: str | Sequence[str]
+    amounts: Mapping[str, str] | Sequence[str]
+    rounding: str = "sum_then_round"
+    step: str = "1"
+    tolerance: str | None = None
+
+    @property
+    def places(self) -> list[str]:
+        """The columns with places, finest first."""
+        return as_names(self.place)
+
+    @property
+    def finest(self) -> str:
+        """The column with the finest place."""
+        return self.places[0]
+
+    @property
+    def key(self) -> dict[str, Generalised]:
+        """The key: column of the totals -> what it is of the records."""
+        return {
+            column: of if isinstance(of, Generalised) else Generalised(of)
+            for column, of in self.by.items()
+        }
+
+    @property
+    def summed(self) -> dict[str, str]:
+        """Attribute of the records -> column of the totals."""
+        if isinstance(self.amounts, Mapping):
+            return dict(self.amounts)
+        return {name: name for name in as_names(self.amounts)}
+
+    def problems(self, records: Dataset, problems: Problems) -> None:
+        """Note what it names that does not exist."""
+        mine = f'dataset "{self.dataset.name}"'
+        its = f'dataset "{records.name}"'
+        names = self.dataset.names
+        problems.extend(mine, problems_with_names("by", self.key, names, mine))
+        problems.extend(mine, problems_with_names("place", self.places, names, mine))
+        problems.extend(mine, problems_with_names("amounts", self.summed.values(), names, mine))
+        given = [of.attribute for of in self.key.values()]
+        problems.extend(mine, problems_with_names("by", given, records.names, its))
+        problems.extend(mine, problems_with_names("amounts", self.summed, records.names, its))
+        if not self.summed:
+            problems.add(f"{mine}, amounts", "names no amount.")
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """One instance of a table: the records with a key, and its rows."""
+
+    records: Ints
+    rows: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """A table of totals with its records found.
+
+    `groups` are the instances; `place` is the place of each row as a number into `names`;
+    `coarser` the number of the place it is in, for every coarser column. What does not match is
+    counted: records whose key no row has, rows whose key no record has.
+    """
+
+    totals: Totals
+    groups: tuple[Group, ...]
+    group_of: Ints
+    place: Ints
+    names: tuple[str, ...]
+    coarser: Mapping[str, tuple[Ints, tuple[str, ...]]]
+    key_of_row: tuple[tuple[str, ...], ...] = field(repr=False)
+    records_without_totals: int
+    totals_without_records: Ints
+
+
+def matched(totals: Totals, records: Dataset) -> Matched:
+    """Find the records of every row; more than one row per key and place is an error."""
+    key = totals.key
+    codes, sizes, texts = [], [], []
+    for column, of in key.items():
+        own = totals.dataset.columns[column]
+        values = [str(v) for v in own.values.to_pylist()]
+        texts.append(np.array([*values, ""], dtype=object)[own.codes])
+        where = {text: number for number, text in enumerate(values)}
+        theirs = records.columns[of.attribute]
+        hierarchy = None
+        if of.level is not None:
+            hierarchy = records.dictionary[of.attribute].hierarchy
+        found = [where.get(of.of(v, hierarchy), -1) for v in theirs.values.to_pylist()]
+        codes.append((np.append(found, -1)[theirs.codes], own.codes.astype(np.int64)))
+        sizes.append(len(values) + 1)
+    key_of_record, unknown = _combined([c[0] for c in codes], sizes)
+    key_of_total, _ = _combined([c[1] for c in codes], sizes)
+    place, names = _places(totals, totals.finest)
+    _refuse_repeated(totals, key_of_total, place)
+    keys = np.unique(key_of_total)
+    group_of_record = np.searchsorted(keys, key_of_record).clip(0, len(keys) - 1)
+    known = (keys[group_of_record] == key_of_record) & ~unknown
+    groups, group_of = _groups(
+        group_of_record, known, np.searchsorted(keys, key_of_total), len(keys)
+    )
+    with_records = np.zeros(len(keys), bool)
+    with_records[group_of_record[known]] = True
+    lonely = np.flatnonzero(~with_records[np.searchsorted(keys, key_of_total)])
+    coarser = {column: _places(totals, column) for column in totals.places[1:]}
+    rows = tuple(zip(*(list(text) for text in texts), strict=True))
+    return Matched(
+        totals, groups, group_of, place, names, coarser, rows, int((~known).sum()), lonely
+    )
+
+
+def _combined(codes: Sequence[Ints], sizes: Sequence[int]) -> tuple[Ints, Any]:
+    key = np.zeros(len(codes[0]), np.int64)
+    unknown = np.zeros(len(codes[0]), bool)
+    for code, size in zip(codes, sizes, strict=True):
+        unknown |= code < 0
+        key = key * size + np.maximum(code, 0)
+    return key, unknown
+
+
+def _places(totals: Totals, column: str) -> tuple[Ints, tuple[str, ...]]:
+    own = totals.dataset.columns[column]
+    problems = Problems(f'dataset "{totals.dataset.name}"')
+    if own.has_missing:
+        missing = int((own.codes == own.missing_code).sum())
+        problems.add(f'column "{column}"', f"{missing} rows have no place.")
+    problems.raise_any()
+    return own.codes.astype(np.int64), tuple(str(v) for v in own.values.to_pylist())
+
+
+def _refuse_repeated(totals: Totals, key: Ints, place: Ints) -> None:
+    pairs = key * (int(place.max(initial=0)) + 1) + place
+    repeated = len(pairs) - len(np.unique(pairs))
+    if repeated:
+        problems = Problems(f'dataset "{totals.dataset.name}"')
+        columns = ", ".join([*totals.by, totals.finest])
+        message = f"{repeated} rows repeat the {columns} of another; give one row each."
+        problems.add("", message)
+        problems.raise_any()
+
+
+def _groups(
+    of_record: Ints, known: Any, of_row: Ints, count: int
+) -> tuple[tuple[Group, ...], Ints]:
+    records = np.flatnonzero(known)
+    records = records[np.argsort(of_record[records], kind="stable")]
+    rows = np.argsort(of_row, kind="stable")
+    first_record = np.searchsorted(of_record[records], np.arange(count + 1))
+    first_row = np.searchsorted(of_row[rows], np.arange(count + 1))
+    found: list[Group] = []
+    group_of = np.full(len(of_record), -1, np.int64)
+    for key in range(count):
+        mine = records[first_record[key] : first_record[key + 1]]
+        if len(mine):
+            group_of[mine] = len(found)
+            found.append(Group(mine, rows[first_row[key] : first_row[key + 1]]))
+    return tuple(found), group_of
+
+
+def amounts_of(
+    dataset: Dataset, columns: Mapping[str, str], units: Mapping[str, Decimal], bad: str
+) -> tuple[dict[str, Ints], Any]:
+    """Amounts in units, by the records' names; which records cannot be used.
+
+    `bad` is "refuse" (an error that counts them by kind) or "drop".
+    """
+    problems = Problems(f'dataset "{dataset.name}"')
+    found, unusable = {}, np.zeros(dataset.rows, bool)
+    words = {
+        "missing": "have no amount",
+        "negative": "have a negative amount",
+        "undivided": "have an amount that is no whole number of units of {unit}",
+        "too_large": "have an amount that is too large for units of {unit}",
+    }
+    for name, column in columns.items():
+        own = dataset.columns[column]
+        values = own.values.to_numpy(zero_copy_only=False)
+        if values.dtype == object and len(values) and not _numeric(values):
+            problems.add(f'column "{column}"', "holds no numbers.")
+            continue
+        distinct = np.array([*values, None], object) if own.has_missing else values
+        units_of, troubles = column_in_units(distinct, units[name])
+        found[name] = units_of[own.codes]
+        for kind, where in troubles.items():
+            here = where[own.codes]
+            unusable |= here
+            if here.any() and bad == "refuse":
+                message = words[kind].format(unit=units[name])
+                problems.add(f'column "{column}"', f"{int(here.sum())} rows {message}.")
+    problems.raise_any()
+    return found, unusable
+
+
+def _numeric(values: Any) -> bool:
+    try:
+        [float(v) for v in values if v is not None]
+    except (TypeError, ValueError):
+        return False
+    return True

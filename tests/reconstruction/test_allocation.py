@@ -1,0 +1,257 @@
+"""Package allocation: equal to brute force, to CP-SAT, to the paper's programme; never wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.reconstruction.strategies import instance_of, rounded, widened
+
+from divulge.reconstruction import RULES, allocate, counting, ladder
+from divulge.reconstruction.imperfect import inconsistencies, settle
+from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.ladder import solve
+from divulge.reconstruction.reference import agreement, allocations_of, attack_algorithm
+from divulge.reconstruction.solver import pooled
+from divulge.work import InvalidInput
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def plain_counts(instance: Any) -> tuple[int, np.ndarray[Any, Any]]:
+    """In how many of all allocations each package is in each bin, by trying every one."""
+    pairs = np.zeros((instance.packages, instance.bins), np.int64)
+    every = allocations_of(instance)
+    for places in every:
+        pairs[np.arange(len(places)), places] += 1
+    return len(every), pairs
+
+
+def check(instance: Any, places: Any, **asked: Any) -> None:
+    count, pairs = plain_counts(instance)
+    found = solve(instance, **asked)
+    assert found.status == "closed"
+    assert (found.possible == (pairs > 0)).all()
+    assert all(instance.holds(row) for row in found.certificates)
+    assert found.possible[np.arange(len(places)), places].all()
+    if found.count is not None:
+        assert found.count == count
+        assert found.pairs is not None
+        assert np.array_equal(found.pairs, pairs)
+
+
+@settings(max_examples=120, deadline=None)
+@given(seeds, st.integers(1, 6), st.integers(1, 4), st.integers(1, 2), st.booleans())
+def test_every_count_is_that_of_trying_everything(
+    seed: int, packages: int, bins: int, attributes: int, wide: bool
+) -> None:
+    random = np.random.default_rng(seed)
+    instance, truth = instance_of(random, packages, bins, attributes)
+    check(widened(random, instance) if wide else instance, truth)
+
+
+@pytest.mark.parametrize("rung", ["sets and programme", "solver", "exchange and solver"])
+def test_every_rung_alone_gives_the_same(rung: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ladder, "WALK", 0)
+    if rung != "sets and programme":
+        monkeypatch.setattr(ladder, "BUDGETS", ())
+    random = np.random.default_rng(5)
+    for number in range(60 if rung == "sets and programme" else 25):
+        instance, truth = instance_of(random, 6, 3, 1 + number % 2)
+        instance = widened(random, instance) if number % 3 == 0 else instance
+        check(instance, truth, truth=truth if rung.startswith("exchange") else None)
+
+
+def test_a_thousand_instances_agree_with_cp_sat_and_the_programme_of_figure_4() -> None:
+    random = np.random.default_rng(2022)
+    disagreements = 0
+    for number in range(1000):
+        instance, truth = instance_of(random, int(random.integers(2, 6)), 2 + number % 2, 1)
+        found = solve(instance)
+        package = int(random.integers(instance.packages))
+        mine = set(np.flatnonzero(found.possible[package]).tolist())
+        if number % 4 == 0:
+            other = attack_algorithm(instance, package)
+        else:
+            proved = np.zeros_like(instance.allowed)
+            for row in pooled(instance, proved, 60):
+                if row is not None:
+                    proved[np.arange(len(row)), row] = True
+            other = set(np.flatnonzero(proved[package]).tolist())
+        disagreements += mine != other
+        assert found.possible[np.arange(len(truth)), truth].all()
+    assert disagreements == 0
+
+
+@settings(max_examples=150, deadline=None)
+@given(rounded(), st.sampled_from([*RULES, "diagnose"]))
+def test_certain_is_never_wrong_even_if_the_rule_is_misdeclared(made: Any, declared: str) -> None:
+    packages, totals, truth, _ = made
+    found = allocate(packages, totals, "0.01", rounding=declared)
+    for package, finding in found.finding.items():
+        if finding == "certain":
+            assert found.possible[package] == {truth[package]}
+    assert found.verify()
+
+
+@settings(max_examples=100, deadline=None)
+@given(rounded(), st.booleans())
+def test_by_the_right_rule_the_truth_is_possible_and_certain_is_right(
+    made: Any, known: bool
+) -> None:
+    packages, totals, truth, rule = made
+    for declared in (rule, *(() if rule.endswith("down") else ("unknown_hard",))):
+        found = allocate(packages, totals, "0.01", rounding=declared, rule_is_known=known)
+        assert found.status == "closed"
+        for package, place in truth.items():
+            assert place in found.possible[package]
+            if found.finding[package] == "certain":
+                assert found.possible[package] == {place}
+
+
+def test_counts_beyond_64_bits_are_exact() -> None:
+    pairs = 64  # each pair of equal packages has two bins: two ways each
+    ones = np.ones((2 * pairs, 1), np.int64)
+    allowed = np.kron(np.eye(pairs, dtype=bool), np.ones((2, 2), bool))
+    single = counting.words_of
+    sets = [
+        np.array([single(np.arange(128) == p) for p in np.flatnonzero(allowed[:, b])])
+        for b in range(2 * pairs)
+    ]
+    instance = Instance.of(ones, ones, ones, allowed=allowed)
+    counted = counting.count(instance, sets)
+    assert counted is not None
+    assert counted.count == 2**64
+    assert set(counted.pairs[allowed].tolist()) == {2**63}
+    assert all(instance.holds(row) for row in counted.proofs)
+
+
+def test_independent_parts_multiply_their_counts() -> None:
+    pairs = 50  # each pair of equal packages shares two bins of its own: two ways each
+    allowed = np.kron(np.eye(pairs, dtype=bool), np.ones((2, 2), bool))
+    instance = Instance.of(
+        np.ones((2 * pairs, 1), np.int64),
+        np.ones((2 * pairs, 1), np.int64),
+        np.ones((2 * pairs, 1), np.int64),
+        allowed=allowed,
+    )
+    found = solve(instance)
+    assert found.count == 2**pairs
+    assert found.status == "closed"
+    assert found.shares is not None
+    assert set(found.shares[found.possible]) == {0.5}
+
+
+def test_a_prior_weighs_the_allocations() -> None:
+    packages = {"car parts": "10", "ore": "10"}
+    prior = {"car parts": {"mine": 1.0, "garage": 9.0}, "ore": {"mine": 4.0, "garage": 1.0}}
+    found = allocate(packages, {"mine": 10, "garage": 10}, "1", prior=prior)
+    assert found.count == 2
+    assert found.counts["ore"] == {"mine": 1, "garage": 1}
+    shares = found.marginals["ore"]
+    assert shares is not None
+    assert shares["mine"] == pytest.approx(36 / 37)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds)
+def test_a_prior_gives_what_weighing_every_allocation_gives(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    instance, _ = instance_of(random, 5, 3, 1)
+    prior = random.random((5, 3)) + 0.05
+    weights = np.zeros((5, 3))
+    for places in allocations_of(instance):
+        weights[np.arange(5), places] += prior[np.arange(5), places].prod()
+    found = solve(instance, prior=prior)
+    assert found.shares is not None
+    assert np.allclose(found.shares, weights / weights.sum(axis=1, keepdims=True))
+
+
+def test_time_that_runs_out_leaves_packages_open_and_drops_none() -> None:
+    random = np.random.default_rng(1)
+    instance, truth = instance_of(random, 90, 6, 2)
+    found = solve(instance, seconds=0.02)
+    assert found.possible[np.arange(len(truth)), truth].all()
+    assert (found.proved <= found.possible).all()
+    assert found.status in ("open", "closed")
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, st.integers(1, 2))
+def test_discarded_packages_have_a_bin_of_their_own(seed: int, left_out: int) -> None:
+    random = np.random.default_rng(seed)
+    amounts = random.integers(1, 1000, (7, 2))
+    truth = random.integers(0, 2, 7)
+    out = random.choice(7, left_out, replace=False)
+    kept = np.isin(np.arange(7), out, invert=True)
+    totals = np.array([amounts[(truth == b) & kept].sum(axis=0) for b in range(2)])
+    instance = Instance.of(amounts, totals, totals)
+    found = settle(instance, "any")
+    assert found.premise == "excluded"
+    assert found.may_be_discarded is not None
+    assert found.may_be_discarded[out].all()
+    assert found.solution.possible[kept, truth[kept]].all()
+    assert found.verify()
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds)
+def test_one_record_too_many_in_the_totals_is_tried_in_every_bin(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    amounts = random.integers(1, 1000, (6, 2))
+    truth = random.integers(0, 3, 7)
+    extra = random.integers(1, 1000, (1, 2))
+    all_amounts = np.vstack([amounts, extra])
+    totals = np.array([all_amounts[truth == b].sum(axis=0) for b in range(3)])
+    found = settle(Instance.of(amounts, totals, totals), "any")
+    assert found.premise == "extra"
+    assert found.solution.possible[np.arange(6), truth[:6]].all()
+    assert found.verify()
+
+
+def test_what_stays_inconsistent_is_said_with_bin_and_attribute() -> None:
+    found = allocate({"a": ("5", "1"), "b": ("4", "1")}, {"x": (5, 1), "y": (4, 3)}, ("1", "1"))
+    assert found.status == "infeasible"
+    assert found.violated == [("y", 1)]
+    assert found._instance is not None
+    assert inconsistencies(found._instance)[0].excess > 0
+
+
+def test_one_attribute_alone_measures_how_well_records_and_totals_agree() -> None:
+    assert agreement([3.2, 4.1, 9.0], [7, 9]) == pytest.approx(0.3)
+    assert agreement([3.2, 4.1, 9.0], [70, 9]) > 50
+
+
+def test_bad_amounts_are_all_named_at_once_without_their_values() -> None:
+    with pytest.raises(InvalidInput) as error:
+        allocate(
+            {"a": "-1", "b": "0.333", "c": "nan", "d": ("1", "2")},
+            {"x": "3.5", "y": -4},
+            "0.01",
+            rounding="sum_than_round",
+        )
+    assert 'Did you mean "sum_then_round"?' in str(error.value)
+    with pytest.raises(InvalidInput) as error:
+        allocate({"a": "-1", "b": "0.333", "c": "nan", "d": ("1", "2")}, {"x": "3.5"}, "0.01")
+    text = str(error.value)
+    for part in (
+        "package 1, amount 1: is negative",
+        "no whole number of units",
+        "is missing",
+        "has 2 amounts",
+        "bin 1, total 1: is no multiple of the step",
+    ):
+        assert part in text
+    assert "333" not in text
+
+
+def test_rounding_changes_what_is_certain() -> None:
+    packages = {"a": "0.5", "b": "0.5", "c": "9.0"}
+    totals = {"x": 1, "y": 9}
+    assert allocate(packages, totals, "0.1", rule_is_known=True).finding["a"] == "certain"
+    misread = allocate(packages, totals, "0.1")
+    assert misread.possible["a"] == {"x"}
+    assert misread.finding["a"] in ("certain", "open")

@@ -1,0 +1,429 @@
+"""The audit: Table 4 of Favato et al. (2022), a made-up month, imperfect data, remedies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from divulge import work
+from divulge.data import Dataset
+from divulge.datasets import TradeMonth, trade_month
+from divulge.reconstruction import (
+    Generalised,
+    Prior,
+    Reconstruction,
+    Totals,
+    reconstruct,
+    what_would_help,
+)
+
+UNITS: Any = {
+    "value": "0.01",
+    "weight": "0.00001",
+    "freight": "0.01",
+    "insurance": "0.01",
+    "quantity": "0.00001",
+}
+
+
+def tables_of(month: TradeMonth, **more: Any) -> list[Totals]:
+    by_city: dict[str, str | Generalised] = {
+        "heading": Generalised("product", prefix=4),
+        "country": "country",
+    }
+    by_state: dict[str, str | Generalised] = {"product": "product", "country": "country"}
+    five = ["value", "weight", "freight", "insurance", "quantity"]
+    return [
+        Totals(month.by_city, by_city, ["city", "state"], five[:2], **more),
+        Totals(month.by_state, by_state, "state", five, **more),
+    ]
+
+
+@pytest.fixture(scope="module")
+def month() -> TradeMonth:
+    return trade_month(
+        transactions=900, importers=90, products=80, countries=4, excluded=0, extra=0
+    )
+
+
+@pytest.fixture(scope="module")
+def audited(month: TradeMonth) -> Reconstruction:
+    totals = tables_of(month)
+    return reconstruct(
+        month.transactions, totals, month.importers, units=UNITS, workers=1, seconds=0.3
+    )
+
+
+def table_4() -> tuple[Dataset, list[Totals], Dataset]:
+    """Nineteen cities in which the target can be, three in its state, one importer in its city."""
+    records = [("A", 10), ("C", 20), ("C", 30), *[("B", 10)] * 19]
+    transactions = Dataset.from_arrow(
+        pa.table(
+            {
+                "product": [f"5208{code}" for code, _ in records],
+                "value": [float(value) for _, value in records],
+            }
+        ),
+        name="transactions",
+        subjects="transactions",
+    )
+    cities = [("Ouro Branco", "MG", 10), ("Belo Horizonte", "MG", 20), ("Extrema", "MG", 30)]
+    cities += [("city 1", "SP", 20), ("city 2", "SP", 30)]
+    cities += [(f"city {n}", "SP", 10) for n in range(3, 17)]
+    by_city = Dataset.from_arrow(
+        pa.table(
+            {
+                "heading": ["5208"] * 19,
+                "city": [c for c, _, _ in cities],
+                "state": [s for _, s, _ in cities],
+                "value": [v for _, _, v in cities],
+            }
+        ),
+        name="by city",
+    )
+    by_state = Dataset.from_arrow(
+        pa.table(
+            {
+                "product": ["5208A", "5208C", "5208B"],
+                "state": ["MG", "MG", "SP"],
+                "value": [10, 50, 190],
+            }
+        ),
+        name="by state",
+    )
+    here = {"Ouro Branco": 1, "Belo Horizonte": 276, "Extrema": 49}
+    here |= {f"city {n}": 287 for n in range(1, 16)} | {"city 16": 4923 - 326 - 15 * 287}
+    elsewhere = 18_430 - sum(here.values())
+    where = [city for city, count in {**here, "elsewhere": elsewhere}.items() for _ in range(count)]
+    parties = Dataset.from_arrow(pa.table({"city": where}), name="importers")
+    heading = {"heading": Generalised("product", prefix=4)}
+    return (
+        transactions,
+        [
+            Totals(by_city, heading, ["city", "state"], ["value"]),
+            Totals(by_state, {"product": "product"}, "state", ["value"]),
+        ],
+        parties,
+    )
+
+
+def test_table_4_the_probability_of_one_target_by_phase() -> None:
+    transactions, totals, parties = table_4()
+    found = reconstruct(transactions, totals, parties, units={"value": "1"}, workers=1, seconds=1)
+    rows = {row.phase: row for row in found.table_4(0)}
+    assert round(rows["prior"].parties) == 18_430
+    assert round(rows["1/1"].parties) == round(rows["1/2"].parties) == 4_923
+    assert round(rows["3/1"].parties) == 326
+    assert rows["3/2"].probability == 1
+    assert rows["1/1"].factor == pytest.approx(18_430 / 4_923)  # 3.7
+    assert rows["3/1"].factor == pytest.approx(4_923 / 326)  # 15
+    assert rows["3/2"].factor == pytest.approx(326)
+    assert found.phases[-1].identified.tolist() == [True, *[False] * 21]
+    assert found.table_6b[-1].value == 10
+
+
+def test_in_a_complete_month_the_truth_is_always_possible(
+    month: TradeMonth, audited: Reconstruction
+) -> None:
+    for level, column in zip(audited.levels, ("city", "state"), strict=True):
+        true = month.truth.to_arrow()[column].to_pylist()
+        for group, possible, result in zip(
+            level.matched.groups, level.possible, level.results, strict=True
+        ):
+            assert result is not None
+            assert result.status != "infeasible"
+            names = [level.matched.names[p] for p in level.matched.place[group.rows]]
+            for row, record in enumerate(group.records):
+                assert possible[row, names.index(true[record])]
+
+
+def test_who_is_named_is_named_rightly(month: TradeMonth, audited: Reconstruction) -> None:
+    identities = audited.identities(month.importers, "company")
+    assert len(identities) == audited.table_6b[-1].identified > 50
+    city_of = dict(
+        zip(
+            month.importers.to_arrow()["company"].to_pylist(),
+            month.importers.to_arrow()["city"].to_pylist(),
+            strict=True,
+        )
+    )
+    true = month.truth.to_arrow()["city"].to_pylist()
+    assert all(city_of[company] == true[record] for record, company in identities.items())
+
+
+def test_every_phase_knows_at_least_as_much(audited: Reconstruction) -> None:
+    for before, after in zip(audited.phases, audited.phases[1:], strict=False):
+        assert (after.places_left <= before.places_left).all()
+        assert (after.certain >= before.certain).all()
+    rows = audited.table_6b
+    assert [row.phase for row in rows][-1] == "all tables"
+    assert rows[-1].leakage > rows[1].leakage > 1
+    assert rows[-1].by_counting >= rows[-1].probability * 0.999
+
+
+def test_no_name_is_told_unasked(month: TradeMonth, audited: Reconstruction) -> None:
+    told = f"{audited} {audited!r} {audited.to_dict()} {audited.chart().to_dict()}"
+    assert "company" not in told.replace("'company'", "")
+    assert "city 0" not in told
+    assert audited.table_6a(names=True)[0][0].startswith("city 0")
+
+
+def test_suppressed_codes_are_slack_in_finer_totals(audited: Reconstruction) -> None:
+    assert audited.found_in_data.suppressed_codes > 5
+    assert audited.levels[0].slack.any()
+    assert not audited.levels[1].slack.any()
+
+
+def test_processes_and_one_process_find_the_same(
+    month: TradeMonth, audited: Reconstruction
+) -> None:
+    totals = tables_of(month)
+    found = reconstruct(
+        month.transactions, totals, month.importers, units=UNITS, workers=2, seconds=0.3
+    )
+    closed = [
+        (a, b)
+        for a, b in zip(audited.levels[0].results, found.levels[0].results, strict=True)
+        if a is not None and b is not None and a.status == b.status == "closed"
+    ]
+    assert len(closed) > 30
+    assert all((a.possible == b.possible).all() and a.count == b.count for a, b in closed)
+
+
+def test_time_that_is_up_drops_no_record(month: TradeMonth) -> None:
+    found = reconstruct(
+        month.transactions,
+        tables_of(month),
+        month.importers,
+        units=UNITS,
+        workers=1,
+        in_all=0.01,
+        fixpoint=False,
+    )
+    assert len(found.solved) == sum(len(level.matched.groups) for level in found.levels)
+    assert (found.phases[-1].places_left >= 1).all()
+    assert found.assessment.claim == "bound"
+
+
+def test_the_rule_of_rounding_is_found_out(month: TradeMonth) -> None:
+    found = reconstruct(
+        month.transactions,
+        tables_of(month, rounding="diagnose")[1:],
+        month.importers,
+        units=UNITS,
+        workers=1,
+        seconds=1,
+    )
+    assert found.levels[0].rule.startswith("sum_then_round")
+    assert not found.levels[0].known
+    true = month.truth.to_arrow()["state"].to_pylist()
+    level = found.levels[0]
+    for group, possible in zip(level.matched.groups, level.possible, strict=True):
+        names = [level.matched.names[p] for p in level.matched.place[group.rows]]
+        for row, record in enumerate(group.records):
+            if found.phases[-1].certain[record]:
+                assert names[int(possible[row].argmax())] == true[record]
+
+
+@pytest.mark.parametrize("declared", ["round_then_sum", "sum_then_round_down", "exact"])
+def test_a_misdeclared_rule_is_doubted_and_nothing_certain_is_wrong(
+    month: TradeMonth, declared: str
+) -> None:
+    found = reconstruct(
+        month.transactions,
+        tables_of(month, rounding=declared)[1:],
+        month.importers,
+        units=UNITS,
+        workers=1,
+        seconds=0.1,
+    )
+    [level] = found.levels
+    assert level.doubted
+    assert "hardly rounded as said" in str(found)
+    true = month.truth.to_arrow()["state"].to_pylist()
+    for group, possible in zip(level.matched.groups, level.possible, strict=True):
+        names = [level.matched.names[p] for p in level.matched.place[group.rows]]
+        for row, record in enumerate(group.records):
+            if found.phases[-1].certain[record]:
+                assert names[int(possible[row].argmax())] == true[record]
+
+
+def test_a_mining_company_is_unlikely_to_import_car_parts() -> None:
+    records = Dataset.from_arrow(pa.table({"product": ["87", "87"], "value": [5.0, 5.0]}), name="r")
+    totals = Dataset.from_arrow(
+        pa.table({"product": ["87"] * 2, "state": ["a", "b"], "value": [5, 5]}), name="t"
+    )
+    parties = Dataset.from_arrow(
+        pa.table({"state": ["a", "a", "b"], "sector": ["mining", "cars", "mining"]}), name="p"
+    )
+    table = Totals(totals, {"product": "product"}, "state", ["value"])
+    prior = Prior("sector", "product", {("mining", "87"): 0.1})
+    plain = reconstruct(records, [table], parties, units={"value": "1"}, workers=1)
+    found = reconstruct(records, [table], parties, units={"value": "1"}, workers=1, prior=prior)
+    # Both places have one of two equal records: half each. In place b one company is alone, in
+    # place a two are, of which the car maker is ten times as likely.
+    assert plain.phases[-1].counted.tolist() == [0.5, 0.5]
+    assert found.phases[-1].counted.tolist() == pytest.approx([0.5, 0.5])
+    single = Dataset.from_arrow(pa.table({"product": ["87"] * 2, "value": [5.0, 5.0]}), name="r")
+    in_a = Dataset.from_arrow(
+        pa.table({"product": ["87"], "state": ["a"], "value": [10]}), name="t"
+    )
+    alone = Totals(in_a, {"product": "product"}, "state", ["value"])
+    likely = reconstruct(single, [alone], parties, units={"value": "1"}, workers=1, prior=prior)
+    assert likely.phases[-1].counted.tolist() == pytest.approx([10 / 11, 10 / 11])
+    assert likely.phases[-1].chance.tolist() == [0.5, 0.5]
+
+
+def test_a_place_without_a_listed_party_has_one_that_is_not_listed() -> None:
+    records = Dataset.from_arrow(pa.table({"product": ["1", "1"], "value": [5.0, 5.0]}), name="r")
+    totals = Dataset.from_arrow(
+        pa.table({"product": ["1", "1"], "state": ["a", "b"], "value": [5, 5]}), name="t"
+    )
+    parties = Dataset.from_arrow(pa.table({"state": ["a"]}), name="p")
+    table = Totals(totals, {"product": "product"}, "state", ["value"])
+    found = reconstruct(records, [table], parties, units={"value": "1"}, workers=1)
+    assert not found.phases[-1].identified.any()
+    assert found.phases[-1].chance.tolist() == [0.5, 0.5]
+
+
+def test_excluded_records_are_found() -> None:
+    month = trade_month(
+        seed=3, transactions=900, importers=90, products=60, countries=4, excluded=0.02, extra=0
+    )
+    found = reconstruct(
+        month.transactions,
+        tables_of(month)[1:],
+        month.importers,
+        units=UNITS,
+        workers=1,
+        seconds=0.5,
+    )
+    said = found.likely_excluded()
+    assert month.excluded.sum() > 5
+    assert said[month.excluded].mean() > 0.6
+    assert month.excluded[said].mean() > 0.8
+
+
+def bad_month() -> dict[str, Any]:
+    return {
+        "product": ["1", "2", "3", "2"],
+        "value": [1.0, -2.0, None, 0.125],
+    }
+
+
+def test_bad_records_and_totals_are_counted_and_named() -> None:
+    records = Dataset.from_arrow(pa.table(bad_month()), name="records")
+    totals = Dataset.from_arrow(
+        pa.table({"product": ["1", "1", "2"], "state": ["a", "a", "b"], "value": [1, 2, 3]}),
+        name="totals",
+    )
+    parties = Dataset.from_arrow(pa.table({"state": ["a"]}), name="parties")
+    table = Totals(totals, {"product": "product"}, "state", ["value"])
+    with pytest.raises(work.InvalidInput) as error:
+        reconstruct(records, [table], parties, units={"value": "0.01"})
+    for text in ("1 rows have no amount", "1 rows have a negative", "1 rows have an amount that"):
+        assert text in str(error.value)
+    with pytest.raises(work.InvalidInput, match="1 rows repeat the product, state"):
+        reconstruct(records, [table], parties, units={"value": "0.01"}, bad="drop")
+    with pytest.raises(work.InvalidInput, match='give the unit of "value"'):
+        reconstruct(records, [table], parties, units={})
+    with pytest.raises(work.InvalidInput, match='Did you mean "state"'):
+        wrong = Totals(totals, {"product": "product"}, "stat", ["value"])
+        reconstruct(records, [wrong], parties, units={"value": "0.01"})
+    once = Dataset.from_arrow(
+        pa.table({"product": ["1", "9"], "state": ["a", "z"], "value": [1, 2]}), name="totals"
+    )
+    kept = Totals(once, {"product": "product"}, "state", ["value"])
+    found = reconstruct(records, [kept], parties, units={"value": "0.01"}, bad="drop", workers=1)
+    assert found.found_in_data.dropped_records == 3
+    assert found.found_in_data.records_without_totals == {"totals": 3}
+    assert found.found_in_data.totals_without_records == {"totals": 1}
+    assert found.found_in_data.places_without_parties == 1
+
+
+def test_a_contradiction_is_said_with_place_and_amount_and_nothing_follows_from_it() -> None:
+    records = Dataset.from_arrow(pa.table({"product": ["1", "1"], "value": [5.0, 9.0]}), name="r")
+    totals = Dataset.from_arrow(
+        pa.table({"product": ["1", "1"], "state": ["a", "b"], "value": [5, 700]}), name="t"
+    )
+    parties = Dataset.from_arrow(pa.table({"state": ["a", "b"]}), name="p")
+    table = Totals(totals, {"product": "product"}, "state", ["value"])
+    found = reconstruct(
+        records, [table], parties, units={"value": "1"}, premise="complete", workers=1
+    )
+    assert [(t, place, amount) for t, place, amount, _ in found.inconsistent()] == [
+        ("t", "b", "value")
+    ]
+    assert not found.phases[-1].certain.any()
+    assert "contradict each other" in str(found)
+
+
+def test_remedies_are_made_stronger_until_nothing_is_certain(month: TradeMonth) -> None:
+    tried = what_would_help(
+        month.transactions,
+        tables_of(month)[1:],
+        month.importers,
+        units=UNITS,
+        workers=1,
+        seconds=0.05,
+        fixpoint=False,
+        premise="complete",
+        remedies=["rounding", "dropped_amount"],
+    )
+    assert tried[0].kind == "none"
+    rounding = [one for one in tried if one.kind == "rounding"]
+    assert rounding[-1].certain < tried[0].certain
+    assert [one.cost for one in rounding] == sorted(one.cost for one in rounding)
+    # A place that alone imports something stays certain however its total is rounded.
+    assert rounding[-1].certain > 0
+    assert str(rounding[-1]).startswith("With totals rounded to multiples of")
+
+
+def test_a_run_that_was_killed_resumes(tmp_path: Path) -> None:
+    code = f"""
+import sys
+from divulge import work
+from divulge.datasets import trade_month
+from tests.reconstruction.test_reconstruct import UNITS, tables_of
+from divulge.reconstruction import reconstruct
+month = trade_month(transactions=900, importers=90, products=80, countries=4, excluded=0, extra=0)
+with work.under(checkpoints=work.Checkpoints({str(tmp_path)!r})):
+    found = reconstruct(month.transactions, tables_of(month), month.importers, units=UNITS,
+                        workers=1, seconds=0.2)
+print(found.table_6b[-1].identified)
+"""
+    first = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2])
+    end = time.monotonic() + 60
+    while time.monotonic() < end and len(list(tmp_path.glob("*.npz"))) < 2:
+        time.sleep(0.02)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    kept = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.npz")}
+    assert len(kept) >= 2
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        env=dict(os.environ),
+        check=True,
+    )
+    assert int(told.stdout) > 50
+    assert all((tmp_path / name).stat().st_mtime_ns == when for name, when in kept.items())
+
+
+def test_who_bears_the_risk(audited: Reconstruction) -> None:
+    groups = audited.assessment.by("country")
+    assert sum(group.secrets for group in groups.values()) == audited.transactions.rows
+    certain = [group.certain.posterior for group in groups.values()]
+    assert sum(certain) == audited.assessment.certain.posterior
+    assert np.isclose(audited.assessment.risk().sum(), audited.assessment.right.posterior)
