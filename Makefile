@@ -58,4 +58,5 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip check --disable-pip-version-check
 	$(BIN)/python -m divulge.records.warm
 	$(BIN)/python -m divulge.qif.warm
+	$(BIN)/python -m divulge.protection.warm
 	@touch $(READY)

@@ -14,7 +14,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from divulge import assessment, data, datasets, events, qif, records, release, tables, work
+    from divulge import (
+        assessment,
+        data,
+        datasets,
+        events,
+        protection,
+        qif,
+        records,
+        release,
+        tables,
+        work,
+    )
     from divulge.assessment import Assessment, Chart, Decision, Limit
     from divulge.data import Dataset, Hierarchy, read
     from divulge.qif import PriorPosterior
@@ -44,6 +55,7 @@ _PACKAGES = (
     "data",
     "datasets",
     "events",
+    "protection",
     "qif",
     "records",
     "release",
@@ -68,6 +80,7 @@ __all__ = [
     "data",
     "datasets",
     "events",
+    "protection",
     "qif",
     "read",
     "records",

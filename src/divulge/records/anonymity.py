@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from divulge.assessment import Limit, Measurement, Sentence
 from divulge.data import Dataset
 from divulge.records.classes import class_sizes
+from divulge.records.frequencies import SEMANTICS, frequencies
 from divulge.work import Problem
 
 
@@ -37,17 +38,29 @@ class KAnonymity:
             yield Problem("at_least", f"{limit.bound:g} is not a whole number from 1.")
         if limit.attribute is not None:
             yield Problem("attribute", "k_anonymity looks at all quasi-identifiers together.")
-        for name in limit.options:
-            yield Problem(name, "is not an option of k_anonymity.", value=name, allowed=["dataset"])
+        for name, given in limit.options.items():
+            if name == "nulls" and given in SEMANTICS:
+                continue
+            if name == "nulls":
+                message = f'"{given}" is not a way to count missing values.'
+                yield Problem(name, message, value=str(given), allowed=SEMANTICS)
+            elif name != "among":
+                allowed = ["dataset", "among", "nulls"]
+                message = "is not an option of k_anonymity."
+                yield Problem(name, message, value=name, allowed=allowed)
 
     def of(self, dataset: Dataset, limit: Limit) -> Measurement:
-        """The smallest class, and how many records stand in classes that are too small."""
-        sizes = class_sizes(dataset, dataset.attributes(None, "k_anonymity"))
-        values = {
-            "below": sizes.records_below(int(limit.bound)),
-            "total": sizes.records,
-            "subjects": dataset.subjects,
-            "k": int(limit.bound),
-        }
-        sentence = Sentence("divulge.records", "k_anonymity", values)
-        return Measurement(sizes.smallest, "count", sentence)
+        """The smallest class, and how many records stand in classes that are too small.
+
+        A missing value is a value of its own, unless the limit says what else it may stand for.
+        """
+        among = dataset.attributes(limit.options.get("among"), "k_anonymity")
+        values = {"total": dataset.rows, "subjects": dataset.subjects, "k": int(limit.bound)}
+        if "nulls" in limit.options:
+            counted = frequencies(dataset, limit.options["nulls"], among=among)
+            smallest, below = counted.smallest, counted.below(limit.bound)
+        else:
+            sizes = class_sizes(dataset, among)
+            smallest, below = sizes.smallest, sizes.records_below(int(limit.bound))
+        sentence = Sentence("divulge.records", "k_anonymity", {**values, "below": below})
+        return Measurement(smallest, "count", sentence)
