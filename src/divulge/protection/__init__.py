@@ -1,9 +1,26 @@
 """Protection: change the least, explain every change, prove it by attacking again."""
 
+from divulge.protection.audit import Audit, audit
+from divulge.protection.cycle import protect
 from divulge.protection.log import DecisionLog
 from divulge.protection.protected import Protected
+from divulge.protection.recode import recode
+from divulge.protection.recodings import capped, pseudonyms, without_identifiers
 from divulge.protection.suppress import suppress
 from divulge.protection.utility import Utility
 from divulge.protection.wish import OutOfReachError
 
-__all__ = ["DecisionLog", "OutOfReachError", "Protected", "Utility", "suppress"]
+__all__ = [
+    "Audit",
+    "DecisionLog",
+    "OutOfReachError",
+    "Protected",
+    "Utility",
+    "audit",
+    "capped",
+    "protect",
+    "pseudonyms",
+    "recode",
+    "suppress",
+    "without_identifiers",
+]
