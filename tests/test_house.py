@@ -28,6 +28,7 @@ PAGES_THAT_RUN = [
     "risk.md",
     "events.md",
     "tables.md",
+    "protection.md",
     "qif.md",
 ]
 

@@ -72,7 +72,7 @@ def risk(
     from divulge.data import read
 
     with conditions(seconds):
-        held = _read(data, dataset, quasi_identifier, weight, household, missing)
+        held = read_records(data, dataset, quasi_identifier, weight, household, missing)
         before = read(original, missing=("", *(missing or ()))) if original is not None else None
         counted = records.frequencies(held, nulls, original=before)
         if measure == "household":
@@ -118,7 +118,7 @@ def suda(
     from divulge.cli.running import conditions
 
     with conditions(seconds):
-        held = _read(data, dataset, quasi_identifier, None, None, missing)
+        held = read_records(data, dataset, quasi_identifier, None, None, missing)
         found = records.suda(held, max_size, sampling_fraction)
         said = found.explain()
         said += [
@@ -131,7 +131,7 @@ def suda(
     raise typer.Exit(LIMIT_FAILS if at_most is not None and highest > at_most else FINE)
 
 
-def _read(
+def read_records(
     path: Path,
     name: str | None,
     attributes: list[str] | None,

@@ -1,7 +1,9 @@
 """Protection: change the least, explain every change, prove it by attacking again."""
 
 from divulge.protection.audit import Audit, audit
+from divulge.protection.comparison import RiskUtilityMap, risk_utility_map
 from divulge.protection.cycle import protect
+from divulge.protection.histories import ProtectedHistory, protect_history
 from divulge.protection.log import DecisionLog
 from divulge.protection.protected import Protected
 from divulge.protection.recode import recode
@@ -15,12 +17,16 @@ __all__ = [
     "DecisionLog",
     "OutOfReachError",
     "Protected",
+    "ProtectedHistory",
+    "RiskUtilityMap",
     "Utility",
     "audit",
     "capped",
     "protect",
+    "protect_history",
     "pseudonyms",
     "recode",
+    "risk_utility_map",
     "suppress",
     "without_identifiers",
 ]

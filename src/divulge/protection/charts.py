@@ -13,14 +13,6 @@ from divulge.records.frequencies import SEMANTICS
 if TYPE_CHECKING:
     from divulge.protection.protected import Protected
 
-WORDS = {
-    "maybe": "a null may be anything",
-    "standard": "a null is only itself",
-    "value": "null is a value",
-    "known": "victim known",
-    "bayes": "victim known, weighed",
-}
-
 
 def company(protected: Protected) -> Chart:
     """How many stand alone before and after, under each way of counting."""
@@ -28,17 +20,19 @@ def company(protected: Protected) -> Chart:
 
     first, then = protected.frequencies
     records = [
-        {"counted": f"{name}: {WORDS[name]}", "when": when, "alone": found.others[name]}
+        {"counted": name, "when": when, "alone": found.others[name]}
         for name in SEMANTICS
         for when, found in (("before", first), ("after", then))
     ]
     subjects = protected.original.subjects
     drawn = (
-        alt.Chart(Chart.source(), title=f"How many {subjects} stand alone, by way of counting")
+        alt.Chart(
+            Chart.source(), title=f"How many {subjects} stand alone, by what a null is taken for"
+        )
         .mark_bar()
         .encode(
             x=alt.X("alone:Q", title=subjects, axis=alt.Axis(format=",d", tickCount=5)),
-            y=alt.Y("counted:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
+            y=alt.Y("counted:N", title=None, sort=None),
             yOffset=alt.YOffset("when:N", sort=["before", "after"]),
             color=alt.Color(
                 "when:N",

@@ -10,7 +10,7 @@ measured anew, with knowledge from the original.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -20,15 +20,16 @@ from divulge import work
 from divulge.assessment import Limit, Sentence
 from divulge.assessment.decision import Change as Kind
 from divulge.data import Dataset
+from divulge.data.dictionary import Dictionary
 from divulge.protection.changes import codes_of, hidden_cells, taken, value_at
 from divulge.protection.climbing import climb, climb_to, levels_in_words
-from divulge.protection.goals import Attacked, Goal, goals_of
+from divulge.protection.goals import Attacked, Goal, Standing, goals_of
 from divulge.protection.kernels import HIDDEN
 from divulge.protection.log import Change, DecisionLog
 from divulge.protection.moves import grid_of, settle
 from divulge.protection.plan import METHODS, Method, Plan, State, plan_of
 from divulge.protection.protected import Protected
-from divulge.protection.recodings import with_hierarchies
+from divulge.protection.recodings import recoded, with_hierarchies
 from divulge.protection.suppress import hide_until
 from divulge.protection.wish import Order, OutOfReachError, Search, Wish
 from divulge.records.alike import FloatArray, IntArray, classes
@@ -115,10 +116,16 @@ def run_cycle(
             raise _out_of_reach(state, goal, standing.at_risk.sum(), plan)
     log = DecisionLog(dataset.name, tuple(state.changes))
     among = tuple(dict.fromkeys(name for goal in goals for name in goal.among))
+    released = state.current
+    for name, level in state.levels.items():
+        described = recoded(dataset, name, released.columns[name], level)
+        released = replace(
+            described, columns={**released.columns}, dictionary=_with(released, described, name)
+        )
     counted = [goal for goal in goals if goal.counts]
     return Protected(
         original=dataset,
-        dataset=state.current,
+        dataset=released,
         decisions=log,
         nulls=counted[0].nulls if counted else "maybe",
         limits=tuple(goal.limit for goal in goals),
@@ -137,6 +144,13 @@ def run_cycle(
             dataset, goals, replace(plan, seed=seed, order="random", search="cycle")
         ),
     )
+
+
+def _with(released: Dataset, described: Dataset, name: str) -> Dictionary:
+    """A dictionary with what another says of one attribute."""
+    attributes = dict(released.dictionary.attributes)
+    attributes[name] = described.dictionary[name]
+    return replace(released.dictionary, attributes=attributes)
 
 
 def _suppress(state: State, goals: Sequence[Goal], plan: Plan) -> None:
@@ -195,7 +209,7 @@ def _move(state: State, goal: Goal, plan: Plan) -> None:
     rows, _ = settle(grid, goal, state.same_records())
     released = grid.released(rows)
     after = goal.standing(released, state.same_records())
-    told = _Told(state, goal, released, before.risk, after.risk)
+    told = _Told(state, goal, released, before, after)
     for a, name in enumerate(goal.among):
         was, now = grid.rows[:, a], rows[:, a]
         changed: tuple[tuple[Kind, IntArray], ...] = (
@@ -204,7 +218,7 @@ def _move(state: State, goal: Goal, plan: Plan) -> None:
         )
         for kind, chosen in changed:
             if chosen.size:
-                state.changes.append(told.change(kind, name, chosen))
+                state.changes += told.changes(kind, name, chosen)
     state.current = released
 
 
@@ -215,11 +229,18 @@ class _Told:
     state: State
     goal: Goal
     released: Dataset
-    before: FloatArray
-    after: FloatArray
+    before: Standing
+    after: Standing
 
-    def change(self, kind: Kind, name: str, chosen: IntArray) -> Change:
-        """The decisions to change an attribute of some records."""
+    def changes(self, kind: Kind, name: str, chosen: IntArray) -> Iterator[Change]:
+        """The decisions to change an attribute: of who was at risk, then of who joins them."""
+        company = str(Sentence("divulge.protection", "reason.wildcard"))
+        at_risk = self.before.at_risk[chosen]
+        for places, reason in ((chosen[at_risk], ""), (chosen[~at_risk], company)):
+            if places.size:
+                yield self._change(kind, name, places, reason)
+
+    def _change(self, kind: Kind, name: str, chosen: IntArray, reason: str) -> Change:
         column, new = self.state.current.columns[name], self.released.columns[name]
         return Change(
             kind,
@@ -228,9 +249,9 @@ class _Told:
             tuple(value_at(column, place) for place in chosen.tolist()),
             tuple(value_at(new, place) for place in chosen.tolist()),
             self.goal.rule,
-            "",
-            self.before[chosen],
-            self.after[chosen],
+            reason,
+            self.before.risk[chosen],
+            self.after.risk[chosen],
             _company(self.state.current, self.goal.among)[chosen],
             self.goal.among,
         )
@@ -265,9 +286,9 @@ def _one_cell_each(state: State, goal: Goal, plan: Plan) -> None:
     }
     released = hidden_cells(state.current, cells)
     after = goal.standing(released, state.same_records())
-    told = _Told(state, goal, released, standing.risk, after.risk)
+    told = _Told(state, goal, released, standing, after)
     for name, places in cells.items():
-        state.changes.append(told.change("suppressed", name, places))
+        state.changes += told.changes("suppressed", name, places)
     state.current = released
 
 

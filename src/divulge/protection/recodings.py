@@ -78,6 +78,30 @@ def one_coarser(original: Column, hierarchy: Hierarchy, level: int) -> Column:
     return hierarchy.coarsen(original, level)
 
 
+def recoded(dataset: Dataset, name: str, column: Column, level: int) -> Dataset:
+    """A dataset with one column at a level; its hierarchy goes on from there.
+
+    Levels keep their numbers: up to the one that was climbed, a coarse value is itself.
+    """
+    columns = {**dataset.columns, name: column}
+    attribute = dataset.dictionary[name]
+    if attribute.hierarchy is None or level == 0:
+        return replace(dataset, columns=columns)
+    table = attribute.hierarchy.table
+    if table is None:
+        table = attribute.hierarchy.over(dataset.columns[name].values.to_pylist()).table
+    rows = {
+        ladder[level - 1]: [ladder[level - 1]] * (level + 1) + list(ladder[level:])
+        for ladder in (table or {}).values()
+    }
+    if not rows:
+        return replace(dataset, columns=columns)
+    above = Hierarchy.from_levels(rows.values(), f'hierarchy of "{name}"')
+    attributes = {**dataset.dictionary.attributes, name: replace(attribute, hierarchy=above)}
+    dictionary = replace(dataset.dictionary, attributes=attributes)
+    return replace(dataset, columns=columns, dictionary=dictionary)
+
+
 def capped(
     dataset: Dataset, attribute: str, bottom: float | None = None, top: float | None = None
 ) -> Dataset:
@@ -152,7 +176,13 @@ def pseudonyms(dataset: Dataset, key: bytes, attributes: Iterable[str] | None = 
             for value in columns[name].values.to_pylist()
         ]
         columns[name] = with_values(columns[name], pa.array(words, pa.string()))
-    return replace(dataset, columns=columns)
+    # A pseudonym names nobody outright.
+    attributes = {
+        name: replace(told, role="non_identifying") if name in named else told
+        for name, told in dataset.dictionary.attributes.items()
+    }
+    dictionary = replace(dataset.dictionary, attributes=attributes)
+    return replace(dataset, columns=columns, dictionary=dictionary)
 
 
 def level_codes(
