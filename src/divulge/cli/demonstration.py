@@ -73,9 +73,8 @@ def _show_protection(folder: Path) -> None:
     ways: tuple[Nulls, ...] = ("maybe", "bayes")
     for nulls in ways:
         found = protection.suppress(companies, 3, nulls)
-        say(
-            f"- {found.suppressed_cells} cells, if a null is taken for {nulls}: {found.explain()[-1]}"
-        )
+        cells = found.suppressed_cells
+        say(f"- {cells} cells, if a null is taken for {nulls}: {found.explain()[-1]}")
     report(found, folder / PROTECTED)
     say(f"What was changed, and why, is in {folder / PROTECTED}")
     towns = [("Roma", "Center"), ("Milano", "North"), ("Torino", "North")]

@@ -204,7 +204,11 @@ def _equal(
     moves = [hiding(mask, part, costs) for mask in masks_of(allowed, len(allowed))]
     rows, lost = gather(part, wish.k, moves, preference)
     # No class grows where nulls are values: everybody at risk hides at least one cell.
-    bound = at_risk.size * float(costs[allowed].min()) if wish.nulls == "value" else 0.0
+    # Whoever weighs finds at least whom somebody finds who only counts what fits (`known`).
+    if wish.nulls == "value":
+        bound = at_risk.size * float(costs[allowed].min())
+    else:
+        bound = fewest_cells(part, sizes(part), wish.k, allowed, costs, known=True)
     return rows, lost, bound
 
 

@@ -47,6 +47,8 @@ class Board:
     members: list[IntArray]
     """The records of each pattern, those that may be changed first in front."""
     taken: IntArray
+    pattern: IntArray
+    """The pattern of each record."""
     record_of: dict[int, int] = field(default_factory=dict)
     """The record that a wildcard is."""
     home: dict[int, int] = field(default_factory=dict)
@@ -76,7 +78,8 @@ class Board:
         count, found = np.zeros(room, np.int64), np.zeros(room, np.int64)
         count[:total] = np.diff(bounds)
         found[:total] = frequency[first]
-        return cls(held, count, found, total, known, total, members, np.zeros(total, np.int64))
+        taken = np.zeros(total, np.int64)
+        return cls(held, count, found, total, known, total, members, taken, pattern)
 
     def at_risk(self, k: int) -> BoolArray:
         """The rows in use that too few records fit; under `known`, the original ones."""
@@ -343,14 +346,11 @@ def one_by_one(
     What others hid before it counts (Bellomarini et al., Sec. 4.4: less significant tuples first,
     most risky attribute first).
     """
-    pattern_of = {
-        int(record): row for row, records in enumerate(board.members) for record in records
-    } if order.size else {}  # fmt: skip
     may = np.zeros(board.codes.shape[1], np.bool_)
     may[list(allowed)] = True
     with work.step("Protecting record by record", order.size) as step:
         for record in order.tolist():
-            row = pattern_of[record]
+            row = int(board.pattern[record])
             while board.found[row] < k:
                 best = kernels.best_to_hide(
                     board.codes, board.count, board.size, board.codes[row], may, costs
