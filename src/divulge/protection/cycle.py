@@ -114,7 +114,7 @@ def run_cycle(
     for goal, standing in zip(goals, standings, strict=True):
         if not standing.held:
             raise _out_of_reach(state, goal, standing.at_risk.sum(), plan)
-    log = DecisionLog(dataset.name, tuple(state.changes))
+    log = DecisionLog(dataset.name, tuple(state.changes), dataset)
     among = tuple(dict.fromkeys(name for goal in goals for name in goal.among))
     released = state.current
     for name, level in state.levels.items():
@@ -177,9 +177,11 @@ def _suppress(state: State, goals: Sequence[Goal], plan: Plan) -> None:
 def _count(state: State, goal: Goal, plan: Plan) -> None:
     """A limit that counts: the fewest cells, under what it takes nulls for."""
     costs = {name: np.array([float(plan.importance.get(name, 1.0))]) for name in goal.among}
+    # The cycle of the paper counts possible matches; the other ways have one search each.
+    search: Search = plan.search if goal.nulls == "maybe" else "fewest"
     wish = Wish(
         int(np.ceil(goal.limit.bound)), goal.nulls, (goal.among,), plan.never, costs, None,
-        plan.out_of_reach, plan.search, plan.order, plan.seed, goal.rule,
+        plan.out_of_reach, search, plan.order, plan.seed, goal.rule,
     )  # fmt: skip
     released, log, _ = hide_until(state.same_records(), state.current, wish)
     _take(state, released, log)

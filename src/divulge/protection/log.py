@@ -8,7 +8,7 @@ nothing that is printed unasked.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -18,7 +18,7 @@ import numpy as np
 from divulge.assessment import Decision, Sentence
 from divulge.assessment.decision import Change as Kind
 from divulge.data import Dataset
-from divulge.protection.changes import hidden_cells, replaced, without
+from divulge.protection.changes import hidden_cells, replaced, value_at, without
 from divulge.records.alike import FloatArray, IntArray
 from divulge.work import DivulgeError
 
@@ -64,6 +64,8 @@ class DecisionLog(Sequence[Decision]):
 
     dataset: str
     changes: tuple[Change, ...] = ()
+    original: Dataset | None = field(default=None, repr=False, compare=False)
+    """What was changed; a decision then knows the group that its record was alone in."""
 
     def __len__(self) -> int:
         return int(self._starts[-1])
@@ -215,6 +217,10 @@ class DecisionLog(Sequence[Decision]):
             binding["label"] = self._labels[at] + within + 1
         if not change.everywhere:
             binding["company"] = int(change.company[within])
+            if self.original is not None:
+                place = int(change.records[within])
+                columns = self.original.columns
+                binding["group"] = {name: value_at(columns[name], place) for name in change.among}
         return Decision(
             change.kind,
             self.dataset,

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from divulge import records
+from divulge import records, work
 from divulge.assessment import Limit, Sentence
 from divulge.data import Dataset
 from divulge.protection.bound import fewest_cells
@@ -99,7 +99,7 @@ def carried_out(dataset: Dataset, wish: Wish) -> Protected:
     protected = Protected(
         original=dataset,
         dataset=released,
-        decisions=log,
+        decisions=replace(log, original=dataset),
         nulls=wish.nulls,
         limits=(limit,),
         among=wish.names,
@@ -123,6 +123,11 @@ def hide_until(
     if wish.nulls == "standard":
         return _removing(dataset, wish)
     names = list(wish.names)
+    size = dataset.rows * len(names)
+    work.MemoryPlan(
+        f"suppression in {dataset.rows:,} records",
+        {"codes": 16 * size, "frequencies": 120 * dataset.rows},
+    ).require("protect fewer records at a time, or take fewer attributes")
     before = codes_of(dataset, names)
     rows, beyond, bound = _hidden_rows(original, dataset, wish, before)
     frequency = _smallest(dataset, original, wish)

@@ -102,6 +102,8 @@ def wish_of(
     ):
         if given not in allowed:
             problems.add(place, f'"{given}" is not one of them.', str(given), allowed)
+    if search == "cycle" and nulls in SEMANTICS and nulls != "maybe":
+        problems.add("search", f'the cycle counts with nulls="maybe", not "{nulls}".')
     problems.extend("", problems_with_names("never", as_names(never), dataset.names))
     for place, table in (("importance", importance), ("cost", cost)):
         problems.extend("", problems_with_names(place, table or {}, names, "the suppression"))

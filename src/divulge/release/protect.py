@@ -8,7 +8,8 @@ holds is anything written, all of it or nothing, and never over an original.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -154,21 +155,21 @@ def protect(
     adversaries, tables = _suppressed_tables(release, originals, before)
     parts: dict[str, Protected | ProtectedHistory] = {}
     current = dict(originals)
+    same = dict(originals)
     with work.step("Protecting the datasets", len(originals)) as step:
         for name, dataset in originals.items():
-            part = _protected(release, name, dataset, current, before, settings)
-            if part is not None:
-                parts[name] = part
+            for part in _protected(release, name, dataset, current, before, settings):
+                label = name if name not in parts else f"{name} (history)"
+                parts[label] = part
                 current[name] = part.dataset
+                same[name] = taken(same[name], part.kept)
             step.advance()
-    same = {
-        name: taken(original, parts[name].kept) if name in parts else original
-        for name, original in originals.items()
-    }
     _refuse_the_rest(release, current, originals, same, adversaries)
     named = {}
+    # One key for all datasets, so that they can still be linked; it is not kept.
+    key = secrets.token_bytes(32)
     for name in originals:
-        current[name], named[name] = _without_names(release, name, current[name])
+        current[name], named[name] = _without_names(release, name, current[name], key)
     after = _attacked_again(release, current, originals, same, adversaries)
     _require_all(after)
     result = ProtectedRelease(release, before, after, parts, tables, named)
@@ -184,8 +185,8 @@ def _protected(
     current: Mapping[str, Dataset],
     before: Verdict,
     settings: ProtectionTable,
-) -> Protected | ProtectedHistory | None:
-    """A dataset after all that its limits ask for; None if they ask for nothing."""
+) -> Iterator[Protected | ProtectedHistory]:
+    """What is done to a dataset, one after the other, for what its limits ask."""
     failing = {id(outcome.limit) for outcome in before.outcomes if not outcome.held}
     limits = [
         limit
@@ -210,7 +211,7 @@ def _protected(
                 _knows(adversary, dataset),
             )
             limits += [_named(limit, adversary.name) for limit in hers]
-    part: Protected | ProtectedHistory | None = None
+    current_version = dataset
     if any(id(limit) in failing or limit.of_assessment for limit in limits) and _open(
         limits, before
     ):
@@ -227,11 +228,11 @@ def _protected(
             seed=settings.seed,
             attacked=attacked,
         )
-    if histories and _open(
-        [_named(li, a) for a, (_, ls) in histories.items() for li in ls], before
-    ):
-        return _history(dataset if part is None else part.dataset, histories, settings)
-    return part
+        yield part
+        current_version = part.dataset
+    hers = [_named(limit, who) for who, (_, limits) in histories.items() for limit in limits]
+    if histories and _open(hers, before):
+        yield _history(current_version, histories, settings)
 
 
 def _open(limits: Sequence[Limit], before: Verdict) -> bool:
@@ -425,11 +426,9 @@ def _by_who_knows_the_original(
 
 
 def _without_names(
-    release: Release, name: str, dataset: Dataset
+    release: Release, name: str, dataset: Dataset, key: bytes
 ) -> tuple[Dataset, tuple[list[str], list[str]]]:
     """Identifiers removed; those that an attack cannot do without become keyed pseudonyms."""
-    import secrets
-
     needed = {
         getattr(adversary.settings, setting, None)
         for adversary in release.adversaries
@@ -446,12 +445,11 @@ def _without_names(
     named = dataset.dictionary.having("identifier")
     kept = [n for n in named if n in needed | used]
     removed = [n for n in named if n not in kept]
-    linked = any(name in a.datasets and len(a.datasets) > 1 for a in release.adversaries)
-    if kept and not linked:
-        dataset = protection.pseudonyms(dataset, secrets.token_bytes(32), kept)
+    if kept:
+        dataset = protection.pseudonyms(dataset, key, kept)
     if removed and len(removed) < len(dataset.names):
         dataset = dataset.select([n for n in dataset.names if n not in removed])
-    return dataset, (removed, [] if linked else kept)
+    return dataset, (removed, kept)
 
 
 def _model(told: Any) -> str:
