@@ -150,7 +150,8 @@ class Limit:
     def _outcome(
         self, value: Fraction | float, scale: Scale, subject: str, more: Sentence | None = None
     ) -> Outcome:
-        bound = Fraction(str(self.bound))
+        # A figure that is a float is one over five as a float; counts are judged exactly.
+        bound = Fraction(str(self.bound)) if isinstance(value, Fraction) else self.bound
         held = value <= bound if self.at_most is not None else value >= bound
         found, allowed = _told(float(value), self.bound, percent if scale == "share" else number)
         allowed = f"{self.direction} {allowed}"

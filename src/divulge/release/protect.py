@@ -187,7 +187,6 @@ def _protected(
     settings: ProtectionTable,
 ) -> Iterator[Protected | ProtectedHistory]:
     """What is done to a dataset, one after the other, for what its limits ask."""
-    failing = {id(outcome.limit) for outcome in before.outcomes if not outcome.held}
     limits = [
         limit
         for limit in release.limits
@@ -212,9 +211,7 @@ def _protected(
             )
             limits += [_named(limit, adversary.name) for limit in hers]
     current_version = dataset
-    if any(id(limit) in failing or limit.of_assessment for limit in limits) and _open(
-        limits, before
-    ):
+    if _open(limits, before):
         part = protection.protect(
             dataset,
             limits,
