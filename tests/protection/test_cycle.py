@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from divulge import Dataset, Hierarchy, InvalidInput, Limit, datasets, protection, records
+from divulge import Dataset, Hierarchy, InvalidInput, Limit, datasets, protection, read, records
 from divulge.assessment import measures
 from divulge.protection import OutOfReachError
 from divulge.protection.changes import taken
@@ -246,6 +246,22 @@ def test_a_pseudonym_needs_its_key_and_top_coding_its_numbers() -> None:
     assert ">= 100" in coded.to_arrow()["Growth"].to_pylist()
     with pytest.raises(InvalidInput, match="values that are not numbers"):
         protection.capped(companies, "Area", top=1)
+
+
+def test_labels_survive_suppression_and_go_where_values_became_text(tmp_path: Any) -> None:
+    table = pa.table({"age": [1, 1, 2, 3, 3], "sex": [1, 2, 1, 2, 2]})
+    people = Dataset.from_arrow(table, roles={"quasi_identifier": ["age", "sex"]}).describe(
+        {"quasi_identifier": ["age", "sex"]},
+        {"age": Hierarchy.from_pairs([("1", "young"), ("2", "young"), ("3", "old")])},
+        labels={"age": {1: "child", 2: "youth", 3: "adult"}, "sex": {1: "m", 2: "f"}},
+    )
+    p = protection.protect(people, [Limit("k_anonymity", at_least=2)])
+    assert p.levels == {"age": 1}
+    assert p.dataset.dictionary["age"].labels == {}
+    assert p.dataset.dictionary["sex"].labels == {1: "m", 2: "f"}
+    for ending in ("sav", "dta", "xpt", "csv", "parquet"):
+        p.write(f"{tmp_path}/people.{ending}")
+        assert read(f"{tmp_path}/people.{ending}").rows == 5
 
 
 def test_the_mapping_of_values_can_be_exported() -> None:

@@ -29,7 +29,7 @@ from divulge.protection.log import Change, DecisionLog
 from divulge.protection.moves import grid_of, settle
 from divulge.protection.plan import METHODS, Method, Plan, State, plan_of
 from divulge.protection.protected import Protected
-from divulge.protection.recodings import recoded, with_hierarchies
+from divulge.protection.recodings import recoded, with_fitting_labels, with_hierarchies
 from divulge.protection.suppress import hide_until
 from divulge.protection.wish import Order, OutOfReachError, Search, Wish
 from divulge.records.alike import FloatArray, IntArray, classes
@@ -125,7 +125,7 @@ def run_cycle(
     counted = [goal for goal in goals if goal.counts]
     return Protected(
         original=dataset,
-        dataset=released,
+        dataset=with_fitting_labels(released, dataset),
         decisions=log,
         nulls=counted[0].nulls if counted else "maybe",
         limits=tuple(goal.limit for goal in goals),

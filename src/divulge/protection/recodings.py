@@ -102,6 +102,18 @@ def recoded(dataset: Dataset, name: str, column: Column, level: int) -> Dataset:
     return replace(dataset, columns=columns, dictionary=dictionary)
 
 
+def with_fitting_labels(released: Dataset, original: Dataset) -> Dataset:
+    """Labels, and codes that mean missing, are of the original values: texts have none."""
+    attributes = dict(released.dictionary.attributes)
+    for name, column in released.columns.items():
+        told = attributes[name]
+        if column.values.type != original.columns[name].values.type and (
+            told.labels or told.missing
+        ):
+            attributes[name] = replace(told, labels={}, missing=())
+    return replace(released, dictionary=replace(released.dictionary, attributes=attributes))
+
+
 def capped(
     dataset: Dataset, attribute: str, bottom: float | None = None, top: float | None = None
 ) -> Dataset:
@@ -131,7 +143,8 @@ def capped(
         for x, value in zip(numbers, values, strict=True)
     ]  # fmt: skip
     coded = with_values(column, pa.array(texts, pa.string()))
-    return replace(dataset, columns={**dataset.columns, attribute: coded})
+    done = replace(dataset, columns={**dataset.columns, attribute: coded})
+    return with_fitting_labels(done, dataset)
 
 
 def without_identifiers(dataset: Dataset) -> Dataset:
@@ -182,7 +195,8 @@ def pseudonyms(dataset: Dataset, key: bytes, attributes: Iterable[str] | None = 
         for name, told in dataset.dictionary.attributes.items()
     }
     dictionary = replace(dataset.dictionary, attributes=attributes)
-    return replace(dataset, columns=columns, dictionary=dictionary)
+    done = replace(dataset, columns=columns, dictionary=dictionary)
+    return with_fitting_labels(done, dataset)
 
 
 def level_codes(
