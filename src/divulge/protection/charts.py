@@ -78,7 +78,7 @@ def trend(
         alt.Chart(Chart.source(), title=title)
         .mark_line(point=True)
         .encode(
-            x=alt.X(f"{x}:Q", scale=scale, axis=alt.Axis(tickCount=5)),
+            x=alt.X(f"{x}:Q", scale=scale, axis=alt.Axis(values=sorted({r[x] for r in records}))),
             y=alt.Y(f"{y}:Q", scale=scale),
             color=alt.Color(f"{by}:N", title=None),
         )
