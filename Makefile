@@ -61,4 +61,5 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m divulge.events.warm
 	$(BIN)/python -m divulge.tables.warm
 	$(BIN)/python -m divulge.reconstruction.warm
+	$(BIN)/python -m divulge.protection.warm
 	@touch $(READY)

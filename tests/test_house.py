@@ -30,6 +30,7 @@ PAGES_THAT_RUN = [
     "tables.md",
     "matching-attack.md",
     "reconstruction.md",
+    "protection.md",
     "qif.md",
 ]
 

@@ -176,7 +176,8 @@ class Limit:
         subject: str,
         more: tuple[Sentence, ...] = (),
     ) -> Outcome:
-        bound = Fraction(str(self.bound))
+        # A figure that is a float is one over five as a float; counts are judged exactly.
+        bound = Fraction(str(self.bound)) if isinstance(value, Fraction) else self.bound
         held = value <= bound if self.at_most is not None else value >= bound
         found, allowed = _told(float(value), self.bound, percent if scale == "share" else number)
         allowed = f"{self.direction} {allowed}"

@@ -5,18 +5,21 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from divulge import datasets, records
+from divulge import datasets, protection, records
+from divulge.assessment import Limit
 from divulge.assessment.sentence import percent
 from divulge.cli.showing import say
 from divulge.data import Dataset
+from divulge.records.frequencies import Nulls
 from divulge.release import Release
-from divulge.report import check_into
+from divulge.report import check_into, report
 from divulge.report.results import REPORT
 from divulge.work import WholeFiles
 
 RELEASE = "release.toml"
 SWEEP = "sweep.svg"
 PHASES = "phases.svg"
+PROTECTED = "protected.html"
 SWEPT_PUPILS = 50_000
 
 
@@ -39,6 +42,7 @@ def demonstrate(folder: Path, pupils: int) -> None:
     _show_special_companies()
     _show_matching_attack()
     _show_reconstruction(folder)
+    _show_protection(folder)
     say(f"The report is in {folder / REPORT}")
     say(f"Change {folder / RELEASE} and run: divulge check {folder / RELEASE} --out {folder}")
 
@@ -100,6 +104,29 @@ def _show_matching_attack() -> None:
     drawn = tables.suppress(table, 5, 8, resist_matching=True, seed=1)
     say("The same table with a drawn pattern (divulge tables suppress --resist-matching):")
     say(f"{drawn.resistance}\n")
+
+
+def _show_protection(folder: Path) -> None:
+    """The least change that protects, why counting flatters, and what knowing the method tells."""
+    companies = datasets.inflation_and_growth(5_000, balance="U")
+    say("Protecting the companies (divulge protect, divulge suppress):")
+    ways: tuple[Nulls, ...] = ("maybe", "bayes")
+    for nulls in ways:
+        found = protection.suppress(companies, 3, nulls)
+        cells = found.suppressed_cells
+        say(f"- {cells} cells, if a null is taken for {nulls}: {found.explain()[-1]}")
+    report(found, folder / PROTECTED)
+    say(f"What was changed, and why, is in {folder / PROTECTED}")
+    towns = [("Roma", "Center"), ("Milano", "North"), ("Torino", "North")]
+    limit = Limit("k_anonymity", at_least=2, nulls="maybe")
+    paper = datasets.local_suppression_example()
+    small = protection.protect(paper, [limit], is_a={"Area": towns})
+    say("The seven companies again, protected by the cycle:")
+    for sentence in small.decisions.explain():
+        say(f"- {sentence}")
+    audited = protection.audit(small)
+    out = ", ".join(sorted(audited.excluded[0, "Sector"]))
+    say(f"- Who knows the algorithm rules out {out} for the suppressed sector.\n")
 
 
 def make_payments(folder: Path) -> None:

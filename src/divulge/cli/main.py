@@ -14,7 +14,7 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from divulge.cli import events, matching, reconstruct, records, risk, tables
+from divulge.cli import events, matching, protection, reconstruct, records, risk, tables
 from divulge.cli.showing import print_json, say, shown
 
 FINE, LIMIT_FAILS, COULD_NOT_RUN = 0, 1, 2
@@ -145,6 +145,9 @@ app.command()(risk.risk)
 app.command()(risk.suda)
 
 app.command()(reconstruct.reconstruct)
+app.command()(protection.protect)
+app.command()(protection.suppress)
+app.command()(protection.explain)
 
 
 def main() -> NoReturn:

@@ -121,7 +121,7 @@ def risk(
         **dict(_pair(each) for each in setting or ()),
     }
     with conditions(seconds):
-        held = _read(data, dataset, quasi_identifier, weight, household, missing)
+        held = read_records(data, dataset, quasi_identifier, weight, household, missing)
         beside = original or population
         other = read(beside, missing=words) if beside is not None else None
         asked = _question({**given, "knows": quasi_identifier}, 1 + (other is not None))
@@ -177,7 +177,7 @@ def suda(
     from divulge.cli.running import conditions
 
     with conditions(seconds), _resuming(resume):
-        held = _read(data, dataset, quasi_identifier, None, None, missing)
+        held = read_records(data, dataset, quasi_identifier, None, None, missing)
         found = records.suda(held, max_size, sampling_fraction, nulls=nulls)  # type: ignore[arg-type]  # checked there
         said = found.explain()
         said += [
@@ -252,7 +252,7 @@ def _worst(found: Any) -> float:
     return float(highest)
 
 
-def _read(
+def read_records(
     path: Path,
     name: str | None,
     attributes: list[str] | None,

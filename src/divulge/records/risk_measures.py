@@ -25,7 +25,7 @@ from divulge.records.diversity import (
     recursive_l_diversity,
 )
 from divulge.records.equivalence import COUNTS, counting_of, overlaps
-from divulge.records.frequencies import COUNTED, OF_ORIGINAL, SEMANTICS, frequencies
+from divulge.records.frequencies import COUNTED, SEMANTICS, frequencies
 from divulge.records.individual_risk import METHODS, individual_risk, reidentification_risk
 from divulge.records.population_list import LISTED
 from divulge.records.population_models import MODELS, population_uniques
@@ -95,9 +95,6 @@ class RiskMeasure:
         for name in self.needs:
             if name not in limit.options:
                 yield Problem(name, f"is missing; {self.name} cannot be taken without it.")
-        if limit.options.get("nulls") in OF_ORIGINAL and "original" not in limit.options:
-            message = f'nulls = "{limit.options["nulls"]}" takes the values before protection.'
-            yield Problem("original", f"is missing; {message}")
 
     def of(self, dataset: Dataset, limit: Limit) -> Measurement:
         """The measure, and how many records fail the bound."""

@@ -1,12 +1,14 @@
 """A release: its datasets, adversaries and limits in one file; checking it gives a verdict."""
 
 from divulge.release.drafting import Draft, draft, write_draft
+from divulge.release.protect import ProtectedRelease
 from divulge.release.release import Release
 from divulge.release.schemas import release_schema, result_schema
 from divulge.release.verdict import Verdict
 
 __all__ = [
     "Draft",
+    "ProtectedRelease",
     "Release",
     "Verdict",
     "draft",

@@ -5,30 +5,51 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from divulge import work
-from divulge.assessment import Assessment, Limit, Outcome, attacks, measures
+from divulge.assessment import Adversary, Assessment, Limit, Outcome, attacks, measures
 from divulge.data import Dataset
+from divulge.protection.goals import goals_of
+from divulge.records.frequencies import OF_ORIGINAL
 from divulge.release.release import Release
 from divulge.release.verdict import Verdict
 
 
 def check(release: Release) -> Verdict:
     """The verdict on a release."""
-    datasets = {name: plan.read() for name, plan in release.datasets.items()}
+    return check_data(release, {name: plan.read() for name, plan in release.datasets.items()})
+
+
+def check_data(
+    release: Release,
+    datasets: Mapping[str, Dataset],
+    adversaries: Sequence[Adversary] | None = None,
+    originals: Mapping[str, Dataset] | None = None,
+) -> Verdict:
+    """The verdict on a release with other data (or other adversaries) than its own.
+
+    `originals` are the same records before protection: what an adversary who knows her victim
+    knows, for limits that count what is compatible with it.
+    """
     assessments = []
-    with work.step("Attacking", len(release.adversaries)) as step:
-        for adversary in release.adversaries:
+    chosen = release.adversaries if adversaries is None else adversaries
+    with work.step("Attacking", len(chosen)) as step:
+        for adversary in chosen:
             attack = attacks()[adversary.attack]
             seen = [datasets[name] for name in adversary.datasets]
             assessments.append(attack.run(adversary.settings, seen).named(adversary.name))
             step.advance()
     outcomes = [
-        outcome for limit in release.limits for outcome in _judged(limit, assessments, datasets)
+        outcome
+        for limit in release.limits
+        for outcome in _judged(limit, assessments, datasets, originals or {})
     ]
     return Verdict(release, datasets, tuple(assessments), tuple(outcomes))
 
 
 def _judged(
-    limit: Limit, assessments: Sequence[Assessment], datasets: Mapping[str, Dataset]
+    limit: Limit,
+    assessments: Sequence[Assessment],
+    datasets: Mapping[str, Dataset],
+    originals: Mapping[str, Dataset],
 ) -> Iterator[Outcome]:
     """A limit that names nobody holds for everybody."""
     if limit.of_assessment:
@@ -40,5 +61,10 @@ def _judged(
     others = limit.others.values()
     for name, dataset in datasets.items():
         # What a limit compares with (a population, the original) is not itself limited by it.
-        if limit.dataset == name or (limit.dataset is None and name not in others):
+        if limit.dataset != name and (limit.dataset is not None or name in others):
+            continue
+        if name in originals and limit.options.get("nulls") in OF_ORIGINAL:
+            [goal] = goals_of(dataset, [limit.seeing(datasets)])
+            yield goal.standing(dataset, originals[name]).outcome
+        else:
             yield limit.judge_measurement(measure.of(dataset, limit.seeing(datasets)), name)

@@ -27,11 +27,13 @@ from divulge.release.settings import (
     DatasetTable,
     HierarchyTable,
     LimitTable,
+    ProtectionTable,
     ReleaseTable,
 )
 from divulge.work import DivulgeError, InvalidInput, Problems
 
 if TYPE_CHECKING:
+    from divulge.release.protect import ProtectedRelease
     from divulge.release.verdict import Verdict
 
 
@@ -71,6 +73,7 @@ class Release:
     adversaries: Sequence[Adversary]
     limits: Sequence[Limit]
     methods: Sequence[str] = ()
+    protection: ProtectionTable | None = None
     rules: Sequence[Path] = field(default=())
 
     @classmethod
@@ -124,6 +127,24 @@ class Release:
 
         return check(self)
 
+    def protect(
+        self, out: Path | str | None = None, overwrite: bool = False, values: bool = False
+    ) -> ProtectedRelease:
+        """Change the data until every limit holds, attack them again, and write what may go out.
+
+        Args:
+            out: a folder for the protected data, the log of decisions, the result and the report;
+                nothing is written if it is not given, or if anything goes wrong.
+            overwrite: whether files in the folder may be replaced (the originals never are).
+            values: whether the log says what values were.
+
+        Raises:
+            OutOfReachError: if a limit cannot be reached, with what would be needed.
+        """
+        from divulge.release.protect import protect
+
+        return protect(self, out, overwrite, values)
+
 
 class _Loader:
     """Turns tables into a release, noting every problem on the way instead of stopping."""
@@ -147,6 +168,7 @@ class _Loader:
             [adversary for adversary in adversaries if adversary is not None],
             [limit for limit in limits if limit is not None],
             tuple(self.tables.protection.methods) if self.tables.protection else (),
+            self._protection(),
             self._rules(),
         )
 
@@ -287,6 +309,21 @@ class _Loader:
             elif name == table.dataset:
                 self.problems.add(f"{place}, {option}", "names the dataset that is limited.")
         return limit
+
+    def _protection(self) -> ProtectionTable | None:
+        table = self.tables.protection
+        if table is None:
+            return None
+        everywhere = sorted({name for names in self.names.values() for name in names})
+        for setting in ("never", "importance"):
+            given = getattr(table, setting)
+            found = problems_with_names(setting, given, everywhere, "no dataset of the release")
+            for problem in found:
+                message = f'no dataset has an attribute "{problem.value}".'
+                self.problems.add(f"protection, {setting}", message, problem.value, everywhere)
+        if any(figure <= 0 for figure in table.importance.values()):
+            self.problems.add("protection, importance", "holds a figure that is not above 0.")
+        return table
 
     def _rules(self) -> tuple[Path, ...]:
         files = (

@@ -93,6 +93,8 @@ def result_schema() -> dict[str, Any]:
         assessments={"type": "array", "items": assessment},
         limits={"type": "array", "items": limit},
     )
+    # Only where the release was protected: what was done to each dataset.
+    whole["properties"]["protection"] = {"type": "object"}
     return {"$schema": _DRAFT, "title": "Divulge result", **whole}
 
 

@@ -99,6 +99,25 @@ class ProtectionTable(_Table):
     """How the data may be changed where a limit does not hold."""
 
     methods: list[Literal["recode", "suppress"]] = Field(description="In the order of trial.")
+    never: Names = Field([], description="Attributes that must not be touched.")
+    importance: dict[str, Number] = Field(
+        default_factory=dict, description="By attribute how dear it is; 1 if not given."
+    )
+    order: Literal["weight", "risk", "given", "random"] = Field(
+        "weight", description="Which record first: least weight, highest risk, ..."
+    )
+    local: bool = Field(False, description="Make single records coarser, not whole columns.")
+    suppression_limit: float = Field(
+        0.05, ge=0, le=1, description="The share of records that recoding may leave at risk."
+    )
+    out_of_reach: Literal["raise", "remove"] = Field(
+        "raise", description="Whom no method helps: an error, or removed."
+    )
+    histories: list[Literal["time", "item", "rare", "basket", "sample"]] = Field(
+        ["time", "item", "rare", "basket", "sample"],
+        description="What may be done to histories.",
+    )
+    seed: int | None = Field(None, description="Of random choices; keep it secret.")
 
 
 class RulesTable(_Table):

@@ -14,7 +14,7 @@ from divulge.report.page import report
 from divulge.report.results import check_into, write_results
 
 if TYPE_CHECKING:
-    from divulge.release import Verdict
+    from divulge.report.page import Reported
 
 __all__ = ["check_into", "report", "write_results"]
 
@@ -22,9 +22,9 @@ __all__ = ["check_into", "report", "write_results"]
 class _CallablePackage(ModuleType):
     """The public call has the name of this floor of the house, so the package answers to it."""
 
-    def __call__(self, verdict: Verdict, path: Path | str) -> None:
+    def __call__(self, found: Reported, path: Path | str) -> None:
         """Write a report."""
-        report(verdict, path)
+        report(found, path)
 
 
 sys.modules[__name__].__class__ = _CallablePackage

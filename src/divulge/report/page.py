@@ -6,7 +6,7 @@ import datetime as dt
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from divulge.assessment.sentence import number, percent
 from divulge.work import version, whole_file
@@ -15,13 +15,23 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from divulge.assessment import Details
+    from divulge.protection import Protected
+    from divulge.release import ProtectedRelease, Verdict
+
+# A page is read by people: the log has all decisions.
+MOST_DECISIONS = 50
+
+Reported: TypeAlias = "Verdict | ProtectedRelease | Protected"
+"""What a report can be written of."""
+
+
+def report(found: Reported, path: Path | str) -> None:
+    """Write the report of a verdict or a protection as one HTML file; it needs nothing outside."""
     from divulge.release import Verdict
 
-
-def report(verdict: Verdict, path: Path | str) -> None:
-    """Write the report of a verdict as one HTML file that needs nothing from outside."""
+    text = page(found) if isinstance(found, Verdict) else protection_page(found)
     with whole_file(path) as part:
-        part.write_text(page(verdict), encoding="utf-8")
+        part.write_text(text, encoding="utf-8")
 
 
 def page(verdict: Verdict) -> str:
@@ -37,13 +47,40 @@ def page(verdict: Verdict) -> str:
     )
 
 
+def protection_page(found: ProtectedRelease | Protected) -> str:
+    """The report of a protection as HTML text."""
+    from divulge.protection import Protected
+    from divulge.protection.log import in_words
+
+    if isinstance(found, Protected):
+        title, parts = found.original.name, {found.original.name: found}
+        others, verdicts = {}, None
+    else:
+        title, parts = found.release.path.name, dict(found.records)
+        others = {name: part for name, part in found.parts.items() if name not in parts}
+        verdicts = (found.before, found.after)
+    return _template("protection.html.jinja").render(
+        in_words=in_words,
+        title=title,
+        sentences=found.explain(),
+        parts=parts,
+        others=others,
+        charts={name: _picture(part.chart()) for name, part in parts.items()},
+        verdicts=verdicts,
+        shown=MOST_DECISIONS,
+        style=_resource("report.css"),
+        version=version(),
+        made=dt.datetime.now(tz=dt.UTC).date().isoformat(),
+    )
+
+
 @lru_cache
-def _template() -> Template:
+def _template(name: str = "report.html.jinja") -> Template:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters.update(percent=percent, number=number)
-    return environment.from_string(_resource("report.html.jinja"))
+    return environment.from_string(_resource(name))
 
 
 def _resource(name: str) -> str:

@@ -1,0 +1,257 @@
+"""What a limit asks of each record: who is at risk, and how much.
+
+A limit judges a whole dataset; protection must know which records keep it from holding. Limits
+that count (`k_anonymity`, `smallest_frequency`), risks of records, measures of classes, and
+figures of an adversary's attack all come down to the same: a risk per record, and who is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, inf
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge import records
+from divulge.assessment import Assessment, Limit, Measurement, Outcome
+from divulge.data import Dataset
+from divulge.records.alike import FloatArray
+from divulge.records.class_measure import ClassMeasure
+from divulge.records.frequencies import OF_ORIGINAL, Nulls
+from divulge.records.record_risk import RecordRisk
+from divulge.work import Problems
+
+AVERAGES = ("global_risk", "marketer_risk")
+"""Limits on the mean of a risk, not on the highest."""
+
+BoolArray = npt.NDArray[np.bool_]
+Attacked = Callable[[Dataset], Assessment]
+"""An attack on a dataset, ready to be run."""
+
+COUNTS = ("k_anonymity", "smallest_frequency")
+OF_RECORDS: Mapping[str, Callable[..., RecordRisk]] = {
+    "individual_risk": records.individual_risk,
+    "global_risk": records.individual_risk,
+    "reidentification_risk": records.reidentification_risk,
+    "household_risk": records.household_risk,
+    "prosecutor_risk": records.prosecutor_risk,
+    "journalist_risk": records.journalist_risk,
+    "disclosure_risk": records.disclosure_risk,
+    "marketer_risk": records.prosecutor_risk,
+    "dis_suda": lambda dataset, **options: records.suda(dataset, **options).risk(),
+}
+OF_CLASSES: Mapping[str, Callable[..., ClassMeasure]] = {
+    "k_map": records.k_map,
+    "distinct_l_diversity": records.distinct_l_diversity,
+    "entropy_l_diversity": records.entropy_l_diversity,
+    "recursive_l_diversity": records.recursive_l_diversity,
+    "t_closeness": records.t_closeness,
+    "beta_likeness": records.beta_likeness,
+}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a dataset stands to a limit."""
+
+    outcome: Outcome
+    risk: FloatArray
+    """Of each record, 0 to 1."""
+    at_risk: BoolArray
+    """Who keeps the limit from holding; nobody if it holds."""
+
+    @property
+    def held(self) -> bool:
+        """Whether the limit holds."""
+        return self.outcome.held
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One limit, and all that is needed to see who stands in its way."""
+
+    limit: Limit
+    among: tuple[str, ...]
+    attacked: Attacked | None = None
+    links: Any = None
+    on: str | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether it counts records that look alike."""
+        return self.limit.measure in COUNTS
+
+    @property
+    def nulls(self) -> Nulls:
+        """What a null may stand for when records are counted."""
+        given: Nulls = self.limit.options.get("nulls", "maybe")
+        return given
+
+    @property
+    def of_classes(self) -> bool:
+        """Whether whole classes are judged, in which a null is a value of its own."""
+        return self.limit.measure in OF_CLASSES or self.limit.of_assessment
+
+    @property
+    def rule(self) -> str:
+        """The limit in short."""
+        whose = f" of {self.limit.adversary}" if self.limit.adversary else ""
+        of = f" of {self.limit.attribute}" if self.limit.attribute else ""
+        nulls = f" ({self.nulls})" if self.counts else ""
+        bound = f"{self.limit.direction} {self.limit.bound:g}"
+        return f"{self.limit.measure}{of}{whose} {bound}{nulls}"
+
+    def standing(self, dataset: Dataset, original: Dataset) -> Standing:
+        """How a dataset stands; `original` holds the same records as they were."""
+        if self.limit.of_assessment:
+            return self._of_attack(dataset)
+        if self.counts:
+            return self._of_counts(dataset, original)
+        options = dict(self.limit.options)
+        options.pop("original", None)  # as it was given it has all records, also removed ones
+        if self.nulls in OF_ORIGINAL:
+            options["original"] = original
+        if self.limit.measure in OF_CLASSES:
+            if self.limit.attribute is not None:
+                options["attribute"] = self.limit.attribute
+            found = OF_CLASSES[self.limit.measure](dataset, **options)
+            over = found.values < self.limit.bound if found.worst == "lowest" else (
+                found.values > self.limit.bound
+            )  # fmt: skip
+            outcome = self.limit.judge_measurement(Measurement(found.value, "count"), dataset.name)
+            return Standing(outcome, _as_risk(found), over)
+        return self._of_records(dataset, options)
+
+    def _of_counts(self, dataset: Dataset, original: Dataset) -> Standing:
+        given = original if self.nulls in OF_ORIGINAL else None
+        found = records.frequencies(dataset, self.nulls, among=self.among, original=given)
+        over = found.sample < self.limit.bound - 1e-9
+        # A weighed count may lack the last digit of what it is.
+        value = found.smallest if np.any(over) else max(found.smallest, self.limit.bound)
+        outcome = self.limit.judge_measurement(Measurement(value, "count"), dataset.name)
+        return Standing(outcome, 1 / np.maximum(found.sample, 1.0), over)
+
+    def _of_records(self, dataset: Dataset, options: Mapping[str, Any]) -> Standing:
+        risk = OF_RECORDS[self.limit.measure](dataset, **options)
+        if self.links is not None:
+            risk = records.cluster_risk(risk, self.links, self.on)
+        if self.limit.measure in AVERAGES:
+            held = risk.average <= self.limit.bound
+            # What is above this threshold is too much for the average.
+            over = risk.values > (1.0 if held else risk.threshold_for(self.limit.bound))
+            value = risk.average
+        else:
+            over, value = risk.values > self.limit.bound, risk.highest
+        outcome = self.limit.judge_measurement(Measurement(value, "share"), dataset.name)
+        return Standing(outcome, risk.values, over)
+
+    def _of_attack(self, dataset: Dataset) -> Standing:
+        assert self.attacked is not None  # noqa: S101  # a goal of an adversary has her attack
+        assessment = self.attacked(dataset)
+        outcome = self.limit.judge(assessment)
+        risk = assessment.risk()
+        over = np.zeros(risk.size, np.bool_)
+        if not outcome.held:
+            over[self._most_at_risk(assessment, risk)] = True
+        return Standing(outcome, risk, over)
+
+    def _most_at_risk(self, assessment: Assessment, risk: FloatArray) -> npt.NDArray[np.int64]:
+        """As many of the records at the highest risk as stand between the limit and what is."""
+        if self.limit.measure.startswith("deterministic"):
+            certain = np.flatnonzero(risk >= 1 - 1e-12)
+            excess = certain.size
+            if self.limit.measure in ("deterministic.posterior", "deterministic.count"):
+                share = self.limit.measure == "deterministic.posterior"
+                allowed = self.limit.bound * (assessment.secrets if share else 1)
+                excess = ceil(float(assessment.certain.posterior) - allowed - 1e-9)
+            return certain[: max(1, excess)] if certain.size else np.flatnonzero(risk > 0)[:1]
+        order = np.argsort(-risk, kind="stable")
+        return order[: max(1, int((risk > 0.5 * risk.max()).sum()))]
+
+
+def _as_risk(found: ClassMeasure) -> FloatArray:
+    values = found.values
+    if found.worst == "lowest":
+        return 1 / np.maximum(values, 1.0)
+    return np.clip(values / (1 + values) if found.measure == "beta_likeness" else values, 0, 1)
+
+
+def lowers(limit: Limit) -> bool:
+    """Whether there is a method that can make a limit hold; others are only judged."""
+    return limit.of_assessment or limit.measure in (*COUNTS, *OF_RECORDS, *OF_CLASSES)
+
+
+def goals_of(
+    dataset: Dataset,
+    limits: Sequence[Limit],
+    attacked: Mapping[str | None, tuple[Attacked, Sequence[str]]] | None = None,
+    links: Any = None,
+    on: str | None = None,
+) -> list[Goal]:
+    """The goals of some limits, checked for sense together.
+
+    A limit of an adversary without an attack is taken of somebody who knows all
+    quasi-identifiers and seeks the record (CRS).
+    """
+    problems = Problems(f'protection of "{dataset.name}"')
+    if not limits:
+        problems.add("limits", "holds none; say what must hold.")
+    goals = []
+    for place, limit in enumerate(limits, start=1):
+        where = f"limit {place}"
+        among: Iterable[str] | None = limit.options.get("among")
+        if limit.of_assessment:
+            run, knows = (attacked or {}).get(limit.adversary, (None, ()))
+            if run is None:
+                knows = dataset.attributes(None, "knows")
+                run = _crs(list(knows))
+            if limit.measure.endswith(".prior"):
+                message = f"{limit.measure} is known before the release; nothing can change it."
+                problems.add(where, message)
+            if limit.at_least is not None:
+                problems.add(where, "wants an adversary to learn something; give at_most.")
+            goals.append(Goal(limit, tuple(knows), run))
+            continue
+        if not lowers(limit):
+            message = f"{limit.measure} has no risk per record; no method of protection lowers it."
+            problems.add(where, message)
+            continue
+        goals.append(Goal(limit, tuple(dataset.attributes(among, "among")), None, links, on))
+    _contradictions(dataset, goals, problems)
+    problems.raise_any()
+    return goals
+
+
+def _crs(knows: list[str]) -> Attacked:
+    return lambda dataset: records.attack(dataset, "CRS", knows=knows)
+
+
+def _contradictions(dataset: Dataset, goals: Sequence[Goal], problems: Problems) -> None:
+    """Limits that no data of this kind can keep, or not together."""
+    for goal in goals:
+        limit = goal.limit
+        if goal.counts and limit.bound > dataset.rows:
+            message = f"{limit.bound:g} records cannot look alike: there are {dataset.rows:,}."
+            problems.add(limit.measure, message)
+        if limit.measure.endswith("l_diversity") and limit.attribute is not None:
+            kinds = len(dataset.columns[limit.attribute].values) if (
+                limit.attribute in dataset.names) else inf  # fmt: skip
+            if limit.bound > kinds + dataset.columns[limit.attribute].has_missing:
+                message = f'"{limit.attribute}" has {kinds} values; {limit.bound:g} cannot be.'
+                problems.add(limit.measure, message)
+    ranges: dict[tuple[Any, ...], list[float]] = {}
+    for goal in goals:
+        limit = goal.limit
+        key = (limit.measure, limit.adversary, limit.attribute, str(limit.options))
+        low, high = ranges.setdefault(key, [-inf, inf])
+        ranges[key] = [
+            max(low, -inf if limit.at_least is None else limit.at_least),
+            min(high, inf if limit.at_most is None else limit.at_most),
+        ]
+    for key, (low, high) in ranges.items():
+        if low > high:
+            message = f"cannot be at least {low:g} and at most {high:g}."
+            problems.add(str(key[0]), message)

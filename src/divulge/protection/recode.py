@@ -1,0 +1,131 @@
+"""Recoding to limits: which level of each attribute, so that few enough records are at risk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from math import prod
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from divulge import work
+from divulge.assessment import Limit
+from divulge.data import Dataset
+from divulge.protection.climbing import at_risk_of, recoded_to
+from divulge.protection.cycle import run_cycle
+from divulge.protection.goals import Goal, goals_of
+from divulge.protection.plan import Plan, State, plan_of
+from divulge.protection.protected import Protected
+from divulge.protection.recodings import one_coarser, with_hierarchies
+from divulge.protection.utility import leaf_shares
+from divulge.work import InvalidInput, Problem
+
+LevelSearch: TypeAlias = Literal["optimal", "climb"]
+
+# Up to so many combinations of levels, all of them are tried.
+MOST_COMBINATIONS = 1_000
+
+
+def recode(
+    dataset: Dataset,
+    limits: Sequence[Limit],
+    suppression_limit: float = 0.05,
+    utility: Literal["loss"] = "loss",
+    search: LevelSearch = "optimal",
+    local: bool = False,
+    is_a: Mapping[str, Any] | None = None,
+    never: str | Iterable[str] = (),
+    importance: Mapping[str, float] | None = None,
+    suppress: bool = True,
+) -> Protected:
+    """Make attributes coarser until the limits hold; suppress what is left of the records at risk.
+
+    Args:
+        dataset: the records, with hierarchies in their dictionary or in `is_a`.
+        limits: what must hold.
+        suppression_limit: the share of records that may still be at risk after recoding, and is
+            then suppressed.
+        utility: what is kept as high as can be: the least `loss`.
+        search: `optimal` tries all combinations of levels while they are few, and says so in
+            `proved`; else, and with `climb`, one level after the other is climbed.
+        local: whether single records are made coarser, instead of whole columns.
+        is_a: more hierarchies, as in `protect`.
+        never: attributes that must not be touched.
+        importance: by attribute, how dear it is.
+        suppress: whether what is left may be suppressed; else recoding alone must do.
+
+    >>> import divulge as dv
+    >>> companies = dv.datasets.local_suppression_example()
+    >>> area = [("Roma", "Center"), ("Milano", "North"), ("Torino", "North")]
+    >>> p = recode(
+    ...     companies, [dv.Limit("k_anonymity", at_least=2)], 0.2, is_a={"Area": area}
+    ... )
+    >>> p.levels, p.proved
+    ({'Area': 1}, True)
+    """
+    for place, given, allowed in (
+        ("utility", utility, ("loss",)),
+        ("search", search, ("optimal", "climb")),
+    ):
+        if given not in allowed:
+            problem = Problem(place, f'"{given}" is not one of them.', str(given), allowed)
+            raise InvalidInput("recode", [problem])
+    described = with_hierarchies(dataset, is_a or {})
+    methods: tuple[Any, ...] = ("recode", "suppress") if suppress else ("recode",)
+    plan = plan_of(
+        described, methods, never, importance, "weight", local, suppression_limit, "raise",
+        "fewest", None,
+    )  # fmt: skip
+    goals = goals_of(described, limits)
+    if search == "optimal" and not local:
+        levels = _best_levels(described, goals, plan)
+        if levels is not None:
+            return replace(run_cycle(described, goals, plan, levels), proved=True)
+    return run_cycle(described, goals, plan)
+
+
+def _best_levels(dataset: Dataset, goals: Sequence[Goal], plan: Plan) -> dict[str, int] | None:
+    """The levels with the least loss at which few enough are at risk; None if too many to try."""
+    among = list(dict.fromkeys(name for goal in goals for name in goal.among))
+    heights = {}
+    for name in among:
+        hierarchy = dataset.dictionary[name].hierarchy
+        if hierarchy is not None and name not in plan.never:
+            heights[name] = hierarchy.height
+    if not heights or prod(height + 1 for height in heights.values()) > MOST_COMBINATIONS:
+        return None
+    allowed = plan.suppression_limit if "suppress" in plan.methods else 0.0
+    state = State(dataset, dataset, np.arange(dataset.rows), [], {})
+    dear = {
+        (name, level): _loss(dataset, name, level)
+        for name, height in heights.items()
+        for level in range(height + 1)
+    }
+    choices = sorted(
+        product(*(range(height + 1) for height in heights.values())),
+        key=lambda levels: sum(
+            plan.importance.get(name, 1.0) * dear[name, level]
+            for name, level in zip(heights, levels, strict=True)
+        ),
+    )
+    with work.step("Trying combinations of levels", len(choices)) as step:
+        for levels in choices:
+            # The first that does is the best: they are tried from the least loss up.
+            chosen = dict(zip(heights, levels, strict=True))
+            trial = recoded_to(dataset, chosen)
+            if float(at_risk_of(state, goals, trial).mean()) <= allowed:
+                return chosen
+            step.advance()
+    return None
+
+
+def _loss(dataset: Dataset, name: str, level: int) -> float:
+    hierarchy = dataset.dictionary[name].hierarchy
+    assert hierarchy is not None  # noqa: S101  # only such attributes are asked about
+    column = one_coarser(dataset.columns[name], hierarchy, level)
+    share, domain = leaf_shares(dataset, column, name)
+    if domain < 2:
+        return 0.0
+    return (float(share[column.codes].mean()) - 1 / domain) / (1 - 1 / domain)

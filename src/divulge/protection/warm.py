@@ -1,0 +1,18 @@
+"""Compile the kernels ahead of time: `python -m divulge.protection.warm`, once, at set-up."""
+
+from __future__ import annotations
+
+
+def warm() -> None:
+    """Suppress a few cells in every way, so that no later process waits for a compiler."""
+    from divulge import datasets
+    from divulge.protection.suppress import suppress
+
+    companies = datasets.inflation_and_growth(200, balance="V")
+    suppress(companies, 3)
+    suppress(companies, 3, "known", cells_per_record=1)
+    suppress(companies, 3, search="cycle")
+
+
+if __name__ == "__main__":
+    warm()

@@ -1,0 +1,480 @@
+"""Protecting a release: each dataset as its limits ask, everything attacked again, then written.
+
+Datasets of records are recoded and suppressed, histories made coarser, tables suppressed. Where no
+method lowers an attack, what is said is which change of the release would. The data that go out
+are attacked anew by every adversary, those who know the original included; only if every limit
+holds is anything written, all of it or nothing, and never over an original.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from divulge import protection, records, work
+from divulge.assessment import Adversary, Assessment, Chart, Limit, Sentence, attacks
+from divulge.data import Dataset
+from divulge.data.dictionary import as_names
+from divulge.protection import OutOfReachError, Protected, ProtectedHistory
+from divulge.protection.changes import taken
+from divulge.protection.goals import lowers
+from divulge.release.check import check_data
+from divulge.release.release import Release
+from divulge.release.settings import ProtectionTable
+from divulge.release.verdict import Verdict
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+Attacked = Callable[[Dataset], Assessment]
+
+# The settings of an attack that name an identifier it cannot do without.
+NEEDED = ("user", "on", "contributor", "truth", "event")
+
+
+@dataclass(frozen=True, repr=False)
+class ProtectedRelease:
+    """A protected release: the verdict before and after, and every decision in between."""
+
+    release: Release
+    before: Verdict
+    after: Verdict
+    parts: Mapping[str, Protected | ProtectedHistory]
+    tables: Mapping[str, Any] = field(default_factory=dict)
+    identifiers: Mapping[str, tuple[Sequence[str], Sequence[str]]] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every limit holds now."""
+        return self.after.passed
+
+    @property
+    def datasets(self) -> Mapping[str, Dataset]:
+        """The data that may go out."""
+        return self.after.datasets
+
+    @property
+    def published(self) -> list[str]:
+        """The datasets that go out: not a register, a population or an original beside them."""
+        beside: set[str] = set()
+        for adversary in self.release.adversaries:
+            told = adversary.settings
+            if adversary.attack in ("linkage", "risk"):
+                beside |= set(adversary.datasets[1:])
+            elif adversary.attack == "events" and told.released:
+                beside.add(adversary.datasets[0])
+            elif adversary.attack == "records" and _model(told)[1] == "M":
+                beside.add(adversary.datasets[-1])
+        return [name for name in self.datasets if name not in beside]
+
+    @property
+    def suppressed_cells(self) -> int:
+        """How many cells were suppressed in all datasets."""
+        return sum(p.suppressed_cells for p in self.records.values())
+
+    @property
+    def records(self) -> Mapping[str, Protected]:
+        """The datasets of records that were protected, by name."""
+        return {name: p for name, p in self.parts.items() if isinstance(p, Protected)}
+
+    @property
+    def decisions(self) -> list[Any]:
+        """Every decision on records, dataset after dataset."""
+        return [decision for p in self.records.values() for decision in p.decisions]
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        """What was done to each dataset."""
+        said: list[Sentence] = []
+        for name, part in self.parts.items():
+            said.append(Sentence("divulge.release", "protected.dataset", {"dataset": name}))
+            said += part.sentences() if isinstance(part, Protected) else part.sentences
+        for name, found in self.tables.items():
+            cells = int(found.pattern.sum())
+            values = {"adversary": name, "cells": cells}
+            said.append(Sentence("divulge.release", "protected.table", values))
+        for name, (removed, replaced) in self.identifiers.items():
+            if removed:
+                values = {"dataset": name, "names": list(removed)}
+                said.append(Sentence("divulge.release", "protected.removed", values))
+            if replaced:
+                values = {"dataset": name, "names": list(replaced)}
+                said.append(Sentence("divulge.release", "protected.pseudonyms", values))
+        if not self.parts and not self.tables:
+            said.append(Sentence("divulge.release", "protected.nothing"))
+        return said
+
+    def explain(self) -> list[str]:
+        """What was done, in sentences."""
+        return [str(sentence) for sentence in self.sentences]
+
+    def chart(self) -> Chart:
+        """All adversaries after protection."""
+        return self.after.chart()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict after protection, and what was done to each dataset."""
+        return {
+            **self.after.to_dict(),
+            "protection": {
+                "passed_before": self.before.passed,
+                "sentences": self.explain(),
+                "datasets": {name: part.to_dict() for name, part in self.parts.items()},
+            },
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self.explain())
+
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group
+        from rich.text import Text
+
+        return Group(Text(str(self)), Text(), self.after.__rich__())
+
+    def __repr__(self) -> str:
+        return (
+            f"ProtectedRelease({self.release.path.name}: {self.suppressed_cells:,} cells "
+            f"suppressed in {len(self.parts)} datasets)"
+        )
+
+
+def protect(
+    release: Release, out: Path | str | None = None, overwrite: bool = False, values: bool = False
+) -> ProtectedRelease:
+    """Protect a release and, if a folder is given, write what may go out."""
+    from divulge.release.writing import check_folder, write_protected
+
+    if out is not None:
+        check_folder(release, Path(out), overwrite)
+    originals = {name: plan.read() for name, plan in release.datasets.items()}
+    settings = release.protection or ProtectionTable(methods=["recode", "suppress"])
+    parts: dict[str, Protected | ProtectedHistory] = {}
+    current = dict(originals)
+    same = {name: _known(release, name, originals) for name in originals}
+    before = check_data(release, originals, originals=same)
+    adversaries, tables = _suppressed_tables(release, originals, before)
+    with work.step("Protecting the datasets", len(originals)) as step:
+        for name, dataset in originals.items():
+            known = same[name]
+            for part in _protected(release, name, dataset, known, current, before, settings):
+                label = name if name not in parts else f"{name} (history)"
+                parts[label] = part
+                current[name] = part.dataset
+                same[name] = taken(same[name], part.kept)
+            step.advance()
+    _refuse_the_rest(release, current, originals, same, adversaries)
+    named = {}
+    # One key for all datasets, so that they can still be linked; it is not kept.
+    key = secrets.token_bytes(32)
+    for name in originals:
+        current[name], named[name] = _without_names(release, name, current[name], key)
+    after = _attacked_again(release, current, originals, same, adversaries)
+    _require_all(after)
+    result = ProtectedRelease(release, before, after, parts, tables, named)
+    if out is not None:
+        write_protected(result, Path(out), values)
+    return result
+
+
+def _known(release: Release, name: str, originals: Mapping[str, Dataset]) -> Dataset:
+    """A dataset as an adversary knows it: what its limits name as the original, or itself."""
+    for limit in release.limits:
+        if limit.dataset in (None, name) and "original" in limit.others:
+            named = originals[limit.others["original"]]
+            if named.rows == originals[name].rows:
+                return named
+    return originals[name]
+
+
+def _protected(
+    release: Release,
+    name: str,
+    dataset: Dataset,
+    known: Dataset,
+    current: Mapping[str, Dataset],
+    before: Verdict,
+    settings: ProtectionTable,
+) -> Iterator[Protected | ProtectedHistory]:
+    """What is done to a dataset, one after the other, for what its limits ask."""
+    compared_with = {other for limit in release.limits for other in limit.others.values()}
+    limits = [
+        limit.seeing(current)
+        for limit in release.limits
+        if not limit.of_assessment
+        and lowers(limit)
+        and (limit.dataset == name or (limit.dataset is None and name not in compared_with))
+    ]
+    attacked: dict[str | None, tuple[Attacked, Sequence[str]]] = {}
+    histories = {}
+    for adversary in release.adversaries:
+        hers = [
+            limit
+            for limit in release.limits
+            if limit.of_assessment and limit.adversary in (None, adversary.name)
+        ]
+        if not hers or adversary.datasets[0] != name:
+            continue
+        if adversary.attack == "events" and not adversary.settings.released:
+            histories[adversary.name] = (adversary, hers)
+        elif _by_record(before, adversary, dataset):
+            attacked[adversary.name] = (
+                _attack_on(adversary, current),
+                _knows(adversary, dataset),
+            )
+            limits += [_named(limit, adversary.name) for limit in hers]
+    current_version = dataset
+    if _open(limits, before):
+        part = protection.protect(
+            dataset,
+            limits,
+            tuple(settings.methods),
+            never=[n for n in settings.never if n in dataset.names],
+            importance={n: v for n, v in settings.importance.items() if n in dataset.names},
+            order=settings.order,
+            local=settings.local,
+            suppression_limit=settings.suppression_limit,
+            out_of_reach=settings.out_of_reach,
+            seed=settings.seed,
+            attacked=attacked,
+            original=known,
+        )
+        yield part
+        current_version = part.dataset
+    hers = [_named(limit, who) for who, (_, limits) in histories.items() for limit in limits]
+    if histories and _open(hers, before):
+        yield _history(current_version, histories, settings)
+
+
+def _open(limits: Sequence[Limit], before: Verdict) -> bool:
+    """Whether some of these limits did not hold."""
+    failing = [outcome for outcome in before.outcomes if not outcome.held]
+    return any(
+        limit.measure == outcome.limit.measure
+        and limit.bound == outcome.limit.bound
+        and (not limit.of_assessment or limit.adversary == outcome.subject)
+        for limit in limits
+        for outcome in failing
+    )
+
+
+def _named(limit: Limit, adversary: str) -> Limit:
+    return Limit(limit.measure, limit.at_most, limit.at_least, adversary, **limit.options)
+
+
+def _by_record(before: Verdict, adversary: Adversary, dataset: Dataset) -> bool:
+    """Whether an attack tells the risk of each record of a dataset of records."""
+    if adversary.attack in ("tables", "events", "linkage", "longitudinal", "reconstruction"):
+        return False
+    [found] = [a for a in before.assessments if a.adversary == adversary.name]
+    try:
+        return len(found.risk()) == dataset.rows
+    except work.DivulgeError:
+        return False
+
+
+def _attack_on(adversary: Adversary, current: Mapping[str, Dataset]) -> Attacked:
+    """Her attack with another version of her first dataset."""
+    others = [current[name] for name in adversary.datasets[1:]]
+    attack = attacks()[adversary.attack]
+    return lambda dataset: attack.run(adversary.settings, [dataset, *others]).named(adversary.name)
+
+
+def _knows(adversary: Adversary, dataset: Dataset) -> list[str]:
+    given = getattr(adversary.settings, "knows", None)
+    return dataset.quasi_identifiers if given is None else as_names(given)
+
+
+def _history(
+    dataset: Dataset,
+    histories: Mapping[str, tuple[Adversary, Sequence[Limit]]],
+    settings: ProtectionTable,
+) -> ProtectedHistory:
+    from divulge.events import Attacker
+
+    first = next(iter(histories.values()))[0].settings
+    attackers = {
+        name: Attacker(
+            a.settings.knows, a.settings.points, a.settings.weight, a.settings.guess,
+            attributes=dataset.names,
+        )
+        for name, (a, _) in histories.items()
+    }  # fmt: skip
+    limits = [_named(limit, name) for name, (_, limits) in histories.items() for limit in limits]
+    return protection.protect_history(
+        dataset,
+        attackers,
+        limits,
+        first.user,
+        first.time,
+        first.item,
+        methods=settings.histories,
+        seed=settings.seed or 0,
+        event=first.event,
+        amount=first.amount,
+        returns=first.returns,
+        missing=first.missing,
+    )
+
+
+def _suppressed_tables(
+    release: Release, originals: Mapping[str, Dataset], before: Verdict
+) -> tuple[list[Adversary], dict[str, Any]]:
+    """Tables whose limits fail are published with a protecting pattern; the others as they are."""
+    from divulge import tables
+    from divulge.tables.sensitivity import sensitive_cells
+
+    failing = {outcome.subject for outcome in before.outcomes if not outcome.held}
+    adversaries, found = [], {}
+    for adversary in release.adversaries:
+        if adversary.attack != "tables" or adversary.name not in failing:
+            adversaries.append(adversary)
+            continue
+        told = adversary.settings.model_copy(update={"suppress": "optimal"})
+        adversaries.append(Adversary(adversary.name, "tables", adversary.datasets, told))
+        [dataset] = [originals[name] for name in adversary.datasets]
+        table = tables.Table.from_records(dataset, told.by, told.value, told.contributor)
+        sensitive = sensitive_cells(
+            table, told.min_frequency, told.zeros_primary, told.dominance, told.p_percent
+        )
+        found[adversary.name] = tables.suppress(
+            table, primary=sensitive, width=told.width, margins=told.margins, seconds=told.seconds
+        )
+    return adversaries, found
+
+
+def _refuse_the_rest(
+    release: Release,
+    current: Mapping[str, Dataset],
+    originals: Mapping[str, Dataset],
+    same: Mapping[str, Dataset],
+    adversaries: Sequence[Adversary],
+) -> None:
+    """Attack again; where a limit fails that no method lowers, say which change would."""
+    verdict = _attacked_again(release, current, originals, same, adversaries)
+    failing = {o.subject: o for o in verdict.outcomes if not o.held}
+    lines = [
+        f"{failing[adversary.name].sentences[0]} {_advice(adversary)}"
+        for adversary in adversaries
+        if adversary.name in failing
+    ]
+    lines += [str(o.sentences[0]) for o in failing.values() if not o.limit.of_assessment]
+    lines += _by_who_knows_the_original(release, current, originals)
+    if lines:
+        raise OutOfReachError(
+            f"{release.path.name} cannot be protected as it is; nothing was written:\n  "
+            + "\n  ".join(lines)
+        )
+
+
+def _attacked_again(
+    release: Release,
+    current: Mapping[str, Dataset],
+    originals: Mapping[str, Dataset],
+    same: Mapping[str, Dataset],
+    adversaries: Sequence[Adversary],
+) -> Verdict:
+    """The verdict on what would go out; tables are made of the original records."""
+    of_tables = [a for a in adversaries if a.attack == "tables"]
+    rest = [a for a in adversaries if a.attack != "tables"]
+    verdict = check_data(release, current, rest, same)
+    if not of_tables:
+        return verdict
+    tables = check_data(release, originals, of_tables)
+    return replace(
+        verdict,
+        assessments=(*verdict.assessments, *tables.assessments),
+        outcomes=(*verdict.outcomes, *(o for o in tables.outcomes if o.limit.of_assessment)),
+    )
+
+
+def _advice(adversary: Adversary) -> Sentence:
+    """Which change of the release would lower an attack."""
+    told = adversary.settings
+    values: dict[str, Any] = {
+        "adversary": adversary.name,
+        "attack": adversary.attack,
+        "dataset": adversary.datasets[0],
+        "measure": getattr(told, "measure", ""),
+        "on": getattr(told, "on", ""),
+        "block": as_names(getattr(told, "block", [])),
+        "knows": as_names(getattr(told, "knows", None) or ["what is known"]),
+    }
+    key = {
+        "longitudinal": "longitudinal",
+        "linkage": "linkage",
+        "reconstruction": "reconstruction",
+        "risk": "risk",
+        "tables": "table",
+    }.get(adversary.attack, "other")
+    if adversary.attack == "records" and _model(told)[1] == "M":
+        key = "membership"
+    return Sentence("divulge.protection", f"advice.{key}", values)
+
+
+def _by_who_knows_the_original(
+    release: Release, current: Mapping[str, Dataset], originals: Mapping[str, Dataset]
+) -> list[str]:
+    """Limits on somebody who knows the true values, where the records are the same in order."""
+    said = []
+    for adversary in release.adversaries:
+        told, name = adversary.settings, adversary.datasets[0]
+        same = current[name] is not originals[name] and current[name].rows == originals[name].rows
+        if adversary.attack != "records" or not same or _model(told) not in ("CRS", "CAS"):
+            continue
+        try:
+            found = records.attack(
+                originals[name], _model(told), told.knows, told.seeks, release=current[name]
+            ).named(adversary.name)
+        except work.InvalidInput:  # single records were made coarser: matches cannot be told
+            continue
+        for limit in release.limits:
+            if limit.of_assessment and limit.adversary in (None, adversary.name):
+                outcome = limit.judge(found)
+                if not outcome.held:
+                    said.append(f"With knowledge of the original: {outcome.sentences[0]}")
+    return said
+
+
+def _without_names(
+    release: Release, name: str, dataset: Dataset, key: bytes
+) -> tuple[Dataset, tuple[list[str], list[str]]]:
+    """Identifiers removed; those that an attack cannot do without become keyed pseudonyms."""
+    needed = {
+        getattr(adversary.settings, setting, None)
+        for adversary in release.adversaries
+        if name in adversary.datasets
+        for setting in NEEDED
+    }
+    used = {
+        attribute
+        for adversary in release.adversaries
+        if name in adversary.datasets
+        for setting in ("knows", "seeks", "by", "block")
+        for attribute in as_names(getattr(adversary.settings, setting, None) or [])
+    }
+    named = dataset.dictionary.having("identifier")
+    kept = [n for n in named if n in needed | used]
+    removed = [n for n in named if n not in kept]
+    if kept:
+        dataset = protection.pseudonyms(dataset, key, kept)
+    if removed and len(removed) < len(dataset.names):
+        dataset = dataset.select([n for n in dataset.names if n not in removed])
+    return dataset, (removed, kept)
+
+
+def _model(told: Any) -> str:
+    model: str = told.model
+    return records.EVERYDAY_NAMES.get(model, model)
+
+
+def _require_all(after: Verdict) -> None:
+    failing = [outcome for outcome in after.outcomes if not outcome.held]
+    if failing:
+        lines = "\n  ".join(str(outcome.sentences[0]) for outcome in failing)
+        raise OutOfReachError(
+            f"after protection a limit does not hold; nothing was written:\n  {lines}"
+        )

@@ -1,0 +1,118 @@
+"""Writing a protected release: a folder that appears whole, and never over an original."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from divulge.data.formats.postgres import is_address
+from divulge.protection import DecisionLog, Protected
+from divulge.release.release import DatasetPlan, Release
+from divulge.work import Problems
+
+if TYPE_CHECKING:
+    from divulge.release.protect import ProtectedRelease
+
+RESULT = "result.json"
+DECISIONS = "decisions.parquet"
+SENTENCES = "decisions.txt"
+
+
+def check_folder(release: Release, folder: Path, overwrite: bool) -> None:
+    """Refuse a folder in which an original, or something that may not be replaced, would go.
+
+    Raises:
+        InvalidInput: with every file that is in the way.
+    """
+    problems = Problems(str(folder))
+    if folder.exists() and not folder.is_dir():
+        problems.add("", "is a file; give a folder.")
+        problems.raise_any()
+    originals = {path.resolve() for plan in release.datasets.values() for path in _files(plan)}
+    originals.add(release.path.resolve())
+    for name, file in file_names(release).items():
+        place = (folder / file).resolve()
+        if place in originals:
+            message = f'the original of "{name}" is there; it is never overwritten.'
+            problems.add(file, message)
+        elif place.exists() and not overwrite:
+            problems.add(file, "exists already; give another folder, or allow to overwrite.")
+    for file in (RESULT, DECISIONS):
+        if (folder / file).exists() and not overwrite:
+            problems.add(file, "exists already; give another folder, or allow to overwrite.")
+    problems.raise_any()
+
+
+def file_names(release: Release) -> dict[str, str]:
+    """What each dataset's file is called: as its source, or Parquet if that cannot be written."""
+    from divulge.data.formats import ending_of, endings
+
+    writable = set(endings()) - {".sas7bdat"}
+    names: dict[str, str] = {}
+    for name, plan in release.datasets.items():
+        files = _files(plan)
+        ending = ending_of(files[0]) if len(files) == 1 else ""
+        stem = files[0].name.removesuffix(ending) if ending else _plain(name)
+        file = f"{stem}{ending if ending in writable else '.parquet'}"
+        while file in names.values():
+            file = f"other_{file}"
+        names[name] = file
+    return names
+
+
+def write_protected(result: ProtectedRelease, folder: Path, values: bool) -> None:
+    """Write data, tables, decisions and result; everything is there, or nothing."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir()
+    try:
+        _write_all(result, part, values)
+        if not folder.exists():
+            part.rename(folder)
+        else:
+            for file in sorted(part.iterdir()):
+                file.replace(folder / file.name)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _write_all(result: ProtectedRelease, part: Path, values: bool) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from divulge.tables.files import write_crosstab
+
+    names = file_names(result.release)
+    for name in result.published:
+        result.datasets[name].write(part / names[name])
+    for name, found in result.tables.items():
+        write_crosstab(found.published, part / f"table_{_plain(name)}.csv")
+    logs = [p.decisions.to_arrow(values) for p in result.records.values()]
+    log = pa.concat_tables(logs or [DecisionLog("").to_arrow(values)])
+    pq.write_table(log, part / DECISIONS)
+    lines = result.explain()
+    for protected in result.parts.values():
+        if isinstance(protected, Protected):
+            lines += ["", *protected.decisions.explain(values=values)]
+    (part / SENTENCES).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+    (part / RESULT).write_text(text + "\n", encoding="utf-8")
+
+
+def _files(plan: DatasetPlan) -> list[Path]:
+    """The files of a dataset's source; none for a database."""
+    given = plan.source.path
+    if isinstance(given, Path):
+        return [given]
+    if isinstance(given, str):
+        return [] if is_address(given) else [Path(given)]
+    return [Path(path) for path in given]
+
+
+def _plain(name: str) -> str:
+    """A name as a file may have it."""
+    return "".join(letter if letter.isalnum() else "_" for letter in name)

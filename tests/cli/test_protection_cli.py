@@ -1,0 +1,81 @@
+"""The verbs of protection: what they print, write and refuse."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import divulge as dv
+from divulge.cli.main import app
+from divulge.work import InvalidInput
+
+EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "protection" / "release.toml"
+runner = CliRunner()
+
+
+def run(*arguments: object) -> str:
+    result = runner.invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_protect_writes_what_may_go_out_and_explain_tells_why(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    said = run("protect", EXAMPLE, "--out", out, "--mapping", tmp_path / "mapping.csv")
+    assert "PASS" in said
+    assert {p.name for p in out.iterdir()} == {
+        "companies.csv", "decisions.parquet", "decisions.txt", "report.html", "result.json",
+    }  # fmt: skip
+    assert "town" in dv.read(tmp_path / "mapping.csv").to_arrow()["attribute"].to_pylist()
+    changed = [
+        r for r in pq.read_table(out / "decisions.parquet")["record"].to_pylist() if r is not None
+    ]
+    told = run("explain", "record", changed[0] + 1, "--log", out)
+    assert f"Record {changed[0] + 1}: " in told
+    assert "was made coarser in every record" in told
+    found = json.loads(run("explain", "record", changed[0] + 1, "--log", out, "--json"))
+    assert found["record"] == changed[0] + 1
+    assert {row["record"] for row in found["decisions"]} == {None, changed[0]}
+
+
+def test_suppress_takes_a_file_and_says_what_it_did(tmp_path: Path) -> None:
+    data = tmp_path / "companies.csv"
+    dv.datasets.local_suppression_example().write(data)
+    keys = [
+        part
+        for name in ("Area", "Sector", "Employees", "Residential Rev.")
+        for part in ("-q", name)
+    ]
+    said = run(
+        "suppress",
+        data,
+        *keys,
+        "-k",
+        2,
+        "--out",
+        tmp_path / "safe.csv",
+        "--log",
+        tmp_path / "log.parquet",
+    )
+    assert "2 cells of 28 were suppressed" in said
+    assert dv.read(tmp_path / "safe.csv").to_arrow()["Sector"].null_count == 1
+    assert "Nothing was changed in record 3." in run(
+        "explain", "record", 3, "--log", tmp_path / "log.parquet"
+    )
+    assert "Sector was suppressed (null 2)" in run(
+        "explain", "record", 1, "--log", tmp_path / "log.parquet"
+    )
+    found = json.loads(run("suppress", data, *keys, "-k", 2, "--json"))
+    assert found["suppressed_cells"] == found["bound"] == 2
+    with pytest.raises(InvalidInput, match="is the original; it is never overwritten"):
+        run("suppress", data, *keys, "--out", data, "--overwrite")
+
+
+def test_explain_needs_a_log(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="there is no log of decisions"):
+        run("explain", "record", 1, "--log", tmp_path)
+    (tmp_path / "log.parquet").write_text("nothing of the kind")
+    with pytest.raises(InvalidInput, match="is not a log of decisions"):
+        run("explain", "record", 1, "--log", tmp_path / "log.parquet")

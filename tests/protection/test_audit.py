@@ -1,0 +1,79 @@
+"""An adversary who knows the algorithm: what she can rule out, exactly and as a bound."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from divulge import Dataset, Limit, datasets, protection
+
+K2 = [Limit("k_anonymity", at_least=2, nulls="maybe")]
+TOWNS = [("Roma", "Center"), ("Milano", "North"), ("Torino", "North")]
+
+
+def test_figure_5_the_null_is_neither_commerce_nor_financial() -> None:
+    p = protection.protect(datasets.local_suppression_example(), K2, is_a={"Area": TOWNS})
+    found = protection.audit(p, knows_algorithm=True)
+    assert found.claim == "exact"
+    assert found.possible[0, "Sector"] == {"Textiles", "Construction"}
+    assert found.excluded[0, "Sector"] == {"Commerce", "Financial"}
+    assert found.finding(0, "Sector") == "ambiguous"
+    # Both towns of the North are still possible for tuples 6 and 7, but not the same for both.
+    assert found.possible[5, "Area"] == {"Milano", "Torino"}
+
+
+def test_the_bound_excludes_what_is_excluded_exactly_and_no_more() -> None:
+    p = protection.suppress(datasets.local_suppression_example(), k=2, search="cycle")
+    exact = protection.audit(p)
+    bound = protection.audit(p, candidates=1)
+    assert (exact.claim, bound.claim) == ("exact", "bound")
+    assert {"Commerce", "Financial"} <= bound.excluded[0, "Sector"]
+    for cell, left in exact.possible.items():
+        assert left <= bound.possible[cell]
+
+
+def test_without_the_algorithm_a_null_may_be_any_value() -> None:
+    p = protection.suppress(datasets.local_suppression_example(), k=2)
+    assert protection.audit(p, knows_algorithm=False).excluded == {}
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xyz")), min_size=4, max_size=6))
+def test_the_true_value_is_never_ruled_out(rows: list[tuple[str, str]]) -> None:
+    table = pa.table({"a": [row[0] for row in rows], "b": [row[1] for row in rows]})
+    dataset = Dataset.from_arrow(table, roles={"quasi_identifier": ["a", "b"]})
+    p = protection.suppress(dataset, k=2, search="cycle")
+    for candidates in (400, 1):
+        found = protection.audit(p, candidates=candidates)
+        for (record, name), left in found.possible.items():
+            assert table[name][record].as_py() in left
+
+
+def test_a_secret_seed_leaves_at_least_as_much_open() -> None:
+    table = pa.table({"a": ["x", "x", "y", "z"], "b": ["u", "v", "u", "v"]})
+    dataset = Dataset.from_arrow(table, roles={"quasi_identifier": ["a", "b"]})
+    p = protection.suppress(dataset, k=2, search="cycle", order="given")
+    found = protection.audit(p, secret_seed=True, seeds=4, candidates=100_000)
+    assert found.with_secret_seed
+    known = sum(map(len, found.possible.values())) / len(found.possible)
+    secret = sum(map(len, found.with_secret_seed.values())) / len(found.with_secret_seed)
+    assert secret >= known
+    assert "with an order drawn from a secret seed" in str(found)
+
+
+def test_an_audit_is_an_assessment_and_says_no_value() -> None:
+    p = protection.suppress(datasets.local_suppression_example(), k=2)
+    found = protection.audit(p)
+    assessed = found.assessment()
+    assert assessed.secrets == len(found.possible) == 2
+    assert assessed.probabilistic.posterior >= assessed.probabilistic.prior
+    for value in ("Textiles", "Commerce", "Milano"):
+        assert value not in str(found.to_dict())
+        assert value not in str(found)
+    assert found.explain(record=0) == ["Record 1: Sector can still be 2 of 4 values."]
+
+
+def test_nothing_changed_leaves_nothing_to_infer() -> None:
+    p = protection.suppress(datasets.local_suppression_example(), k=1)
+    assert protection.audit(p).possible == {}
+    assert pytest.approx(protection.audit(p).assessment().deterministic.posterior) == 0

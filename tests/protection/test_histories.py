@@ -1,0 +1,93 @@
+"""Histories: coarser, then fewer, until who saw a customer once cannot tell who it was."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from divulge import Hierarchy, InvalidInput, Limit, datasets, events, protection
+from divulge.protection import OutOfReachError
+from divulge.protection.histories import (
+    coarser_times,
+    common_items,
+    first_of_baskets,
+    sampled_users,
+)
+
+READ: dict[str, Any] = {"user": "user", "time": "date", "item": "goods"}
+ONCE = {"next in the queue": events.Attacker(knows=["day", "item"])}
+
+
+def test_a_history_is_made_coarser_only_as_far_as_the_limit_asks() -> None:
+    payments = datasets.payment_histories(3_000)
+    before = events.attack(events.History(payments, **READ), ONCE["next in the queue"])
+    bound = before.probabilistic.posterior * 0.6
+    p = protection.protect_history(
+        payments, ONCE, [Limit("probabilistic.posterior", at_most=bound)], **READ
+    )
+    again = events.attack(events.History(p.dataset, **READ), ONCE["next in the queue"])
+    assert again.probabilistic.posterior <= bound
+    assert p.dataset.rows == payments.rows  # coarser times were enough
+    assert all(outcome.held for outcome in p.outcomes)
+    assert not all(outcome.held for outcome in p.outcomes_before)
+
+
+def test_a_coarse_time_is_the_first_day_of_its_unit() -> None:
+    payments = datasets.payment_histories(500)
+    days = np.array(payments.to_arrow()["date"].to_pylist(), "M8[D]")
+    for unit in ("week", "month", "quarter", "year"):
+        coarse = np.array(
+            coarser_times(payments, "date", unit).to_arrow()["date"].to_pylist(), "M8[D]"
+        )
+        assert np.all(coarse <= days)
+        if unit == "month":
+            assert np.array_equal(coarse, days.astype("M8[M]").astype("M8[D]"))
+        if unit == "week":
+            assert {day.item().weekday() for day in coarse} == {0}
+
+
+def test_rare_items_long_baskets_and_sampled_users() -> None:
+    purchases = datasets.purchases_example()
+    rows = purchases.to_arrow().to_pylist()
+    users: dict[str, set[object]] = {}
+    for row in rows:
+        users.setdefault(row["goods"], set()).add(row["user"])
+    kept = common_items(purchases, "user", "goods", 2)
+    assert [i for i, row in enumerate(rows) if len(users[row["goods"]]) >= 2] == kept.tolist()
+    single = first_of_baskets(purchases, "user", "date", "day", 1, seed=3)
+    assert len(single) == len({(row["user"], row["date"]) for row in rows})
+    some = sampled_users(purchases, "user", 0.34, seed=3)
+    assert len({rows[i]["user"] for i in some}) == 1
+
+
+def test_when_nothing_helps_it_says_what_would() -> None:
+    purchases = datasets.purchases_example()
+    limit = [Limit("probabilistic.posterior", at_most=0.0)]
+    with pytest.raises(OutOfReachError, match="give the items a hierarchy, or release counts"):
+        protection.protect_history(purchases, ONCE, limit, methods=["time"], **READ)
+
+
+def test_items_climb_their_hierarchy_where_that_helps_more() -> None:
+    purchases = datasets.purchases_example().describe(
+        {"identifier": ["user"], "time": "date"},
+        {
+            "goods": Hierarchy.from_pairs(
+                [
+                    (g, "goods")
+                    for g in set(datasets.purchases_example().to_arrow()["goods"].to_pylist())
+                ]
+            )
+        },
+    )
+    p = protection.protect_history(
+        purchases, ONCE, [Limit("probabilistic.posterior", at_most=0.75)], methods=["item"], **READ
+    )
+    assert p.setting.item == 1
+    assert set(p.dataset.to_arrow()["goods"].to_pylist()) == {"goods"}
+
+
+def test_a_limit_that_is_no_limit_of_an_attacker_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="does not limit from above"):
+        protection.protect_history(
+            datasets.purchases_example(), ONCE, [Limit("k_anonymity", at_least=2)], **READ
+        )

@@ -1,0 +1,49 @@
+"""Adult: what the fewest cells are, and what real safety costs."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import divulge as dv
+from divulge import protection, records
+
+ADULT = Path(
+    os.environ.get("DIVULGE_ADULT", Path(__file__).parents[3] / "shared/data/adult/adult.csv")
+)
+
+pytestmark = [
+    pytest.mark.data,
+    pytest.mark.skipif(not ADULT.is_file(), reason="the Adult data are kept outside the project"),
+]
+
+
+@pytest.fixture(scope="module")
+def adult() -> dv.Dataset:
+    keys = ["sex", "age", "race", "marital-status", "education"]
+    return dv.read(ADULT, roles={"quasi_identifier": keys})
+
+
+def test_twenty_cells_are_enough_for_counting_and_proved_to_be_the_fewest(
+    adult: dv.Dataset,
+) -> None:
+    p = protection.suppress(adult, k=5)
+    assert records.frequencies(p.dataset).smallest >= 5
+    assert p.suppressed_cells == p.bound == 20
+    assert p.alone()["bayes"] > 3_000
+
+
+def test_a_cell_a_record_needs_fewer_than_two_thousand(adult: dv.Dataset) -> None:
+    p = protection.suppress(adult, k=5, cells_per_record=1)
+    assert records.frequencies(p.dataset).smallest >= 5
+    assert p.suppressed_cells <= 2_000
+
+
+def test_real_safety_costs_about_a_cell_for_everybody_at_risk(adult: dv.Dataset) -> None:
+    p = protection.suppress(adult, k=5, nulls="bayes")
+    found = records.frequencies(p.dataset, "bayes", original=adult)
+    assert found.smallest >= 5 - 1e-9
+    assert p.suppressed_cells <= 8_500
+    known = protection.suppress(adult, k=5, nulls="known", cells_per_record=1)
+    assert records.frequencies(known.dataset, "known", original=adult).smallest >= 5
+    assert known.suppressed_cells <= 3_000

@@ -1,0 +1,261 @@
+"""Suppression: within its limit whatever is asked, as cheap as can be, told and undone."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.protection import plain
+from tests.strategies import datasets as any_dataset
+
+import divulge as dv
+from divulge import Dataset, InvalidInput, datasets, protection, records
+from divulge.protection import OutOfReachError
+from divulge.protection.bound import fewest_cells
+from divulge.protection.changes import codes_of, taken
+
+SEMANTICS = ["maybe", "known", "value", "bayes"]
+
+
+def people(**columns: list[object]) -> Dataset:
+    return Dataset.from_arrow(pa.table(columns), roles={"quasi_identifier": list(columns)})
+
+
+def recounted(p: protection.Protected, nulls: str) -> np.ndarray:
+    """Counted by the records' part, which knows nothing of protection."""
+    original = taken(p.original, p.kept) if nulls in ("known", "bayes") else None
+    return records.frequencies(p.dataset, nulls, among=p.among, original=original).sample  # type: ignore[arg-type]
+
+
+@settings(max_examples=60, deadline=None)
+@given(any_dataset(), st.integers(1, 4), st.sampled_from(SEMANTICS), st.booleans())
+def test_after_suppression_nobody_is_below_the_limit(
+    dataset: Dataset, k: int, nulls: str, frugal: bool
+) -> None:
+    if dataset.rows < k:
+        with pytest.raises(OutOfReachError, match="there are only"):
+            protection.suppress(dataset, k, nulls)  # type: ignore[arg-type]
+        return
+    p = protection.suppress(dataset, k, nulls, cells_per_record=1 if frugal else None)  # type: ignore[arg-type]
+    assert recounted(p, nulls).min() >= k - 1e-9
+    if nulls in ("maybe", "known", "value"):
+        rows, first = plain.rows_of(p.dataset, list(p.among)), plain.rows_of(dataset, list(p.among))
+        if nulls != "known" or not any(None in row for row in first):
+            assert min(plain.frequencies(rows, first, nulls)) >= k
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    any_dataset(max_columns=4, max_rows=10),
+    st.integers(2, 3),
+    st.sampled_from(SEMANTICS),
+    st.data(),
+)
+def test_every_named_set_of_attributes_is_within_the_limit(
+    dataset: Dataset, k: int, nulls: str, data: st.DataObject
+) -> None:
+    size = data.draw(st.integers(1, len(dataset.names)))
+    if dataset.rows < k:
+        return
+    p = protection.suppress(dataset, k, nulls, subsets=size)  # type: ignore[arg-type]
+    original = p.original if nulls in ("known", "bayes") else None
+    from itertools import combinations
+
+    for subset in combinations(dataset.names, size):
+        found = records.frequencies(p.dataset, nulls, among=subset, original=original)  # type: ignore[arg-type]
+        assert found.smallest >= k - 1e-9
+
+
+@settings(max_examples=30, deadline=None)
+@given(any_dataset(max_columns=3, max_rows=6), st.integers(2, 3))
+def test_the_bound_is_below_what_the_best_suppression_needs(dataset: Dataset, k: int) -> None:
+    names = dataset.names
+    rows = plain.rows_of(dataset, names)
+    for nulls in ("maybe", "known"):
+        if nulls == "known" and any(None in row for row in rows):
+            continue
+        best = plain.cheapest(rows, k, nulls, most=4)
+        frequency = records.frequencies(dataset, "maybe").sample
+        bound = fewest_cells(
+            codes_of(dataset, names),
+            frequency,
+            k,
+            range(len(names)),
+            np.ones(len(names)),
+            nulls == "known",
+        )
+        if best is not None:
+            assert bound <= best
+
+
+@settings(max_examples=30, deadline=None)
+@given(any_dataset(max_columns=3, max_rows=7), st.integers(2, 3))
+def test_the_fewest_cells_are_seldom_more_than_the_fewest_there_are(
+    dataset: Dataset, k: int
+) -> None:
+    if dataset.rows < k:
+        return
+    best = plain.cheapest(plain.rows_of(dataset, dataset.names), k, "maybe", most=3)
+    found = protection.suppress(dataset, k).suppressed_cells
+    if best is not None:
+        assert best <= found <= best + (k - 1) * len(dataset.names)
+
+
+@settings(max_examples=40, deadline=None)
+@given(any_dataset(max_columns=3, max_rows=9), st.integers(2, 3))
+def test_the_cycle_does_what_one_would_do_by_hand(dataset: Dataset, k: int) -> None:
+    if dataset.rows < k:
+        return
+    rows = plain.rows_of(dataset, dataset.names)
+    risky = [r for r, f in enumerate(plain.frequencies(rows, rows, "maybe")) if f < k]
+    p = protection.suppress(dataset, k, search="cycle", order="given")
+    assert plain.rows_of(p.dataset, dataset.names) == plain.cycle(rows, k, risky)
+
+
+@settings(max_examples=40, deadline=None)
+@given(any_dataset(), st.integers(2, 3), st.sampled_from([*SEMANTICS, "standard"]))
+def test_the_log_replayed_is_the_release_and_undone_is_the_original(
+    dataset: Dataset, k: int, nulls: str
+) -> None:
+    try:
+        p = protection.suppress(dataset, k, nulls)  # type: ignore[arg-type]
+    except OutOfReachError:
+        return
+    assert p.decisions.replayed(dataset).equals(p.dataset)
+    assert p.undo(len(p.decisions)).dataset.equals(dataset)
+    step, left = p, len(p.decisions)
+    while left:
+        step, left = step.undo(), left - 1
+        assert len(step.decisions) == left
+    assert (
+        len({d.binding["label"] for d in p.decisions if d.change == "suppressed"})
+        == p.suppressed_cells
+    )
+
+
+def test_figure_5_one_null_gives_five_tuples_company() -> None:
+    p = protection.suppress(
+        datasets.local_suppression_example(), k=2, never="Area", out_of_reach="remove"
+    )
+    assert p.removed == 2
+    [decision] = [d for d in p.decisions if d.change == "suppressed"]
+    assert (decision.record, decision.attribute, decision.binding["from"]) == (
+        0,
+        "Sector",
+        "Textiles",
+    )
+    assert (decision.before, decision.after) == (1.0, 0.2)
+    assert records.frequencies(p.dataset).sample.tolist() == [5, 3, 3, 3, 3]
+
+
+def test_wildcards_that_hide_everything_satisfy_counting_and_nobody_else() -> None:
+    everybody = people(a=list(range(40)), b=list(range(40)))
+    p = protection.suppress(everybody, k=3)
+    assert p.suppressed_cells == 4 == p.bound  # two records hide both attributes
+    assert p.alone()["maybe"] == 0
+    assert p.alone()["bayes"] >= 38
+    assert "38 of 40 records still are as good as alone" in str(p)
+
+
+def test_real_safety_has_its_price() -> None:
+    companies = datasets.inflation_and_growth(2_000, balance="V", quasi_identifiers=5)
+    cells = {n: protection.suppress(companies, 3, n).suppressed_cells for n in SEMANTICS}  # type: ignore[arg-type]
+    assert cells["maybe"] <= cells["known"] <= cells["bayes"] == cells["value"]
+    safe = protection.suppress(companies, 3, "bayes")
+    assert safe.alone()["bayes"] == 0
+
+
+def test_under_standard_whoever_is_at_risk_is_removed_and_counted() -> None:
+    companies = datasets.local_suppression_example()
+    p = protection.suppress(companies, k=2, nulls="standard")
+    assert p.removed == p.suppressed_records == 3
+    assert p.suppressed_cells == 12
+    assert p.dataset.rows == 4
+    with pytest.raises(
+        OutOfReachError, match='out of reach for 3 of 7 companies: under "standard"'
+    ):
+        protection.suppress(companies, k=2, nulls="standard", out_of_reach="raise")
+
+
+def test_what_must_not_be_touched_is_not_touched_or_said_to_be_needed() -> None:
+    companies = datasets.local_suppression_example()
+    with pytest.raises(
+        OutOfReachError, match='out of reach for 2 of 7 companies: too few agree on "Area"'
+    ):
+        protection.suppress(companies, k=2, never="Area")
+    with pytest.raises(
+        InvalidInput, match="must not be touched, and 2-anonymity on them needs a change"
+    ):
+        protection.suppress(companies, k=2, never=companies.quasi_identifiers)
+
+
+def test_dear_attributes_and_dear_cells_are_kept() -> None:
+    # Either attribute of the third record would do; the dear one is kept.
+    square = people(a=["x", "x", "x", "y", "y"], b=["u", "u", "v", "v", "v"])
+    for dear, hidden in (("a", "b"), ("b", "a")):
+        p = protection.suppress(square, k=2, importance={dear: 3})
+        assert [(d.record, d.attribute) for d in p.decisions] == [(2, hidden)]
+        assert p.cost == 1
+    # Of records that would do as well, the cheapest one keeps the last company.
+    costs = {"a": [9.0, 1.0, 9.0, 9.0]}
+    p = protection.suppress(people(a=["x", "x", "x", "y"]), k=2, nulls="value", cost=costs)
+    assert {d.record for d in p.decisions} == {1, 3}
+
+
+def test_the_same_seed_gives_the_same_protection_and_the_input_stays_as_it_was() -> None:
+    companies = datasets.inflation_and_growth(1_000, balance="V", quasi_identifiers=6)
+    first = companies.fingerprint
+    one, two = (
+        protection.suppress(companies, 3, search="cycle", order="random", seed=7) for _ in range(2)
+    )
+    assert one.dataset.equals(two.dataset)
+    assert list(one.decisions) == list(two.decisions)
+    assert companies.fingerprint == first
+
+
+def test_a_hidden_value_leaves_no_trace_in_the_release() -> None:
+    p = protection.suppress(datasets.local_suppression_example(), k=2)
+    assert "Textiles" not in p.dataset.columns["Sector"].values.to_pylist()
+    assert "Textiles" not in str(p.to_dict())
+    assert "Textiles" not in str(p.decisions.to_arrow().to_pydict())
+    assert "Textiles" in p.decisions.to_arrow(values=True)["from"].to_pylist()
+    assert not any("Textiles" in said for said in p.decisions.explain())
+    assert any("Textiles" in said for said in p.decisions.explain(values=True))
+
+
+def test_all_that_is_wrong_with_a_wish_is_said_at_once() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        protection.suppress(
+            datasets.local_suppression_example(),
+            k=0,
+            nulls="mabye",  # type: ignore[arg-type]
+            order="wieght",  # type: ignore[arg-type]
+            importance={"Aera": 2},
+        )
+    text = str(caught.value)
+    for wanted in (
+        "not a whole number from 1",
+        'Did you mean "maybe"?',
+        'Did you mean "weight"?',
+        'Did you mean "Area"?',
+    ):
+        assert wanted in text
+
+
+def test_the_log_is_written_as_parquet_without_values_unless_asked(tmp_path: object) -> None:
+    import pyarrow.parquet as pq
+
+    p = protection.suppress(datasets.local_suppression_example(), k=2)
+    p.decisions.write(f"{tmp_path}/log.parquet")
+    log = pq.read_table(f"{tmp_path}/log.parquet")
+    assert log.num_rows == 2
+    assert "from" not in log.column_names
+    assert log["label"].to_pylist() == [1, 2]
+
+
+def test_a_release_is_never_written_over_what_exists(tmp_path: object) -> None:
+    p = protection.suppress(datasets.local_suppression_example(), k=2)
+    p.write(f"{tmp_path}/out.csv")
+    with pytest.raises(InvalidInput, match="exists already"):
+        p.write(f"{tmp_path}/out.csv")
+    assert dv.read(f"{tmp_path}/out.csv").rows == 7

@@ -1,0 +1,191 @@
+"""Protecting a release: every limit holds, originals stay, and files are whole or not there."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pyarrow.parquet as pq
+import pytest
+
+import divulge as dv
+from divulge import Release, datasets
+from divulge.protection import OutOfReachError
+from divulge.release import result_schema
+from divulge.work import InvalidInput
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+
+PUPILS = """
+[[dataset]]
+name = "pupils"
+source = "pupils.csv"
+roles = { identifier = ["id"], quasi_identifier = ["age", "gender", "grade"], sensitive = ["disability"] }
+"""
+CLASSMATE = """
+[[adversary]]
+name = "classmate"
+attack = "records"
+model = "CRS"
+knows = ["gender", "grade"]
+
+[[limit]]
+adversary = "classmate"
+measure = "deterministic.posterior"
+at_most = 0
+"""
+
+
+def released(folder: Path, text: str) -> Release:
+    datasets.school_year_example().write(folder / "pupils.csv")
+    (folder / "release.toml").write_text(PUPILS + text)
+    return Release.load(folder / "release.toml")
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_after_protection_the_written_data_pass_their_own_release(tmp_path: Path) -> None:
+    release = released(tmp_path, CLASSMATE)
+    assert not release.check().passed
+    before = files(tmp_path)
+    p = release.protect(out=tmp_path / "out")
+    assert p.passed
+    assert {name: files(tmp_path)[name] for name in before} == before  # originals as they were
+    (tmp_path / "out" / "release.toml").write_text(
+        PUPILS.replace('identifier = ["id"], ', "") + CLASSMATE
+    )
+    assert Release.load(tmp_path / "out" / "release.toml").check().passed
+    assert "id" not in dv.read(tmp_path / "out" / "pupils.csv").names
+
+
+def test_the_result_keeps_to_its_schema_and_the_log_names_no_value(tmp_path: Path) -> None:
+    p = released(tmp_path, CLASSMATE).protect(out=tmp_path / "out")
+    result: Any = json.loads((tmp_path / "out" / "result.json").read_text())
+    jsonschema.validate(result, result_schema())
+    assert result["passed"]
+    log = pq.read_table(tmp_path / "out" / "decisions.parquet")
+    assert log.num_rows == len(p.decisions) > 0
+    assert "from" not in log.column_names
+    with_values = released(tmp_path, CLASSMATE).protect(out=tmp_path / "told", values=True)
+    assert "from" in pq.read_table(tmp_path / "told" / "decisions.parquet").column_names
+    assert len(with_values.decisions) == len(p.decisions)
+
+
+def test_an_original_is_never_overwritten_and_files_only_if_that_is_said(tmp_path: Path) -> None:
+    release = released(tmp_path, CLASSMATE)
+    before = files(tmp_path)
+    with pytest.raises(InvalidInput, match="it is never overwritten"):
+        release.protect(out=tmp_path, overwrite=True)
+    assert files(tmp_path) == before
+    release.protect(out=tmp_path / "out")
+    with pytest.raises(InvalidInput, match="exists already"):
+        release.protect(out=tmp_path / "out")
+    release.protect(out=tmp_path / "out", overwrite=True)
+
+
+def test_what_cannot_be_reached_leaves_nothing_behind(tmp_path: Path) -> None:
+    impossible = (
+        '[[limit]]\nmeasure = "distinct_l_diversity"\nattribute = "disability"\nat_least = 9\n'
+    )
+    with pytest.raises(InvalidInput, match="9 cannot be"):
+        released(tmp_path, impossible).protect(out=tmp_path / "out")
+    never = '[[limit]]\nmeasure = "k_anonymity"\nat_least = 5\n[protection]\nmethods = ["suppress"]\nnever = ["age"]\n'
+    with pytest.raises(OutOfReachError, match="which must not be touched"):
+        released(tmp_path, never).protect(out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_where_no_method_helps_the_change_of_the_release_that_would_is_named(
+    tmp_path: Path,
+) -> None:
+    datasets.school_year_example(2).write(tmp_path / "second.csv")
+    text = """
+[[dataset]]
+name = "second"
+source = "second.csv"
+roles = { identifier = ["id"], quasi_identifier = ["age", "grade"] }
+
+[[adversary]]
+name = "a year later"
+attack = "longitudinal"
+dataset = ["pupils", "second"]
+on = "id"
+knows = ["age", "grade"]
+
+[[limit]]
+adversary = "a year later"
+measure = "deterministic.posterior"
+at_most = 0
+"""
+    with pytest.raises(OutOfReachError, match='linked by "id": release them without it'):
+        released(tmp_path, text).protect(out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_setting_of_protection_that_cannot_be_is_said_when_the_file_is_read(
+    tmp_path: Path,
+) -> None:
+    wrong = '[protection]\nmethods = ["recode"]\nnever = ["agee"]\nimportance = { grade = 0 }\n'
+    with pytest.raises(InvalidInput) as caught:
+        released(tmp_path, CLASSMATE + wrong)
+    assert 'Did you mean "age"?' in str(caught.value)
+    assert "not above 0" in str(caught.value)
+
+
+def test_tables_are_suppressed_until_the_reader_knows_nothing_for_certain(tmp_path: Path) -> None:
+    datasets.inflation_and_growth(400, balance="U").write(tmp_path / "companies.csv")
+    (tmp_path / "release.toml").write_text("""
+[[dataset]]
+name = "companies"
+source = "companies.csv"
+roles = { identifier = ["Id"], weight = "Weight" }
+
+[[adversary]]
+name = "reader"
+attack = "tables"
+by = ["Area", "Sector"]
+min_frequency = 5
+suppress = "primary"
+
+[[limit]]
+adversary = "reader"
+measure = "deterministic.posterior"
+at_most = 0
+""")
+    release = Release.load(tmp_path / "release.toml")
+    assert not release.check().passed
+    p = release.protect(out=tmp_path / "out")
+    assert p.passed
+    assert "*" in (tmp_path / "out" / "table_reader.csv").read_text()
+
+
+def test_only_what_is_published_is_written(tmp_path: Path) -> None:
+    p = Release.load(EXAMPLES / "risk" / "release.toml").protect(out=tmp_path / "out")
+    assert p.published == ["survey"]
+    assert not (tmp_path / "out" / "original.csv").exists()
+
+
+def test_histories_are_made_coarser_and_their_users_get_pseudonyms(tmp_path: Path) -> None:
+    p = Release.load(EXAMPLES / "events" / "release.toml").protect(out=tmp_path / "out")
+    assert p.passed
+    [history] = p.parts.values()
+    assert history.explain()
+    customers = dv.read(tmp_path / "out" / "purchases.csv").to_arrow()["customer"].to_pylist()
+    first = dv.read(EXAMPLES / "events" / "purchases.csv").to_arrow()["customer"].to_pylist()
+    assert not set(map(str, customers)) & set(map(str, first))
+
+
+def test_a_report_of_a_protection_shows_decisions_and_no_value(tmp_path: Path) -> None:
+    release = Release.load(EXAMPLES / "protection" / "release.toml")
+    p = release.protect()
+    dv.report(p, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "How release.toml was protected" in page
+    assert "town was made coarser in every record" in page
+    for value in ("Milano", "Palermo", "10001"):
+        assert value not in page
+    [single] = p.records.values()
+    dv.report(single, tmp_path / "single.html")
+    assert "How companies was protected" in (tmp_path / "single.html").read_text()
