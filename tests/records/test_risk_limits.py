@@ -96,7 +96,6 @@ def test_a_limit_says_where_counting_flatters(tmp_path: Path) -> None:
         ('measure = "k_map"\npopulation = "survey"\nat_least = 3', "names the dataset that is limited"),
         ('measure = "delta_presence"\nat_most = 0.5', "population: is missing; delta_presence cannot be taken without it"),
         ('measure = "distance_linkage"\noriginal = "original"\nat_most = 0.5', "among: is missing"),
-        ('measure = "k_anonymity"\nnulls = "known"\nat_least = 2', "original: is missing"),
         ('measure = "k_anonymity"\nnulls = "mabye"\nat_least = 2', 'Did you mean "maybe"?'),
         ('measure = "population_uniques"\ninteractions = 3\nat_most = 0.5', "is not a whole number from 1 to 2"),
         ('measure = "k_map"\npopulation = 3\nat_least = 2', "population: does not name a dataset"),
@@ -143,3 +142,13 @@ def test_every_measure_that_is_installed_can_be_a_limit() -> None:
         found = measure.of(companies, limit)
         assert found.value >= 0
         assert found.sentence is not None
+
+
+def test_data_that_hide_nothing_are_their_own_original_and_others_must_name_it(
+    tmp_path: Path,
+) -> None:
+    limit = 'dataset = "{}"\nmeasure = "k_anonymity"\nnulls = "known"\nat_least = 1'
+    assert released(tmp_path, limit.format("original")).check().passed
+    with pytest.raises(InvalidInput) as refused:
+        released(tmp_path, limit.format("survey")).check()
+    assert "give them as original" in str(refused.value)
