@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import ceil
 from typing import Any
 
 from divulge.assessment import Chart
@@ -96,12 +97,7 @@ def _widths(of_sensitive: FloatArray) -> tuple[Any, list[dict[str, Any]], str]:
     records: list[dict[str, Any]] = [
         {
             "width": label,
-            "cells": int(
-                (
-                    (of_sensitive >= low)
-                    & ((of_sensitive < high + 1) if high is not None else True)
-                ).sum()
-            ),
+            "cells": int(_within(of_sensitive, low, high).sum()),
         }
         for low, high, label in BANDS
     ]
@@ -114,11 +110,7 @@ def _widths(of_sensitive: FloatArray) -> tuple[Any, list[dict[str, Any]], str]:
             x=alt.X(
                 "width:N", sort=labels, title="width of the interval", axis=alt.Axis(labelAngle=0)
             ),
-            y=alt.Y(
-                "cells:Q",
-                title="sensitive cells",
-                axis=alt.Axis(format=",d", tickCount=5, tickMinStep=1),
-            ),
+            y=alt.Y("cells:Q", title="sensitive cells", axis=alt.Axis(values=_whole(records))),
             color=alt.condition(
                 alt.datum.width == "0", alt.value(RISK_COLOUR), alt.value(SAFE_COLOUR)
             ),
@@ -149,7 +141,7 @@ def matched_widths(by_sums: FloatArray, effective: FloatArray, asked: int | None
                 "width:N", sort=labels, title="width of the interval", axis=alt.Axis(labelAngle=0)
             ),
             xOffset=alt.XOffset("knows:N", sort=list(knows)),
-            y=alt.Y("cells:Q", title="sensitive cells", axis=alt.Axis(format=",d", tickMinStep=1)),
+            y=alt.Y("cells:Q", title="sensitive cells", axis=alt.Axis(values=_whole(records))),
             color=alt.Color(
                 "knows:N",
                 sort=list(knows),
@@ -169,3 +161,10 @@ def matched_widths(by_sums: FloatArray, effective: FloatArray, asked: int | None
 def _within(widths_: FloatArray, low: int, high: int | None) -> BoolArray:
     inside: BoolArray = (widths_ >= low) & ((widths_ < high + 1) if high is not None else True)
     return inside
+
+
+def _whole(records: Sequence[dict[str, Any]]) -> list[int]:
+    """Places for ticks on an axis of cells: half a cell there is not."""
+    most = max(record["cells"] for record in records)
+    step = max(1, ceil(most / 5))
+    return list(range(0, most + step, step))
