@@ -110,7 +110,11 @@ def _widths(of_sensitive: FloatArray) -> tuple[Any, list[dict[str, Any]], str]:
             x=alt.X(
                 "width:N", sort=labels, title="width of the interval", axis=alt.Axis(labelAngle=0)
             ),
-            y=alt.Y("cells:Q", title="sensitive cells", axis=alt.Axis(values=_whole(records))),
+            y=alt.Y(
+                "cells:Q",
+                title="sensitive cells",
+                axis=alt.Axis(format=",d", values=_whole(records)),
+            ),
             color=alt.condition(
                 alt.datum.width == "0", alt.value(RISK_COLOUR), alt.value(SAFE_COLOUR)
             ),
@@ -141,7 +145,11 @@ def matched_widths(by_sums: FloatArray, effective: FloatArray, asked: int | None
                 "width:N", sort=labels, title="width of the interval", axis=alt.Axis(labelAngle=0)
             ),
             xOffset=alt.XOffset("knows:N", sort=list(knows)),
-            y=alt.Y("cells:Q", title="sensitive cells", axis=alt.Axis(values=_whole(records))),
+            y=alt.Y(
+                "cells:Q",
+                title="sensitive cells",
+                axis=alt.Axis(format=",d", values=_whole(records)),
+            ),
             color=alt.Color(
                 "knows:N",
                 sort=list(knows),
