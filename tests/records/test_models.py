@@ -243,6 +243,60 @@ def test_a_prior_on_records_weighs_them() -> None:
     assert found.risk()[0] == pytest.approx(4 / 5)
 
 
+def test_who_is_ruled_out_before_stands_in_nobodys_way() -> None:
+    weights = np.array([1, 0, 2, 0, 1, 3, 0, 1, 1, 0], float)
+    rows = [
+        row | {"place": place, "w": weight}
+        for place, (row, weight) in enumerate(
+            zip(FIRST.to_arrow().to_pylist(), weights, strict=True)
+        )
+    ]
+    met = [row for row in rows if row["w"]]
+    for seeks, model in ((None, "CR"), ("disability", "CA")):
+        truth = seeks or "place"
+        alone = {
+            group[0]["place"]: group
+            for group in classes(met, KNOWS)
+            if len({row[truth] for row in group}) == 1
+        }
+        certain = sum(row["w"] for group in alone.values() for row in group) / weights.sum()
+        for release in (None, FIRST):
+            found = dv.records.attack(
+                FIRST, f"{model}S", KNOWS, seeks, prior=weights, release=release
+            )
+            assert found.deterministic.posterior == pytest.approx(certain)
+            assert found.deterministic.posterior > dv.records.attack(
+                FIRST, f"{model}S", KNOWS, seeks
+            ).deterministic.posterior  # fmt: skip
+    only = np.eye(10)[3]
+    for release in (None, FIRST):
+        found = dv.records.attack(FIRST, "CRS", KNOWS, prior=only, release=release)
+        assert figures(found) == (1, 1, 1, 1)
+    for seeks, model in ((None, "IRS"), ("disability", "IAS")):
+        target = {name: rows[3][name] for name in KNOWS}
+        for release in (None, FIRST):
+            found = dv.records.attack(
+                FIRST, model, KNOWS, seeks, target=target, prior=only, release=release
+            )
+            assert figures(found) == (1, 1, 1, 1)
+
+
+@pytest.mark.parametrize("scale", [1e-14, 1e-9, 1e9])
+@pytest.mark.parametrize("release", [None, FIRST])
+def test_a_prior_may_be_chances_or_any_multiple_of_them(
+    scale: float, release: dv.Dataset | None
+) -> None:
+    weights = np.arange(1.0, 11.0)
+    for gain in (None, {"guesses": 2}):
+        one, other = (
+            dv.records.attack(FIRST, "CRS", KNOWS, prior=prior, gain=gain, release=release)
+            for prior in (weights, weights * scale)
+        )
+        assert figures(other) == pytest.approx(figures(one))
+        for gender, found in other.by("gender").items():
+            assert figures(found) == pytest.approx(figures(one.by("gender")[gender]))
+
+
 def test_a_prior_weighs_the_groups_as_it_weighs_all() -> None:
     weights = np.array([4, 1, 1, 1, 1, 1, 1, 1, 1, 1])
     found = dv.records.attack(FIRST, "CAS", KNOWS, "disability", prior=weights)
