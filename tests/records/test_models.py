@@ -189,6 +189,25 @@ def test_membership_with_a_second_year() -> None:
     assert one.figures["posterior of membership"] == 0.5
 
 
+@pytest.mark.parametrize("duplicates", ["first", "random"])
+def test_membership_keeps_the_same_record_of_an_id_on_both_sides(duplicates: Any) -> None:
+    """Whichever of a pupil's records of the second year is kept, the pupil is found by it."""
+    rows = SECOND.to_arrow().to_pylist()
+    other = [row | {"grade": f"again {place}"} for place, row in enumerate(rows)]
+    second = dv.Dataset.from_arrow(pa.Table.from_pylist(rows + other), name="twice")
+    asked: dict[str, Any] = {"population": town(), "on": "id"}
+    with pytest.raises(work.InvalidInput, match="have an id that another record has"):
+        dv.records.attack([FIRST, second], "CML", KNOWS, **asked)
+    for seed in range(5):
+        found = dv.records.attack(
+            [FIRST, second], "CML", KNOWS, duplicates=duplicates, seed=seed, **asked
+        )
+        assert found.secrets == 15
+        assert found.figures["records_dropped"] == len(rows)
+        if duplicates == "first":
+            assert figures(found) == figures(dv.records.attack(YEARS, "CML", KNOWS, **asked))
+
+
 def test_the_everyday_names_are_the_same_models() -> None:
     one = {"gender": "F", "grade": "C"}
     for name, model, more in (
@@ -437,6 +456,12 @@ def test_an_inference_is_a_plain_count_of_classes(
         ({"model": "CRS", "population": FIRST}, "asks CMS"),
         ({"model": "CRS", "prior": "weigth"}, 'there is no weight "weigth"'),
         ({"model": "CRS", "prior": [1, 2]}, "has 2 numbers for 10 records"),
+        ({"model": "CRS", "prior": ["a"] * 10}, "prior: holds something that is not a number"),
+        ({"model": "IRS", "target": 3}, "target: give a value for each attribute"),
+        ({"model": "IRS", "target": "A"}, "target: give a value for each attribute"),
+        ({"model": "CRS", "release": "protected.csv"}, "release: give a dataset"),
+        ({"model": "CMS", "population": "town.csv"}, "population: give a dataset"),
+        ({"model": "CMS", "population": [FIRST, SECOND]}, "2 are given for 1 datasets"),
     ],
 )
 def test_what_cannot_be_attacked_is_said(arguments: dict[str, Any], said: str) -> None:
