@@ -48,6 +48,9 @@ def test_attack_of_one_person_and_by_group(pupils: Path) -> None:
     one = run("attack", pupils, "--model", "IAS", "--knows", "age", "--seeks", "disability",
               "--target", "age=60", "--json")  # fmt: skip
     assert json.loads(one.stdout)["deterministic"]["posterior"] == 1
+    told = run("attack", pupils, "--knows", "gender", "--knows", "grade", "--by", "gender")
+    assert "singles out 1 of 10" in told.stdout
+    assert "gender" in told.stdout.splitlines()[-3]
     by = run("attack", pupils, "--knows", "gender", "--knows", "grade", "--by", "gender", "--json")
     groups = json.loads(by.stdout)["groups"]
     assert {group["value"]: group["deterministic"]["count"]["posterior"] for group in groups} == {

@@ -39,6 +39,19 @@ def test_an_attack_from_the_command_line(divulge: Command, file: Path) -> None:
     assert json.loads(same.stdout)["probabilistic"]["posterior"] == pytest.approx(0.65)
 
 
+def test_who_says_what_returns_are_need_not_name_the_amount(
+    divulge: Command, tmp_path: Path
+) -> None:
+    path = tmp_path / "sales.csv"
+    path.write_text(
+        "CustomerID,InvoiceDate,StockCode,Quantity\n1,2024-01-01,a,2\n2,2024-01-01,a,1\n"
+        "1,2024-01-02,a,-2\n"
+    )
+    done = divulge("events", "attack", path, "--knows", "day", "--returns", "drop")
+    assert "1 return (a negative amount) was left out." in " ".join(done.stdout.split())
+    assert "of 3 records" in divulge("events", "attack", path, "--knows", "day").stdout
+
+
 def test_unicity_from_the_command_line(divulge: Command, file: Path) -> None:
     told = json.loads(divulge("events", "unicity", file, "--points", "2", "--json").stdout)
     assert [row["points"] for row in told["curve"]] == [1, 2]

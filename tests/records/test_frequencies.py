@@ -123,6 +123,7 @@ def test_one_visible_record_among_five_wildcards_of_chance_one_in_forty() -> Non
     assert maybe.sample[0] == 6
     assert bayes.sample[0] == pytest.approx(1.125)
     assert bayes.claim == "estimate"
+    assert bayes.uniques == bayes.below(2) == bayes.summary()["alone_by_semantics"]["bayes"] == 45
     given_prior = records.frequencies(
         released,
         nulls="bayes",
@@ -191,6 +192,14 @@ def test_records_of_many_attributes_are_told_apart_without_overflow() -> None:
     wide = Dataset.from_arrow(pa.table(values), {"quasi_identifier": names})
     rows = rows_of(wide)
     assert records.frequencies(wide).sample.tolist() == [rows.count(row) for row in rows]
+
+
+def test_who_hides_behind_half_a_record_stands_alone_in_every_figure() -> None:
+    released = Dataset.from_arrow(pa.table({"town": ["a", "b", "b", None]}))
+    halved = records.frequencies(released, alpha=0.5, among="town")
+    assert halved.sample.tolist() == [1.5, 2.5, 2.5, 4]
+    assert halved.uniques == halved.below(2) == halved.others["maybe"] == 1
+    assert str(halved).startswith("1 of 4 records stands alone (maybe).")
 
 
 @pytest.mark.parametrize("nulls", SEMANTICS)

@@ -189,6 +189,25 @@ def test_membership_with_a_second_year() -> None:
     assert one.figures["posterior of membership"] == 0.5
 
 
+@pytest.mark.parametrize("duplicates", ["first", "random"])
+def test_membership_keeps_the_same_record_of_an_id_on_both_sides(duplicates: Any) -> None:
+    """Whichever of a pupil's records of the second year is kept, the pupil is found by it."""
+    rows = SECOND.to_arrow().to_pylist()
+    other = [row | {"grade": f"again {place}"} for place, row in enumerate(rows)]
+    second = dv.Dataset.from_arrow(pa.Table.from_pylist(rows + other), name="twice")
+    asked: dict[str, Any] = {"population": town(), "on": "id"}
+    with pytest.raises(work.InvalidInput, match="have an id that another record has"):
+        dv.records.attack([FIRST, second], "CML", KNOWS, **asked)
+    for seed in range(5):
+        found = dv.records.attack(
+            [FIRST, second], "CML", KNOWS, duplicates=duplicates, seed=seed, **asked
+        )
+        assert found.secrets == 15
+        assert found.figures["records_dropped"] == len(rows)
+        if duplicates == "first":
+            assert figures(found) == figures(dv.records.attack(YEARS, "CML", KNOWS, **asked))
+
+
 def test_the_everyday_names_are_the_same_models() -> None:
     one = {"gender": "F", "grade": "C"}
     for name, model, more in (
@@ -241,6 +260,60 @@ def test_a_prior_on_records_weighs_them() -> None:
     assert found.deterministic.posterior == pytest.approx(6 / 13)
     assert found.probabilistic.prior == pytest.approx(8 / 13)
     assert found.risk()[0] == pytest.approx(4 / 5)
+
+
+def test_who_is_ruled_out_before_stands_in_nobodys_way() -> None:
+    weights = np.array([1, 0, 2, 0, 1, 3, 0, 1, 1, 0], float)
+    rows = [
+        row | {"place": place, "w": weight}
+        for place, (row, weight) in enumerate(
+            zip(FIRST.to_arrow().to_pylist(), weights, strict=True)
+        )
+    ]
+    met = [row for row in rows if row["w"]]
+    for seeks, model in ((None, "CR"), ("disability", "CA")):
+        truth = seeks or "place"
+        alone = {
+            group[0]["place"]: group
+            for group in classes(met, KNOWS)
+            if len({row[truth] for row in group}) == 1
+        }
+        certain = sum(row["w"] for group in alone.values() for row in group) / weights.sum()
+        for release in (None, FIRST):
+            found = dv.records.attack(
+                FIRST, f"{model}S", KNOWS, seeks, prior=weights, release=release
+            )
+            assert found.deterministic.posterior == pytest.approx(certain)
+            assert found.deterministic.posterior > dv.records.attack(
+                FIRST, f"{model}S", KNOWS, seeks
+            ).deterministic.posterior  # fmt: skip
+    only = np.eye(10)[3]
+    for release in (None, FIRST):
+        found = dv.records.attack(FIRST, "CRS", KNOWS, prior=only, release=release)
+        assert figures(found) == (1, 1, 1, 1)
+    for seeks, model in ((None, "IRS"), ("disability", "IAS")):
+        target = {name: rows[3][name] for name in KNOWS}
+        for release in (None, FIRST):
+            found = dv.records.attack(
+                FIRST, model, KNOWS, seeks, target=target, prior=only, release=release
+            )
+            assert figures(found) == (1, 1, 1, 1)
+
+
+@pytest.mark.parametrize("scale", [1e-14, 1e-9, 1e9])
+@pytest.mark.parametrize("release", [None, FIRST])
+def test_a_prior_may_be_chances_or_any_multiple_of_them(
+    scale: float, release: dv.Dataset | None
+) -> None:
+    weights = np.arange(1.0, 11.0)
+    for gain in (None, {"guesses": 2}):
+        one, other = (
+            dv.records.attack(FIRST, "CRS", KNOWS, prior=prior, gain=gain, release=release)
+            for prior in (weights, weights * scale)
+        )
+        assert figures(other) == pytest.approx(figures(one))
+        for gender, found in other.by("gender").items():
+            assert figures(found) == pytest.approx(figures(one.by("gender")[gender]))
 
 
 def test_a_prior_weighs_the_groups_as_it_weighs_all() -> None:
@@ -383,6 +456,12 @@ def test_an_inference_is_a_plain_count_of_classes(
         ({"model": "CRS", "population": FIRST}, "asks CMS"),
         ({"model": "CRS", "prior": "weigth"}, 'there is no weight "weigth"'),
         ({"model": "CRS", "prior": [1, 2]}, "has 2 numbers for 10 records"),
+        ({"model": "CRS", "prior": ["a"] * 10}, "prior: holds something that is not a number"),
+        ({"model": "IRS", "target": 3}, "target: give a value for each attribute"),
+        ({"model": "IRS", "target": "A"}, "target: give a value for each attribute"),
+        ({"model": "CRS", "release": "protected.csv"}, "release: give a dataset"),
+        ({"model": "CMS", "population": "town.csv"}, "population: give a dataset"),
+        ({"model": "CMS", "population": [FIRST, SECOND]}, "2 are given for 1 datasets"),
     ],
 )
 def test_what_cannot_be_attacked_is_said(arguments: dict[str, Any], said: str) -> None:

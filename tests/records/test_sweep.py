@@ -358,6 +358,8 @@ def test_the_school_alone_tells_who_some_pupils_are() -> None:
         ({"seeks": "age"}, '"age" is known already'),
         ({"knows": ["age", "age"]}, 'names "age" more than once'),
         ({"sizes": [0]}, "a set has from 1 to 3 attributes"),
+        ({"sizes": 2.5}, "a set has from 1 to 3 attributes"),
+        ({"sizes": ["two"]}, "a set has from 1 to 3 attributes"),
         ({"engine": "sparc"}, '"sparc" is not an engine'),
         ({"seeks": "disabled"}, 'has no attribute "disabled". Did you mean "disability"?'),
     ],

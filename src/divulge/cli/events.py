@@ -71,10 +71,10 @@ class Records:
         import divulge as dv
         from divulge import events
 
-        # What is not named is looked for; an amount never, since negative ones want a decision.
+        # What is not named is looked for; an amount only once negative ones are decided on.
         told = dict(self.told)
         kind = told.pop("kind")
-        for name in ("user", "time", "item"):
+        for name in ("user", "time", "item", *(["amount"] if told["returns"] else [])):
             if told[name] is None:
                 del told[name]
         if release is not None:

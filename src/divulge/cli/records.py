@@ -141,9 +141,13 @@ def attack(
             _write_risk(found, out)
         if chart is not None:
             found.chart().save(chart)
-        if by is not None:
-            found = found.by(by)
+        groups = None if by is None else found.by(by)
+    if json:
+        _print(found if groups is None else groups, json)
+        return
     _print(found, json)
+    if groups is not None:
+        _print(groups, json)
 
 
 def _require_different(sources: list[Path]) -> None:

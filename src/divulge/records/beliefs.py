@@ -69,6 +69,12 @@ class Beliefs:
         """By class of people, how many released records may be theirs."""
         return np.asarray(self.fit.possible @ self.fit.records.astype(np.float64))
 
+    @cached_property
+    def likely(self) -> FloatArray:
+        """The same without the records that the prior rules out."""
+        records = np.bincount(self.fit.of_record, self.prior > 0, self.fit.patterns)
+        return np.asarray(self.fit.possible @ records)
+
     def of_each(self, gain: Any) -> OfEach:
         """What is known of each person, before and after."""
         blind = self.secrets.blind
@@ -110,7 +116,7 @@ class Beliefs:
         person = self.fit.of_person
         mine = self._weight_of_own()
         hers = (mine > 0) & (mine >= best[person] * (1 - SAME))
-        certain = (self.matching[person] == 1) & (mine > 0)
+        certain = (self.likely[person] == 1) & (mine > 0)
         return certain, hers / np.maximum(1, ties[person])
 
     def _weight_of_own(self) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from divulge.data import Dataset
 from divulge.records.individual import matching
-from divulge.records.longitudinal import Linked, joint_secret
+from divulge.records.longitudinal import Duplicates, Linked, joint_secret
 from divulge.records.original_and_release import Pair
 from divulge.records.partition import Classes
 from divulge.records.secrets import Secrets
@@ -31,6 +31,8 @@ class Call:
     prior: Any = None
     gain: Any = None
     pair: Pair | None = None
+    duplicates: Duplicates = "error"
+    seed: int = 0
 
     @property
     def goal(self) -> str:
@@ -44,7 +46,10 @@ class Call:
 
 def matches(call: Call, target: Any, argument: str) -> Any:
     """Which focal records have the target's values, in every dataset."""
-    told = target if isinstance(target, Sequence) else [target]
+    told = target if isinstance(target, list | tuple) else [target]
+    if not all(values is None or isinstance(values, Mapping) for values in told):
+        message = "give a value for each attribute that is known, as {attribute: value}."
+        raise InvalidInput("attack", [Problem(argument, message)])
     if len(told) != len(call.datasets):
         message = f"give what is known in each of the {len(call.datasets)} datasets."
         raise InvalidInput("attack", [Problem(argument, message)])

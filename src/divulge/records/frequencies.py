@@ -56,8 +56,8 @@ class Frequencies:
 
     @property
     def uniques(self) -> int:
-        """Records that nobody else looks like."""
-        return int((self.sample <= 1).sum())
+        """Records that nobody else looks like: fewer than two are left, weighed where asked for."""
+        return _alone(self.sample)
 
     @property
     def smallest(self) -> float:
@@ -191,7 +191,7 @@ def frequencies(
     sample, population = counter.count(nulls, alpha)
     whole = nulls != "bayes" and (alpha == 1 or nulls != "maybe")
     alone: dict[str, int] = {
-        each: int((counter.count(each, 1.0)[0] < 2).sum())
+        each: _alone(counter.count(each, alpha)[0])
         for each in SEMANTICS
         if each not in OF_ORIGINAL or counter.knows_original
     }
@@ -203,6 +203,11 @@ def frequencies(
         tuple(names),
         alone,
     )
+
+
+def _alone(sample: npt.NDArray[Any]) -> int:
+    """How many records have not one other to hide behind; sums of chances end a hair below."""
+    return int((sample < 2 - 1e-9).sum())
 
 
 class _Counter:

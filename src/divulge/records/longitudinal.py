@@ -292,14 +292,15 @@ def link_years(
             _problems_with_id(problems, dataset, on, datasets[0])
     problems.raise_any()
     assert on is not None  # noqa: S101  # else the problem was raised
-    random = np.random.default_rng(seed)
     dropped = sum(_repeated(problems, dataset, on, duplicates) for dataset in datasets)
     problems.raise_any()
     # One year after the other: what is needed to join a year is let go before the next.
-    records = np.sort(_one_an_id(datasets[0], on, duplicates, random))
+    # Each has its own luck, so that a dataset keeps the same records whatever it is joined to.
+    records = np.sort(_one_an_id(datasets[0], on, duplicates, np.random.default_rng([seed, 0])))
     ids = datasets[0].columns[on]
     years: list[tuple[Dataset, npt.NDArray[Any]]] = []
-    for dataset in datasets[1:]:
+    for year, dataset in enumerate(datasets[1:], start=1):
+        random = np.random.default_rng([seed, year])
         rows = np.append(_one_an_id(dataset, on, duplicates, random), np.int32(ABSENT))
         rows = rows[_places(ids, dataset.columns[on])]  # the place -1 is the last one
         years.append((dataset, rows[ids.codes[records]]))

@@ -115,12 +115,13 @@ def attack(
     Guessing as well as possible, she is right about 5 (50%); before the release, about 1.
     These figures are exact.
     """
-    datasets = (dataset,) if isinstance(dataset, Dataset) else tuple(dataset)
+    datasets = _several(dataset)
     code = EVERYDAY_NAMES.get(model, model)
     problems = Problems("attack")
     problems.extend("", problems_with_model(model))
     problems.raise_any()
     problems.extend("", _problems_with_call(code, datasets, seeks, target, population))
+    problems.extend("", _problems_with_others(release, population))
     problems.raise_any()
     require_room(datasets, prior is not None)
     if code.endswith("L"):
@@ -132,9 +133,8 @@ def attack(
         linked = Linked(datasets[0], np.arange(datasets[0].rows), (), 0)
     pair = None
     if release is not None:
-        after = (release,) if isinstance(release, Dataset) else tuple(release)
-        pair = Pair.of(datasets, after, on, known, sought)
-    call = Call(code, datasets, known, sought, linked, on, prior, gain, pair)
+        pair = Pair.of(datasets, _several(release), on, known, sought)
+    call = Call(code, datasets, known, sought, linked, on, prior, gain, pair, duplicates, seed)
     if call.goal == "M":
         assert population is not None  # noqa: S101  # else the problem was raised
         call = replace(call, gain=gain_for(gain, MEMBERSHIP))
@@ -143,6 +143,11 @@ def attack(
         call, prior=prior_of(linked, prior), gain=gain_for(gain, secret_values(linked, sought))
     )
     return _of_one(call, target) if code.startswith("I") else _of_everybody(call)
+
+
+def _several(given: Any) -> tuple[Any, ...]:
+    """One or several of what was given; whether they are datasets is asked later."""
+    return tuple(given) if isinstance(given, list | tuple) else (given,)
 
 
 def _of_everybody(call: Call) -> Assessment:
@@ -207,6 +212,15 @@ def problems_with_model(model: str) -> Iterable[Problem]:
     known = [*MODELS, *EVERYDAY_NAMES]
     if model not in known:
         yield Problem("model", f'"{model}" is not an attack model.', value=model, allowed=known)
+
+
+def _problems_with_others(release: Any, population: Any) -> Iterator[Problem]:
+    """Whether what stands beside the datasets are datasets too."""
+    for place, given, gaps in (("release", release, True), ("population", population, False)):
+        for each in _several(given) if given is not None else ():
+            if not isinstance(each, Dataset) and not (gaps and each is None):
+                yield Problem(place, "give a dataset, or a list of datasets.")
+                break
 
 
 def _problems_with_call(

@@ -116,11 +116,13 @@ class OfEach:
             ]
             return np.column_stack(sums)
 
+        # Sums are rounded, and a prior may be tiny chances: each weighs one on average.
+        weight = None if self.weight is None else self.weight / self.weight.mean()
         secrets = np.bincount(codes, minlength=groups)
-        total = np.bincount(codes, self.weight, groups)
+        total = np.bincount(codes, weight, groups)
         certain = pair(self.certain, None)
-        sure, right = pair(self.certain, self.weight), pair(self.right, self.weight)
-        worth = None if self.worth is None else pair(self.worth, self.weight)
+        sure, right = pair(self.certain, weight), pair(self.right, weight)
+        worth = None if self.worth is None else pair(self.worth, weight)
         return [
             _Sums(int(secrets[g]), float(total[g]), _pair(certain[g]), _pair(sure[g]),
                   _pair(right[g]), None if worth is None else _pair(worth[g]))

@@ -26,8 +26,11 @@ def attack_membership(
 ) -> Assessment:
     """Count the classes of the release and of the population side by side."""
     people = (population,) if isinstance(population, Dataset) else tuple(population)
-    people = (*people, *call.datasets[len(people) :])
     problems = Problems("attack")
+    if len(people) > len(call.datasets):
+        problems.add("population", f"{len(people)} are given for {len(call.datasets)} datasets.")
+        problems.raise_any()
+    people = (*people, *call.datasets[len(people) :])
     for name in call.known:
         if any(name in d.names and name not in p.names
                for d, p in zip(call.datasets, people, strict=True)):  # fmt: skip
@@ -35,7 +38,7 @@ def attack_membership(
     problems.raise_any()
     living = Linked(people[0], np.arange(people[0].rows), (), 0)
     if call.linked.years:
-        living = link_years(people, call.on, "error", 0)
+        living = link_years(people, call.on, call.duplicates, call.seed)
     presence = _presence(call, living)
     place = None
     if target is not None:
@@ -55,7 +58,9 @@ def attack_membership(
         None if call.pair else partial(_released_of_group, call, living, presence),
     )
     if call.linked.years:
-        found = described(found, {"datasets": len(call.datasets)})
+        more = {"datasets": len(call.datasets), "records_dropped": call.linked.dropped}
+        left_out = people[0].rows - len(living.records)
+        found = described(found, {**more, **({"people_dropped": left_out} if left_out else {})})
     return found
 
 

@@ -97,7 +97,9 @@ def attack_one_in_release(
     if gain is not None:
         prior, after = before.gained(gain).prior, worth_of_belief(gain, shares)
         worth = PriorPosterior(prior, after)
-    left = matched == 1 if secrets.secret is None else np.count_nonzero(shares) == 1
+    left = np.count_nonzero(shares) == 1
+    if secrets.secret is None:
+        left = beliefs.likely[place] == 1
     return told_of_one(
         replace(linked.dataset, name=pair.releases[0].name), knows, seeks, model,
         certain=PriorPosterior(int(before.certain > 0), int(left)),

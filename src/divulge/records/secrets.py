@@ -82,15 +82,21 @@ class Secrets:
         return np.flatnonzero(np.append(True, of_cell[1:] != of_cell[:-1]))
 
     @cached_property
+    def _likely(self) -> npt.NDArray[np.bool_]:
+        """Whether anybody in a cell may be the one: a prior of zero rules records out."""
+        return np.asarray(self._weights > 0, np.bool_)
+
+    @cached_property
     def pure(self) -> npt.NDArray[np.bool_]:
         """Whether a class leaves one secret value only."""
-        values = np.add.reduceat((self._counts > 0).astype(np.int64), self._starts)
+        values = np.add.reduceat(self._likely.astype(np.int64), self._starts)
         return np.asarray(values == 1, np.bool_)
 
     @cached_property
     def certain_of_each(self) -> npt.NDArray[np.bool_]:
-        """Whether each record's secret is known for certain."""
-        return np.asarray(self.pure[self.classes.of_record], np.bool_)
+        """Whether each record's secret is known for certain; never what she rules out."""
+        certain = self.pure[self.classes.of_record] & self._likely[self._cells[0]]
+        return np.asarray(certain, np.bool_)
 
     @cached_property
     def right_of_each(self) -> FloatArray:
@@ -122,7 +128,7 @@ class Secrets:
             number = float(self.classes.number)
             return int(np.count_nonzero(sizes == 1)), number, number
         if self.secret is None:
-            certain = int(np.count_nonzero(sizes == 1))
+            certain = int(np.count_nonzero(self.certain_of_each))
             return certain, float(self._best.sum()), float(self.classes.number)
         if self.prior is None and self.rows >= MANY_ROWS and self._dense:
             return self._tallied(self.secret)
@@ -131,7 +137,9 @@ class Secrets:
         share = np.zeros(len(self._counts))
         share[cell] = self._counts[cell] / of_value[self.secret.codes]
         capacity = float(np.maximum.reduceat(share, self._starts).sum())
-        return int(sizes[self.pure].sum()), float(self._best.sum()), capacity
+        if self.prior is None:
+            return int(sizes[self.pure].sum()), float(self._best.sum()), capacity
+        return int(np.count_nonzero(self.certain_of_each)), float(self._best.sum()), capacity
 
     def _tallied(self, secret: Knowledge) -> tuple[int, float, float]:
         from divulge.records import kernels

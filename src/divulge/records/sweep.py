@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import comb
+from numbers import Integral
+from typing import Any
 
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
@@ -102,10 +104,12 @@ def _wanted(problems: Problems, sizes: int | Iterable[int] | None, attributes: i
         return [1]  # that nothing is known is said already
     if sizes is None:
         wanted = list(range(1, attributes + 1))
-    elif isinstance(sizes, int):
-        wanted = list(range(1, min(sizes, attributes) + 1))
+    elif isinstance(sizes, Integral):
+        wanted = list(range(1, min(int(sizes), attributes) + 1))
     else:
-        wanted = sorted(set(sizes))
+        given: Any = sizes
+        each = set(given) if isinstance(given, Iterable) else {given}
+        wanted = sorted(int(size) if isinstance(size, Integral) else 0 for size in each)
     wrong = [size for size in wanted if not 1 <= size <= max(1, attributes)]
     if wrong or not wanted:
         problems.add("sizes", f"a set has from 1 to {attributes} attributes.")

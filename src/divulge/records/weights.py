@@ -33,7 +33,12 @@ def weights_of(dataset: Dataset, prior: Any = "weight") -> npt.NDArray[np.float6
         values = _numbers(problems, dataset, name)
         place = f'weight "{name}"'
     else:
-        values, place = np.asarray(prior, np.float64), "prior"
+        place = "prior"
+        try:
+            values = np.asarray(prior, np.float64)
+        except (TypeError, ValueError):
+            problems.add(place, "holds something that is not a number.")
+            problems.raise_any()
         if values.shape != (dataset.rows,):
             problems.add(place, f"has {values.size:,} numbers for {dataset.rows:,} records.")
     if not np.isfinite(values).all():
