@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 RESULT = "result.json"
 DECISIONS = "decisions.parquet"
 SENTENCES = "decisions.txt"
+REPORT = "report.html"
 
 
 def check_folder(release: Release, folder: Path, overwrite: bool) -> None:
@@ -31,8 +32,7 @@ def check_folder(release: Release, folder: Path, overwrite: bool) -> None:
     if folder.exists() and not folder.is_dir():
         problems.add("", "is a file; give a folder.")
         problems.raise_any()
-    originals = {path.resolve() for plan in release.datasets.values() for path in _files(plan)}
-    originals.add(release.path.resolve())
+    originals = originals_of(release)
     for name, file in file_names(release).items():
         place = (folder / file).resolve()
         if place in originals:
@@ -40,8 +40,12 @@ def check_folder(release: Release, folder: Path, overwrite: bool) -> None:
             problems.add(file, message)
         elif place.exists() and not overwrite:
             problems.add(file, "exists already; give another folder, or allow to overwrite.")
-    for file in (RESULT, DECISIONS):
-        if (folder / file).exists() and not overwrite:
+    tables = [table_name(a.name) for a in release.adversaries if a.attack == "tables"]
+    for file in (RESULT, DECISIONS, SENTENCES, REPORT, *tables):
+        place = (folder / file).resolve()
+        if place in originals:
+            problems.add(file, "is an original, or the release; it is never overwritten.")
+        elif place.exists() and not overwrite:
             problems.add(file, "exists already; give another folder, or allow to overwrite.")
     problems.raise_any()
 
@@ -61,6 +65,17 @@ def file_names(release: Release) -> dict[str, str]:
             file = f"other_{file}"
         names[name] = file
     return names
+
+
+def table_name(adversary: str) -> str:
+    """What the file of a table that an adversary sees is called."""
+    return f"table_{_plain(adversary)}.csv"
+
+
+def originals_of(release: Release) -> set[Path]:
+    """The files that nothing may be written over: the sources, and the release itself."""
+    found = {path.resolve() for plan in release.datasets.values() for path in _files(plan)}
+    return {*found, release.path.resolve()}
 
 
 def write_protected(result: ProtectedRelease, folder: Path, values: bool) -> None:
@@ -90,7 +105,7 @@ def _write_all(result: ProtectedRelease, part: Path, values: bool) -> None:
     for name in result.published:
         result.datasets[name].write(part / names[name])
     for name, found in result.tables.items():
-        write_crosstab(found.published, part / f"table_{_plain(name)}.csv")
+        write_crosstab(found.published, part / table_name(name))
     logs = [p.decisions.to_arrow(values) for p in result.records.values()]
     log = pa.concat_tables(logs or [DecisionLog("").to_arrow(values)])
     pq.write_table(log, part / DECISIONS)
