@@ -1,6 +1,9 @@
 """Protecting a release: every limit holds, originals stay, and files are whole or not there."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -223,3 +226,29 @@ def test_every_file_that_would_be_written_is_looked_for_first(tmp_path: Path) ->
         (tmp_path / "out" / file).write_text("mine")
     with pytest.raises(InvalidInput, match=r"(?s)decisions\.txt.*report\.html"):
         release.protect(out=tmp_path / "out")
+
+
+def test_what_a_killed_run_left_is_cleared_away(tmp_path: Path) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    left = tmp_path / f".out.{gone.pid}.part"
+    living = tmp_path / f".out.{os.getppid()}.part"
+    for folder in (left, living):
+        folder.mkdir()
+        (folder / "pupils.csv").write_text("half of it")
+    released(tmp_path, CLASSMATE).protect(out=tmp_path / "out")
+    assert not left.exists()
+    assert living.exists()
+
+
+def test_each_limit_stands_beside_its_own_figure_from_before(tmp_path: Path) -> None:
+    table = (
+        '[[adversary]]\nname = "reader"\nattack = "tables"\nby = ["gender", "grade"]\n'
+        'min_frequency = 2\n[[limit]]\nadversary = "reader"\n'
+        'measure = "deterministic.posterior"\nat_most = 0\n'
+    )
+    p = released(tmp_path, table + CLASSMATE).protect()
+    order = [(outcome.limit.measure, outcome.subject) for outcome in p.before.outcomes]
+    assert order == [(outcome.limit.measure, outcome.subject) for outcome in p.after.outcomes]
+    assert [subject for _, subject in order] == ["reader", "classmate"]
+    assert p.passed

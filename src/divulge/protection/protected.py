@@ -128,8 +128,11 @@ class Protected:
         >>> dv.protection.suppress(companies, k=2, nulls="bayes").flatters
         False
         """
-        asked = any(limit.measure in COUNTS for limit in self.limits)
-        return asked and self.nulls != "bayes" and len(self.decisions) > 0 and self.short > 0
+        counted = any(
+            limit.measure in COUNTS and limit.options.get("nulls", "maybe") != "bayes"
+            for limit in self.limits
+        )
+        return counted and len(self.decisions) > 0 and self.short > 0
 
     def undo(self, decisions: int = 1) -> Protected:
         """The same without the last decisions: the data as they were before these.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import shutil
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from divulge.data.formats.postgres import is_address
 from divulge.protection import DecisionLog, Protected
 from divulge.release.release import DatasetPlan, Release
-from divulge.work import Problems
+from divulge.work import Problems, lives
 
 if TYPE_CHECKING:
     from divulge.release.protect import ProtectedRelease
@@ -83,6 +84,7 @@ def write_protected(result: ProtectedRelease, folder: Path, values: bool) -> Non
     folder.parent.mkdir(parents=True, exist_ok=True)
     part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     shutil.rmtree(part, ignore_errors=True)
+    _remove_abandoned(folder)
     part.mkdir()
     try:
         _write_all(result, part, values)
@@ -93,6 +95,14 @@ def write_protected(result: ProtectedRelease, folder: Path, values: bool) -> Non
                 file.replace(folder / file.name)
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what killed runs left of this folder (never what a living process is writing)."""
+    for part in folder.parent.glob(f".{glob.escape(folder.name)}.*.part"):
+        pid = part.name.split(".")[-2]
+        if part.is_dir() and pid.isdecimal() and not lives(int(pid)):
+            shutil.rmtree(part, ignore_errors=True)
 
 
 def _write_all(result: ProtectedRelease, part: Path, values: bool) -> None:
