@@ -69,8 +69,33 @@ def test_suppress_takes_a_file_and_says_what_it_did(tmp_path: Path) -> None:
     )
     found = json.loads(run("suppress", data, *keys, "-k", 2, "--json"))
     assert found["suppressed_cells"] == found["bound"] == 2
-    with pytest.raises(InvalidInput, match="is the original; it is never overwritten"):
-        run("suppress", data, *keys, "--out", data, "--overwrite")
+    for option in ("--out", "--log"):
+        with pytest.raises(InvalidInput, match=f"{option[2:]}: is an original.*never overwritten"):
+            run("suppress", data, *keys, option, data, "--overwrite")
+    with pytest.raises(InvalidInput, match="log: exists already"):
+        run("suppress", data, *keys, "--log", tmp_path / "log.parquet")
+    with pytest.raises(InvalidInput, match="to the same file"):
+        run(
+            "suppress",
+            data,
+            *keys,
+            "--log",
+            tmp_path / "a.parquet",
+            "--out",
+            tmp_path / "a.parquet",
+        )
+
+
+def test_the_sources_of_a_release_are_never_overwritten(tmp_path: Path) -> None:
+    for file in EXAMPLE.parent.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    release, source = tmp_path / "release.toml", tmp_path / "companies.csv"
+    before = source.read_bytes()
+    with pytest.raises(InvalidInput, match="out: is an original"):
+        run("suppress", release, "--out", source, "--overwrite")
+    with pytest.raises(InvalidInput, match="mapping: is an original"):
+        run("protect", release, "--mapping", source, "--overwrite")
+    assert source.read_bytes() == before
 
 
 def test_explain_needs_a_log(tmp_path: Path) -> None:

@@ -1,5 +1,9 @@
 """An adversary who knows the algorithm: what she can rule out, exactly and as a bound."""
 
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -30,6 +34,59 @@ def test_the_bound_excludes_what_is_excluded_exactly_and_no_more() -> None:
     assert {"Commerce", "Financial"} <= bound.excluded[0, "Sector"]
     for cell, left in exact.possible.items():
         assert left <= bound.possible[cell]
+
+
+def by_trying(
+    p: protection.Protected,
+    found: protection.Audit,
+    run: Callable[[pa.Table], protection.Protected],
+) -> dict[Any, set[Any]]:
+    """What each cell can be, by protecting every original from scratch."""
+    before, cells = p.original.to_arrow(), list(found.domain)
+    left: dict[Any, set[Any]] = {cell: set() for cell in cells}
+    for values in product(*(found.domain[cell] for cell in cells)):
+        columns = before.to_pydict()
+        for (record, name), value in zip(cells, values, strict=True):
+            columns[name][record] = value
+        if run(pa.table(columns)).dataset.to_arrow().equals(p.dataset.to_arrow()):
+            for cell, value in zip(cells, values, strict=True):
+                left[cell].add(value)
+    return left
+
+
+@pytest.mark.parametrize("search", ["optimal", "climb"])
+def test_the_best_levels_are_searched_for_again_in_every_candidate(search: Any) -> None:
+    def run(table: pa.Table) -> protection.Protected:
+        dataset = Dataset.from_arrow(table, roles={"quasi_identifier": ["a", "b"]})
+        is_a = {
+            "a": [("1", "low"), ("2", "low"), ("3", "high"), ("4", "high")],
+            "b": [("x", "u"), ("y", "u")],
+        }
+        return protection.recode(dataset, K2, 0.0, search=search, is_a=is_a)
+
+    p = run(pa.table({"a": [1, 2, 1, 2, 3, 3], "b": ["x", "x", "x", "x", "x", "y"]}))
+    found = protection.audit(p)
+    assert found.claim == "exact"
+    assert found.possible == by_trying(p, found, run)
+
+
+def test_leaves_of_a_hierarchy_are_values_like_those_of_the_attribute() -> None:
+    table = pa.table({"a": [29, 29, 12, 24], "b": [17, 17, 9, 17]})
+    dataset = Dataset.from_arrow(table, roles={"quasi_identifier": ["a", "b"]})
+    leaves = [("12", "low"), ("24", "low"), ("29", "high"), ("99", "high"), ("none", "high")]
+    p = protection.protect(dataset, K2, is_a={"a": leaves})
+    found = protection.audit(p)
+    assert found.domain[0, "a"] == {29, 99}  # "none" is no number
+    assert 29 in found.possible[0, "a"]
+
+
+def test_of_records_that_were_removed_nothing_is_claimed_exactly() -> None:
+    table = pa.table({"a": ["x", "x", "y", "z"], "b": ["u", "u", "u", "v"]})
+    dataset = Dataset.from_arrow(table, roles={"quasi_identifier": ["a", "b"]})
+    p = protection.suppress(dataset, k=2, never=["b"], out_of_reach="remove")
+    assert p.removed
+    assert p.suppressed_cells
+    assert protection.audit(p).claim == "bound"
 
 
 def test_without_the_algorithm_a_null_may_be_any_value() -> None:

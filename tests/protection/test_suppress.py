@@ -1,5 +1,7 @@
 """Suppression: within its limit whatever is asked, as cheap as can be, told and undone."""
 
+from itertools import combinations
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -154,7 +156,15 @@ def test_wildcards_that_hide_everything_satisfy_counting_and_nobody_else() -> No
     assert p.suppressed_cells == 4 == p.bound  # two records hide both attributes
     assert p.alone()["maybe"] == 0
     assert p.alone()["bayes"] >= 38
-    assert "38 of 40 records still are as good as alone" in str(p)
+    said = str(p).splitlines()[1]  # at once, in one sentence, with what to ask for instead
+    assert "protects less than it seems" in said
+    assert "40 of 40 records still look like fewer than 3 (38 as good as alone" in said
+    assert 'ask for nulls = "bayes"' in said
+    assert p.flatters
+    assert p.to_dict()["short"] == 40
+    weighed = protection.suppress(everybody, k=3, nulls="bayes")
+    assert not weighed.flatters
+    assert "nobody stays alone" in str(weighed)
 
 
 def test_real_safety_has_its_price() -> None:
@@ -259,3 +269,25 @@ def test_a_release_is_never_written_over_what_exists(tmp_path: object) -> None:
     with pytest.raises(InvalidInput, match="exists already"):
         p.write(f"{tmp_path}/out.csv")
     assert dv.read(f"{tmp_path}/out.csv").rows == 7
+
+
+def test_a_cell_that_was_missing_can_give_company_so_the_bound_counts_only_whole_records() -> None:
+    rows = [("y", "z"), ("x", "z"), ("z", "z"), ("x", "z"), ("y", None), ("z", "z")]
+    dataset = people(a=[row[0] for row in rows], b=[row[1] for row in rows])
+    p = protection.suppress(dataset, k=2, nulls="value")
+    assert p.bound == p.suppressed_cells == plain.cheapest(rows, 2, "value", 3) == 1
+
+
+def test_whom_the_nulls_of_another_subset_leave_short_is_removed() -> None:
+    dataset = people(
+        a=["x", "z", "z", "z", "z", "y", "y"],
+        b=["z", "y", "z", "y", "z", "y", "y"],
+        c=[None, "z", "y", "z", "z", "y", "x"],
+        d=[None, "z", "x", "y", "x", "y", "y"],
+    )
+    p = protection.suppress(dataset, k=3, nulls="known", subsets=2, out_of_reach="remove", seed=1)
+    for pair in combinations(p.among, 2):
+        released = plain.rows_of(p.dataset, list(pair))
+        first = plain.rows_of(dataset, list(pair))
+        original = [first[place] for place in p.kept.tolist()]
+        assert min(plain.frequencies(released, original, "known")) >= 3

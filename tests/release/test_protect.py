@@ -1,6 +1,9 @@
 """Protecting a release: every limit holds, originals stay, and files are whole or not there."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -189,3 +192,63 @@ def test_a_report_of_a_protection_shows_decisions_and_no_value(tmp_path: Path) -
     [single] = p.records.values()
     dv.report(single, tmp_path / "single.html")
     assert "How companies was protected" in (tmp_path / "single.html").read_text()
+
+
+def test_what_a_limit_compares_with_does_not_go_out(tmp_path: Path) -> None:
+    pupils = datasets.school_year_example()
+    pupils.write(tmp_path / "before.csv")
+    text = PUPILS.replace("pupils", "before") + (
+        '[[limit]]\ndataset = "pupils"\nmeasure = "k_anonymity"\nat_least = 2\n'
+        'nulls = "known"\noriginal = "before"\n[protection]\nmethods = ["suppress"]\n'
+    )
+    p = released(tmp_path, text).protect(out=tmp_path / "out")
+    assert p.published == ["pupils"]
+    assert p.decisions
+    assert (tmp_path / "out" / "pupils.csv").exists()
+    assert not (tmp_path / "out" / "before.csv").exists()
+    assert not any('"before"' in sentence for sentence in p.explain())
+
+
+def test_a_dataset_of_nothing_but_names_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text("id\nanna\nbert\n")
+    text = CLASSMATE.replace('attack = "records"', 'attack = "records"\ndataset = "pupils"') + (
+        '[[dataset]]\nname = "names"\nsource = "names.csv"\nroles = { identifier = ["id"] }\n'
+    )
+    with pytest.raises(OutOfReachError, match="nothing but what names people"):
+        released(tmp_path, text).protect(out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_every_file_that_would_be_written_is_looked_for_first(tmp_path: Path) -> None:
+    release = released(tmp_path, CLASSMATE)
+    (tmp_path / "out").mkdir()
+    for file in ("decisions.txt", "report.html"):
+        (tmp_path / "out" / file).write_text("mine")
+    with pytest.raises(InvalidInput, match=r"(?s)decisions\.txt.*report\.html"):
+        release.protect(out=tmp_path / "out")
+
+
+def test_what_a_killed_run_left_is_cleared_away(tmp_path: Path) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    left = tmp_path / f".out.{gone.pid}.part"
+    living = tmp_path / f".out.{os.getppid()}.part"
+    for folder in (left, living):
+        folder.mkdir()
+        (folder / "pupils.csv").write_text("half of it")
+    released(tmp_path, CLASSMATE).protect(out=tmp_path / "out")
+    assert not left.exists()
+    assert living.exists()
+
+
+def test_each_limit_stands_beside_its_own_figure_from_before(tmp_path: Path) -> None:
+    table = (
+        '[[adversary]]\nname = "reader"\nattack = "tables"\nby = ["gender", "grade"]\n'
+        'min_frequency = 2\n[[limit]]\nadversary = "reader"\n'
+        'measure = "deterministic.posterior"\nat_most = 0\n'
+    )
+    p = released(tmp_path, table + CLASSMATE).protect()
+    order = [(outcome.limit.measure, outcome.subject) for outcome in p.before.outcomes]
+    assert order == [(outcome.limit.measure, outcome.subject) for outcome in p.after.outcomes]
+    assert [subject for _, subject in order] == ["reader", "classmate"]
+    assert p.passed

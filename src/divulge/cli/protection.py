@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -39,7 +40,10 @@ def protect(
     from divulge.release import Release
 
     with conditions(seconds):
-        found = Release.load(release).protect(out, overwrite, values)
+        loaded = Release.load(release)
+        if mapping is not None:
+            _refuse({"mapping": mapping}, release, overwrite)
+        found = loaded.protect(out, overwrite, values)
         if out is not None:
             from divulge.report import report
             from divulge.report.results import REPORT
@@ -99,6 +103,7 @@ def suppress(
     from divulge.cli.showing import print_json, say, shown
 
     with conditions(seconds):
+        _refuse({"out": out, "log": log}, data, overwrite)
         held = read_records(data, dataset, quasi_identifier, weight, None, missing)
         found = protection.suppress(
             held,
@@ -112,7 +117,6 @@ def suppress(
             seed=seed,
         )
         if out is not None:
-            _refuse_original(out, data)
             found.write(out, overwrite)
         if log is not None:
             found.decisions.write(log, values)
@@ -185,8 +189,25 @@ def _write_mapping(tables: list[pa.Table], path: Path) -> None:
         Dataset.from_arrow(whole).write(path)
 
 
-def _refuse_original(out: Path, data: Path) -> None:
-    from divulge.work import InvalidInput, Problem
+def _refuse(places: Mapping[str, Path | None], data: Path, overwrite: bool) -> None:
+    """Refuse, before anything is done, what would be written over an original or something else."""
+    from divulge.release import Release
+    from divulge.release.writing import originals_of
+    from divulge.work import Problems
 
-    if out.resolve() == data.resolve():
-        raise InvalidInput(str(out), [Problem("out", "is the original; it is never overwritten.")])
+    originals = {data.resolve()}
+    if data.suffix.lower() == ".toml":
+        originals |= originals_of(Release.load(data))
+    problems = Problems(str(data))
+    for name, place in places.items():
+        if place is None:
+            continue
+        if place.resolve() in originals:
+            problems.add(name, "is an original, or the release; it is never overwritten.")
+        elif place.exists() and not overwrite:
+            problems.add(name, "exists already; give another name, or --overwrite.")
+    if len({place.resolve() for place in places.values() if place is not None}) < sum(
+        place is not None for place in places.values()
+    ):
+        problems.add("", "two results would go to the same file.")
+    problems.raise_any()

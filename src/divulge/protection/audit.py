@@ -171,6 +171,9 @@ def audit(
 ) -> Audit:
     """What each null or recoded cell can still be, for somebody who knows how it was protected.
 
+    She is taken to tell a null that was made from a cell that had been missing before. Of records
+    that were removed she sees nothing; what is found then is a bound.
+
     Args:
         protected: the result of `suppress`, `protect` or `recode`.
         knows_algorithm: whether she does; else only hierarchies and the values in use exclude.
@@ -192,7 +195,8 @@ def audit(
     if not knows_algorithm or not domain:
         return Audit(protected, dict(domain), domain, "exact", 0)
     total = prod(len(values) for values in domain.values())
-    if total > candidates or protected.again is None:
+    # She does not see the records that were removed: which originals there are cannot be listed.
+    if total > candidates or protected.again is None or protected.removed:
         return Audit(protected, _bounded(protected, domain), domain, "bound", 0)
     possible = _replayed(protected, domain, [None], total)
     remedy: dict[Cell, frozenset[Any]] = {}
@@ -238,7 +242,24 @@ def _leaves(original: Dataset, name: str) -> list[Any]:
     if hierarchy is None or hierarchy.table is None:
         return values  # type: ignore[no-any-return]
     texts = {text_of(value) for value in values}
-    return [*values, *(leaf for leaf in hierarchy.table if leaf not in texts)]
+    return [
+        *values,
+        *_typed([leaf for leaf in hierarchy.table if leaf not in texts], original, name),
+    ]
+
+
+def _typed(leaves: Sequence[str], original: Dataset, name: str) -> list[Any]:
+    """Leaves of a hierarchy, which are text, as values of an attribute; others it cannot have."""
+    import pyarrow as pa
+
+    kind = original.columns[name].values.type
+    found = []
+    for leaf in leaves:
+        try:
+            found += pa.array([leaf]).cast(kind).to_pylist()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            continue
+    return found
 
 
 def _replayed(
@@ -290,7 +311,7 @@ def _candidate(original: Dataset, cells: Mapping[Cell, Any]) -> Dataset:
         values = columns[name].to_arrow().to_pylist()
         for record, value in pairs:
             values[record] = value
-        columns[name] = encode(pa.array(values))
+        columns[name] = encode(pa.array(values, columns[name].values.type))
     return replace(original, columns=columns)
 
 
@@ -302,7 +323,7 @@ def _with_secret_seed(
     released = protected.reseeded(seeds)
     domain = _domains(released)
     total = prod(len(values) for values in domain.values())
-    if not domain or total * seeds > candidates or released.again is None:
+    if not domain or total * seeds > candidates or released.again is None or released.removed:
         return _bounded(released, domain)
     return _replayed(released, domain, range(seeds + 1), total)
 

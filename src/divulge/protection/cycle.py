@@ -149,10 +149,12 @@ def run_cycle(
         levels=dict(state.levels),
         notes=levels_in_words(dataset, state.levels),
         only_at_risk=plan.search == "cycle" and len(goals) == 1 and goals[0].nulls == "maybe",
-        again=lambda other: run_cycle(other, goals, plan),
+        # What was known beside the data cannot be told from them: there is no doing it again.
+        again=None if known is not None else lambda other: run_cycle(other, goals, plan),
         reseeded=lambda seed: run_cycle(
             dataset, goals, replace(plan, seed=seed, order="random", search="cycle"), known=known
         ),
+        known=known,
     )
 
 

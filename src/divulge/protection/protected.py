@@ -15,6 +15,7 @@ from divulge.assessment import Assessment, Chart, Limit, Outcome, Sentence, html
 from divulge.assessment.sentence import number, percent
 from divulge.data import Dataset
 from divulge.protection.changes import taken
+from divulge.protection.goals import COUNTS
 from divulge.protection.log import DecisionLog
 from divulge.protection.utility import Utility, utility_of
 from divulge.records.alike import IntArray
@@ -36,8 +37,8 @@ class Protected:
     >>> p = dv.protection.suppress(dv.datasets.local_suppression_example(), k=2)
     >>> print(p)
     2 cells of 28 were suppressed in 2 of 7 companies, so that all keep to 2-anonymity (maybe).
+    This counts possible matches and protects less than it seems: ...
     No suppression with fewer cells can do.
-    Attacked again by somebody who knows her victim and weighs how likely each record is hers, ...
     """
 
     original: Dataset
@@ -59,6 +60,8 @@ class Protected:
     only_at_risk: bool = False
     again: Callable[[Dataset], Protected] | None = None
     reseeded: Callable[[int], Protected] | None = None
+    known: Dataset | None = None
+    """The records as an adversary knows them, if they had been protected before."""
 
     @property
     def suppressed_cells(self) -> int:
@@ -108,6 +111,29 @@ class Protected:
         """How many records stand alone under each way of counting, after protection."""
         return {name: self._frequencies_after.others[name] for name in SEMANTICS}
 
+    @property
+    def short(self) -> int:
+        """How many records have fewer than k for somebody who weighs what fits (`bayes`)."""
+        return int((self._frequencies_after.sample < self.k - 1e-9).sum())
+
+    @property
+    def flatters(self) -> bool:
+        """Whether a limit that counts holds only because nulls are taken for company.
+
+        >>> import divulge as dv
+        >>> companies = dv.datasets.local_suppression_example()
+        >>> p = dv.protection.suppress(companies, k=2, nulls="maybe")
+        >>> p.flatters, p.short
+        (True, 2)
+        >>> dv.protection.suppress(companies, k=2, nulls="bayes").flatters
+        False
+        """
+        counted = any(
+            limit.measure in COUNTS and limit.options.get("nulls", "maybe") != "bayes"
+            for limit in self.limits
+        )
+        return counted and len(self.decisions) > 0 and self.short > 0
+
     def undo(self, decisions: int = 1) -> Protected:
         """The same without the last decisions: the data as they were before these.
 
@@ -143,15 +169,19 @@ class Protected:
             "proved": int(self.cost <= self.bound),
             "alone": self.alone()["bayes"],
             "alone_before": self._frequencies_before.others["bayes"],
+            "k": self.k,
+            "short": self.short,
         }
         said = [*self.notes]
         if self.suppressed_cells or not self.notes:
             said.append(_said("cells", values))
+        if self.flatters:
+            said.append(_said("flatters", values))
         if self.bound and self.suppressed_cells:
             said.append(_said("bound", values))
         if self.removed:
             said.append(_said("removed", values))
-        if len(self.decisions):
+        if len(self.decisions) and not self.flatters:
             said.append(_said("attacked_again", values))
         return tuple(said)
 
@@ -196,6 +226,8 @@ class Protected:
             "levels": dict(self.levels),
             "decisions": len(self.decisions),
             "alone": self.alone(),
+            "short": self.short,
+            "flatters": self.flatters,
             "outcomes": [outcome.to_dict() for outcome in self.outcomes],
             "utility": self.utility.to_dict(),
             "before": self.before.to_dict(),
@@ -243,13 +275,15 @@ class Protected:
 
     @cached_property
     def _frequencies_before(self) -> Frequencies:
-        original = self.original
-        return records.frequencies(original, "bayes", among=self.among, original=original)
+        known = self.original if self.known is None else self.known
+        return records.frequencies(self.original, "bayes", among=self.among, original=known)
 
     @cached_property
     def _frequencies_after(self) -> Frequencies:
-        original = taken(self.original, self.kept) if self.removed else self.original
-        return records.frequencies(self.dataset, "bayes", among=self.among, original=original)
+        known = self.original if self.known is None else self.known
+        if self.removed:
+            known = taken(known, self.kept)
+        return records.frequencies(self.dataset, "bayes", among=self.among, original=known)
 
 
 def _said(key: str, values: Mapping[str, Any]) -> Sentence:

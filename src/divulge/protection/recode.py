@@ -79,11 +79,17 @@ def recode(
         "fewest", None,
     )  # fmt: skip
     goals = goals_of(described, limits)
-    if search == "optimal" and not local:
-        levels = _best_levels(described, goals, plan)
-        if levels is not None:
-            return replace(run_cycle(described, goals, plan, levels), proved=True)
-    return run_cycle(described, goals, plan)
+    return _recoded(described, goals, plan, search == "optimal" and not local)
+
+
+def _recoded(dataset: Dataset, goals: Sequence[Goal], plan: Plan, optimal: bool) -> Protected:
+    levels = _best_levels(dataset, goals, plan) if optimal else None
+    if levels is None:
+        return run_cycle(dataset, goals, plan)
+    found = run_cycle(dataset, goals, plan, levels)
+    # Other data have other best levels: who knows the algorithm searches for them again.
+    again = lambda other: _recoded(other, goals, plan, optimal)  # noqa: E731
+    return replace(found, proved=True, again=again, reseeded=None)
 
 
 def _best_levels(dataset: Dataset, goals: Sequence[Goal], plan: Plan) -> dict[str, int] | None:

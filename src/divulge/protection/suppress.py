@@ -133,12 +133,17 @@ def hide_until(
     frequency = _smallest(dataset, original, wish)
     cells = _cells_of(names, before, rows, beyond)
     released = hidden_cells(dataset, cells)
+    after = _smallest(released, original, wish)
+    if not beyond.size and np.any(after < wish.k - 1e-9):
+        # Nulls of one subset, or that were there before, can leave somebody short in another.
+        beyond = np.flatnonzero(after < wish.k - 1e-9)
+        cells = _cells_of(names, before, rows, beyond)
+        released = hidden_cells(dataset, cells)
     if beyond.size:
         if wish.out_of_reach == "raise":
             raise out_of_reach_error(dataset, wish, beyond.size)
-        released, log, more = _without_the_lost(original, dataset, released, wish, beyond, cells)
-        return released, log, max(bound, more)
-    after = _smallest(released, original, wish)
+        released, log = _without_the_lost(original, dataset, released, wish, beyond, cells)
+        return released, log, 0.0  # what is needed depends on who is removed
     return released, _log(dataset, wish, cells, frequency, after), bound
 
 
@@ -157,7 +162,8 @@ def _hidden_rows(
             places = [names.index(name) for name in subset]
             part = rows[:, places]
             done, lost, least = _one_subset(original, part, wish, subset, preference)
-            bound = max(bound, least)
+            if np.array_equal(part, before[:, places]):
+                bound = max(bound, least)  # of the data as they came, not as they are half-way
             beyond = np.union1d(beyond, lost)
             if not np.array_equal(done, part):
                 rows[:, places] = done
@@ -179,7 +185,7 @@ def _one_subset(
     costs = np.array([float(wish.costs[name].min()) for name in subset])
     most = min(wish.cells_per_record or len(allowed), len(allowed))
     if wish.nulls in ("value", "bayes"):
-        return _equal(part, wish, allowed, costs, preference)
+        return _equal(original, part, wish, subset, allowed, costs, preference)
     frequency = _count_codes(part, wish.nulls, original, subset)
     bound = fewest_cells(part, frequency, wish.k, allowed, costs, wish.nulls == "known")
     best: tuple[float, npt.NDArray[np.int32], IntArray] | None = None
@@ -195,8 +201,10 @@ def _one_subset(
 
 
 def _equal(
+    original: Dataset,
     part: npt.NDArray[np.int32],
     wish: Wish,
+    subset: Sequence[str],
     allowed: list[int],
     costs: FloatArray,
     preference: FloatArray,
@@ -208,12 +216,14 @@ def _equal(
         return part, at_risk, 0.0
     moves = [hiding(mask, part, costs) for mask in masks_of(allowed, len(allowed))]
     rows, lost = gather(part, wish.k, moves, preference)
-    # No class grows where nulls are values: everybody at risk hides at least one cell.
+    # Classes without a null cannot grow where nulls are values: who is at risk in one hides a cell.
     # Whoever weighs finds at least whom somebody finds who only counts what fits (`known`).
     if wish.nulls == "value":
-        bound = at_risk.size * float(costs[allowed].min())
+        whole = ~np.any(part[np.ix_(at_risk, allowed)] == HIDDEN, axis=1)
+        bound = int(whole.sum()) * float(costs[allowed].min())
     else:
-        bound = fewest_cells(part, sizes(part), wish.k, allowed, costs, known=True)
+        frequency = _count_codes(part, "known", original, subset)
+        bound = fewest_cells(part, frequency, wish.k, allowed, costs, known=True)
     return rows, lost, bound
 
 
@@ -383,14 +393,14 @@ def _without_the_lost(
     wish: Wish,
     beyond: IntArray,
     cells: Mapping[str, IntArray],
-) -> tuple[Dataset, DecisionLog, float]:
+) -> tuple[Dataset, DecisionLog]:
     """Remove whom no suppression helps, and see that the others still are within the limit."""
     alive = np.setdiff1d(np.arange(original.rows), beyond)
     if alive.size == 0:
         raise out_of_reach_error(original, wish, beyond.size)
     before = _smallest(dataset, original, wish)
     rest, kept_original = taken(released, alive), taken(original, alive)
-    rest, log, bound = hide_until(kept_original, rest, wish_for(wish, alive))
+    rest, log, _ = hide_until(kept_original, rest, wish_for(wish, alive))
     after = np.full(original.rows, float(wish.k))
     after[np.setdiff1d(alive, alive[log.removed_records])] = _smallest(
         rest, taken(kept_original, np.setdiff1d(np.arange(alive.size), log.removed_records)), wish
@@ -398,7 +408,7 @@ def _without_the_lost(
     shifted = tuple(replace(change, records=alive[change.records]) for change in log.changes)
     first = _log(dataset, wish, cells, before, after)
     changes = (*first.changes, *shifted, removal(wish, beyond, before))
-    return rest, DecisionLog(original.name, changes), bound
+    return rest, DecisionLog(original.name, changes)
 
 
 def wish_for(wish: Wish, alive: IntArray) -> Wish:

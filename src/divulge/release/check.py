@@ -23,18 +23,23 @@ def check_data(
     datasets: Mapping[str, Dataset],
     adversaries: Sequence[Adversary] | None = None,
     originals: Mapping[str, Dataset] | None = None,
+    tabulated: Mapping[str, Dataset] | None = None,
 ) -> Verdict:
     """The verdict on a release with other data (or other adversaries) than its own.
 
     `originals` are the same records before protection: what an adversary who knows her victim
-    knows, for limits that count what is compatible with it.
+    knows, for limits that count what is compatible with it. `tabulated` are the data that tables
+    are made of, if not those that go out.
     """
     assessments = []
     chosen = release.adversaries if adversaries is None else adversaries
     with work.step("Attacking", len(chosen)) as step:
         for adversary in chosen:
             attack = attacks()[adversary.attack]
-            seen = [datasets[name] for name in adversary.datasets]
+            held = datasets
+            if adversary.attack == "tables" and tabulated is not None:
+                held = tabulated
+            seen = [held[name] for name in adversary.datasets]
             assessments.append(attack.run(adversary.settings, seen).named(adversary.name))
             step.advance()
     outcomes = [

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +59,8 @@ class ProtectedRelease:
     @property
     def published(self) -> list[str]:
         """The datasets that go out: not a register, a population or an original beside them."""
-        beside: set[str] = set()
+        # What a limit compares with is known to an adversary, or to nobody; it is never released.
+        beside = {other for limit in self.release.limits for other in limit.others.values()}
         for adversary in self.release.adversaries:
             told = adversary.settings
             if adversary.attack in ("linkage", "risk"):
@@ -97,6 +98,8 @@ class ProtectedRelease:
             values = {"adversary": name, "cells": cells}
             said.append(Sentence("divulge.release", "protected.table", values))
         for name, (removed, replaced) in self.identifiers.items():
+            if name not in self.published:
+                continue
             if removed:
                 values = {"dataset": name, "names": list(removed)}
                 said.append(Sentence("divulge.release", "protected.removed", values))
@@ -240,7 +243,7 @@ def _protected(
             out_of_reach=settings.out_of_reach,
             seed=settings.seed,
             attacked=attacked,
-            original=known,
+            original=None if known is dataset else known,
         )
         yield part
         current_version = part.dataset
@@ -378,17 +381,7 @@ def _attacked_again(
     adversaries: Sequence[Adversary],
 ) -> Verdict:
     """The verdict on what would go out; tables are made of the original records."""
-    of_tables = [a for a in adversaries if a.attack == "tables"]
-    rest = [a for a in adversaries if a.attack != "tables"]
-    verdict = check_data(release, current, rest, same)
-    if not of_tables:
-        return verdict
-    tables = check_data(release, originals, of_tables)
-    return replace(
-        verdict,
-        assessments=(*verdict.assessments, *tables.assessments),
-        outcomes=(*verdict.outcomes, *(o for o in tables.outcomes if o.limit.of_assessment)),
-    )
+    return check_data(release, current, adversaries, same, tabulated=originals)
 
 
 def _advice(adversary: Adversary) -> Sentence:
@@ -461,7 +454,12 @@ def _without_names(
     removed = [n for n in named if n not in kept]
     if kept:
         dataset = protection.pseudonyms(dataset, key, kept)
-    if removed and len(removed) < len(dataset.names):
+    if removed and len(removed) == len(dataset.names):
+        raise OutOfReachError(
+            f'dataset "{name}" holds nothing but what names people outright; nothing was written: '
+            "leave it out of the release."
+        )
+    if removed:
         dataset = dataset.select([n for n in dataset.names if n not in removed])
     return dataset, (removed, kept)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import shutil
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from divulge.data.formats.postgres import is_address
 from divulge.protection import DecisionLog, Protected
 from divulge.release.release import DatasetPlan, Release
-from divulge.work import Problems
+from divulge.work import Problems, lives
 
 if TYPE_CHECKING:
     from divulge.release.protect import ProtectedRelease
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 RESULT = "result.json"
 DECISIONS = "decisions.parquet"
 SENTENCES = "decisions.txt"
+REPORT = "report.html"
 
 
 def check_folder(release: Release, folder: Path, overwrite: bool) -> None:
@@ -31,8 +33,7 @@ def check_folder(release: Release, folder: Path, overwrite: bool) -> None:
     if folder.exists() and not folder.is_dir():
         problems.add("", "is a file; give a folder.")
         problems.raise_any()
-    originals = {path.resolve() for plan in release.datasets.values() for path in _files(plan)}
-    originals.add(release.path.resolve())
+    originals = originals_of(release)
     for name, file in file_names(release).items():
         place = (folder / file).resolve()
         if place in originals:
@@ -40,8 +41,12 @@ def check_folder(release: Release, folder: Path, overwrite: bool) -> None:
             problems.add(file, message)
         elif place.exists() and not overwrite:
             problems.add(file, "exists already; give another folder, or allow to overwrite.")
-    for file in (RESULT, DECISIONS):
-        if (folder / file).exists() and not overwrite:
+    tables = [table_name(a.name) for a in release.adversaries if a.attack == "tables"]
+    for file in (RESULT, DECISIONS, SENTENCES, REPORT, *tables):
+        place = (folder / file).resolve()
+        if place in originals:
+            problems.add(file, "is an original, or the release; it is never overwritten.")
+        elif place.exists() and not overwrite:
             problems.add(file, "exists already; give another folder, or allow to overwrite.")
     problems.raise_any()
 
@@ -63,11 +68,23 @@ def file_names(release: Release) -> dict[str, str]:
     return names
 
 
+def table_name(adversary: str) -> str:
+    """What the file of a table that an adversary sees is called."""
+    return f"table_{_plain(adversary)}.csv"
+
+
+def originals_of(release: Release) -> set[Path]:
+    """The files that nothing may be written over: the sources, and the release itself."""
+    found = {path.resolve() for plan in release.datasets.values() for path in _files(plan)}
+    return {*found, release.path.resolve()}
+
+
 def write_protected(result: ProtectedRelease, folder: Path, values: bool) -> None:
     """Write data, tables, decisions and result; everything is there, or nothing."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     shutil.rmtree(part, ignore_errors=True)
+    _remove_abandoned(folder)
     part.mkdir()
     try:
         _write_all(result, part, values)
@@ -80,6 +97,14 @@ def write_protected(result: ProtectedRelease, folder: Path, values: bool) -> Non
         shutil.rmtree(part, ignore_errors=True)
 
 
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what killed runs left of this folder (never what a living process is writing)."""
+    for part in folder.parent.glob(f".{glob.escape(folder.name)}.*.part"):
+        pid = part.name.split(".")[-2]
+        if part.is_dir() and pid.isdecimal() and not lives(int(pid)):
+            shutil.rmtree(part, ignore_errors=True)
+
+
 def _write_all(result: ProtectedRelease, part: Path, values: bool) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -90,7 +115,7 @@ def _write_all(result: ProtectedRelease, part: Path, values: bool) -> None:
     for name in result.published:
         result.datasets[name].write(part / names[name])
     for name, found in result.tables.items():
-        write_crosstab(found.published, part / f"table_{_plain(name)}.csv")
+        write_crosstab(found.published, part / table_name(name))
     logs = [p.decisions.to_arrow(values) for p in result.records.values()]
     log = pa.concat_tables(logs or [DecisionLog("").to_arrow(values)])
     pq.write_table(log, part / DECISIONS)
