@@ -219,7 +219,7 @@ def _equal(
     # Classes without a null cannot grow where nulls are values: who is at risk in one hides a cell.
     # Whoever weighs finds at least whom somebody finds who only counts what fits (`known`).
     if wish.nulls == "value":
-        whole = ~np.any(part[np.ix_(at_risk, allowed)] == HIDDEN, axis=1)
+        whole = ~np.any(part[np.ix_(at_risk, np.array(allowed))] == HIDDEN, axis=1)
         bound = int(whole.sum()) * float(costs[allowed].min())
     else:
         frequency = _count_codes(part, "known", original, subset)

@@ -320,7 +320,7 @@ def _cure(board: Board, k: int, table: Neighbourhoods, group: int) -> None:
 def _hide_own(board: Board, k: int, masks: Sequence[tuple[int, ...]]) -> bool:
     """Where no neighbourhood helps, a row at risk hides the fewest cells that cure it. Did any?"""
     if board.known:
-        return False
+        return _others_hide(board, k, masks[-1])
     changed = False
     for row in np.flatnonzero(board.at_risk(k)).tolist():
         while board.count[row] > 0 and board.found[row] < k:
@@ -328,6 +328,23 @@ def _hide_own(board: Board, k: int, masks: Sequence[tuple[int, ...]]) -> bool:
             if mask is None:
                 break
             board.hide(row, mask)
+            changed = True
+    return changed
+
+
+def _others_hide(board: Board, k: int, mask: tuple[int, ...]) -> bool:
+    """Under `known`, whoever can fit a victim at risk by hiding a mask does so. Did any?"""
+    shown = [a for a in range(board.codes.shape[1]) if a not in mask]
+    changed = False
+    for victim in np.flatnonzero(board.at_risk(k)).tolist():
+        while board.found[victim] < k:
+            alike = board.codes[: board.size] == board.codes[victim]
+            fits = alike | (board.codes[: board.size] == HIDDEN)
+            able = np.all(fits[:, shown], axis=1) & ~np.all(fits, axis=1)
+            able &= board.count[: board.size] > 0
+            if not np.any(able):
+                break
+            board.hide(int(np.flatnonzero(able)[0]), mask)
             changed = True
     return changed
 
