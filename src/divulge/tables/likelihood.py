@@ -8,6 +8,8 @@ the draws that are kept.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from divulge import work
@@ -89,19 +91,34 @@ def _drawn(
     published, network = found.published, _network(found, parameters)
     shown = np.where(published.suppressed, 0, published.units)[network.net.cells]
     # The same draws for every candidate: their differences are then their own.
-    cost = problem_of(candidate_table(found, values[0]), parameters).cost[network.net.cells]
-    widths, costs = resisting.draw(random, parameters.width, cost, DRAWS)
+    widths, factors = resisting.draw_chances(
+        random, parameters.width, len(network.net.cells), DRAWS
+    )
     if parameters.rule == "minimal":
         widths[:] = parameters.width
-    hits = kernels.count_draws(
-        *network.arcs, shown, network.all, network.bits(published.suppressed),
-        network.places(found.cells), values, parameters.min_frequency,
-        int(parameters.zeros_primary), found.high - found.low, widths, costs, MOST_STEPS,
-    )  # fmt: skip
+    hits = np.zeros(len(values), np.int64)
+    for rows, cost in _by_cost(found, values, parameters, network):
+        hits[rows] = kernels.count_draws(
+            *network.arcs, shown, network.all, network.bits(published.suppressed),
+            network.places(found.cells), values[rows], parameters.min_frequency,
+            int(parameters.zeros_primary), found.high - found.low, widths,
+            resisting.drawn_costs(cost, factors), MOST_STEPS,
+        )  # fmt: skip
     chances = np.maximum(hits, 0) / DRAWS
     if parameters.rule == "resisting":
         chances /= _kept(found, values, parameters, int(random.integers(2**32)))
     return chances
+
+
+def _by_cost(
+    found: Candidates, values: IntArray, parameters: Parameters, network: BitNetwork
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Candidates by what their cells cost: costs by value are a candidate's own."""
+    by_value = isinstance(parameters.cost, str) and parameters.cost == "value"
+    every = np.arange(len(values))
+    for rows in every[:, None] if by_value else [every]:
+        table = candidate_table(found, values[rows[0]])
+        yield rows, problem_of(table, parameters).cost[network.net.cells]
 
 
 def _kept(found: Candidates, values: IntArray, parameters: Parameters, seed: int) -> FloatArray:
