@@ -200,7 +200,10 @@ def test_what_cannot_resist_is_said() -> None:
         suppress(large, 10, 5, resist_matching=True)
 
 
-def test_costs_by_value_are_each_candidates_own_in_the_posterior() -> None:
+def test_costs_by_value_are_each_candidates_own_in_the_posterior(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("divulge.tables.likelihood.MOST_DRAWS", 200)  # for one as for many
     table = Table.from_cells([[1, 6, 9], [6, 4, 8], [9, 8, 7]])
     rules = Parameters(3, 4, cost="value", rule="minimal")
     published = table.publish({(0, 0), (0, 1), (1, 0), (1, 1)})

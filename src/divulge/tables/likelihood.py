@@ -28,9 +28,10 @@ from divulge.tables.suppressors import (
 
 MOST_WEIGHED = 150
 """So many possible candidates are weighed; of more, as many at random."""
-DRAWS = 200
-KEPT_DRAWS = 4
-"""Draws by which the share of kept draws is estimated, for each candidate."""
+WEIGHING = 30_000
+"""Draws in all: the fewer candidates share them, the surer each weight. A best guess among weights
+that few draws estimate looks better than it is."""
+MOST_DRAWS = 4000
 
 
 def likely_weights(
@@ -90,9 +91,10 @@ def _drawn(
 
     published, network = found.published, _network(found, parameters)
     shown = np.where(published.suppressed, 0, published.units)[network.net.cells]
+    draws = min(MOST_DRAWS, WEIGHING // len(values))
     # The same draws for every candidate: their differences are then their own.
     widths, factors = resisting.draw_chances(
-        random, parameters.width, len(network.net.cells), DRAWS
+        random, parameters.width, len(network.net.cells), draws
     )
     if parameters.rule == "minimal":
         widths[:] = parameters.width
@@ -104,7 +106,7 @@ def _drawn(
             int(parameters.zeros_primary), found.high - found.low, widths,
             resisting.drawn_costs(cost, factors), MOST_STEPS,
         )  # fmt: skip
-    chances = np.maximum(hits, 0) / DRAWS
+    chances = np.maximum(hits, 0) / draws
     if parameters.rule == "resisting":
         chances /= _kept(found, values, parameters, int(random.integers(2**32)))
     return chances
@@ -124,16 +126,17 @@ def _by_cost(
 def _kept(found: Candidates, values: IntArray, parameters: Parameters, seed: int) -> FloatArray:
     """For every candidate, which share of its draws is kept; never below one in all draws."""
     shares = np.zeros(len(values))
+    kept_draws = min(MOST_DRAWS, WEIGHING // len(values)) // 50
     with work.step("Weighing candidates", len(values)) as step:
         for row, candidate in enumerate(values):
             table = candidate_table(found, candidate)
             problem = problem_of(table, parameters)
             draws = resisting.drawn_patterns(table, problem, parameters, seed)
             seen: dict[int, bool] = {}
-            for _ in range(KEPT_DRAWS):
+            for _ in range(kept_draws):
                 bits, pattern = next(draws)
                 if bits not in seen:
                     seen[bits] = resisting.resists(table.publish(pattern), parameters)
-                shares[row] += seen[bits] / KEPT_DRAWS
+                shares[row] += seen[bits] / kept_draws
             step.advance()
-    return np.maximum(shares, 1 / (2 * KEPT_DRAWS))
+    return np.maximum(shares, 1 / (2 * kept_draws))
