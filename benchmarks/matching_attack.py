@@ -235,7 +235,8 @@ def main() -> None:
     for number, piece in enumerate(pieces):
         what, side, zeros, count = piece
         done = len(kept_records(kept).get((what, side, zeros), ()))
-        share = (end - time.monotonic()) / (len(pieces) - number)
+        left = sum(map(_weight, pieces[number:]))
+        share = (end - time.monotonic()) * _weight(piece) / left
         if done < count and share > 0:
             spent = f" {cost(work_on, piece, done, share, kept)}"
         else:
@@ -258,6 +259,11 @@ def _pieces(chosen: argparse.Namespace) -> Iterator[Piece]:
             for zeros in (False, True):
                 yield "defended", side, zeros, share
             yield "compared", side, True, chosen.compared[min(side - 4, 2)]
+
+
+def _weight(piece: Piece) -> int:
+    """Posteriors take long, and so do the largest tables."""
+    return 4 if piece[0] == "compared" or piece[1] > 6 else 1
 
 
 def _write(page: Path, found: Mapping[tuple[str, int, bool], list[dict[str, Any]]]) -> None:
