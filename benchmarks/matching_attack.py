@@ -1,6 +1,10 @@
 """The matching attack: the paper's experiment beside ours, and four suppressors side by side.
 
-Run: python benchmarks/matching_attack.py [--tables 50] [--defended 200] [--out build/bench]
+Run: python benchmarks/matching_attack.py [--tables 50] [--defended 200] [--seconds 480]
+
+It stops after `--seconds`, about: every piece of work has its share of what is left, and says how
+many tables it came to. Run it again and it goes on where it stopped (a line a table is kept in
+matching_attack.jsonl, and counts as long as the code of the attack is the same).
 
 Tables 2 to 5 and Figures 6 to 8 of Minami and Abe 2019: square tables of 16 to 49 cells drawn from
 N(15, 10), rounded and clipped at 0, minimum frequency 5, width 8, the first of the cheapest
@@ -16,10 +20,13 @@ matching_attack.html. Budgets (zeros primary, mean / median): 16 cells .005 s, 2
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +60,10 @@ PAPER_WIDTHS = {
     36: [75, 33, 45, 31, 5, 0, 1, 0],
     49: [92, 33, 28, 57, 4, 4, 5, 3],
 }
+Piece = tuple[str, int, bool, int]
+"""What is done, the side of the tables, whether zeros are primary, how many tables."""
+Records = Iterator[dict[str, Any]]
+"""One record a table."""
 SUPPRESSORS = ("first of the cheapest", "random tie", "random costs", "resisting")
 
 
@@ -73,85 +84,111 @@ def tables(side: int, zeros: bool, count: int) -> Iterator[tuple[Table, Suppress
             yield table, problem, pattern
 
 
-def attacked(side: int, zeros: bool, count: int) -> list[dict[str, Any]]:
-    """Attack the deterministic suppressor: one record a table."""
-    records = []
-    for warm in (True, False):  # the first run loads compiled code
-        for table, problem, pattern in tables(side, zeros, 1 if warm else count):
-            published = table.publish(pattern)
-            cpu, wall = time.process_time(), time.perf_counter()
-            found = matching_attack(published, FREQUENCY, WIDTH, zeros, primary=problem.start)
-            widths = found.intervals.widths[found.sensitive].astype(int).tolist()
-            record = {
-                "seconds": time.process_time() - cpu,
-                "wall": time.perf_counter() - wall,
-                "widths": widths,
-                "dimension": found.null_space_dimension,
-                "candidates": found.candidates,
-                "complete": found.complete,
-            }
-            if not warm:
-                records.append(record)
-    return records
+def attacked(side: int, zeros: bool, skip: int, count: int) -> Records:
+    """Attack the deterministic suppressor."""
+    for table, problem, pattern in islice(tables(side, zeros, count), skip, None):
+        published = table.publish(pattern)
+        cpu = time.process_time()
+        found = matching_attack(published, FREQUENCY, WIDTH, zeros, primary=problem.start)
+        yield {
+            "widths": found.intervals.widths[found.sensitive].astype(int).tolist(),
+            "seconds": time.process_time() - cpu,
+            "dimension": found.null_space_dimension,
+            "candidates": found.candidates,
+            "complete": found.complete,
+        }
 
 
-def compared(side: int, zeros: bool, count: int) -> dict[str, dict[str, float]]:
+def compared(side: int, zeros: bool, skip: int, count: int) -> Records:
     """The four suppressors on the same tables."""
-    sums = {name: Counter[str]() for name in SUPPRESSORS}
-    random = np.random.default_rng(side)
-    for number, (table, problem, pattern) in enumerate(tables(side, zeros, count)):
+    given = islice(enumerate(tables(side, zeros, count)), skip, None)
+    for number, (table, problem, pattern) in given:
+        random = np.random.default_rng([side, number])
         patterns = [
             (pattern, None),
             (_random_tie(problem, pattern, random), "any optimum"),
             (_random_costs(problem, random), "minimal"),
             (draw_pattern(table, _rules(zeros), seed=number).pattern, "resisting"),
         ]
+        record: dict[str, Any] = {}
         for name, (released, rule) in zip(SUPPRESSORS, patterns, strict=True):
             found = matching_attack(
                 table.publish(released), FREQUENCY, WIDTH, zeros, suppressor=rule, mode="full",
                 primary=problem.start, most_candidates=200_000,
             )  # fmt: skip
-            told = sums[name]
-            told["primary"] += found.assessment.secrets
-            told["unsafe"] += len(found.unsafe)
-            told["right"] += found.assessment.right.posterior  # type: ignore[assignment]
-            told["likely"] += sum(likely(found.posterior[key]) for key in found.sensitive_cells)
-            told["cells"] += int(released.sum())
-    return {
-        name: {
-            "unsafe": told["unsafe"] / told["primary"],
-            "vulnerability": told["right"] / told["primary"],
-            "likely": told["likely"] / told["primary"],
-            "cells": told["cells"] / count,
-            "price": told["cells"] / sums[SUPPRESSORS[0]]["cells"] - 1,
-        }
-        for name, told in sums.items()
-    }
+            record[name] = {
+                "primary": found.assessment.secrets,
+                "unsafe": len(found.unsafe),
+                "right": float(found.assessment.right.posterior),
+                "likely": sum(likely(found.posterior[key]) for key in found.sensitive_cells),
+                "cells": int(released.sum()),
+            }
+        yield record
 
 
-def defended(side: int, zeros: bool, count: int) -> dict[str, Any]:
-    """Many drawn releases, attacked by who knows all but the seed."""
-    unsafe = primary = draws = cells = least = 0
-    begun = time.process_time()
-    for number, (table, problem, pattern) in enumerate(tables(side, zeros, count)):
+def defended(side: int, zeros: bool, skip: int, count: int) -> Records:
+    """Drawn releases, attacked by who knows all but the seed."""
+    given = islice(enumerate(tables(side, zeros, count)), skip, None)
+    for number, (table, problem, pattern) in given:
+        begun = time.process_time()
         drawn = draw_pattern(table, _rules(zeros), seed=1000 + number)
         found = matching_attack(
             table.publish(drawn.pattern), FREQUENCY, WIDTH, zeros, suppressor="resisting",
             primary=problem.start,
         )  # fmt: skip
-        unsafe += len(found.unsafe)
-        primary += len(problem.primary)
-        draws += drawn.draws
-        cells += int(drawn.pattern.sum())
-        least += int(pattern.sum())
-    return {
-        "tables": count,
-        "primary": primary,
-        "unsafe": unsafe,
-        "draws": draws / count,
-        "price": cells / least - 1,
-        "seconds": (time.process_time() - begun) / count,
-    }
+        yield {
+            "unsafe": len(found.unsafe),
+            "primary": len(problem.primary),
+            "draws": drawn.draws,
+            "cells": int(drawn.pattern.sum()),
+            "least": int(pattern.sum()),
+            "seconds": time.process_time() - begun,
+        }
+
+
+PIECES: dict[str, Callable[[int, bool, int, int], Records]] = {
+    "attacked": attacked,
+    "compared": compared,
+    "defended": defended,
+}
+
+
+def work_on(piece: Piece, skip: int, seconds: float, kept: Path) -> None:
+    """Do a piece of work until its time is over; every table is kept as soon as it is done."""
+    what, side, zeros, count = piece
+    if what != "compared":  # the first table loads compiled code, which is not to be measured
+        list(PIECES[what](side, zeros, 0, 1))
+    end = time.monotonic() + seconds
+    with kept.open("a", encoding="utf-8") as lines:
+        for record in PIECES[what](side, zeros, skip, count):
+            line = {"code": code(), "piece": [what, side, zeros], "record": record}
+            lines.write(json.dumps(line) + "\n")
+            lines.flush()
+            if time.monotonic() > end:
+                break
+
+
+def kept_records(kept: Path) -> dict[tuple[str, int, bool], list[dict[str, Any]]]:
+    """What earlier runs of the same code found; a line that was cut off is left out."""
+    found: dict[tuple[str, int, bool], list[dict[str, Any]]] = {}
+    for line in kept.read_text(encoding="utf-8").splitlines() if kept.exists() else ():
+        try:
+            told = json.loads(line)
+        except ValueError:
+            continue
+        if told["code"] == code():
+            what, side, zeros = told["piece"]
+            found.setdefault((what, side, zeros), []).append(told["record"])
+    return found
+
+
+@cache
+def code() -> str:
+    """What tells one version of the attack and of this file from another."""
+    import divulge.tables
+
+    files = [Path(__file__), *sorted(Path(divulge.tables.__file__).parent.glob("*.py"))]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
 def _rules(zeros: bool) -> Parameters:
@@ -186,56 +223,86 @@ def _random_costs(problem: SuppressionProblem, random: np.random.Generator) -> A
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--tables", type=int, default=50)
-    arguments.add_argument("--compared", type=int, default=20)
+    arguments.add_argument("--compared", type=int, nargs=3, default=[20, 10, 5])
     arguments.add_argument("--defended", type=int, default=200)
     arguments.add_argument("--sides", type=int, nargs="+", default=list(SIDES))
+    arguments.add_argument("--seconds", type=float, default=480)
     arguments.add_argument("--out", type=Path, default=Path("build/bench"))
     chosen = arguments.parse_args()
-    found = {}
-    for zeros in (False, True):
-        for side in chosen.sides:
-            spent = cost(attacked, side, zeros, chosen.tables)
-            found[side * side, zeros] = spent.answer
-            print(_line(side * side, zeros, spent.answer), f"{spent}", flush=True)
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    kept, end = chosen.out / "matching_attack.jsonl", time.monotonic() + chosen.seconds
+    pieces = list(_pieces(chosen))
+    for number, piece in enumerate(pieces):
+        what, side, zeros, count = piece
+        done = len(kept_records(kept).get((what, side, zeros), ()))
+        left = sum(map(_weight, pieces[number:]))
+        share = (end - time.monotonic()) * _weight(piece) / left
+        if done < count and share > 0:
+            spent = f" {cost(work_on, piece, done, share, kept)}"
+        else:
+            spent = " kept from before" if done else " no time left"
+        found = kept_records(kept)
+        records = found.get((what, side, zeros), [])[:count]
+        print(_line(piece, records), spent, flush=True)
+        _write(chosen.out / "matching_attack.html", found)
+    print(f"The report is in {chosen.out / 'matching_attack.html'}")
+
+
+def _pieces(chosen: argparse.Namespace) -> Iterator[Piece]:
+    """What there is to do: the quick first, so that the page soon shows something of all."""
     small = [side for side in chosen.sides if side <= 6]
-    side_by_side = {}
-    for side in small:
-        spent = cost(compared, side, True, chosen.compared)
-        side_by_side[side * side] = spent.answer
-        for name, told in spent.answer.items():
-            figures = "  ".join(f"{what} {value:.3f}" for what, value in told.items())
-            print(f"{side * side:3d} cells  {name:<22}{figures}", flush=True)
-    safe = {}
-    for zeros in (False, True):
-        for side in small:
-            share = chosen.defended // (2 * len(small)) + 1
-            told = cost(defended, side, zeros, share).answer
-            safe[side * side, zeros] = told
-            print(f"{side * side:3d} cells, {_rule(zeros)}: resisting {told}", flush=True)
-    total = sum(told["tables"] for told in safe.values())
-    unsafe = sum(told["unsafe"] for told in safe.values())
-    print(f"resisting: {unsafe} unsafe cells in {total} tables")
-    page = chosen.out / "matching_attack.html"
-    page.parent.mkdir(parents=True, exist_ok=True)
+    share = -(-chosen.defended // (2 * len(small))) if small else 0
+    for side in chosen.sides:
+        for zeros in (False, True):
+            yield "attacked", side, zeros, chosen.tables
+        if side in small:
+            for zeros in (False, True):
+                yield "defended", side, zeros, share
+            yield "compared", side, True, chosen.compared[min(side - 4, 2)]
+
+
+def _weight(piece: Piece) -> int:
+    """Posteriors take long, and so do the largest tables."""
+    return 4 if piece[0] == "compared" or piece[1] > 6 else 1
+
+
+def _write(page: Path, found: Mapping[tuple[str, int, bool], list[dict[str, Any]]]) -> None:
     import matching_report
 
+    told: dict[str, dict[tuple[int, bool], list[dict[str, Any]]]] = {name: {} for name in PIECES}
+    for (what, side, zeros), records in found.items():
+        told[what][side * side, zeros] = records
     with whole_file(page) as part:
-        part.write_text(matching_report.page(found, side_by_side, safe), encoding="utf-8")
-    print(f"The report is in {page}")
+        text = matching_report.page(told["attacked"], told["compared"], told["defended"])
+        part.write_text(text, encoding="utf-8")
 
 
 def _rule(zeros: bool) -> str:
     return "zeros primary" if zeros else "zeros not primary"
 
 
-def _line(cells: int, zeros: bool, records: Sequence[dict[str, Any]]) -> str:
-    widths = [width for record in records for width in record["widths"]]
-    seconds = [record["seconds"] for record in records]
-    open_ones = sum(not record["complete"] for record in records)
-    return (
-        f"{cells:3d} cells, {_rule(zeros):<18} unsafe {np.mean(np.array(widths) < WIDTH):.2f}  "
-        f"exact {np.mean(np.array(widths) == 0):.2f}  mean {np.mean(seconds):.4f} s  "
-        f"median {np.median(seconds):.4f} s  estimates {open_ones} "
+def _line(piece: Piece, records: Sequence[dict[str, Any]]) -> str:
+    what, side, zeros, count = piece
+    head = f"{side * side:3d} cells, {_rule(zeros)}, {what} {len(records)} of {count} tables: "
+    if not records:
+        return head
+    if what == "attacked":
+        widths = np.array([width for record in records for width in record["widths"]])
+        seconds = [record["seconds"] for record in records]
+        open_ones = sum(not record["complete"] for record in records)
+        return head + (
+            f"unsafe {np.mean(widths < WIDTH):.2f}  exact {np.mean(widths == 0):.2f}  "
+            f"mean {np.mean(seconds):.4f} s  median {np.median(seconds):.4f} s  "
+            f"estimates {open_ones} "
+        )
+    import matching_report
+
+    if what == "defended":
+        told = matching_report.resisted(records)
+        return head + "  ".join(f"{name} {value:.3g}" for name, value in told.items())
+    return head + "".join(
+        f"\n    {name:<22}" + "  ".join(f"{what} {value:.3f}" for what, value in told.items())
+        for name, told in matching_report.side_by_side(records).items()
     )
 
 

@@ -29,7 +29,8 @@ th,td{padding:.25rem .8rem;text-align:right;border-bottom:1px solid #dde3e8}
 th:first-child,td:first-child{text-align:left}svg{max-width:100%;height:auto}</style>"""
 
 SET_UP = """<p>Minami and Abe (2019), Section 4: square tables drawn from N(15, 10), minimum
-frequency 5, width 8; 50 tables a size there, {count} here, drawn by ourselves. The paper does not
+frequency 5, width 8; 50 tables a size there; here, drawn by
+ourselves (zeros not primary and primary): {count}. The paper does not
 say whether zeros are primary cells (both rules are shown), whether the release is labelled (here:
 not), nor how ties are broken (here: the first pattern in the order of cells). Its Equation 8 fixes
 the suppressed cells where it means the published ones. Its Definition 3 asks for a width above 8,
@@ -38,41 +39,80 @@ where a candidate sets a new minimum (here: not), which makes some intervals too
 
 FOUR = """<p>Each is attacked by somebody who knows it, and all but the seed. The chance of a best
 guess and the number of values that hold 95% of the posterior take every table that agrees with the
-release as equally likely before; for random costs they are estimates.</p>"""
+release as equally likely before; for random costs they are estimates.
+Tables: {count}.</p>"""
 
 
-def page(found: Found, side_by_side: Mapping[int, Any], safe: Mapping[Any, Any]) -> str:
-    """The whole page."""
-    sizes = sorted({cells for cells, _ in found})
-    count = len(next(iter(found.values())))
+def page(found: Found, compared: Found, defended: Found) -> str:
+    """The whole page, of what there is so far."""
+    sizes = sorted(cells for cells, zeros in found if zeros and (cells, False) in found)
+    counts = ", ".join(
+        f"{len(found[cells, False])} and {len(found[cells, True])} of {cells} cells"
+        for cells in sizes
+    )
     parts = [
         HEAD,
         "<h1>The matching attack: the paper's experiment beside ours</h1>",
-        SET_UP.format(count=count),
-        "<h2>Table 2 and Figure 6: unsafe primary cells</h2>",
-        _table_2(found, sizes),
-        _figure_6(found, sizes).svg(),
-        "<h2>Table 3: unsafe share by the dimension of the null space</h2>",
-        _table_3(found, sizes),
-        "<h2>Figure 7: candidate tables by the dimension of the null space</h2>",
-        _figure_7(found).svg(),
-        "<h2>Table 4 and Figure 8: widths of unsafe cells</h2>",
-        _table_4(found, sizes),
-        _figure_8(found, sizes).svg(),
-        _known_exactly(found, sizes),
-        "<h2>Table 5: seconds an attack</h2>",
-        _table_5(found, sizes),
+        SET_UP.format(count=counts or "none yet"),
     ]
-    if side_by_side:
+    if sizes:
+        parts += [
+            "<h2>Table 2 and Figure 6: unsafe primary cells</h2>",
+            _table_2(found, sizes),
+            _figure_6(found, sizes).svg(),
+            "<h2>Table 3: unsafe share by the dimension of the null space</h2>",
+            _table_3(found, sizes),
+            "<h2>Figure 7: candidate tables by the dimension of the null space</h2>",
+            _figure_7(found).svg(),
+            "<h2>Table 4 and Figure 8: widths of unsafe cells</h2>",
+            _table_4(found, sizes),
+            _figure_8(found, sizes).svg(),
+            _known_exactly(found, sizes),
+            "<h2>Table 5: seconds an attack</h2>",
+            _table_5(found, sizes),
+        ]
+    if compared:
+        told = {cells: side_by_side(records) for (cells, _), records in sorted(compared.items())}
+        shown = ", ".join(f"{len(r)} of {cells} cells" for (cells, _), r in compared.items())
         parts += [
             "<h2>Four suppressors side by side (zeros primary)</h2>",
-            FOUR,
-            _suppressors(side_by_side),
-            _figure_suppressors(side_by_side).svg(),
-            "<h2>Resisting: many tables</h2>",
-            _resisting(safe),
+            FOUR.format(count=shown),
+            _suppressors(told),
+            _figure_suppressors(told).svg(),
         ]
+    if defended:
+        parts += ["<h2>Resisting: many tables</h2>", _resisting(defended)]
     return "\n".join(parts)
+
+
+def side_by_side(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    """The four suppressors over all tables: shares of primary cells, cells a table, price."""
+    least = 0
+    told = {}
+    for name in records[0]:
+        sums = {key: sum(record[name][key] for record in records) for key in records[0][name]}
+        least = least or sums["cells"]
+        told[name] = {
+            "unsafe": sums["unsafe"] / sums["primary"],
+            "vulnerability": sums["right"] / sums["primary"],
+            "likely": sums["likely"] / sums["primary"],
+            "cells": sums["cells"] / len(records),
+            "price": sums["cells"] / least - 1,
+        }
+    return told
+
+
+def resisted(records: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Drawn releases over all tables."""
+    sums = {key: sum(record[key] for record in records) for key in records[0]}
+    return {
+        "tables": len(records),
+        "primary": sums["primary"],
+        "unsafe": sums["unsafe"],
+        "draws": sums["draws"] / len(records),
+        "price": sums["cells"] / sums["least"] - 1,
+        "seconds": sums["seconds"] / len(records),
+    }
 
 
 def rows(head: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
@@ -137,7 +177,11 @@ def _who_colour() -> Any:
 
     scale = alt.Scale(domain=list(WHO), range=COLOURS)
     return alt.Color(
-        "who:N", sort=list(WHO), scale=scale, title=None, legend=alt.Legend(labelLimit=300)
+        "who:N",
+        sort=list(WHO),
+        scale=scale,
+        title=None,
+        legend=alt.Legend(labelLimit=300, orient="top", columnPadding=40),
     )
 
 
@@ -297,7 +341,9 @@ def _figure_suppressors(told: Mapping[int, Any]) -> Chart:
         alt.Chart(Chart.source())
         .mark_bar()
         .encode(
-            y=alt.Y("suppressor:N", sort=names, title=None, axis=alt.Axis(labelLimit=300)),
+            y=alt.Y(
+                "suppressor:N", sort=names, title=None, axis=alt.Axis(labelLimit=300, minExtent=150)
+            ),
             yOffset=alt.YOffset("figure:N", sort=figures),
             x=alt.X("share:Q", title="share of primary cells", axis=alt.Axis(format=".0%")),
             color=alt.Color(
@@ -305,6 +351,7 @@ def _figure_suppressors(told: Mapping[int, Any]) -> Chart:
                 sort=figures,
                 scale=alt.Scale(domain=figures, range=[RISK_COLOUR, SAFE_COLOUR]),
                 title=None,
+                legend=alt.Legend(orient="top", columnPadding=40),
             ),
             column=alt.Column("size:N", title="Who knows the suppressor"),
         )
@@ -313,12 +360,13 @@ def _figure_suppressors(told: Mapping[int, Any]) -> Chart:
     return Chart.of(drawn, records, "Unsafe cells and best guesses under four suppressors")
 
 
-def _resisting(safe: Mapping[Any, Any]) -> str:
+def _resisting(defended: Found) -> str:
+    safe = {key: resisted(records) for key, records in sorted(defended.items())}
     lines = [
         [
             f"{cells}, zeros {'primary' if zeros else 'not primary'}",
             told["tables"],
-            _ratio((told["unsafe"], told["primary"])),
+            _ratio((int(told["unsafe"]), int(told["primary"]))),
             f"{told['draws']:.2f}",
             f"{told['price']:+.1%}",
             f"{told['seconds']:.3f}",

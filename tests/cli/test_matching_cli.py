@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from divulge import Release
 from divulge.cli.main import app
+from divulge.tables import Table, matching_attack, suppress, write_crosstab
 from divulge.work import InvalidInput
 
 PUBLISHED = """row,c1,c2,c3,c4,Total
@@ -45,6 +46,33 @@ def test_an_attack_that_narrows_cells_ends_with_code_1(published: str) -> None:
     content = json.loads(CliRunner().invoke(app, [*asked, "--json"]).output)
     assert content["candidates"] == 10
     assert content["unsafe"] == 2
+
+
+def test_a_page_shows_what_is_left_to_every_cell_and_which_are_unsafe(
+    published: str, tmp_path: Path
+) -> None:
+    page = tmp_path / "attack.html"
+    asked = ["tables", "attack", published, "--min-frequency", "5", "--width", "8"]
+    CliRunner().invoke(app, [*asked, "--html", str(page)])
+    drawn = page.read_text()
+    assert "P [1, 4]" in drawn
+    assert "* [5, 8]" in drawn
+    assert "Unsafe: row=r2, column=c4." in drawn
+
+
+def test_costs_by_value_change_what_the_attack_finds(tmp_path: Path) -> None:
+    table = Table.from_cells([[25, 20, 16], [10, 11, 4], [5, 3, 7]])
+    chosen = suppress(table, 6, 5, cost="value")
+    write_crosstab(chosen.published, tmp_path / "p.csv")
+    asked = ["tables", "attack", str(tmp_path / "p.csv"), "--min-frequency", "6", "--width", "5"]
+    by_value = json.loads(CliRunner().invoke(app, [*asked, "--cost", "value", "--json"]).output)
+    found = matching_attack(chosen.published, 6, 5, cost="value")
+    assert [cell["effective"] for cell in by_value["cells"]] == [
+        list(interval) for interval in found.intervals.values()
+    ]
+    by_number = json.loads(CliRunner().invoke(app, [*asked, "--json"]).output)
+    assert by_value["cells"][2]["effective"] == [0, 10]
+    assert by_number["cells"][2]["effective"] == [1, 10]
 
 
 def test_marks_that_tell_primary_cells_are_labels(published: str) -> None:

@@ -121,6 +121,17 @@ def test_a_jj_file_is_protected_on_the_command_line(divulge: Command, tmp_path: 
     assert (told["cost"], told["gap"], told["primary"]) == (4, 0.0, 1)
 
 
+def test_options_that_a_jj_file_would_overrule_are_refused(
+    divulge: Command, tmp_path: Path
+) -> None:
+    table = Table.from_cells([[7, 11, 60], [10, 60, 11], [60, 12, 60]])
+    write_jj(table, table.structure.mask({(0, 0)}), tmp_path / "t.jj", width=10)
+    done = divulge("tables", "suppress", "t.jj", "--min-frequency", "20", "--resist-matching")
+    assert done.returncode == 2
+    assert "--min-frequency: a JJ file says this itself" in done.stderr
+    assert "--resist-matching" in done.stderr
+
+
 def test_options_that_cannot_be_read_say_how(divulge: Command, tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text(RECORDS)
     by = ["--by", "region,sex"]

@@ -13,10 +13,11 @@ from tests.tables.test_matching import gaussian, protecting_patterns
 
 from divulge.tables import Table, fresh_draws, intervals, matching_attack, suppress
 from divulge.tables.bit_network import BitNetwork, first_optimum
+from divulge.tables.likelihood import likely_weights
 from divulge.tables.problem import Adversary, SuppressionProblem
 from divulge.tables.resistance import likely
 from divulge.tables.resisting import draw_pattern, drawn_patterns, resists
-from divulge.tables.suppressors import Parameters, knowledge_of, problem_of
+from divulge.tables.suppressors import POSSIBLE, Parameters, knowledge_of, problem_of
 from divulge.work import InvalidInput
 
 RULES = Parameters(5, 8, rule="resisting")
@@ -197,3 +198,22 @@ def test_what_cannot_resist_is_said() -> None:
     large = Table.from_cells(np.full((9, 9), 7))
     with pytest.raises(InvalidInput, match="at most 64 cells"):
         suppress(large, 10, 5, resist_matching=True)
+
+
+def test_costs_by_value_are_each_candidates_own_in_the_posterior(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("divulge.tables.likelihood.MOST_DRAWS", 200)  # for one as for many
+    table = Table.from_cells([[1, 6, 9], [6, 4, 8], [9, 8, 7]])
+    rules = Parameters(3, 4, cost="value", rule="minimal")
+    published = table.publish({(0, 0), (0, 1), (1, 0), (1, 1)})
+    found = matching_attack(published, 3, 4, suppressor="minimal", cost="value", mode="full")
+    rows = found.status == POSSIBLE
+    weights, _ = likely_weights(found.found, found.status, rules, None, 0)
+    assert weights is not None
+    # The same draws, one candidate at a time, with the costs of its own values.
+    for row in np.flatnonzero(rows):
+        alone = np.where(np.arange(len(rows)) == row, found.status, 0)
+        expected, _ = likely_weights(found.found, alone, rules, None, 0)
+        assert expected is not None
+        assert weights[row] == expected[row] or (weights[row] == 0 and expected[row] == 1)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from divulge.cli.showing import print_json, say, shown
+
+if TYPE_CHECKING:
+    from divulge.tables import Matching
 
 FINE, LIMIT_FAILS = 0, 1
 
@@ -37,6 +40,9 @@ def attack(
     mode: Annotated[
         Literal["interval", "full"], typer.Option(help="Intervals only, or chances too.")
     ] = "interval",
+    cost: Annotated[
+        Literal["number", "value"], typer.Option(help="What a suppressed cell cost.")
+    ] = "number",
     margins: Annotated[
         Literal["published", "suppressible"], typer.Option(help="Could totals be suppressed?")
     ] = "published",
@@ -44,6 +50,7 @@ def attack(
         int, typer.Option(min=1, help="List so many candidate tables at the most.")
     ] = 1_000_000,
     seconds: Annotated[float, typer.Option(min=0.01, help="When to stop, with a bound.")] = 60,
+    html: Annotated[Path | None, typer.Option(help="Where a page with the crosstab goes.")] = None,
     separator: Annotated[str, typer.Option(help="What stands between fields.")] = ",",
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -67,11 +74,14 @@ def attack(
             mode,
             primary=labels,
             parameters="unknown" if unknown else "known",
+            cost=cost,
             margins=margins,
             most_candidates=candidates,
             seconds=seconds,
             name=crosstab.name,
         )
+    if html is not None:
+        _draw(found, html, crosstab.name)
     with shown():
         if json:
             print_json(found.to_dict())
@@ -80,13 +90,23 @@ def attack(
     raise typer.Exit(LIMIT_FAILS if found.unsafe else FINE)
 
 
-def _say(found: object) -> None:
+def _draw(found: Matching, html: Path, name: str) -> None:
+    """A page with what is left to every suppressed cell; P are those that are judged."""
+    from divulge.tables.display import page
+    from divulge.work import whole_file
+
+    structure = found.published.structure
+    said = str(found.assessment).splitlines()
+    said += [f"Unsafe: {structure.label(structure.number(key))}." for key in found.unsafe]
+    drawn = page(name, said, found.intervals.crosstabs(found.sensitive_cells))
+    with whole_file(html) as part:
+        part.write_text(drawn, encoding="utf-8")
+
+
+def _say(found: Matching) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from divulge.tables import Matching
-
-    assert isinstance(found, Matching)  # noqa: S101  # the verb made it
     head = ("suppressed cell", "by the sums", "knowing the suppressor", "")
     table = RichTable(*head, box=None, header_style="dim")
     structure, unsafe = found.published.structure, set(found.unsafe)

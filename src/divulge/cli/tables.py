@@ -104,6 +104,26 @@ def suppress(
         if source.suffix.lower() == ".jj":
             from divulge.tables.suppress import protect
 
+            beside = {
+                "--min-frequency": min_frequency,
+                "--width": width,
+                "--zeros-primary": zeros_primary,
+                "--dominance": dominance,
+                "--p-percent": p_percent,
+                "--pq": pq,
+                "--request": request,
+                "--singletons": singletons,
+                "--by": by,
+                "--value": value,
+                "--contributor": contributor,
+                "--hierarchy": hierarchy,
+                "--cost": cost != "number",
+                "--margins": margins != "published",
+                "--resist-matching": resist_matching,
+                "--seed": seed is not None,
+                "--sealed": sealed,
+            }
+            _refuse_beside_jj([option for option, said in beside.items() if said])
             given = tables.read_jj(source)
             found = protect(given.table, given.problem(), method, seconds)
         else:
@@ -160,6 +180,16 @@ def audit(
     name = ", ".join(path.name for path in published)
     _show(found.crosstabs(), said, html, name, quiet=json)
     raise typer.Exit(LIMIT_FAILS if found.disclosed else FINE)
+
+
+def _refuse_beside_jj(options: Sequence[str]) -> None:
+    """A JJ file says itself what is sensitive, by how much, and what cells cost."""
+    from divulge.work import Problems
+
+    problems = Problems("tables suppress")
+    for option in options:
+        problems.add(option, "a JJ file says this itself: leave the option out.")
+    problems.raise_any()
 
 
 def _table(

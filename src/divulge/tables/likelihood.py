@@ -8,6 +8,8 @@ the draws that are kept.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from divulge import work
@@ -26,9 +28,10 @@ from divulge.tables.suppressors import (
 
 MOST_WEIGHED = 150
 """So many possible candidates are weighed; of more, as many at random."""
-DRAWS = 200
-KEPT_DRAWS = 4
-"""Draws by which the share of kept draws is estimated, for each candidate."""
+WEIGHING = 30_000
+"""Draws in all: the fewer candidates share them, the surer each weight. A best guess among weights
+that few draws estimate looks better than it is."""
+MOST_DRAWS = 4000
 
 
 def likely_weights(
@@ -88,35 +91,52 @@ def _drawn(
 
     published, network = found.published, _network(found, parameters)
     shown = np.where(published.suppressed, 0, published.units)[network.net.cells]
+    draws = min(MOST_DRAWS, WEIGHING // len(values))
     # The same draws for every candidate: their differences are then their own.
-    cost = problem_of(candidate_table(found, values[0]), parameters).cost[network.net.cells]
-    widths, costs = resisting.draw(random, parameters.width, cost, DRAWS)
+    widths, factors = resisting.draw_chances(
+        random, parameters.width, len(network.net.cells), draws
+    )
     if parameters.rule == "minimal":
         widths[:] = parameters.width
-    hits = kernels.count_draws(
-        *network.arcs, shown, network.all, network.bits(published.suppressed),
-        network.places(found.cells), values, parameters.min_frequency,
-        int(parameters.zeros_primary), found.high - found.low, widths, costs, MOST_STEPS,
-    )  # fmt: skip
-    chances = np.maximum(hits, 0) / DRAWS
+    hits = np.zeros(len(values), np.int64)
+    for rows, cost in _by_cost(found, values, parameters, network):
+        hits[rows] = kernels.count_draws(
+            *network.arcs, shown, network.all, network.bits(published.suppressed),
+            network.places(found.cells), values[rows], parameters.min_frequency,
+            int(parameters.zeros_primary), found.high - found.low, widths,
+            resisting.drawn_costs(cost, factors), MOST_STEPS,
+        )  # fmt: skip
+    chances = np.maximum(hits, 0) / draws
     if parameters.rule == "resisting":
         chances /= _kept(found, values, parameters, int(random.integers(2**32)))
     return chances
 
 
+def _by_cost(
+    found: Candidates, values: IntArray, parameters: Parameters, network: BitNetwork
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Candidates by what their cells cost: costs by value are a candidate's own."""
+    by_value = isinstance(parameters.cost, str) and parameters.cost == "value"
+    every = np.arange(len(values))
+    for rows in every[:, None] if by_value else [every]:
+        table = candidate_table(found, values[rows[0]])
+        yield rows, problem_of(table, parameters).cost[network.net.cells]
+
+
 def _kept(found: Candidates, values: IntArray, parameters: Parameters, seed: int) -> FloatArray:
     """For every candidate, which share of its draws is kept; never below one in all draws."""
     shares = np.zeros(len(values))
+    kept_draws = min(MOST_DRAWS, WEIGHING // len(values)) // 50
     with work.step("Weighing candidates", len(values)) as step:
         for row, candidate in enumerate(values):
             table = candidate_table(found, candidate)
             problem = problem_of(table, parameters)
             draws = resisting.drawn_patterns(table, problem, parameters, seed)
             seen: dict[int, bool] = {}
-            for _ in range(KEPT_DRAWS):
+            for _ in range(kept_draws):
                 bits, pattern = next(draws)
                 if bits not in seen:
                     seen[bits] = resisting.resists(table.publish(pattern), parameters)
-                shares[row] += seen[bits] / KEPT_DRAWS
+                shares[row] += seen[bits] / kept_draws
             step.advance()
-    return np.maximum(shares, 1 / (2 * KEPT_DRAWS))
+    return np.maximum(shares, 1 / (2 * kept_draws))

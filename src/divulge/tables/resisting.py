@@ -22,6 +22,7 @@ from divulge import work
 from divulge.tables.axis import IntArray
 from divulge.tables.bit_network import MOST_CELLS, MOST_STEPS, BitNetwork
 from divulge.tables.candidates import candidates
+from divulge.tables.linear import FloatArray
 from divulge.tables.problem import SuppressionProblem
 from divulge.tables.structure import BoolArray
 from divulge.tables.suppressors import Parameters, knowledge_of, problem_of
@@ -124,10 +125,22 @@ def draw(
     random: np.random.Generator, width: int, cost: IntArray, draws: int
 ) -> tuple[IntArray, IntArray]:
     """Widths and costs for some draws: what was asked, and something without end."""
+    widths, factors = draw_chances(random, width, len(cost), draws)
+    return widths, drawn_costs(cost, factors)
+
+
+def draw_chances(
+    random: np.random.Generator, width: int, cells: int, draws: int
+) -> tuple[IntArray, FloatArray]:
+    """Widths for some draws, and by what factor each cell is dearer."""
     further = random.geometric(1 / (1 + width / 16), size=draws) - 1
-    chance = EVENNESS + random.exponential(size=(draws, len(cost)))
-    costs = np.maximum(np.round(UNIT * cost * chance), 1).astype(np.int64)
-    return width + further.astype(np.int64), costs
+    factors = EVENNESS + random.exponential(size=(draws, cells))
+    return width + further.astype(np.int64), factors
+
+
+def drawn_costs(cost: IntArray, factors: FloatArray) -> IntArray:
+    """What cells cost in each draw, in whole numbers."""
+    return np.maximum(np.round(UNIT * cost * factors), 1).astype(np.int64)
 
 
 def resists(published: Published, parameters: Parameters) -> bool:
