@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reconstruction.strategies import instance_of, rounded, widened
 
-from divulge.reconstruction import RULES, allocate, counting, ladder
+from divulge.reconstruction import RULES, allocate, counting, halves, ladder
 from divulge.reconstruction.imperfect import inconsistencies, settle
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import solve
@@ -63,6 +64,49 @@ def test_every_rung_alone_gives_the_same(rung: str, monkeypatch: pytest.MonkeyPa
         instance, truth = instance_of(random, 6, 3, 1 + number % 2)
         instance = widened(random, instance) if number % 3 == 0 else instance
         check(instance, truth, truth=truth if rung.startswith("exchange") else None)
+
+
+def test_halves_that_meet_count_as_trying_everything_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ladder, "WALK", 0)
+    monkeypatch.setattr(ladder, "BUDGETS", (0, 10**6))
+    random = np.random.default_rng(6)
+    for number in range(80):
+        bins = 2 + number % 2
+        instance, truth = instance_of(random, 9 if bins == 2 else 6, bins, 1 + number % 3)
+        instance = widened(random, instance) if number % 4 == 0 else instance
+        check(instance, truth)
+        assert solve(instance).count is not None
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, st.integers(1, 9), st.integers(1, 3))
+def test_the_halves_give_every_set_that_fits(seed: int, packages: int, attributes: int) -> None:
+    random = np.random.default_rng(seed)
+    instance, truth = instance_of(random, packages, 2, attributes)
+    forced = instance.allowed[:, 0] & (truth == 0) & (random.random(packages) < 0.3)
+    found = halves.fitting(instance, 0, instance.allowed[:, 0], forced, 10**5, 10**4)
+    plain = []
+    for chosen in itertools.product([False, True], repeat=packages):
+        mask = np.array(chosen)
+        sums = instance.amounts[mask].sum(axis=0)
+        within = (instance.low[0] <= sums).all() and (sums <= instance.high[0]).all()
+        if within and not (mask & ~instance.allowed[:, 0]).any() and mask[forced].all():
+            plain.append(chosen)
+    assert found is not None
+    assert found.count == len(plain)
+    assert {tuple(row) for row in counting.masks_of(found.sets, packages)} == set(plain)
+    assert found.with_package.tolist() == np.array(plain).sum(axis=0).tolist()
+    telling = counting.masks_of(found.telling, packages)
+    assert (telling.any(axis=0) == np.array(plain).any(axis=0)).all()
+    assert (telling.all(axis=0) == np.array(plain).all(axis=0)).all()
+
+
+def test_halves_too_long_give_no_answer() -> None:
+    instance = Instance.of(np.arange(1, 31)[:, None], np.array([[200]]), np.array([[210]]))
+    everything, nothing = np.ones(30, bool), np.zeros(30, bool)
+    assert halves.fitting(instance, 0, everything, nothing, 100, 10) is None
 
 
 def test_a_thousand_instances_agree_with_cp_sat_and_the_programme_of_figure_4() -> None:

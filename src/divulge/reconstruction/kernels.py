@@ -363,6 +363,101 @@ def fitting_sets(
 
 
 @kernel
+def meeting_halves(
+    large_sums: NDArray[Any],
+    large_sets: NDArray[Any],
+    keys: NDArray[Any],
+    small_sums: NDArray[Any],
+    small_sets: NDArray[Any],
+    large_sizes: NDArray[Any],
+    small_sizes: NDArray[Any],
+    lead: NDArray[Any],
+    widths: NDArray[Any],
+    per_first: int,
+    top: NDArray[Any],
+    bottom: NDArray[Any],
+    low: NDArray[Any],
+    high: NDArray[Any],
+    widening: NDArray[Any],
+    deeper: NDArray[Any],
+    held: int,
+    budget: int,
+    most_sets: int,
+) -> tuple[bool, int, NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """All pairs of a sum of the large packages and one of the small that make a bin's sums.
+
+    The small ones come by their keys: the window of the first leading amount times `per_first`,
+    plus that of the second. Gives whether all pairs were looked at, how many fit, the first
+    `most_sets` of them as two words each, those that first had or first lacked a package (what
+    is in some is in one of these, what is in all is in all of these), and how many pairs each
+    of the large and each of the small sums is in.
+    """
+    k = top.shape[0]
+    chosen = np.zeros((most_sets, 2), np.uint64)
+    union = np.zeros(2, np.uint64)
+    common = np.full(2, np.uint64(0xFFFFFFFFFFFFFFFF))
+    telling = np.zeros((258, 2), np.uint64)
+    by_large = np.zeros(large_sums.shape[0], np.int64)
+    by_small = np.zeros(small_sums.shape[0], np.int64)
+    found, told, steps = 0, 0, 0
+    first = lead[0]
+    second = lead[1] if k > 1 else lead[0]
+    for row in range(large_sums.shape[0]):
+        # What the small ones must add; they add nothing below 0.
+        from_first = max(0, bottom[first] - large_sums[row, first])
+        to_first = top[first] - large_sums[row, first]
+        from_second, to_second = 0, 0
+        if k > 1:
+            from_second = max(0, bottom[second] - large_sums[row, second]) // widths[1]
+            to_second = top[second] - large_sums[row, second]
+            if to_second < 0:
+                continue
+            to_second = min(to_second // widths[1], per_first - 1)
+        if to_first < from_first or to_second < from_second:
+            continue
+        for window in range(from_first // widths[0], to_first // widths[0] + 1):
+            at = np.searchsorted(keys, window * per_first + from_second)
+            last = window * per_first + to_second
+            steps += 1
+            while at < keys.shape[0] and keys[at] <= last:
+                steps += 1
+                c = held + large_sizes[row] + small_sizes[at]
+                fits = True
+                for i in range(k):
+                    total = large_sums[row, i] + small_sums[at, i]
+                    if (
+                        total < low[i] - widening[i, c]
+                        or total > high[i] + widening[i, c] + deeper[i, c]
+                    ):
+                        fits = False
+                        break
+                if fits:
+                    one, two = large_sets[row], small_sets[at]
+                    if (
+                        found == 0
+                        or (one & ~union[0]) | (two & ~union[1]) != 0
+                        or (common[0] & ~one) | (common[1] & ~two) != 0
+                    ):
+                        union[0] |= one
+                        union[1] |= two
+                        common[0] &= one
+                        common[1] &= two
+                        telling[told, 0] = one
+                        telling[told, 1] = two
+                        told += 1
+                    by_large[row] += 1
+                    by_small[at] += 1
+                    if found < most_sets:
+                        chosen[found, 0] = large_sets[row]
+                        chosen[found, 1] = small_sets[at]
+                    found += 1
+                at += 1
+        if steps > budget:
+            return False, found, chosen, telling[:told], by_large, by_small
+    return True, found, chosen, telling[:told], by_large, by_small
+
+
+@kernel
 def drawn(chance: int) -> int:
     """Give the next of a sequence of made-up numbers of 31 bits; the upper ones are good enough."""
     return (chance * 1103515245 + 12345) & 0x7FFFFFFF

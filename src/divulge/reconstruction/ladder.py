@@ -14,13 +14,13 @@ certificate. Time that runs out leaves a gap between the two; it never drops any
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from divulge.reconstruction import counting
+from divulge.reconstruction import counting, halves
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
 
@@ -176,7 +176,8 @@ def _solve_part(
     end = time.monotonic() + seconds
     if prior is None and _walked(known):
         return known
-    _by_sets(known, end, prior)
+    # What has several bins and is not settled by sets soon needs time for proofs more.
+    _by_sets(known, end - (0.6 * seconds if instance.bins > 2 else 0.0), prior)
     if known.infeasible or known.counted is not None:
         return known
     start = None
@@ -249,6 +250,10 @@ def _by_sets(known: _Known, end: float, prior: Shares | None) -> None:
     for budget in BUDGETS:
         if budget / NODES_PER_SECOND > end - time.monotonic():
             return
+        if _meets_in_two(known, budget, prior):
+            if _of_two_bins(known, budget):
+                return
+            continue  # one bin for itself tells less than both
         if not _pruned(known, found, budget, end):
             known.infeasible = True
             return
@@ -268,6 +273,32 @@ def _by_sets(known: _Known, end: float, prior: Shares | None) -> None:
                 return
             if budget > BUDGETS[0]:
                 return
+
+
+def _meets_in_two(known: _Known, budget: int, prior: Shares | None) -> bool:
+    two = known.instance.bins == 2 and not known.instance.counts_matter
+    return two and prior is None and budget > BUDGETS[0]
+
+
+def _of_two_bins(known: _Known, budget: int) -> bool:
+    """Rung 2 where there are two bins: the sets of one whose complement fits the other."""
+    instance = known.instance
+    everything = instance.amounts.sum(axis=0)
+    low = np.maximum(instance.low[:1], everything - instance.high[1:])
+    high = np.minimum(instance.high[:1], everything - instance.low[1:])
+    one = replace(instance, low=low, high=high)
+    can, must = known.possible[:, 0], ~known.possible[:, 1]
+    found = halves.fitting(one, 0, can, must, budget // halves.STEPS_PER_SUM, 0)
+    if found is None:
+        return False
+    pairs = np.stack([found.with_package, found.count - found.with_package], axis=1)
+    outside = ~counting.masks_of(found.telling, instance.packages)
+    proofs = outside.astype(np.int16)
+    known.counted = counting.Counted(found.count, pairs, pairs / max(found.count, 1), proofs)
+    known.infeasible = found.count == 0
+    known.possible &= pairs > 0
+    known.enter(proofs)
+    return True
 
 
 def _is_current(known: _Known, b: int, of_bin: _Sets) -> bool:
@@ -350,6 +381,16 @@ def _enumerated(
     from divulge.reconstruction import kernels
 
     words = (instance.packages + 63) // 64
+    most_sets = max(64, min(MOST_SETS, 400_000 // words))
+    if budget > BUDGETS[0]:
+        longest = budget // halves.STEPS_PER_SUM
+        met = halves.fitting(instance, b, candidates, forced, longest, most_sets)
+        if met is None:
+            nothing = counting.words_of(np.zeros(instance.packages, bool))
+            return False, 0, nothing[None], nothing, nothing
+        union = np.bitwise_or.reduce(met.telling, axis=0)
+        common = np.bitwise_and.reduce(met.telling, axis=0)
+        return True, met.count, met.sets, union, common
     room = np.maximum(instance.high[b] - instance.low[b], 0) + 1
     spread = instance.amounts[candidates].sum(axis=0) / room
     lead = np.argsort(-spread)  # the attribute that tells most comes first
@@ -370,7 +411,7 @@ def _enumerated(
         tail,
         words,
         budget,
-        max(64, min(MOST_SETS, 400_000 // words)),
+        most_sets,
         NEVER,
     )
     always = counting.words_of(forced)

@@ -8,12 +8,14 @@ order that differs from try to try. What is found is an allocation; what is not 
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from divulge.reconstruction import counting
+from divulge.reconstruction import counting, halves
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
 
@@ -23,6 +25,8 @@ NODES = (60_000, 1_000_000, 6_000_000)
 SETS_WANTED = 4
 LONGEST_TAIL = 14
 TRIES_PER_PAIR = 4
+LONGEST_HALF = 100_000
+IDLE_ROUNDS = 3
 
 
 def explore(
@@ -38,7 +42,12 @@ def explore(
     `enter` is told every new allocation and marks its pairs in `proved`.
     """
     random = np.random.default_rng(1)
+    now = time.monotonic()
     place = start.astype(np.int64)
+    if not instance.counts_matter:
+        place = _all_at_once(
+            instance, possible, proved, place, now + (end - now) / 2, random, enter
+        )
     tries = np.zeros(possible.shape, np.int64)
     while time.monotonic() < end:
         open_pairs = np.argwhere(possible & ~proved & (tries < TRIES_PER_PAIR))
@@ -56,6 +65,54 @@ def explore(
             enter(place.astype(np.int16)[None])
         elif instance.bins > 2:
             place = _kicked(instance, possible, place, random, enter)
+
+
+def _all_at_once(
+    instance: Instance,
+    possible: Bools,
+    proved: Bools,
+    place: Ints,
+    end: float,
+    random: np.random.Generator,
+    enter: Callable[[Ints], None],
+) -> Ints:
+    """All splits of two bins, pair of bins after pair, as long as rounds tell something new."""
+    idle = 0
+    while idle < IDLE_ROUNDS:
+        before = int(proved.sum())
+        for a, b in random.permutation(list(itertools.combinations(range(instance.bins), 2))):
+            if time.monotonic() > end:
+                return place
+            inside = (place == a) | (place == b)
+            missing = possible[inside] & ~proved[inside]
+            if idle == 0 and not missing[:, [a, b]].any():
+                continue
+            found = _splits(instance, possible, place, int(a), int(b))
+            if len(found):
+                place = found[random.integers(len(found))]
+                for other in found:
+                    if not proved[np.arange(len(other)), other].all():
+                        enter(other.astype(np.int16)[None])
+        if (proved == possible).all():
+            return place
+        idle = 0 if int(proved.sum()) > before else idle + 1
+    return place
+
+
+def _splits(instance: Instance, possible: Bools, place: Ints, a: int, b: int) -> Ints:
+    """Splits of two bins that have each package in each of the two wherever any split has it."""
+    inside = (place == a) | (place == b)
+    both = instance.amounts[inside].sum(axis=0)
+    low, high = instance.low.copy(), instance.high.copy()
+    low[b] = np.maximum(low[b], both - high[a])
+    high[b] = np.minimum(high[b], both - low[a])
+    narrowed = replace(instance, low=low, high=high)
+    can, must = inside & possible[:, b], inside & ~possible[:, a]
+    found = halves.fitting(narrowed, b, can, must, LONGEST_HALF, 0)
+    if found is None:
+        return np.empty((0, len(place)), np.int64)
+    into_b = counting.masks_of(found.telling, instance.packages)
+    return np.where(into_b, b, np.where(inside, a, place))
 
 
 def construct(instance: Instance, possible: Bools, end: float) -> Ints | None:
