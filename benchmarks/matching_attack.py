@@ -258,7 +258,8 @@ def _pieces(chosen: argparse.Namespace) -> Iterator[Piece]:
         if side in small:
             for zeros in (False, True):
                 yield "defended", side, zeros, share
-            yield "compared", side, True, chosen.compared[min(side - 4, 2)]
+    for side in small:
+        yield "compared", side, True, chosen.compared[min(side - 4, 2)]
 
 
 def _weight(piece: Piece) -> int:
