@@ -103,6 +103,34 @@ def test_the_halves_give_every_set_that_fits(seed: int, packages: int, attribute
     assert (telling.all(axis=0) == np.array(plain).all(axis=0)).all()
 
 
+@settings(max_examples=60, deadline=None)
+@given(seeds, st.integers(3, 5), st.integers(1, 3))
+def test_two_bins_whose_sets_are_unknown_are_counted_by_splitting_what_is_left(
+    seed: int, bins: int, attributes: int
+) -> None:
+    random = np.random.default_rng(seed)
+    instance, _ = instance_of(random, 8, bins, attributes)
+    nothing = np.zeros(8, bool)
+    sets = []
+    for b in range(bins):
+        found = halves.fitting(instance, b, instance.allowed[:, b], nothing, 10**4, 10**4)
+        assert found is not None
+        sets.append(found.sets)
+    plain = counting.count(instance, sets)
+    a, b = random.choice(bins, 2, replace=False)
+    fewer = [None if place in (a, b) else of_bin for place, of_bin in enumerate(sets)]
+    split = counting.count(instance, fewer)
+    assert plain is not None
+    assert split is not None
+    assert split.count == plain.count
+    assert (split.pairs == plain.pairs).all()
+    proved = np.zeros_like(instance.allowed)
+    for row in split.proofs:
+        assert instance.holds(row)
+        proved[np.arange(8), row] = True
+    assert (proved == (plain.pairs > 0)).all()
+
+
 def test_halves_too_long_give_no_answer() -> None:
     instance = Instance.of(np.arange(1, 31)[:, None], np.array([[200]]), np.array([[210]]))
     everything, nothing = np.ones(30, bool), np.zeros(30, bool)

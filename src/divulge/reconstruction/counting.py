@@ -3,14 +3,14 @@
 A dynamic programme over bins: its states are the packages that are still without a bin. Forwards
 it counts the ways into a state, backwards the ways out of it; together they give the number of
 allocations and, for every package and bin, the number of those that put it there. The last bin
-gets what is left, so its own sets need not be known. Counts are Python's integers as soon as they
-might not fit into 62 bits.
+gets what is left, so its own sets need not be known; or the last two, and what is left is split
+between them in all ways. Counts are Python's integers as soon as they might not fit into 62 bits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,15 @@ from divulge.reconstruction.instance import Instance
 
 Words = npt.NDArray[np.uint64]
 
-PAIRS_PER_SECOND = 30_000_000
+PAIRS_PER_SECOND = 200_000_000
 """How many (state, set) pairs a bin may be asked for."""
 
-MOST_PAIRS = 60_000_000
+MOST_PAIRS = 1_000_000_000
 MOST_STATES = 400_000
 STEPS_PER_SECOND = 1_000_000
 MOST_STEPS = 4_000_000
+SUMS_PER_SECOND = 50_000_000
+LONGEST_HALF = 2**17
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +40,25 @@ class Counted:
     pairs: npt.NDArray[Any]
     shares: npt.NDArray[np.float64]
     proofs: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class _End:
+    """What becomes of what is left: in how many ways, and of these how many by package.
+
+    The last bin takes all; or, in the states that are `alive`, `other` takes what `in_other`
+    counts, for example `first`; `shown` are splits (state, packages of the other bin) that have
+    every pair.
+    """
+
+    last: int
+    ways: Ints
+    other: int = -1
+    alive: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    in_other: Ints = field(default_factory=lambda: np.empty((0, 0), np.int64))
+    first: Bools = field(default_factory=lambda: np.empty((0, 0), bool))
+    shown_states: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    shown: Bools = field(default_factory=lambda: np.empty((0, 0), bool))
 
 
 @dataclass(frozen=True)
@@ -73,24 +94,58 @@ def count(
 ) -> Counted | None:
     """Count all allocations; None if there are too many states or steps for about this time.
 
-    `sets[b]` are the sets that fit into bin b; it may be None for one bin. A prior (package x bin)
-    weighs each allocation by the product of its pairs; the counts stay plain.
+    `sets[b]` are the sets that fit into bin b; it may be None for one bin, or for two where neither
+    a prior nor the number of packages in a bin matters. A prior (package x bin) weighs each
+    allocation by the product of its pairs; the counts stay plain.
     """
     unknown = [b for b, of_bin in enumerate(sets) if of_bin is None]
-    if len(unknown) > 1:
+    simple = prior is None and not instance.counts_matter
+    if len(unknown) > 2 or (len(unknown) == 2 and (not simple or len(sets) == 2)):
         return None
     sizes = {b: len(s) for b, s in enumerate(sets) if s is not None}
-    last = unknown[0] if unknown else max(sizes, key=lambda b: sizes[b])
-    order = _order(instance, [b for b in sizes if b != last], sizes)
+    last = unknown or [max(sizes, key=lambda b: sizes[b])]
+    order = _order(instance, [b for b in sizes if b not in last], sizes)
     found = _stages(instance, sets, order, last, seconds)
     if found is None:
         return None
-    stages, states, ends = found
-    bound = 1
+    stages, states = found
+    end = _ended(instance, states[-1], last, seconds)
+    if end is None:
+        return None
+    bound = max(1, int(end.ways.sum()))
     for stage in stages:
         bound *= max(1, len(stage.sets))
     kind: Any = np.int64 if bound < 2**62 else object
-    return _both_ways(instance, stages, states, ends, last, kind, prior)
+    return _both_ways(instance, stages, states, end, kind, prior)
+
+
+def _ended(instance: Instance, states: Words, last: list[int], seconds: float) -> _End | None:
+    """What becomes of the states after the last stage."""
+    from divulge.reconstruction import counting_kernels
+
+    if len(last) == 1:
+        fits = _fits_last(instance, masks_of(states, instance.packages), last[0])
+        return _End(last[0], fits.astype(np.int64))
+    low, high = instance.low[last], instance.high[last]
+    room = np.maximum(high - low, 0).min(axis=0) + 1
+    lead = np.argsort(-(instance.amounts.sum(axis=0) / room), kind="stable")
+    amounts = np.ascontiguousarray(instance.amounts[:, lead])
+    by_size = np.argsort(-(amounts / np.maximum(amounts.sum(axis=0), 1)).sum(axis=1))
+    complete, ways, alive, in_other, first, shown_states, shown = counting_kernels.splits(
+        states,
+        amounts,
+        by_size,
+        np.ascontiguousarray(instance.allowed[:, last]).astype(np.uint8),
+        np.ascontiguousarray(low[:, lead]),
+        np.ascontiguousarray(high[:, lead]),
+        LONGEST_HALF,
+        int(seconds * SUMS_PER_SECOND),
+    )
+    if not complete:
+        return None
+    a, b = last
+    shown_states, first = shown_states[: len(shown)], first.astype(bool)
+    return _End(a, ways, b, alive, in_other, first, shown_states, shown.astype(bool))
 
 
 def _order(instance: Instance, bins: list[int], sizes: dict[int, int]) -> list[int]:
@@ -116,9 +171,9 @@ def _stages(
     instance: Instance,
     sets: Sequence[Words | None],
     order: list[int],
-    last: int,
+    last: list[int],
     seconds: float,
-) -> tuple[list[_Stage], list[Words], Bools] | None:
+) -> tuple[list[_Stage], list[Words]] | None:
     states = [words_of(np.ones(instance.packages, bool))[None, :]]
     stages: list[_Stage] = []
     most_steps = min(MOST_STEPS, int(seconds * STEPS_PER_SECOND))
@@ -127,7 +182,7 @@ def _stages(
     for place, b in enumerate(order):
         of_bin = sets[b]
         assert of_bin is not None  # noqa: S101  # only the last bin may be unknown
-        later = instance.allowed[:, [*order[place + 1 :], last]].any(axis=1)
+        later = instance.allowed[:, [*order[place + 1 :], *last]].any(axis=1)
         if len(states[-1]) * len(of_bin) > most_pairs:
             return None
         made = _transitions(states[-1], of_bin, ~words_of(np.asarray(later)), most_steps)
@@ -142,26 +197,17 @@ def _stages(
             return None
         stages.append(_Stage(b, source, chosen, target, of_bin))
         states.append(unique)
-    return stages, states, _fits_last(instance, masks_of(states[-1], instance.packages), last)
+    return stages, states
 
 
 def _transitions(
     states: Words, sets: Words, must_now: Words, most_steps: int
 ) -> tuple[Ints, Ints, Words] | None:
     """All (state, set) pairs where the set is in the state and holds all that cannot wait."""
-    sources, chosen = [], []
-    at_once = max(1, 2_000_000 // max(1, len(sets)))
-    for begin in range(0, len(states), at_once):
-        some = states[begin : begin + at_once, None, :]
-        fits = ((sets[None] & ~some) == 0).all(axis=2)
-        fits &= ((some & must_now & ~sets[None]) == 0).all(axis=2)
-        rows, columns = np.nonzero(fits)
-        sources.append(rows + begin)
-        chosen.append(columns)
-        if sum(map(len, sources)) > most_steps:
-            return None
-    source, column = np.concatenate(sources), np.concatenate(chosen)
-    return source, column, states[source] & ~sets[column]
+    from divulge.reconstruction import counting_kernels
+
+    complete, source, column = counting_kernels.transitions(states, sets, must_now, most_steps)
+    return (source, column, states[source] & ~sets[column]) if complete else None
 
 
 def _unique(rows: Words) -> tuple[Words, Ints]:
@@ -187,24 +233,26 @@ def _both_ways(
     instance: Instance,
     stages: list[_Stage],
     states: list[Words],
-    ends: Bools,
-    last: int,
+    end: _End,
     kind: Any,
     prior: npt.NDArray[np.float64] | None,
 ) -> Counted:
-    counted = _swept(stages, states, ends.astype(kind), [None] * len(stages))
-    into, out = counted
+    ends = end.ways.astype(kind)
+    into, out = _swept(stages, states, ends, [None] * len(stages))
     pairs = np.zeros((instance.packages, instance.bins), kind)
     for stage, ways_in, ways_out in zip(stages, into[:-1], out[1:], strict=True):
         ways = ways_in[stage.source] * ways_out[stage.target]
         pairs[:, stage.place] = _per_package(ways, stage, instance.packages, kind)
     remaining = masks_of(states[-1], instance.packages)
-    pairs[:, last] = (into[-1] * ends.astype(kind)) @ remaining.astype(kind)
-    total = int(sum(into[-1] * ends.astype(kind)))
+    pairs[:, end.last] = (into[-1] * ends) @ remaining.astype(kind)
+    if end.other >= 0:
+        pairs[:, end.other] = into[-1][end.alive] @ end.in_other.astype(kind)
+        pairs[:, end.last] -= pairs[:, end.other]
+    total = int(sum(into[-1] * ends))
     shares = pairs.astype(np.float64) / max(total, 1)
     if prior is not None and total:
-        shares = _weighed(instance, stages, states, ends, last, prior)
-    proofs = _proofs(instance, stages, states, ends, last, into, out)
+        shares = _weighed(instance, stages, states, ends, end.last, prior)
+    proofs = _proofs(instance, stages, states, end, into, out)
     return Counted(total, pairs, shares, proofs)
 
 
@@ -280,34 +328,43 @@ def _proofs(
     instance: Instance,
     stages: list[_Stage],
     states: list[Words],
-    ends: Bools,
-    last: int,
+    end: _End,
     into: list[npt.NDArray[Any]],
     out: list[npt.NDArray[Any]],
 ) -> Ints:
     """Allocations that together have every pair that is possible."""
     n = instance.packages
     if not stages:
-        return np.full((int(ends.any()), n), last, np.int16)
-    route = _Routes(stages, states, into, out, n, last)
+        return np.full((int(end.ways.any()), n), end.last, np.int16)
+    route = _Routes(stages, states, into, out, n, end)
     proofs: list[Ints] = []
     proved = np.zeros((n, instance.bins), bool)
+
+    def show(of_package: Ints) -> None:
+        proofs.append(of_package)
+        proved[np.arange(n), of_package] = True
 
     def enter(place: int, number: int, steps: Ints, rows: Bools) -> None:
         """One allocation for every package that these steps put into a place."""
         for package in np.flatnonzero(rows.any(axis=0)):
             if not proved[package, place]:
-                of_package = route.through(number, int(steps[np.argmax(rows[:, package])]))
-                proofs.append(of_package)
-                proved[np.arange(n), of_package] = True
+                show(route.through(number, int(steps[np.argmax(rows[:, package])])))
 
     for number, stage in enumerate(stages):
         alive = (into[number][stage.source] > 0) & (out[number + 1][stage.target] > 0)
         steps = np.flatnonzero(alive)
         enter(stage.place, number, steps, masks_of(stage.sets[stage.chosen[steps]], n))
     final = stages[-1]
-    steps = np.flatnonzero(ends[final.target] & (into[-2][final.source] > 0))
-    enter(last, len(stages) - 1, steps, masks_of(states[-1][final.target[steps]], n))
+    reached = into[-2][final.source] > 0
+    if end.other < 0:
+        steps = np.flatnonzero((end.ways[final.target] > 0) & reached)
+        enter(end.last, len(stages) - 1, steps, masks_of(states[-1][final.target[steps]], n))
+    for state, in_other in zip(end.shown_states, end.shown, strict=True):
+        step = int(np.argmax((final.target == state) & reached))
+        of_package = route.through(len(stages) - 1, step)
+        of_package[masks_of(states[-1][state], n)] = end.last
+        of_package[in_other] = end.other
+        show(of_package)
     return np.array(proofs, np.int16).reshape(-1, n)
 
 
@@ -321,16 +378,17 @@ class _Routes:
         into: list[npt.NDArray[Any]],
         out: list[npt.NDArray[Any]],
         packages: int,
-        last: int,
+        end: _End,
     ) -> None:
         sizes = [len(some) for some in states]
-        self.stages, self.packages, self.last = stages, packages, last
+        self.stages, self.packages, self.end = stages, packages, end
+        self.first = dict(zip(end.alive.tolist(), end.first, strict=False))
         self.back = _first_steps(stages, into, sizes)
         self.forth = _last_steps(stages, out, sizes)
 
     def through(self, number: int, step: int) -> Ints:
         """The allocation that takes this step of this stage."""
-        of_package = np.full(self.packages, self.last, np.int16)
+        of_package = np.full(self.packages, self.end.last, np.int16)
         by = step
         for at in range(number, -1, -1):
             stage = self.stages[at]
@@ -342,6 +400,8 @@ class _Routes:
             by = self.forth[at][state]
             of_package[masks_of(stage.sets[stage.chosen[by]], self.packages)] = stage.place
             state = stage.target[by]
+        if self.end.other >= 0:
+            of_package[self.first[int(state)]] = self.end.other
         return of_package
 
 

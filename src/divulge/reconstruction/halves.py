@@ -2,12 +2,14 @@
 
 The large packages on one side, the small ones on the other: of each side all sums that can still
 lead to the bin's totals. A sum of one side then needs a sum of the other in a narrow window of
-every amount, which is looked up in a table ordered by the windows of two amounts at once. Sides of
-a million sums decide bins with forty candidates and more.
+every amount, which is looked up in a table ordered by windows of one amount and, in a window, by
+another. Sides of a million sums decide bins with forty candidates and more.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +19,6 @@ from divulge.reconstruction.counting import Words, words_of
 from divulge.reconstruction.instance import Instance
 
 MOST_ON_A_SIDE = 63  # packages: a side's sets are words of 64 bits
-LARGEST_KEY = 2**62
 STEPS_PER_SUM = 16
 
 
@@ -37,20 +38,14 @@ class Fitting:
 
 @dataclass
 class _Side:
-    """All sums of some packages that are still of interest, and which packages make them."""
+    """All sums of some packages that are still of interest, and which packages make them.
+
+    In order of the first attribute.
+    """
 
     packages: list[int]
     sums: Ints
     sets: Words
-
-    @property
-    def sizes(self) -> Ints:
-        """How many packages make each sum."""
-        return np.bitwise_count(self.sets).astype(np.int64)
-
-    def reordered(self, order: Ints) -> _Side:
-        """The same sums in another order."""
-        return _Side(self.packages, self.sums[order], self.sets[order])
 
     def add(self, times: Ints, with_package: Ints) -> None:
         """Count for each package the sums that have it, each so many times."""
@@ -59,63 +54,61 @@ class _Side:
             has = (self.sets[used] >> np.uint64(place)) & np.uint64(1) != 0
             with_package[package] += times[used[has]].sum()
 
-    def joined(self, package: int, amounts: Ints, top: Ints, bottom: Ints) -> _Side:
+    def joined(self, package: int, amounts: Ints, top: Ints, bottom: Ints, longest: int) -> _Side:
         """The same with and without one more package, where a sum is within bottom and top."""
-        more = self.sums + amounts
+        from divulge.reconstruction import halves_kernels
+
         bit = np.uint64(1 << len(self.packages))
-        without = (self.sums >= bottom).all(axis=1)
-        with_it = (more <= top).all(axis=1) & (more >= bottom).all(axis=1)
-        return _Side(
-            [*self.packages, package],
-            np.concatenate([self.sums[without], more[with_it]]),
-            np.concatenate([self.sets[without], self.sets[with_it] | bit]),
-        )
+        sums, sets = halves_kernels.joined(self.sums, self.sets, amounts, bit, top, bottom, longest)
+        return _Side([*self.packages, package], sums, sets)
 
 
 def fitting(
-    instance: Instance, b: int, candidates: Bools, forced: Bools, longest: int, most_sets: int
+    instance: Instance,
+    b: int,
+    candidates: Bools,
+    forced: Bools,
+    longest: int,
+    most_sets: int,
+    end: float = math.inf,
 ) -> Fitting | None:
     """All sets of the candidates, with all that are forced, that make the sums of bin b.
 
-    None if a side has more than `longest` sums that cannot be ruled out, or if far more pairs of
-    them would have to be looked at. Of the sets only the first `most_sets` are kept.
+    None if a side has more than `longest` sums that cannot be ruled out, if far more pairs of
+    them would have to be looked at, or if it takes until after `end`. Of the sets only the first
+    `most_sets` are kept.
     """
-    from divulge.reconstruction import kernels
+    from divulge.reconstruction import halves_kernels
 
     held = int(instance.held[b] + forced.sum())
-    most = held + int((candidates & ~forced).sum())
+    free = candidates & ~forced
+    most = held + int(free.sum())
     base = instance.amounts[forced].sum(axis=0)
     top = instance.high[b] + instance.widening[:, most] + instance.deeper[:, most] - base
     bottom = instance.low[b] - instance.widening[:, most] - base
-    sides = _sides(instance, candidates & ~forced, top, bottom, longest)
+    # The attribute that tells most leads: by its windows the table is ordered, then by the next.
+    windows = np.maximum(top - bottom, 0) + 1
+    lead = np.argsort(-(instance.amounts[free].sum(axis=0) / windows), kind="stable")
+    amounts = np.ascontiguousarray(instance.amounts[:, lead])
+    top, bottom, base, width = top[lead], bottom[lead], base[lead], int(windows[lead[0]])
+    sides = _sides(amounts, free, top, bottom, longest, end)
     if sides is None:
         return None
     large, small = sides
-    # The attribute that tells most leads, the next is the second by which the table is ordered.
-    windows = np.maximum(top - bottom, 0) + 1
-    inside = instance.amounts[candidates & ~forced].sum(axis=0)
-    lead = np.argsort(-(inside / windows), kind="stable")
-    keys, per_first, widths = _keys(small.sums, windows, lead)
-    # Both sides in order, so that one look into the table is near the next.
-    in_order, falling = np.argsort(keys), np.argsort(-large.sums[:, lead[0]])
-    large, small = large.reordered(falling), small.reordered(in_order)
-    complete, count, chosen, telling, by_large, by_small = kernels.meeting_halves(
+    if len(lead) > 1:
+        small.sums, small.sets = halves_kernels.in_windows(small.sums, small.sets, width)
+    complete, count, chosen, telling, by_large, by_small = halves_kernels.meeting(
         large.sums,
         large.sets,
-        keys[in_order],
         small.sums,
         small.sets,
-        large.sizes,
-        small.sizes,
-        lead,
-        widths,
-        per_first,
+        width,
         top,
         bottom,
-        instance.low[b] - base,
-        instance.high[b] - base,
-        instance.widening,
-        instance.deeper,
+        instance.low[b, lead] - base,
+        instance.high[b, lead] - base,
+        np.ascontiguousarray(instance.widening[lead]),
+        np.ascontiguousarray(instance.deeper[lead]),
         held,
         STEPS_PER_SUM * longest,
         most_sets,
@@ -135,11 +128,10 @@ def fitting(
 
 
 def _sides(
-    instance: Instance, free: Bools, top: Ints, bottom: Ints, longest: int
+    amounts: Ints, free: Bools, top: Ints, bottom: Ints, longest: int, end: float
 ) -> tuple[_Side, _Side] | None:
     """Large packages join one side, small ones the other, always the side with fewer sums."""
-    amounts = instance.amounts
-    k = instance.attributes
+    k = amounts.shape[1]
     waiting = [int(p) for p in np.flatnonzero(free)]
     size = (amounts / np.maximum(top, 1)).max(axis=1)
     waiting.sort(key=lambda p: -float(size[p]))
@@ -151,27 +143,15 @@ def _sides(
         if len(large.sums) <= len(small.sums):
             package = waiting.pop(0)
             rest = rest - amounts[package]
-            large = large.joined(package, amounts[package], top, bottom - rest)
+            large = large.joined(package, amounts[package], top, bottom - rest, longest)
         else:
             package = waiting.pop()
-            small = small.joined(package, amounts[package], top, anything)
+            small = small.joined(package, amounts[package], top, anything, longest)
         full = max(len(large.packages), len(small.packages)) > MOST_ON_A_SIDE
-        if full or max(len(large.sums), len(small.sums)) > longest:
+        late = time.monotonic() > end
+        if full or late or max(len(large.sums), len(small.sums)) > longest:
             return None
     return large, small
-
-
-def _keys(sums: Ints, windows: Ints, lead: Ints) -> tuple[Ints, int, Ints]:
-    """Each sum's place by the windows of the two leading amounts, as one number."""
-    first = sums[:, lead[0]] // windows[lead[0]]
-    if len(lead) == 1:
-        return first, 1, np.array([windows[lead[0]], 1], np.int64)
-    second = sums[:, lead[1]]
-    room = LARGEST_KEY // (int(first.max(initial=0)) + 2)
-    width = max(int(windows[lead[1]]), int(second.max(initial=0)) // room + 1)
-    second = second // width
-    per_first = int(second.max(initial=0)) + 1
-    return first * per_first + second, per_first, np.array([windows[lead[0]], width], np.int64)
 
 
 def _as_words(chosen: Words, large: _Side, small: _Side, packages: int) -> Words:

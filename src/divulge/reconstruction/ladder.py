@@ -14,6 +14,7 @@ certificate. Time that runs out leaves a gap between the two; it never drops any
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -23,16 +24,17 @@ import numpy.typing as npt
 from divulge.reconstruction import counting, halves
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.resplitting import Walk, construct
 
 Status: TypeAlias = Literal["closed", "open", "infeasible"]
 Shares: TypeAlias = npt.NDArray[np.float64]
 
 WALK = 30_000
-BUDGETS = (20_000, 400_000, 8_000_000, 60_000_000)
+BUDGETS = (20_000, 400_000, 8_000_000, 60_000_000, 160_000_000)
 MOST_SETS = 20_000
 MOST_PAIRS_ASKED = 30_000
 LONGEST_TAIL = 16
-NODES_PER_SECOND = 30_000_000
+STEPS_PER_SECOND = 100_000_000
 TRIES = 300_000
 NEVER = 2**62
 
@@ -65,6 +67,10 @@ class _Known:
     @property
     def closed(self) -> bool:
         return bool((self.possible == self.proved).all())
+
+    @property
+    def settled(self) -> bool:
+        return self.infeasible or self.counted is not None or self.closed
 
     def enter(self, allocations: Ints) -> None:
         for of_package in allocations:
@@ -173,41 +179,51 @@ def _solve_part(
     instance: Instance, seconds: float, prior: Shares | None, truth: Ints | None, solver: bool
 ) -> _Known:
     known = _Known(instance, instance.allowed.copy(), np.zeros_like(instance.allowed))
-    end = time.monotonic() + seconds
+    begun = time.monotonic()
     if prior is None and _walked(known):
         return known
-    # What has several bins and is not settled by sets soon needs time for proofs more.
-    _by_sets(known, end - (0.6 * seconds if instance.bins > 2 else 0.0), prior)
-    if known.infeasible or known.counted is not None:
+    sets: dict[int, _Sets] = {}
+    _by_sets(known, sets, BUDGETS[:3], begun + seconds, prior)
+    if known.settled:
         return known
-    start = None
-    if truth is not None and instance.holds(truth):
-        start = truth
-        known.enter(truth[None].astype(np.int16))
-        if seconds > 0.05:
-            _exchanged(known, truth)
-    elif known.certificates:
-        start = known.certificates[-1]
-    _resplit(known, start, end)
+    # Proofs that are found at once spare much: what is proved need not be excluded.
+    walk = _start(known, truth, begun + 0.2 * seconds)
+    if walk is not None:
+        walk.explore(known.possible, known.proved, begun + 0.3 * seconds)
+    if known.settled and prior is None:
+        return known
+    _by_sets(known, sets, BUDGETS[3:], begun + 0.7 * seconds, prior)
+    if known.settled:
+        return known
+    if walk is not None:
+        walk.explore(known.possible, known.proved, begun + 0.85 * seconds)
     if solver and not known.closed:
-        _asked(known, end)
+        _asked(known, walk, begun + seconds)
     return known
 
 
-def _resplit(known: _Known, start: Ints | None, end: float) -> None:
-    """Rung 3b: larger exchanges, two bins at a time; a start is made up if there is none."""
-    from divulge.reconstruction.resplitting import construct, explore
+def _start(known: _Known, truth: Ints | None, end: float) -> Walk | None:
+    """Where other allocations are looked for: from the truth, or from one that is made up."""
+    instance = known.instance
+    if truth is not None and instance.holds(truth):
+        known.enter(truth[None].astype(np.int16))
+        _exchanged(known, truth)
+        return Walk(instance, truth, known.enter, _soon)
+    if known.certificates:
+        return Walk(instance, known.certificates[-1], known.enter, _soon)
+    made = construct(instance, known.possible, end)
+    if made is None:
+        return None
+    known.enter(made.astype(np.int16)[None])
+    return Walk(instance, made, known.enter, _soon)
 
-    if known.closed or known.instance.bins < 2:
-        return
-    now = time.monotonic()
-    if start is None:
-        start = construct(known.instance, known.possible, now + 0.25 * (end - now))
-        if start is None:
-            return
-        known.enter(start.astype(np.int16)[None])
-    until = now + 0.6 * (end - now)
-    explore(known.instance, known.possible, known.proved, start, until, known.enter)
+
+def _soon(instance: Instance) -> Ints:
+    """Allocations of a small instance: all of its pairs, or those that are found at once."""
+    known = _Known(instance, instance.allowed.copy(), np.zeros_like(instance.allowed))
+    if not _walked(known):
+        _by_sets(known, {}, BUDGETS[:2], time.monotonic() + 1.0, None)
+    return np.array(known.certificates, np.int64).reshape(-1, instance.packages)
 
 
 def _walked(known: _Known) -> bool:
@@ -244,14 +260,19 @@ class _Sets:
     count: int
 
 
-def _by_sets(known: _Known, end: float, prior: Shares | None) -> None:
+def _by_sets(
+    known: _Known,
+    found: dict[int, _Sets],
+    budgets: Sequence[int],
+    end: float,
+    prior: Shares | None,
+) -> None:
     """Rungs 1 and 2, with budgets that grow."""
-    found: dict[int, _Sets] = {}
-    for budget in BUDGETS:
-        if budget / NODES_PER_SECOND > end - time.monotonic():
+    for budget in budgets:
+        if budget / STEPS_PER_SECOND > end - time.monotonic():
             return
         if _meets_in_two(known, budget, prior):
-            if _of_two_bins(known, budget):
+            if _of_two_bins(known, budget, end):
                 return
             continue  # one bin for itself tells less than both
         if not _pruned(known, found, budget, end):
@@ -261,18 +282,28 @@ def _by_sets(known: _Known, end: float, prior: Shares | None) -> None:
             found[b].sets if b in found and _is_current(known, b, found[b]) else None
             for b in range(known.instance.bins)
         ]
-        if sum(of_bin is None for of_bin in current) <= 1:
-            limited = known.instance.limited(known.possible)
-            left = max(0.05, end - time.monotonic())
-            counted = counting.count(limited, current, prior, left)
-            if counted is not None:
-                known.counted = counted
-                known.infeasible = counted.count == 0
-                known.possible = known.possible & (counted.pairs > 0).astype(bool)
-                known.enter(counted.proofs)
+        unknown = sum(of_bin is None for of_bin in current)
+        if unknown <= 2:
+            if _counted(known, current, end, prior):
                 return
-            if budget > BUDGETS[0]:
+            if unknown == 0:
                 return
+
+
+def _counted(
+    known: _Known, sets: Sequence[counting.Words | None], end: float, prior: Shares | None
+) -> bool:
+    """Rung 2: the number of allocations, if it can be had in time."""
+    limited = known.instance.limited(known.possible)
+    left = max(0.05, end - time.monotonic())
+    counted = counting.count(limited, sets, prior, left / 3)
+    if counted is None:
+        return False
+    known.counted = counted
+    known.infeasible = counted.count == 0
+    known.possible = known.possible & (counted.pairs > 0).astype(bool)
+    known.enter(counted.proofs)
+    return True
 
 
 def _meets_in_two(known: _Known, budget: int, prior: Shares | None) -> bool:
@@ -280,7 +311,7 @@ def _meets_in_two(known: _Known, budget: int, prior: Shares | None) -> bool:
     return two and prior is None and budget > BUDGETS[0]
 
 
-def _of_two_bins(known: _Known, budget: int) -> bool:
+def _of_two_bins(known: _Known, budget: int, end: float) -> bool:
     """Rung 2 where there are two bins: the sets of one whose complement fits the other."""
     instance = known.instance
     everything = instance.amounts.sum(axis=0)
@@ -288,7 +319,7 @@ def _of_two_bins(known: _Known, budget: int) -> bool:
     high = np.minimum(instance.high[:1], everything - instance.low[1:])
     one = replace(instance, low=low, high=high)
     can, must = known.possible[:, 0], ~known.possible[:, 1]
-    found = halves.fitting(one, 0, can, must, budget // halves.STEPS_PER_SUM, 0)
+    found = halves.fitting(one, 0, can, must, budget // halves.STEPS_PER_SUM, 0, end)
     if found is None:
         return False
     pairs = np.stack([found.with_package, found.count - found.with_package], axis=1)
@@ -320,13 +351,17 @@ def _pruned(known: _Known, found: dict[int, _Sets], budget: int, end: float) -> 
         waiting = [
             b
             for b in range(instance.bins)
-            if b not in given_up and not (b in found and _is_current(known, b, found[b]))
+            if b not in given_up
+            and not (b in found and _is_current(known, b, found[b]))
+            and _may_tell(known, b)
         ]
         if not waiting or time.monotonic() > end:
             return True
         b = min(waiting, key=lambda b: int(known.possible[:, b].sum()))
         candidates, forced = known.possible[:, b], _forced(known, b)
-        complete, count, sets, union, common = _enumerated(instance, b, candidates, forced, budget)
+        complete, count, sets, union, common = _enumerated(
+            instance, b, candidates, forced, budget, end
+        )
         if not complete:
             given_up.add(b)
             continue
@@ -358,6 +393,12 @@ def _pruned(known: _Known, found: dict[int, _Sets], budget: int, end: float) -> 
             }
 
 
+def _may_tell(known: _Known, b: int) -> bool:
+    """Whether the sets of a bin can exclude anything: some package of it has a pair unproved."""
+    inside = known.possible[:, b]
+    return bool((known.possible[inside] & ~known.proved[inside]).any())
+
+
 def _filter(known: _Known, b: int, of_bin: _Sets) -> None:
     """Keep those sets of a bin that agree with what has been excluded since."""
     if of_bin.sets is None:
@@ -376,7 +417,7 @@ def _filter(known: _Known, b: int, of_bin: _Sets) -> None:
 
 
 def _enumerated(
-    instance: Instance, b: int, candidates: Bools, forced: Bools, budget: int
+    instance: Instance, b: int, candidates: Bools, forced: Bools, budget: int, end: float
 ) -> tuple[bool, int, counting.Words, counting.Words, counting.Words]:
     from divulge.reconstruction import kernels
 
@@ -384,7 +425,7 @@ def _enumerated(
     most_sets = max(64, min(MOST_SETS, 400_000 // words))
     if budget > BUDGETS[0]:
         longest = budget // halves.STEPS_PER_SUM
-        met = halves.fitting(instance, b, candidates, forced, longest, most_sets)
+        met = halves.fitting(instance, b, candidates, forced, longest, most_sets, end)
         if met is None:
             nothing = counting.words_of(np.zeros(instance.packages, bool))
             return False, 0, nothing[None], nothing, nothing
@@ -441,8 +482,8 @@ def _exchanged(known: _Known, start: Ints) -> None:
     known.enter(proofs[:new])
 
 
-def _asked(known: _Known, end: float) -> None:
-    """Rung 3c: CP-SAT, as long as there is time; exchanges from what it finds."""
+def _asked(known: _Known, walk: Walk | None, end: float) -> None:
+    """Rung 3c: CP-SAT, as long as there is time; a walk from the first that it finds."""
     from divulge.reconstruction.solver import pooled
 
     left = end - time.monotonic()
@@ -454,10 +495,11 @@ def _asked(known: _Known, end: float) -> None:
             known.infeasible = not known.proved.any()
             known.possible &= known.proved
             return
-        first = not known.proved.any()
         known.enter(of_package[None])
-        if first:
-            _resplit(known, of_package, end)
+        if walk is None:
+            walk = Walk(known.instance, of_package, known.enter, _soon)
+            now = time.monotonic()
+            walk.explore(known.possible, known.proved, now + 0.6 * (end - now))
 
 
 def _joined(

@@ -1,17 +1,19 @@
 """Other allocations from one: the packages of two bins are put together and split anew.
 
 Where there are very many allocations, most of what is not excluded is possible, and the proof is
-an allocation that has it. Each step takes a pair (package, bin) that is not proved yet, puts the
-package into the bin, and looks for a set of the two bins' packages that makes both sums, in an
-order that differs from try to try. What is found is an allocation; what is not found says nothing.
+an allocation that has it. Each step takes two bins between which something is not proved yet, and
+looks for sets of their packages that make both sums. What is found is an allocation; what is not
+found says nothing.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -24,82 +26,199 @@ NODES = (60_000, 1_000_000, 6_000_000)
 
 SETS_WANTED = 4
 LONGEST_TAIL = 14
-TRIES_PER_PAIR = 4
-LONGEST_HALF = 100_000
-IDLE_ROUNDS = 3
+
+SHORT_HALF = 100_000
+LONG_HALF = 1_500_000
+MOST_IN_FULL = 150
+LEAST_PROMISE = 0.5
+LEAST_WHILE = 0.02
+WHILE = 0.08
+IDLE_TRIES = 40
+MOST_COMPLEX = 26.0
+TRIES_PER_PAIR = 16
+PROOFS_AT_ONCE = 256
+STEPS_AT_ONCE = 3_000_000
+SHORTEST_LIST = 4_096
+LONGEST_LIST = 2**19
 
 
-def explore(
-    instance: Instance,
-    possible: Bools,
-    proved: Bools,
-    start: Ints,
-    end: float,
-    enter: Callable[[Ints], None],
-) -> None:
-    """Walk from one allocation to others, until all pairs are proved or the time is up.
+Way: TypeAlias = Callable[[Bools, Bools, float], bool]
+"""A way to go on until some time; False if there is no sense in going on with it."""
 
-    `enter` is told every new allocation and marks its pairs in `proved`.
+
+class Walk:
+    """From one allocation to others, two bins at a time; it goes on where it was left.
+
+    `enter` is told every allocation that has a pair which was not proved before, and marks it;
+    `all_of` gives allocations of a small instance that have all of its pairs, or as many as soon
+    found.
     """
-    random = np.random.default_rng(1)
-    now = time.monotonic()
-    place = start.astype(np.int64)
-    if not instance.counts_matter:
-        place = _all_at_once(
-            instance, possible, proved, place, now + (end - now) / 2, random, enter
-        )
-    tries = np.zeros(possible.shape, np.int64)
-    while time.monotonic() < end:
-        open_pairs = np.argwhere(possible & ~proved & (tries < TRIES_PER_PAIR))
-        if not len(open_pairs):
-            return
-        fewest = open_pairs[tries[possible & ~proved & (tries < TRIES_PER_PAIR)].argsort()]
-        package, b = fewest[random.integers(min(len(fewest), 8))]
-        budget = NODES[min(int(tries[package, b]), len(NODES) - 1)]
-        tries[package, b] += 1
-        found = _split(
-            instance, possible, place, int(place[package]), int(b), int(package), budget, random
-        )
-        if found is not None:
-            place = found
-            enter(place.astype(np.int16)[None])
-        elif instance.bins > 2:
-            place = _kicked(instance, possible, place, random, enter)
 
+    def __init__(
+        self,
+        instance: Instance,
+        start: Ints,
+        enter: Callable[[Ints], None],
+        all_of: Callable[[Instance], Ints],
+    ) -> None:
+        self.instance, self.enter, self.all_of = instance, enter, all_of
+        self.place = start.astype(np.int64)
+        self.of_bins = np.zeros((instance.bins, instance.bins), np.int64)
+        self.of_pairs = np.zeros((instance.packages, instance.bins), np.int64)
+        self.of_pairs_alone = np.zeros_like(self.of_pairs)
+        self.seed = np.uint64(88172645463325252)
+        self.random = np.random.default_rng(1)
 
-def _all_at_once(
-    instance: Instance,
-    possible: Bools,
-    proved: Bools,
-    place: Ints,
-    end: float,
-    random: np.random.Generator,
-    enter: Callable[[Ints], None],
-) -> Ints:
-    """All splits of two bins, pair of bins after pair, as long as rounds tell something new."""
-    idle = 0
-    while idle < IDLE_ROUNDS:
+    def explore(self, possible: Bools, proved: Bools, end: float) -> None:
+        """Until all that is possible is proved, nothing promises more, or the time is up.
+
+        There are several ways to go on, and which is good differs from instance to instance: the
+        way that has proved most in its time is taken, for a while.
+        """
+        ways: list[Way] = [self._one_by_one]
+        if not self.instance.counts_matter:
+            ways = [self._two_bins, self._several_bins, *ways, self._some_of_two_bins]
+            ways += [self._two_large_bins] if self.instance.packages <= MOST_IN_FULL else []
+        promise = dict.fromkeys(ways, math.inf)
+        while promise and not (possible == proved).all():
+            way = max(promise, key=lambda way: promise[way])
+            begun, before = time.monotonic(), int(proved.sum())
+            if begun >= end or promise[way] * (end - begun) < LEAST_PROMISE:
+                return
+            on = way(possible, proved, begun + max(LEAST_WHILE, WHILE * (end - begun)))
+            rate = (int(proved.sum()) - before) / max(time.monotonic() - begun, 1e-6)
+            promise[way] = rate if promise[way] == math.inf else (promise[way] + 2 * rate) / 3
+            if not on:
+                del promise[way]
+
+    def _two_bins(self, possible: Bools, proved: Bools, end: float) -> bool:
+        return self._in_full(possible, proved, SHORT_HALF, end)
+
+    def _two_large_bins(self, possible: Bools, proved: Bools, end: float) -> bool:
+        return self._in_full(possible, proved, LONG_HALF, end)
+
+    def _in_full(self, possible: Bools, proved: Bools, longest: int, end: float) -> bool:
+        """All splits of two bins, pair of bins after pair; False if a round told nothing new."""
+        instance, random = self.instance, self.random
         before = int(proved.sum())
         for a, b in random.permutation(list(itertools.combinations(range(instance.bins), 2))):
             if time.monotonic() > end:
-                return place
-            inside = (place == a) | (place == b)
-            missing = possible[inside] & ~proved[inside]
-            if idle == 0 and not missing[:, [a, b]].any():
+                return True
+            inside = (self.place == a) | (self.place == b)
+            if (possible[inside] <= proved[inside]).all():
                 continue
-            found = _splits(instance, possible, place, int(a), int(b))
+            found = _splits(instance, possible, self.place, int(a), int(b), longest, end)
             if len(found):
-                place = found[random.integers(len(found))]
+                self.place = found[random.integers(len(found))]
                 for other in found:
                     if not proved[np.arange(len(other)), other].all():
-                        enter(other.astype(np.int16)[None])
-        if (proved == possible).all():
-            return place
-        idle = 0 if int(proved.sum()) > before else idle + 1
-    return place
+                        self.enter(other.astype(np.int16)[None])
+        return int(proved.sum()) > before
+
+    def _several_bins(self, possible: Bools, proved: Bools, end: float) -> bool:
+        """Three bins and more: all allocations of what is in them, as far as they are few."""
+        instance, random = self.instance, self.random
+        idle = 0
+        while instance.bins > 2 and time.monotonic() < end:
+            waiting = np.argwhere(possible & ~proved)
+            if not len(waiting) or idle > IDLE_TRIES:
+                return False
+            package, goal = waiting[random.integers(len(waiting))]
+            bins = self._around(possible, int(self.place[package]), int(goal))
+            packages = np.flatnonzero(np.isin(self.place, bins))
+            part = Instance(
+                np.ascontiguousarray(instance.amounts[packages]),
+                instance.low[bins],
+                instance.high[bins],
+                instance.widening,
+                instance.deeper,
+                possible[np.ix_(packages, bins)],
+                instance.held[bins],
+            )
+            rows = self.all_of(part)
+            idle += 1
+            for row in rows:
+                if not proved[packages, bins[row]].all():
+                    found = self.place.copy()
+                    found[packages] = bins[row]
+                    self.enter(found.astype(np.int16)[None])
+                    idle = 0
+            if len(rows):
+                self.place[packages] = bins[rows[random.integers(len(rows))]]
+        return instance.bins > 2
+
+    def _around(self, possible: Bools, a: int, b: int) -> Ints:
+        """Two bins and others, as many as can be settled soon."""
+        if a == b:
+            b = (a + 1) % self.instance.bins
+        bins = [a, b]
+        complex_enough = MOST_COMPLEX * (0.5 + 0.5 * self.random.random())
+        for other in self.random.permutation(self.instance.bins):
+            more = [*bins, int(other)]
+            inside = np.isin(self.place, more)
+            choices = np.maximum(possible[inside][:, more].sum(axis=1), 1)
+            if other not in bins and np.log10(choices).sum() <= complex_enough:
+                bins = more
+        return np.array(bins)
+
+    def _some_of_two_bins(self, possible: Bools, proved: Bools, end: float) -> bool:
+        """Some packages of two bins, pair of bins after pair; False if nothing is left to try."""
+        from divulge.reconstruction import resplitting_kernels
+
+        del end  # a call takes a few hundredths of a second
+        instance = self.instance
+        proofs = np.empty((PROOFS_AT_ONCE, instance.packages), np.int16)
+        found, steps, seed = resplitting_kernels.walk(
+            instance.amounts,
+            instance.low,
+            instance.high,
+            possible.astype(np.uint8),
+            self.place,
+            proved.astype(np.uint8),
+            proofs,
+            self.of_bins,
+            self.of_pairs,
+            TRIES_PER_PAIR,
+            self.seed,
+            STEPS_AT_ONCE,
+            SHORTEST_LIST,
+            LONGEST_LIST,
+        )
+        self.seed = np.uint64(seed)
+        self.enter(proofs[:found])
+        return bool(found == PROOFS_AT_ONCE or steps >= STEPS_AT_ONCE)
+
+    def _one_by_one(self, possible: Bools, proved: Bools, end: float) -> bool:
+        """One pair after the other; False if each was tried often enough."""
+        while time.monotonic() < end:
+            waiting = possible & ~proved & (self.of_pairs_alone < len(NODES) + 1)
+            open_pairs = np.argwhere(waiting)
+            if not len(open_pairs):
+                return False
+            fewest = open_pairs[self.of_pairs_alone[waiting].argsort()]
+            package, b = fewest[self.random.integers(min(len(fewest), 8))]
+            self._one(possible, int(package), int(b))
+        return True
+
+    def _one(self, possible: Bools, package: int, b: int) -> None:
+        """A package goes into a bin, and the two bins' others make up for it."""
+        instance, random, tries = self.instance, self.random, self.of_pairs_alone
+        budget = NODES[min(int(tries[package, b]), len(NODES) - 1)]
+        tries[package, b] += 1
+        a = int(self.place[package])
+        found = _split(instance, possible, self.place, a, b, package, budget, random)
+        if found is None and instance.bins > 2:
+            # Two bins split at random, so that the next tries start from elsewhere.
+            one, other = (int(x) for x in random.choice(instance.bins, 2, replace=False))
+            found = _split(instance, possible, self.place, one, other, None, NODES[0], random)
+        if found is not None:
+            self.place = found
+            self.enter(found.astype(np.int16)[None])
 
 
-def _splits(instance: Instance, possible: Bools, place: Ints, a: int, b: int) -> Ints:
+def _splits(
+    instance: Instance, possible: Bools, place: Ints, a: int, b: int, longest: int, end: float
+) -> Ints:
     """Splits of two bins that have each package in each of the two wherever any split has it."""
     inside = (place == a) | (place == b)
     both = instance.amounts[inside].sum(axis=0)
@@ -108,7 +227,7 @@ def _splits(instance: Instance, possible: Bools, place: Ints, a: int, b: int) ->
     high[b] = np.minimum(high[b], both - low[a])
     narrowed = replace(instance, low=low, high=high)
     can, must = inside & possible[:, b], inside & ~possible[:, a]
-    found = halves.fitting(narrowed, b, can, must, LONGEST_HALF, 0)
+    found = halves.fitting(narrowed, b, can, must, longest, 0, end)
     if found is None:
         return np.empty((0, len(place)), np.int64)
     into_b = counting.masks_of(found.telling, instance.packages)
@@ -149,22 +268,6 @@ def construct(instance: Instance, possible: Bools, end: float) -> Ints | None:
         if instance.bins <= 2 and time.monotonic() >= end:
             return None
     return None
-
-
-def _kicked(
-    instance: Instance,
-    possible: Bools,
-    place: Ints,
-    random: np.random.Generator,
-    enter: Callable[[Ints], None],
-) -> Ints:
-    """Two bins split at random, so that the next tries start from elsewhere."""
-    a, b = random.choice(instance.bins, 2, replace=False)
-    found = _split(instance, possible, place, int(a), int(b), None, NODES[0], random)
-    if found is None:
-        return place
-    enter(found.astype(np.int16)[None])
-    return found
 
 
 def _split(
