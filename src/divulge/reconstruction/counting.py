@@ -29,7 +29,7 @@ MOST_STATES = 400_000
 STEPS_PER_SECOND = 1_000_000
 MOST_STEPS = 4_000_000
 SUMS_PER_SECOND = 50_000_000
-LONGEST_HALF = 2**17
+SHORTEST_HALF, LONGEST_HALF = 2**14, 2**21
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +131,8 @@ def _ended(instance: Instance, states: Words, last: list[int], seconds: float) -
     lead = np.argsort(-(instance.amounts.sum(axis=0) / room), kind="stable")
     amounts = np.ascontiguousarray(instance.amounts[:, lead])
     by_size = np.argsort(-(amounts / np.maximum(amounts.sum(axis=0), 1)).sum(axis=1))
+    sums = int(seconds * SUMS_PER_SECOND)
+    longest = max(SHORTEST_HALF, min(LONGEST_HALF, sums // (4 * max(1, len(states)))))
     complete, ways, alive, in_other, first, shown_states, shown = counting_kernels.splits(
         states,
         amounts,
@@ -138,8 +140,8 @@ def _ended(instance: Instance, states: Words, last: list[int], seconds: float) -
         np.ascontiguousarray(instance.allowed[:, last]).astype(np.uint8),
         np.ascontiguousarray(low[:, lead]),
         np.ascontiguousarray(high[:, lead]),
-        LONGEST_HALF,
-        int(seconds * SUMS_PER_SECOND),
+        longest,
+        sums,
     )
     if not complete:
         return None

@@ -8,6 +8,8 @@ with the bin and attribute that would have to give way.
 
 from __future__ import annotations
 
+import itertools
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -21,6 +23,8 @@ from divulge.reconstruction.solver import least_violation
 
 Premise: TypeAlias = Literal["complete", "excluded", "extra", "any"]
 """What is assumed: all packages are in the totals; some are not; one more is; find out."""
+
+MOST_LEFT_OUT = 100_000
 
 PREMISES: tuple[Premise, ...] = ("complete", "excluded", "extra", "any")
 
@@ -71,27 +75,63 @@ def settle(
     prior: Shares | None = None,
     truth: Ints | None = None,
 ) -> Outcome:
-    """Solve an instance under a premise; "any" takes the first of them that is consistent."""
+    """Solve an instance under a premise; "any" takes the first of them that is consistent.
+
+    A truth that the totals contradict tells the premise: which records they leave out.
+    """
     if premise == "excluded":
-        return _with_discarded(instance, seconds, prior)
+        return _with_discarded(instance, seconds, prior, truth)
     if premise == "extra":
-        return _with_extra(instance, seconds, prior)
+        return _with_extra(instance, seconds, prior, truth)
+    contradicted = premise == "any" and truth is not None and not instance.holds(truth)
+    if contradicted and truth is not None and left_out(instance, truth) is not None:
+        return _with_discarded(instance, seconds, prior, truth)
     plain = solve(instance, seconds, prior, truth)
     if premise == "complete" or plain.status != "infeasible":
         return _plain(instance, plain, "complete")
     at_least, at_most = difference(instance)
     if (at_most >= 0).all():
-        found = _with_discarded(instance, seconds, prior)
+        found = _with_discarded(instance, seconds, prior, truth)
         if found.solution.status != "infeasible":
             return found
     if (at_least <= 0).all():
-        found = _with_extra(instance, seconds, prior)
+        found = _with_extra(instance, seconds, prior, truth)
         if found.solution.status != "infeasible":
             return found
     return _plain(instance, plain, "complete")
 
 
-def _with_discarded(instance: Instance, seconds: float, prior: Shares | None) -> Outcome:
+def left_out(instance: Instance, truth: Ints) -> Bools | None:
+    """Which packages the totals leave out if a truth is right: one or two of a bin, or None.
+
+    >>> one = Instance.of(np.array([[5], [4]]), np.array([[4]]), np.array([[4]]))
+    >>> left_out(one, np.array([0, 0])).tolist()
+    [True, False]
+    """
+    out = np.zeros(instance.packages, bool)
+    for b in range(instance.bins):
+        inside = np.flatnonzero(truth == b)
+        sums = instance.amounts[inside].sum(axis=0)
+        for size in range(3):
+            if math.comb(len(inside), size) > MOST_LEFT_OUT:
+                return None
+            some = np.array(list(itertools.combinations(inside, size)), np.int64)
+            some = some.reshape(math.comb(len(inside), size), size)
+            count = int(instance.held[b]) + len(inside) - size
+            wide, deep = instance.widening[:, count], instance.deeper[:, count]
+            rest = sums - instance.amounts[some].sum(axis=1)
+            fits = (rest >= instance.low[b] - wide) & (rest <= instance.high[b] + wide + deep)
+            if fits.all(axis=1).any():
+                out[some[int(np.argmax(fits.all(axis=1)))]] = True
+                break
+        else:
+            return None
+    return out
+
+
+def _with_discarded(
+    instance: Instance, seconds: float, prior: Shares | None, truth: Ints | None = None
+) -> Outcome:
     """One more bin, for what was left out of the totals."""
     at_least, at_most = difference(instance)
     if (at_most < 0).any():
@@ -110,7 +150,10 @@ def _with_discarded(instance: Instance, seconds: float, prior: Shares | None) ->
     if prior is not None:
         # Whether a record was left out has nothing to do with where it would have gone.
         prior = np.hstack([prior, prior.max(axis=1, keepdims=True)])
-    found = solve(wider, seconds, prior)
+    if truth is not None:
+        out = left_out(instance, truth)
+        truth = None if out is None else np.where(out, instance.bins, truth)
+    found = solve(wider, seconds, prior, truth)
     last = found.possible[:, -1]
     surely = last & (found.possible.sum(axis=1) == 1)
     shares = None if found.shares is None else found.shares[:, -1]
@@ -118,7 +161,9 @@ def _with_discarded(instance: Instance, seconds: float, prior: Shares | None) ->
     return Outcome(found, "excluded", wider, checked, last, surely, shares)
 
 
-def _with_extra(instance: Instance, seconds: float, prior: Shares | None) -> Outcome:
+def _with_extra(
+    instance: Instance, seconds: float, prior: Shares | None, truth: Ints | None = None
+) -> Outcome:
     """One run a bin: the record that only the totals hold is in it."""
     begun = time.monotonic()
     at_least, at_most = difference(instance)
@@ -152,7 +197,7 @@ def _with_extra(instance: Instance, seconds: float, prior: Shares | None) -> Out
         run = replace(
             instance, low=low, high=high, held=held, widening=widened[0], deeper=widened[1]
         )
-        found = solve(run, left, prior)
+        found = solve(run, left, prior, truth)
         statuses.append(found.status)
         possible |= found.possible
         proved |= found.proved

@@ -28,6 +28,7 @@ from divulge.reconstruction.resplitting import Walk, construct
 
 Status: TypeAlias = Literal["closed", "open", "infeasible"]
 Shares: TypeAlias = npt.NDArray[np.float64]
+Turns: TypeAlias = tuple[tuple[int, int, float, float], ...]
 
 WALK = 30_000
 BUDGETS = (20_000, 400_000, 8_000_000, 60_000_000, 160_000_000)
@@ -36,6 +37,21 @@ MOST_PAIRS_ASKED = 30_000
 LONGEST_TAIL = 16
 STEPS_PER_SECOND = 100_000_000
 TRIES = 300_000
+MANY_PAIRS = 800
+TURNS: Turns = (
+    (0, 2, 1.0, 0.1),
+    (2, 3, 0.3, 0.4),
+    (3, 5, 0.75, 0.9),
+)
+"""Sets and walks take turns: with which budgets (from, up to), until when, and then walks until when.
+
+Proofs that are found soon spare much: what is proved need not be excluded.
+"""
+TURNS_OF_MANY: Turns = (
+    (0, 2, 0.3, 0.6),
+    (2, 3, 0.7, 0.95),
+)
+"""Where there are many pairs, few can be excluded, and most of the time is for proofs."""
 NEVER = 2**62
 
 
@@ -62,6 +78,7 @@ class _Known:
     proved: Bools
     certificates: list[Ints] = field(default_factory=list)
     counted: counting.Counted | None = None
+    uncounted: tuple[int, ...] = ()
     infeasible: bool = False
 
     @property
@@ -183,20 +200,18 @@ def _solve_part(
     if prior is None and _walked(known):
         return known
     sets: dict[int, _Sets] = {}
-    _by_sets(known, sets, BUDGETS[:3], begun + seconds, prior)
-    if known.settled:
-        return known
-    # Proofs that are found at once spare much: what is proved need not be excluded.
-    walk = _start(known, truth, begun + 0.2 * seconds)
-    if walk is not None:
-        walk.explore(known.possible, known.proved, begun + 0.3 * seconds)
-    if known.settled and prior is None:
-        return known
-    _by_sets(known, sets, BUDGETS[3:], begun + 0.7 * seconds, prior)
-    if known.settled:
-        return known
-    if walk is not None:
-        walk.explore(known.possible, known.proved, begun + 0.85 * seconds)
+    walk = None
+    many = known.possible.sum() > MANY_PAIRS
+    for first, beyond, until, and_then in TURNS_OF_MANY if many else TURNS:
+        _by_sets(known, sets, BUDGETS[first:beyond], begun + until * seconds, prior)
+        if known.settled and (prior is None or known.counted or known.infeasible):
+            return known
+        if first == 0:
+            walk = _start(known, truth, begun + and_then * seconds)
+        if walk is not None:
+            walk.explore(known.possible, known.proved, begun + and_then * seconds)
+        if known.settled and prior is None:
+            return known
     if solver and not known.closed:
         _asked(known, walk, begun + seconds)
     return known
@@ -218,11 +233,11 @@ def _start(known: _Known, truth: Ints | None, end: float) -> Walk | None:
     return Walk(instance, made, known.enter, _soon)
 
 
-def _soon(instance: Instance) -> Ints:
+def _soon(instance: Instance, end: float) -> Ints:
     """Allocations of a small instance: all of its pairs, or those that are found at once."""
     known = _Known(instance, instance.allowed.copy(), np.zeros_like(instance.allowed))
     if not _walked(known):
-        _by_sets(known, {}, BUDGETS[:2], time.monotonic() + 1.0, None)
+        _by_sets(known, {}, BUDGETS[:2], end, None)
     return np.array(known.certificates, np.int64).reshape(-1, instance.packages)
 
 
@@ -294,8 +309,12 @@ def _counted(
     known: _Known, sets: Sequence[counting.Words | None], end: float, prior: Shares | None
 ) -> bool:
     """Rung 2: the number of allocations, if it can be had in time."""
+    tried = tuple(-1 if of_bin is None else len(of_bin) for of_bin in sets)
+    if tried == known.uncounted:
+        return False
+    known.uncounted = tried
     limited = known.instance.limited(known.possible)
-    left = max(0.05, end - time.monotonic())
+    left = max(0.02, end - time.monotonic())
     counted = counting.count(limited, sets, prior, left / 3)
     if counted is None:
         return False

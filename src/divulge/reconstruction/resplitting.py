@@ -50,8 +50,8 @@ class Walk:
     """From one allocation to others, two bins at a time; it goes on where it was left.
 
     `enter` is told every allocation that has a pair which was not proved before, and marks it;
-    `all_of` gives allocations of a small instance that have all of its pairs, or as many as soon
-    found.
+    `all_of` gives allocations of a small instance that have all of its pairs, or as many as are
+    found until some time.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Walk:
         instance: Instance,
         start: Ints,
         enter: Callable[[Ints], None],
-        all_of: Callable[[Instance], Ints],
+        all_of: Callable[[Instance, float], Ints],
     ) -> None:
         self.instance, self.enter, self.all_of = instance, enter, all_of
         self.place = start.astype(np.int64)
@@ -135,7 +135,7 @@ class Walk:
                 possible[np.ix_(packages, bins)],
                 instance.held[bins],
             )
-            rows = self.all_of(part)
+            rows = self.all_of(part, end)
             idle += 1
             for row in rows:
                 if not proved[packages, bins[row]].all():

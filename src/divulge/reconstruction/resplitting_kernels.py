@@ -21,6 +21,7 @@ DIRECT = 0.5
 WANTED_FIRST = 0.3
 LARGER_LATER = 0.3
 LOOKS_PER_SUM = 30
+AMBIGUOUS_LATER = 2
 
 
 @kernel
@@ -106,14 +107,21 @@ def promising(
 def wanted(
     allowed: NDArray[Any], proved: NDArray[Any], tries: NDArray[Any], state: Any
 ) -> tuple[int, int, Any]:
-    """Of the pairs that are not proved, one of those that were tried least."""
+    """Of the pairs that are not proved, one of those that were tried least.
+
+    Packages that are not known to be ambiguous yet come before those that are.
+    """
     n, m = allowed.shape
     package, goal, least, seen = -1, -1, 1 << 30, 0
     for p in range(n):
+        places = 0
         for b in range(m):
-            if allowed[p, b] and not proved[p, b] and tries[p, b] <= least:
-                seen = seen + 1 if tries[p, b] == least else 1
-                least = tries[p, b]
+            places += proved[p, b]
+        later = AMBIGUOUS_LATER if places > 1 else 0
+        for b in range(m):
+            if allowed[p, b] and not proved[p, b] and tries[p, b] + later <= least:
+                seen = seen + 1 if tries[p, b] + later == least else 1
+                least = tries[p, b] + later
                 state = drawn(state)
                 if (state >> np.uint64(11)) % np.uint64(seen) == 0:
                     package, goal = p, b
