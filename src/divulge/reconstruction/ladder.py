@@ -43,7 +43,7 @@ TURNS: Turns = (
     (2, 3, 0.3, 0.4),
     (3, 5, 0.75, 0.9),
 )
-"""Sets and walks take turns: with which budgets (from, up to), until when, and then walks until when.
+"""Sets and walks take turns: which budgets (from, up to), until when; and walks until when.
 
 Proofs that are found soon spare much: what is proved need not be excluded.
 """
