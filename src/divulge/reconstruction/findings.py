@@ -18,7 +18,10 @@ from divulge.data import Dataset
 from divulge.qif import PriorPosterior
 from divulge.reconstruction import charts
 from divulge.reconstruction.amounts import Bools
-from divulge.reconstruction.audit import InputReport, Level, Phase, Solved
+from divulge.reconstruction.asked import InputReport
+from divulge.reconstruction.audit import Solved
+from divulge.reconstruction.level import Level
+from divulge.reconstruction.phases import Phase
 from divulge.work import DivulgeError
 
 CATALOGUE = "divulge.reconstruction"
