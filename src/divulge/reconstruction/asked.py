@@ -151,19 +151,24 @@ class Asked:
         slack = np.zeros((table.dataset.rows, len(names)), np.int64)
 
         def by_any_rule() -> list[Reading]:
-            return [
-                read_by_any_rule(self.amounts[name], published[name], self.units[name], steps[name])
-                for name in names
-            ]
+            # Totals that are called exact may still be rounded, if they look like it.
+            rounded_to = Decimal(table.step)
+            found = []
+            for name in names:
+                whole = not any(total % rounded_to for total in published[name])
+                step = rounded_to if whole else steps[name]
+                own = self.amounts[name], published[name], self.units[name]
+                found.append(read_by_any_rule(*own, step))
+            return found
 
-        level = Level(found, rule, known, names, amounts, [], None, slack, by_any_rule)
+        level = Level(found, rule, known, names, amounts, [], slack, by_any_rule)
         if table.rounding == "diagnose":
             level.rule = diagnosed(level, read)
         level.readings = read(level.rule)
         if level.rule == "unknown_clt":
             level.known = False
-        if not level.known and table.tolerance is None:
-            level.widest = by_any_rule()
+        if table.tolerance is not None:
+            level.known = True  # by how much a total may be wrong is no matter of a rule
         level.possible = [everywhere(group) for group in found.groups]
         level.results = [None] * len(found.groups)
         return level

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 MOST_ROUNDS = 6
 DOUBTFUL = 0.05
 """The share of instances without an allocation from which on a rounding rule is not believed."""
+TELLING = 20
+"""How many instances of two packages or more must bear a rule out before it is believed."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +81,10 @@ def reconstruct(
         parties: the list of parties; it must have the column of the finest place.
         units: of every amount, the unit of which records are whole multiples.
         place: the column of the finest place, if the tables do not say.
-        rule_is_known: whether the rounding rules are beyond doubt; by default those that are
-            given are, unless more than 5% of the instances contradict them, and a diagnosed one is
-            not. If not, "certain" holds by whatever rule.
+        rule_is_known: whether the rounding rules are beyond doubt. By default one that is given
+            is believed if the totals bear it out (20 instances of two records or more, of which
+            at most 5% contradict it), and a diagnosed one is not. If a rule is not believed,
+            "certain" is what stays so by whatever rule.
         premise: what to assume where no allocation fits: that records were left out of the totals
             ("excluded"), that there is one more ("extra"), either ("any"), or nothing ("complete").
         bad: records with a negative or missing amount, or one that is no whole number of units:
@@ -110,22 +113,17 @@ def reconstruct(
     from divulge.reconstruction.findings import Reconstruction
 
     asked = Asked(transactions, totals, parties, units, place, rule_is_known, premise, bad, truth)
-    run = _Run(asked, seconds, in_all, workers)
+    budget = None if in_all is None else work.Budget(in_all)
+    run = _Run(asked, [asked.level(table) for table in asked.totals], seconds, budget, workers)
     run.weigh(prior)
-    phases = [run.before_any(), run.phase("1/1")]
-    run.solve(run.fine, None)
-    phases.append(run.phase("1/2"))
-    if run.coarse:
-        for level in run.coarse:
-            run.solve(level, None)
-        phases.append(run.phase("2/2"))
-        changed = limit_fine(run.fine, run.coarse, run.rows, certain_only=True)
-        phases.append(run.phase("3/1"))
-        run.solve(run.fine, changed)
-        phases.append(run.phase("3/2"))
-        if fixpoint:
-            run.to_fixpoint()
-            phases.append(run.phase("all tables"))
+    phases = run.phases(fixpoint)
+    if not all(level.known for level in run.levels) and phases[-1].certain.any():
+        # Tables limit each other, so one doubtful rule taints all: certain is what stays so if
+        # every doubtful table is read by whatever rule.
+        widest = [level.by_whatever_rule() for level in run.levels]
+        again = _Run(asked, widest, seconds, budget, workers, run.to_confirm(phases[-1]))
+        both = zip(phases, again.phases(fixpoint), strict=True)
+        phases = [phase.confirmed_by(other) for phase, other in both]
     return Reconstruction(
         transactions,
         asked.report(run.levels),
@@ -140,17 +138,23 @@ def reconstruct(
 
 
 class _Run:
-    """The phases, one after the other, over the same levels."""
+    """The phases, one after the other, over the same levels; of chosen instances if so told."""
 
     def __init__(
-        self, asked: Asked, seconds: float, in_all: float | None, workers: int | None
+        self,
+        asked: Asked,
+        levels: Sequence[Level],
+        seconds: float,
+        budget: work.Budget | None,
+        workers: int | None,
+        chosen: Sequence[set[int]] | None = None,
     ) -> None:
-        self.asked, self.seconds, self.workers = asked, seconds, workers
-        self.budget = None if in_all is None else work.Budget(in_all)
+        self.asked, self.seconds, self.budget, self.workers = asked, seconds, budget, workers
+        self.chosen = chosen
         # The first instances may take a part of the time, so that some is left for the others.
         self.share = 0.3
-        self.levels = [asked.level(table) for table in asked.totals]
-        self.fine, self.coarse = self.levels[0], self.levels[1:]
+        self.levels = levels
+        self.fine, self.coarse = levels[0], levels[1:]
         self.solved: dict[tuple[int, int], Solved] = {}
         for level in self.coarse:
             spread_slack(self.fine, level)
@@ -165,6 +169,37 @@ class _Run:
                 if not asked.used[group.records].all():
                     # A record without amounts can be anywhere, and its group is not complete.
                     self.sound[group.records] = False
+
+    def phases(self, fixpoint: bool) -> list[Phase]:
+        """What is known after every phase."""
+        found = [before_any_phase(self.fine, self.rows, self.listed), self.phase("1/1")]
+        self.solve(self.fine, None)
+        found.append(self.phase("1/2"))
+        if not self.coarse:
+            return found
+        for level in self.coarse:
+            self.solve(level, None)
+        found.append(self.phase("2/2"))
+        changed = limit_fine(self.fine, self.coarse, self.rows, certain_only=True)
+        found.append(self.phase("3/1"))
+        self.solve(self.fine, changed)
+        found.append(self.phase("3/2"))
+        if fixpoint:
+            self.to_fixpoint()
+            found.append(self.phase("all tables"))
+        return found
+
+    def to_confirm(self, last: Phase) -> list[set[int]]:
+        """The instances of every level on which it depends whether what is certain stays so."""
+        fine = {n for n, g in enumerate(self.fine.matched.groups) if last.certain[g.records].any()}
+        related = np.zeros(self.rows, bool)
+        for n in fine:
+            related[self.fine.matched.groups[n].records] = True
+        others = [
+            {n for n, g in enumerate(level.matched.groups) if related[g.records].any()}
+            for level in self.coarse
+        ]
+        return [fine, *others]
 
     def weigh(self, prior: Prior | None) -> None:
         """Take the sectors of the parties into account, in the finest table."""
@@ -184,32 +219,35 @@ class _Run:
 
     def solve(self, level: Level, changed: Sequence[int] | None) -> None:
         """Solve instances of a level; those that changed, or all."""
+        number = self.levels.index(level)
         which = range(len(level.matched.groups)) if changed is None else changed
         which = [n for n in which if self.asked.used[level.matched.groups[n].records].all()]
-        truth = self.truths[self.levels.index(level)]
+        if self.chosen is not None:
+            which = [n for n in which if n in self.chosen[number]]
+        truth = self.truths[number]
         tasks = [level.task(n, self.asked.premise, truth) for n in which]
         if not tasks:
             return
         left = None if self.budget is None else max(0.01, self.budget.left * self.share)
         name = f"Allocating by {level.matched.totals.finest}"
         found = solve_all(tasks, self.seconds, left, self.workers, name)
-        if changed is None and self._is_doubtful(level, found):
-            # Too many contradictions for a rule that is right: trust only what any rule gives.
-            level.doubted, level.known, level.widest = True, False, level.by_any_rule()
-            tasks = [level.task(n, self.asked.premise, truth) for n in which]
-            left = None if self.budget is None else max(0.01, self.budget.left * self.share)
-            found = solve_all(tasks, self.seconds, left, self.workers, name)
+        if changed is None and self.chosen is None:
+            self._judge_rule(level, found)
         for n, task, result in zip(which, tasks, found, strict=True):
             self._take(level, n, task, result)
 
-    def _is_doubtful(self, level: Level, found: Sequence[Result]) -> bool:
-        """Whether a rule that was given fails more often than imperfect data explain."""
+    def _judge_rule(self, level: Level, found: Sequence[Result]) -> None:
+        """Believe a rule that was given only if the totals bear it out."""
         if not level.known or self.asked.rule_is_known is not None:
-            return False
+            return
         if level.matched.totals.tolerance is not None:
-            return False
+            return
         failed = sum(r.premise != "complete" or r.status == "infeasible" for r in found)
-        return failed > DOUBTFUL * len(found)
+        # Of one package, most rules make the same total.
+        telling = sum(len(r.possible) > 1 for r in found)
+        level.doubted = failed > DOUBTFUL * len(found)
+        level.untested = not level.doubted and telling < TELLING
+        level.known = not (level.doubted or level.untested)
 
     def _take(self, level: Level, n: int, task: Task, result: Result) -> None:
         group = level.matched.groups[n]
@@ -218,6 +256,10 @@ class _Run:
             # Totals and records contradict each other: nothing is concluded from them.
             if before is None or before.status == "infeasible":
                 level.results[n] = result
+            else:
+                # The tables contradict each other here: what this one said alone still holds.
+                level.possible[n] = before.possible
+                level.contradicted.add(n)
         elif not result.proved.any():
             # Nor from totals that no allocation was found to meet: they may contradict too.
             level.results[n] = before or result
@@ -253,10 +295,6 @@ class _Run:
                 self.solve(level, [n for n in changed if not level.is_settled(n)])
             if not fine and not any(coarse):
                 return
-
-    def before_any(self) -> Phase:
-        """What is known before anything is solved."""
-        return before_any_phase(self.fine, self.rows, self.listed)
 
     def phase(self, name: str) -> Phase:
         """What is known now."""

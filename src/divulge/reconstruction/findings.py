@@ -163,10 +163,7 @@ class Reconstruction:
         """
         last = self.phases[-1]
         fine = self.levels[0]
-        place = np.full(self.transactions.rows, -1)
-        for n, group in enumerate(fine.matched.groups):
-            one = fine.possible[n].argmax(axis=1)
-            place[group.records] = fine.matched.place[group.rows][one]
+        place = last.place
         some = np.flatnonzero(last.identified)
         found = []
         for number in np.unique(place[some]):
@@ -230,19 +227,9 @@ class Reconstruction:
             table[place_column].to_pylist(), table[column].to_pylist(), strict=True
         ):
             where[str(place)] = name
-        found = {}
-        for n, group in enumerate(fine.matched.groups):
-            names = [fine.matched.names[p] for p in fine.matched.place[group.rows]]
-            for row, record in enumerate(group.records):
-                if self.phases[-1].identified[record]:
-                    # Places without a party do not count: the one with somebody is it.
-                    [there] = [
-                        name
-                        for b, name in enumerate(names)
-                        if fine.possible[n][row, b] and self.parties_at.get(name, 0)
-                    ]
-                    found[int(record)] = where[there]
-        return found
+        last = self.phases[-1]
+        names = fine.matched.names
+        return {int(n): where[names[last.place[n]]] for n in np.flatnonzero(last.identified)}
 
     @property
     def assessments(self) -> list[Assessment]:
@@ -283,6 +270,9 @@ class Reconstruction:
         doubted = sum(level.doubted for level in self.levels)
         if doubted:
             said.append(Sentence(CATALOGUE, "doubted", {"tables": doubted}))
+        untested = sum(level.untested for level in self.levels)
+        if untested:
+            said.append(Sentence(CATALOGUE, "untested", {"tables": untested}))
         if values["inconsistent"]:
             said.append(Sentence(CATALOGUE, "inconsistent", values))
         report = self.found_in_data

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -27,12 +27,13 @@ class Level:
     attributes: tuple[str, ...]
     amounts: Ints
     readings: list[Reading]
-    widest: list[Reading] | None
     slack: Ints
     by_any_rule: Callable[[], list[Reading]]
     possible: list[Bools] = field(default_factory=list)
     results: list[Result | None] = field(default_factory=list)
     doubted: bool = False
+    untested: bool = False
+    contradicted: set[int] = field(default_factory=set)
     weights: PlaceWeights | None = None
 
     def instance(self, group: Group, readings: list[Reading], allowed: Bools) -> Instance:
@@ -56,9 +57,19 @@ class Level:
             place = {int(p): b for b, p in enumerate(self.matched.place[group.rows])}
             found = [place.get(int(p), -1) for p in truth[group.records]]
             start = None if -1 in found else np.array(found, np.int64)
-        widest = None if self.widest is None else self.instance(group, self.widest, allowed)
         instance = self.instance(group, self.readings, allowed)
-        return Task(instance, premise, widest, start, self.prior(group))
+        return Task(instance, premise, truth=start, prior=self.prior(group))
+
+    def by_whatever_rule(self) -> Level:
+        """The same table, nothing solved yet, read by whatever rule if its own is in doubt."""
+        return replace(
+            self,
+            readings=self.readings if self.known else self.by_any_rule(),
+            slack=np.zeros_like(self.slack),
+            possible=[np.ones_like(possible) for possible in self.possible],
+            results=[None] * len(self.results),
+            contradicted=set(),
+        )
 
     def prior(self, group: Group) -> npt.NDArray[np.float64] | None:
         """How likely each place is for each record of a group, before anything is allocated."""

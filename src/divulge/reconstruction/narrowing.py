@@ -51,14 +51,14 @@ def limit_coarse(fine: Level, coarse: Sequence[Level], rows: int) -> list[list[i
 
 def _narrow(level: Level, n: int, keep: Bools) -> set[int]:
     """Take away pairs, but not a record's last: then the tables contradict each other."""
+    if level.is_unsound(n) or n in level.contradicted:
+        return set()
     narrowed = level.possible[n] & keep
     somewhere = narrowed.any(axis=1)
     free = level.discardable(n)
     if free is not None:
         somewhere |= free
-    if level.is_unsound(n) or not somewhere.all():
-        return set()
-    if (narrowed == level.possible[n]).all():
+    if not somewhere.all() or (narrowed == level.possible[n]).all():
         return set()
     level.possible[n] = narrowed
     return {n}

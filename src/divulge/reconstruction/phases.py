@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,16 +16,23 @@ from divulge.reconstruction.workers import Result
 class Phase:
     """What is known after one phase: per record the places left, and the chance to name its party.
 
-    `certain` are records whose place is known, `identified` those whose party is; `chance` is
-    one over the parties in the places left, `counted` the best guess by counting allocations.
+    `place` is the one place left as a number, -1 if there are several; `certain` are records
+    whose place is known, `identified` those whose party is; `chance` is one over the parties in the
+    places left, `counted` the best guess by counting allocations.
     """
 
     name: str
     places_left: Ints
+    place: Ints
     certain: Bools
     identified: Bools
     chance: npt.NDArray[np.float64]
     counted: npt.NDArray[np.float64]
+
+    def confirmed_by(self, other: Phase) -> Phase:
+        """The same, with as certain only what another reading of the totals finds certain too."""
+        same = other.certain & (other.place == self.place)
+        return replace(self, certain=self.certain & same, identified=self.identified & same)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +48,8 @@ def before_any_phase(fine: Level, rows: int, listed: Listed) -> Phase:
     nobody = np.zeros(rows, bool)
     chance = np.full(rows, 1 / listed.in_all)
     left = np.full(rows, len(fine.matched.names), np.int64)
-    return Phase("prior", left, nobody, nobody.copy(), chance, chance.copy())
+    nowhere = np.full(rows, -1, np.int64)
+    return Phase("prior", left, nowhere, nobody, nobody.copy(), chance, chance.copy())
 
 
 def phase_of(name: str, fine: Level, sound: Bools, listed: Listed) -> Phase:
@@ -55,6 +63,7 @@ def phase_of(name: str, fine: Level, sound: Bools, listed: Listed) -> Phase:
     """
     rows = len(sound)
     left = np.full(rows, len(fine.matched.names), np.int64)
+    place = np.full(rows, -1, np.int64)
     certain, identified = np.zeros(rows, bool), np.zeros(rows, bool)
     chance = np.full(rows, 1 / listed.in_all)
     counted = chance.copy()
@@ -71,13 +80,15 @@ def phase_of(name: str, fine: Level, sound: Bools, listed: Listed) -> Phase:
         people = np.where(somewhere, listed.in_all, possible @ np.maximum(parties, 1))
         alone = possible @ parties == 1
         left[group.records] = np.where(somewhere, len(fine.matched.names), places)
+        one = fine.matched.place[group.rows][possible.argmax(axis=1)]
+        place[group.records] = np.where((places == 1) & ~somewhere, one, -1)
         certain[group.records] = (places == 1) & ~somewhere & sure
         identified[group.records] = (people == 1) & alone & ~somewhere & sure
         guess = 1 / np.maximum(people, 1)
         chance[group.records] = guess
         party = fine.party(group, parties)
         counted[group.records] = _best_guess(result, possible, party, guess)
-    return Phase(name, left, certain, identified, chance, counted)
+    return Phase(name, left, place, certain, identified, chance, counted)
 
 
 def _best_guess(
