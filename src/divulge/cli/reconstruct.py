@@ -27,8 +27,23 @@ def reconstruct(
         int | None, typer.Option(min=0, help="Also show the phases for one record, from 0 on.")
     ] = None,
     remedies: Annotated[
-        bool, typer.Option(help="Also try what would help, and what it costs.")
+        bool,
+        typer.Option(
+            "--what-would-help", "--remedies", help="Also try what would help, and what it costs."
+        ),
     ] = False,
+    prior: Annotated[
+        Path | None,
+        typer.Option(help="A file of what is likely: sector, kind, weight (with --about)."),
+    ] = None,
+    about: Annotated[
+        str | None,
+        typer.Option(help="What the kind of a prior is of the records: product, or product:2."),
+    ] = None,
+    truth: Annotated[
+        Path | None,
+        typer.Option(help="A file of the true places, one row a record; nothing of it is shown."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="A folder from which a killed run resumes.")
     ] = None,
@@ -54,6 +69,10 @@ def reconstruct(
         loaded = Release.load(release)
         chosen = _chosen(loaded, adversary)
         datasets = [loaded.datasets[name].read() for name in chosen.datasets]
+        if prior is not None:
+            other["prior"] = _prior(prior, about)
+        if truth is not None:
+            other["truth"] = plugin.truth_in_file(chosen.settings, datasets, truth)
         found = plugin.reconstruction(chosen.settings, datasets, **other)
         tried = plugin.remedies(chosen.settings, datasets, **other) if remedies else []
         of_target = [] if target is None else found.table_4(target)
@@ -88,6 +107,24 @@ def _chosen(loaded: Any, name: str | None) -> Any:
         problem = Problem("adversary", message, value=name, allowed=list(able))
         raise InvalidInput(loaded.path.name, [problem])
     return able[name]
+
+
+def _prior(path: Path, about: str | None) -> Any:
+    """A prior in a file: sector, kind and weight in this order, the kind as text."""
+    from divulge.data.reading import Source, read
+    from divulge.reconstruction import Generalised, Prior
+    from divulge.work import DivulgeError
+
+    attribute, _, prefix = (about or "").partition(":")
+    if not attribute or (prefix and not prefix.isdecimal()):
+        raise DivulgeError("--about: name the attribute of the records, as product or product:2")
+    names = Source(path).names()
+    if len(names) != 3:
+        raise DivulgeError(f"--prior: {path.name} must have three columns: sector, kind, weight")
+    sector, kind, weight = names
+    weights = read(path, text=[sector, kind])
+    of = Generalised(attribute, prefix=int(prefix) if prefix else None)
+    return Prior.from_dataset(weights, of, sector, kind, weight)
 
 
 def _classes(found: Any) -> list[tuple[str, ...]]:

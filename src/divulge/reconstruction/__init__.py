@@ -8,6 +8,7 @@ from divulge.reconstruction.reference import agreement
 from divulge.reconstruction.remedies import REMEDIES, Remedy, what_would_help
 from divulge.reconstruction.rounding import RULES, clt_threshold
 from divulge.reconstruction.totals import Generalised, Totals
+from divulge.reconstruction.truth import true_places
 
 __all__ = [
     "REMEDIES",
@@ -22,5 +23,6 @@ __all__ = [
     "allocate",
     "clt_threshold",
     "reconstruct",
+    "true_places",
     "what_would_help",
 ]

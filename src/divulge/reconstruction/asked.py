@@ -39,6 +39,7 @@ class InputReport:
     suppressed_codes: int
     places_without_parties: int
     parties: int
+    unused_weights: int = 0
 
 
 class Asked:
@@ -87,6 +88,7 @@ class Asked:
             problems.add("truth", "must have one row a record, in the same order.")
         problems.raise_any()
         self.rule_is_known = rule_is_known
+        self.unused_weights = 0
         wanted = {name: name for table in ranked for name in table.summed}
         self.amounts, unusable = amounts_of(transactions, wanted, self.units, bad)
         self.used = ~unusable
@@ -197,4 +199,5 @@ class Asked:
             suppressed_codes(levels, self.transactions),
             sum(name not in self.parties_at for name in fine.names),
             self.parties.rows,
+            self.unused_weights,
         )

@@ -17,7 +17,6 @@ import numpy as np
 
 from divulge import work
 from divulge.data import Dataset
-from divulge.data.dictionary import problems_with_names
 from divulge.reconstruction.amounts import Amount
 from divulge.reconstruction.asked import Asked
 from divulge.reconstruction.imperfect import Premise
@@ -207,11 +206,12 @@ class _Run:
             return
         asked = self.asked
         problems = Problems("reconstruct")
-        problems.extend("prior", problems_with_names("sector", [prior.sector], asked.parties.names))
-        named = [prior.of.attribute]
-        problems.extend("prior", problems_with_names("attribute", named, asked.transactions.names))
-        if min([prior.otherwise, *prior.weights.values()]) <= 0:
-            problems.add("prior, weights", "must be above 0.")
+        problems.extend("prior", prior.problems(asked.transactions, asked.parties))
+        problems.raise_any()
+        asked.unused_weights = prior.unused(asked.transactions, asked.parties)
+        if prior.weights and asked.unused_weights == len(prior.weights):
+            message = "no weight is of a sector and kind that parties and records have."
+            problems.add("prior, weights", message)
         problems.raise_any()
         self.fine.weights = weigh_places(
             prior, asked.transactions, asked.parties, asked.place, self.fine.matched.names

@@ -7,7 +7,7 @@ what the attributes are about: names, units and generalisations are told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.reconstruction.amounts import Ints, column_in_units
-from divulge.work import Problems
+from divulge.work import Problem, Problems
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,16 @@ class Generalised:
             return str(hierarchy.at(value, self.level))
         text = str(value)
         return text if self.prefix is None else text[: self.prefix]
+
+    def problems(self, records: Dataset) -> Iterator[Problem]:
+        """An attribute that does not exist, or that has no such level."""
+        of = f'dataset "{records.name}"'
+        yield from problems_with_names("", [self.attribute], records.names, of)
+        if self.level is not None and self.attribute in records.names:
+            hierarchy = records.dictionary[self.attribute].hierarchy
+            if hierarchy is None or not 0 < self.level <= hierarchy.height:
+                message = f'"{self.attribute}" has no level {self.level} of a hierarchy.'
+                yield Problem("level", message)
 
     def at_least_as_fine_as(self, other: Generalised) -> bool:
         """Whether every value of this one has one value of the other."""
@@ -110,8 +120,8 @@ class Totals:
         problems.extend(mine, problems_with_names("by", self.key, names, mine))
         problems.extend(mine, problems_with_names("place", self.places, names, mine))
         problems.extend(mine, problems_with_names("amounts", self.summed.values(), names, mine))
-        given = [of.attribute for of in self.key.values()]
-        problems.extend(mine, problems_with_names("by", given, records.names, its))
+        for of in self.key.values():
+            problems.extend(f"{mine}, by", of.problems(records))
         problems.extend(mine, problems_with_names("amounts", self.summed, records.names, its))
         if not self.summed:
             problems.add(f"{mine}, amounts", "names no amount.")
