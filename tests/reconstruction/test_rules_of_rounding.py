@@ -6,76 +6,14 @@ another.
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.reconstruction.strategies import MADE_BY, total_by
+from tests.reconstruction.strategies import audited, dataset, two_tables
 
-from divulge.data import Dataset
-from divulge.reconstruction import RULES, Generalised, Reconstruction, Totals, reconstruct
-
-STATE_OF = {"a": "east", "b": "east", "c": "west", "d": "west"}
-
-
-@st.composite
-def two_tables(draw: st.DrawFn) -> tuple[Dataset, Any, list[str]]:
-    """Records, what makes their totals by city and by state under some rules, and the truth."""
-    count = draw(st.integers(2, 14))
-    codes = [draw(st.sampled_from(["11", "12", "21"])) for _ in range(count)]
-    cities = [draw(st.sampled_from("abcd")) for _ in range(count)]
-    cents = [draw(st.integers(1, 600)) for _ in range(count)]
-    amounts = [Decimal(c) / 100 for c in cents]
-    made = draw(st.sampled_from(MADE_BY)), draw(st.sampled_from(MADE_BY))
-    records = _dataset("records", product=codes, value=[float(a) for a in amounts])
-
-    def totals(fine_rule: str, coarse_rule: str) -> list[Totals]:
-        fine = _totalled([c[:1] for c in codes], cities, amounts, made[0])
-        coarse = _totalled(codes, [STATE_OF[c] for c in cities], amounts, made[1])
-        by_city = _dataset(
-            "by city",
-            heading=[k for k, _, _ in fine],
-            city=[p for _, p, _ in fine],
-            state=[STATE_OF[p] for _, p, _ in fine],
-            value=[t for _, _, t in fine],
-        )
-        by_state = _dataset(
-            "by state",
-            product=[k for k, _, _ in coarse],
-            state=[p for _, p, _ in coarse],
-            value=[t for _, _, t in coarse],
-        )
-        heading = {"heading": Generalised("product", prefix=1)}
-        return [
-            Totals(by_city, heading, ["city", "state"], ["value"], fine_rule),
-            Totals(by_state, {"product": "product"}, "state", ["value"], coarse_rule),
-        ]
-
-    return records, totals, cities
-
-
-def _dataset(name: str, **columns: list[Any]) -> Dataset:
-    return Dataset.from_arrow(pa.table(columns), name=name)
-
-
-def _totalled(
-    keys: list[str], places: list[str], amounts: list[Decimal], rule: str
-) -> list[tuple[str, str, int]]:
-    rows: dict[tuple[str, str], list[Decimal]] = {}
-    for key, place, amount in zip(keys, places, amounts, strict=True):
-        rows.setdefault((key, place), []).append(amount)
-    return [(key, place, int(total_by(rule, some))) for (key, place), some in sorted(rows.items())]
-
-
-PARTIES = _dataset("parties", city=list(STATE_OF))
-
-
-def audited(records: Dataset, totals: list[Totals], **asked: Any) -> Reconstruction:
-    return reconstruct(records, totals, PARTIES, units={"value": "0.01"}, workers=1, **asked)
-
+from divulge.reconstruction import RULES, Generalised, Totals
 
 declared = st.sampled_from([*RULES, "diagnose"])
 
@@ -105,8 +43,8 @@ def test_nothing_is_certain_in_a_table_read_by_the_central_limit_theorem(
 
 
 def test_a_rule_that_few_totals_bear_out_is_not_relied_on() -> None:
-    records = _dataset("records", product=["1", "1", "1"], value=[0.5, 0.5, 9.0])
-    table = _dataset("t", product=["1", "1"], city=["a", "b"], value=[1, 9])
+    records = dataset("records", product=["1", "1", "1"], value=[0.5, 0.5, 9.0])
+    table = dataset("t", product=["1", "1"], city=["a", "b"], value=[1, 9])
     totals = [Totals(table, {"product": "product"}, "city", ["value"])]
     # Rounded after adding, 0.5 and 0.5 are the 1. Rounded before and down, they could be anywhere.
     doubtful = audited(records, totals, premise="complete")
@@ -119,23 +57,23 @@ def test_a_rule_that_few_totals_bear_out_is_not_relied_on() -> None:
 
 
 def test_amounts_of_whole_steps_leave_no_rule_to_doubt() -> None:
-    records = _dataset("records", product=["1", "1"], value=[3.0, 9.0])
-    table = _dataset("t", product=["1", "1"], city=["a", "b"], value=[3, 9])
+    records = dataset("records", product=["1", "1"], value=[3.0, 9.0])
+    table = dataset("t", product=["1", "1"], city=["a", "b"], value=[3, 9])
     totals = [Totals(table, {"product": "product"}, "city", ["value"], "diagnose")]
     assert audited(records, totals, premise="complete").phases[-1].certain.all()
 
 
 def test_a_contradiction_between_tables_leaves_what_each_says_alone() -> None:
     """Each table can be met alone; that both hold at once is impossible."""
-    records = _dataset("records", product=["11", "12"], value=[5.0, 6.0])
-    by_city = _dataset(
+    records = dataset("records", product=["11", "12"], value=[5.0, 6.0])
+    by_city = dataset(
         "by city",
         heading=["1", "1", "1"],
         city=["a", "b", "c"],
         state=["east", "east", "west"],
         value=[5, 6, 0],
     )
-    by_state = _dataset("by state", product=["11", "12"], state=["west", "east"], value=[5, 6])
+    by_state = dataset("by state", product=["11", "12"], state=["west", "east"], value=[5, 6])
     totals = [
         Totals(
             by_city, {"heading": Generalised("product", prefix=1)}, ["city", "state"], ["value"]
@@ -149,8 +87,8 @@ def test_a_contradiction_between_tables_leaves_what_each_says_alone() -> None:
 
 @pytest.mark.parametrize("rule", ["exact", "sum_then_round"])
 def test_totals_called_exact_that_look_rounded_are_read_as_rounded_too(rule: str) -> None:
-    records = _dataset("records", product=["1", "1"], value=[1.4, 1.6])
-    table = _dataset("t", product=["1", "1"], city=["a", "b"], value=[1, 2])
+    records = dataset("records", product=["1", "1"], value=[1.4, 1.6])
+    table = dataset("t", product=["1", "1"], city=["a", "b"], value=[1, 2])
     [level] = audited(
         records, [Totals(table, {"product": "product"}, "city", ["value"], rule)]
     ).levels

@@ -21,3 +21,7 @@ class Details:
     numeric: Sequence[int] = ()
     """The places of columns that hold numbers."""
     charts: Sequence[Chart] = ()
+    title: str = ""
+    """What the table is of, where there are several."""
+    more: Sequence[Details] = ()
+    """Further tables and pictures, shown below."""

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 ReleaseFile = Annotated[Path, typer.Argument(help="The release file (TOML).", show_default=False)]
-HEAD = ("phase", "chance", "by counting", "leakage", "placed", "named", "value")
 
 
 def reconstruct(
@@ -57,6 +56,12 @@ def reconstruct(
     from divulge.cli.running import conditions
     from divulge.cli.showing import print_json, say, shown
     from divulge.reconstruction import plugin
+    from divulge.reconstruction.details import (
+        BY_COMPLEXITY,
+        BY_PHASE,
+        BY_REMEDY,
+        rows_by_complexity,
+    )
     from divulge.release import Release
 
     given = {"seconds": seconds, "in_all": in_all, "workers": workers}
@@ -74,21 +79,23 @@ def reconstruct(
         if truth is not None:
             other["truth"] = plugin.truth_in_file(chosen.settings, datasets, truth)
         found = plugin.reconstruction(chosen.settings, datasets, **other)
-        tried = plugin.remedies(chosen.settings, datasets, **other) if remedies else []
+        remedies = remedies or bool(chosen.settings.what_would_help)
+        tried = plugin.remedies(chosen.settings, datasets, found, **other) if remedies else None
         of_target = [] if target is None else found.table_4(target)
     with shown():
         if json:
-            told = {**found.to_dict(), "remedies": [remedy.to_dict() for remedy in tried]}
-            print_json({**told, "target": [vars(row) for row in of_target]})
+            told = {**found.to_dict(), "target": [vars(row) for row in of_target]}
+            print_json(told if tried is None else {**told, "what_would_help": tried.to_dict()})
         else:
             say(str(found))
-            say(_table(HEAD, found.rows()))
-            say(_table(("complexity", "instances", "closed", "seconds"), _classes(found)))
+            say(_table(BY_PHASE, found.rows()))
+            say(_table(BY_COMPLEXITY, rows_by_complexity(found)))
             if of_target:
                 rows = [(r.phase, f"1/{r.parties:,.0f}", f"x{r.factor:,.1f}") for r in of_target]
                 say(_table(("phase", "chance", "factor"), rows))
-            for remedy in tried:
-                say(str(remedy))
+            if tried is not None:
+                say(_table(BY_REMEDY, tried.rows()))
+                say(str(tried))
     if chart is not None:
         found.chart().save(chart)
     if out is not None:
@@ -125,16 +132,6 @@ def _prior(path: Path, about: str | None) -> Any:
     weights = read(path, text=[sector, kind])
     of = Generalised(attribute, prefix=int(prefix) if prefix else None)
     return Prior.from_dataset(weights, of, sector, kind, weight)
-
-
-def _classes(found: Any) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = []
-    for row in found.by_complexity:
-        if row.instances:
-            many = f"{row.instances:,}", f"{row.closed / row.instances:.1%}"
-            label = "one bin" if row.up_to == 0 else f"above {row.above:g}"
-            rows.append((label, *many, f"{row.seconds:.4f}"))
-    return rows
 
 
 def _table(head: tuple[str, ...], rows: Any) -> Any:

@@ -5,7 +5,7 @@ from divulge.reconstruction.audit import reconstruct
 from divulge.reconstruction.findings import Reconstruction
 from divulge.reconstruction.prior import Prior
 from divulge.reconstruction.reference import agreement
-from divulge.reconstruction.remedies import REMEDIES, Remedy, what_would_help
+from divulge.reconstruction.remedies import REMEDIES, Remedies, Remedy, what_would_help
 from divulge.reconstruction.rounding import RULES, clt_threshold
 from divulge.reconstruction.totals import Generalised, Totals
 from divulge.reconstruction.truth import true_places
@@ -17,6 +17,7 @@ __all__ = [
     "Generalised",
     "Prior",
     "Reconstruction",
+    "Remedies",
     "Remedy",
     "Totals",
     "agreement",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import cast
 
@@ -134,19 +135,23 @@ class Asked:
         amounts = np.stack([self.amounts[name] for name in names], axis=1)
         published = {name: [int(t) * steps[name] for t in totals[name]] for name in names}
 
+        noises = table.noises()
+
         def read(rule: Rule) -> list[Reading]:
             if table.tolerance is not None:
                 by = Decimal(table.tolerance)
-                return [
+                found = [
                     read_within(self.amounts[name], published[name], self.units[name], by)
                     for name in names
                 ]
-            return [
-                read_totals(
-                    rule, self.amounts[name], published[name], self.units[name], steps[name]
-                )
-                for name in names
-            ]
+            else:
+                found = [
+                    read_totals(
+                        rule, self.amounts[name], published[name], self.units[name], steps[name]
+                    )
+                    for name in names
+                ]
+            return self._noisy(found, names, noises)
 
         rule = cast("Rule", table.rounding)
         known = self.rule_is_known if self.rule_is_known is not None else rule in RULES
@@ -161,7 +166,7 @@ class Asked:
                 step = rounded_to if whole else steps[name]
                 own = self.amounts[name], published[name], self.units[name]
                 found.append(read_by_any_rule(*own, step))
-            return found
+            return self._noisy(found, names, noises)
 
         level = Level(found, rule, known, names, amounts, [], slack, by_any_rule)
         if table.rounding == "diagnose":
@@ -174,6 +179,18 @@ class Asked:
         level.possible = [everywhere(group) for group in found.groups]
         level.results = [None] * len(found.groups)
         return level
+
+    def _noisy(
+        self, readings: list[Reading], names: Sequence[str], noises: Sequence[Decimal]
+    ) -> list[Reading]:
+        """Readings of totals that were changed besides."""
+        if not any(noises):
+            return readings
+        found = []
+        for name, reading in zip(names, readings, strict=True):
+            by = np.array([math.floor(noise / self.units[name]) for noise in noises], np.int64)
+            found.append(replace(reading, low=reading.low - by, high=reading.high + by))
+        return found
 
     def true_places(self, level: Level) -> Ints | None:
         """The true place of every record as a number of the level's names; -1 if it has none."""

@@ -14,7 +14,7 @@ from divulge.data.dictionary import as_names, problems_with_names
 from divulge.reconstruction.audit import reconstruct
 from divulge.reconstruction.findings import Reconstruction
 from divulge.reconstruction.prior import Prior
-from divulge.reconstruction.remedies import Remedy, what_would_help
+from divulge.reconstruction.remedies import REMEDIES, Remedies, what_would_help
 from divulge.reconstruction.rounding import RULES
 from divulge.reconstruction.settings import (
     GeneralisedSettings,
@@ -60,12 +60,19 @@ class ReconstructionAttack:
             for amount in _summed(table):
                 if amount not in settings.units:
                     yield Problem("units", f'give the unit of "{amount}".')
+        for kind in settings.what_would_help if isinstance(settings.what_would_help, list) else []:
+            if kind not in REMEDIES:
+                message = f'"{kind}" is no remedy.'
+                yield Problem("what_would_help", message, value=kind, allowed=REMEDIES)
         yield from _problems_with_prior(settings, names, rest[0])
         yield from _problems_with_truth(settings, names, rest[0])
 
     def run(self, settings: ReconstructionSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Reconstruct, and give the assessment after the last phase."""
-        return reconstruction(settings, datasets).assessment
+        found = reconstruction(settings, datasets)
+        if not settings.what_would_help:
+            return found.assessment
+        return found.assessment_with(remedies(settings, datasets, found))
 
 
 def reconstruction(
@@ -76,10 +83,16 @@ def reconstruction(
 
 
 def remedies(
-    settings: ReconstructionSettings, datasets: Sequence[Dataset], **other: Any
-) -> list[Remedy]:
-    """What would help against an adversary of a release."""
-    return what_would_help(*_inputs(settings, datasets), **_asked(settings, datasets, other))
+    settings: ReconstructionSettings,
+    datasets: Sequence[Dataset],
+    found: Reconstruction | None = None,
+    **other: Any,
+) -> Remedies:
+    """What would help against an adversary of a release; `found` is the audit of it as it is."""
+    wanted = settings.what_would_help
+    chosen = REMEDIES if isinstance(wanted, bool) else wanted
+    inputs, asked = _inputs(settings, datasets), _asked(settings, datasets, other)
+    return what_would_help(*inputs, remedies=chosen, found=found, **asked)
 
 
 def truth_in_file(
@@ -186,6 +199,7 @@ def _inputs(
             table.rounding,
             table.step,
             table.tolerance,
+            table.noise,
         )
         for name, table in settings.totals.items()
     ]

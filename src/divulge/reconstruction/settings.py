@@ -32,6 +32,9 @@ class TotalsSettings(BaseModel):
     rounding: str = Field("sum_then_round", description='A rule of rounding, or "diagnose".')
     step: str = Field("1", description="To multiples of what totals were rounded.")
     tolerance: str | None = Field(None, description="How wrong a total may be, instead.")
+    noise: str | None = Field(
+        None, description="By how much totals were changed besides: a number, or its column."
+    )
 
 
 class PriorSettings(BaseModel):
@@ -85,6 +88,9 @@ class ReconstructionSettings(BaseModel):
     prior: PriorSettings | None = Field(None, description="What she thinks likely.")
     truth: str | TruthSettings | None = Field(
         None, description="The true places, by which more is proved: a dataset, or where they are."
+    )
+    what_would_help: bool | list[str] = Field(
+        False, description="Whether the report shows remedies and their costs; or which."
     )
     seconds: float = Field(10.0, gt=0, description="For one instance.")
     in_all: float | None = Field(None, gt=0, description="Seconds for all instances.")

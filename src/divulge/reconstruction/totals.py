@@ -16,7 +16,7 @@ import numpy as np
 
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
-from divulge.reconstruction.amounts import Ints, column_in_units
+from divulge.reconstruction.amounts import Ints, NotAnAmount, column_in_units, decimal_of
 from divulge.work import Problem, Problems
 
 
@@ -71,6 +71,8 @@ class Totals:
         rounding: what was done to its totals (see `RULES`).
         step: to multiples of what they were rounded.
         tolerance: by how much a total may be wrong to either side, instead of a rule.
+        noise: by how much a total was changed besides, at most, to either side: a number, or the
+            column that has it.
 
     >>> import divulge as dv
     >>> month = dv.datasets.trade_month(transactions=500, importers=40, products=20, countries=3)
@@ -86,6 +88,7 @@ class Totals:
     rounding: str = "sum_then_round"
     step: str = "1"
     tolerance: str | None = None
+    noise: str | None = None
 
     @property
     def places(self) -> list[str]:
@@ -123,8 +126,33 @@ class Totals:
         for of in self.key.values():
             problems.extend(f"{mine}, by", of.problems(records))
         problems.extend(mine, problems_with_names("amounts", self.summed, records.names, its))
+        if self.noise is not None and self.noise not in names:
+            try:
+                below = decimal_of(self.noise) < 0
+            except NotAnAmount:
+                below = True
+            if below:
+                message = "must be a number from 0 or a column."
+                problems.add(f"{mine}, noise", message, self.noise, names)
         if not self.summed:
             problems.add(f"{mine}, amounts", "names no amount.")
+
+    def noises(self) -> list[Decimal]:
+        """By how much each total was changed besides its rounding, at most."""
+        if self.noise is None:
+            return [Decimal(0)] * self.dataset.rows
+        if self.noise not in self.dataset.names:
+            return [decimal_of(self.noise)] * self.dataset.rows
+        own = self.dataset.columns[self.noise]
+        problems = Problems(f'dataset "{self.dataset.name}"')
+        try:
+            found = [decimal_of(value) for value in own.values.to_pylist()]
+        except NotAnAmount:
+            found = [Decimal(-1)]
+        if own.has_missing or min(found) < 0:
+            problems.add(f'noise "{self.noise}"', "must be a number from 0 in every row.")
+        problems.raise_any()
+        return [found[code] for code in own.codes]
 
 
 @dataclass(frozen=True, eq=False)
