@@ -23,5 +23,7 @@ class Details:
     charts: Sequence[Chart] = ()
     title: str = ""
     """What the table is of, where there are several."""
+    notes: Sequence[str] = ()
+    """What is to be said of it, in sentences."""
     more: Sequence[Details] = ()
     """Further tables and pictures, shown below."""

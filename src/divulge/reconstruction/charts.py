@@ -135,8 +135,8 @@ def remedies(tried: Sequence[Any]) -> Chart:
     now = tried[0].certain
     kinds = list(dict.fromkeys(one.kind for one in tried[1:]))
     records = [
-        {"remedy": kind.replace("_", " "), "cost": 0.0, "certain": now, "strength": "as it is"}
-        for kind in kinds
+        {"remedy": k.replace("_", " "), "cost": 0.0, "certain": now, "strength": "as it is", "n": 0}
+        for k in kinds
     ]
     records += [
         {
@@ -144,8 +144,9 @@ def remedies(tried: Sequence[Any]) -> Chart:
             "cost": one.cost,
             "certain": one.certain,
             "strength": one.strength,
+            "n": n,
         }
-        for one in tried[1:]
+        for n, one in enumerate(tried[1:], start=1)
     ]
     drawn = (
         alt.Chart(Chart.source(), title="Places that stay certain, by what it costs in utility")
@@ -154,7 +155,7 @@ def remedies(tried: Sequence[Any]) -> Chart:
             x=alt.X("cost:Q", title="utility lost", axis=alt.Axis(format="%")),
             y=alt.Y("certain:Q", title="places certain"),
             color=alt.Color("remedy:N", title=None, sort=None),
-            order="cost:Q",
+            order="n:Q",
             tooltip=["remedy:N", "strength:N", "certain:Q", "cost:Q"],
         )
         .properties(width=420, height=240)

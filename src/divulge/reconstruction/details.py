@@ -18,7 +18,7 @@ BY_PHASE = ("phase", "chance", "by counting", "leakage", "placed", "named", "val
 BY_COMPLEXITY = ("complexity", "instances", "closed", "packages", "with a finding", "mean seconds")
 BY_STATUS = ("instances", "count", "mean complexity", "mean seconds")
 BY_PLACE = ("place", "records named", "value")
-BY_REMEDY = ("what would help", "strength", "places certain", "named", "utility lost", "enough")
+BY_REMEDY = ("remedy", "strength", "places certain", "named", "utility lost", "enough")
 _STATUS = {"closed": "settled", "open": "not settled in time", "infeasible": "contradict"}
 
 
@@ -44,8 +44,12 @@ def details_of(found: Reconstruction, remedies: Remedies | None = None) -> Detai
         more.append(Details(BY_PLACE, places, (1, 2), title=title))
     if remedies is not None:
         drawn = (remedies.chart(),) if len(remedies) > 1 else ()
-        title = " ".join(str(s) for s in remedies.sentences[len(remedies) :])
-        more.append(Details(BY_REMEDY, remedies.rows(), (2, 3, 4), drawn, title=title))
+        notes = remedies.explain()[len(remedies) :]
+        more.append(
+            Details(
+                BY_REMEDY, remedies.rows(), (2, 3, 4), drawn, title="What would help", notes=notes
+            )
+        )
     return Details(
         BY_PHASE, rows_by_phase(found), (1, 2, 3, 4, 5, 6), title="Phase by phase", more=more
     )

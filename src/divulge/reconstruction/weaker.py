@@ -87,7 +87,9 @@ def _to_multiples(published: Published, at_random: bool) -> Iterator[Weaker]:
                 share = before / float(base)
                 up = published.random.random(len(before)) < share % 1 if at_random else 0.5
                 after = np.floor(share + up) * float(base)
-                changes.append(np.abs(after - before) / np.maximum(before, 1.0))
+                # A total that is off by itself or more is worth nothing, and not less.
+                wrong = np.abs(after - before) / np.maximum(before, float(table.step))
+                changes.append(np.minimum(wrong, 1.0))
                 columns[column] = _column(after)
             bases.append(base)
             more = base if at_random else base / 2
