@@ -43,6 +43,10 @@ def reconstruct(
         Path | None,
         typer.Option(help="A file of the true places, one row a record; nothing of it is shown."),
     ] = None,
+    names: Annotated[
+        str | None,
+        typer.Option(help="Also name who was re-identified, by this column of the parties."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="A folder from which a killed run resumes.")
     ] = None,
@@ -54,14 +58,8 @@ def reconstruct(
 
     from divulge import work
     from divulge.cli.running import conditions
-    from divulge.cli.showing import print_json, say, shown
+    from divulge.cli.showing import print_json, shown
     from divulge.reconstruction import plugin
-    from divulge.reconstruction.details import (
-        BY_COMPLEXITY,
-        BY_PHASE,
-        BY_REMEDY,
-        rows_by_complexity,
-    )
     from divulge.release import Release
 
     given = {"seconds": seconds, "in_all": in_all, "workers": workers}
@@ -81,25 +79,47 @@ def reconstruct(
         found = plugin.reconstruction(chosen.settings, datasets, **other)
         remedies = remedies or bool(chosen.settings.what_would_help)
         tried = plugin.remedies(chosen.settings, datasets, found, **other) if remedies else None
+        asked_by_name = chosen.settings, datasets, found
+        named = None if names is None else plugin.identities(*asked_by_name, names)
         of_target = [] if target is None else found.table_4(target)
     with shown():
         if json:
-            told = {**found.to_dict(), "target": [vars(row) for row in of_target]}
-            print_json(told if tried is None else {**told, "what_would_help": tried.to_dict()})
+            print_json(_plain(found, of_target, named, tried))
         else:
-            say(str(found))
-            say(_table(BY_PHASE, found.rows()))
-            say(_table(BY_COMPLEXITY, rows_by_complexity(found)))
-            if of_target:
-                rows = [(r.phase, f"1/{r.parties:,.0f}", f"x{r.factor:,.1f}") for r in of_target]
-                say(_table(("phase", "chance", "factor"), rows))
-            if tried is not None:
-                say(_table(BY_REMEDY, tried.rows()))
-                say(str(tried))
+            _show(found, of_target, named, tried)
     if chart is not None:
         found.chart().save(chart)
     if out is not None:
         checkpoints.clear()
+
+
+def _plain(found: Any, of_target: Any, named: Any, tried: Any) -> dict[str, Any]:
+    """The result for scripts; who was re-identified and what would help only if asked for."""
+    told = {**found.to_dict(), "target": [vars(row) for row in of_target]}
+    if named is not None:
+        told["identities"] = {str(record): str(name) for record, name in named.items()}
+    return told if tried is None else {**told, "what_would_help": tried.to_dict()}
+
+
+def _show(found: Any, of_target: Any, named: Any, tried: Any) -> None:
+    """The result for people."""
+    from divulge.cli.showing import say
+    from divulge.reconstruction import details
+
+    say(str(found))
+    say(_table(details.BY_PHASE, found.rows()))
+    say(_table(details.BY_COMPLEXITY, details.rows_by_complexity(found)))
+    if of_target:
+        rows = [(r.phase, f"1/{r.parties:,.0f}", f"x{r.factor:,.1f}") for r in of_target]
+        say(_table(("phase", "chance", "factor"), rows))
+    wrong = [(*where, f"{by:,g}") for *where, by in found.inconsistent()]
+    if wrong:
+        say(_table(details.OF_CONTRADICTIONS, wrong))
+    if named is not None:
+        say(_table(("record", "named"), [(str(record), str(who)) for record, who in named.items()]))
+    if tried is not None:
+        say(_table(details.BY_REMEDY, tried.rows()))
+        say(str(tried))
 
 
 def _chosen(loaded: Any, name: str | None) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import cast
 
@@ -13,6 +13,7 @@ import numpy as np
 from divulge.data import Dataset
 from divulge.data.dictionary import problems_with_names
 from divulge.reconstruction.amounts import Amount, Ints, NotAnAmount, decimal_of
+from divulge.reconstruction.coverage import InputReport
 from divulge.reconstruction.diagnosis import diagnosed, everywhere
 from divulge.reconstruction.imperfect import PREMISES, Premise
 from divulge.reconstruction.level import Level
@@ -24,23 +25,8 @@ from divulge.reconstruction.rounding import (
     read_totals,
     read_within,
 )
-from divulge.reconstruction.suppressed import suppressed_codes
 from divulge.reconstruction.totals import Totals, amounts_of, matched
 from divulge.work import Problems
-
-
-@dataclass(frozen=True, eq=False)
-class InputReport:
-    """What was found in the data before anything was solved, as counts."""
-
-    records: int
-    dropped_records: int
-    records_without_totals: dict[str, int]
-    totals_without_records: dict[str, int]
-    suppressed_codes: int
-    places_without_parties: int
-    parties: int
-    unused_weights: int = 0
 
 
 class Asked:
@@ -57,8 +43,10 @@ class Asked:
         premise: Premise,
         bad: str,
         truth: Dataset | None,
+        unmatched: str = "count",
     ) -> None:
         problems = Problems("reconstruct")
+        totals = [table.with_amounts(transactions, units) for table in totals]
         if not totals:
             problems.add("totals", "give at least one table.")
         for table in totals:
@@ -70,6 +58,9 @@ class Asked:
             problems.add("premise", f'"{premise}" is not a premise.', premise, PREMISES)
         if bad not in ("refuse", "drop"):
             problems.add("bad", f'"{bad}" is no choice.', bad, ("refuse", "drop"))
+        if unmatched not in ("count", "refuse"):
+            message = f'"{unmatched}" is no choice.'
+            problems.add("unmatched", message, unmatched, ("count", "refuse"))
         self.units = self._units(units, totals, problems)
         problems.raise_any()
         self.transactions, self.premise, self.truth = transactions, premise, truth
@@ -168,7 +159,8 @@ class Asked:
                 found.append(read_by_any_rule(*own, step))
             return self._noisy(found, names, noises)
 
-        level = Level(found, rule, known, names, amounts, [], slack, by_any_rule)
+        units = tuple(self.units[name] for name in names)
+        level = Level(found, rule, known, names, units, amounts, [], slack, by_any_rule)
         if table.rounding == "diagnose":
             level.rule = diagnosed(level, read)
         level.readings = read(level.rule)
@@ -204,17 +196,11 @@ class Asked:
 
     def report(self, levels: Sequence[Level]) -> InputReport:
         """What was found in the data, as counts."""
-        fine = levels[0].matched
-        return InputReport(
-            self.transactions.rows,
+        return InputReport.of(
+            [level.matched for level in levels],
+            self.transactions,
+            self.parties,
+            set(self.parties_at),
             int((~self.used).sum()),
-            {m.totals.dataset.name: m.records_without_totals for m in (x.matched for x in levels)},
-            {
-                m.totals.dataset.name: len(m.totals_without_records)
-                for m in (x.matched for x in levels)
-            },
-            suppressed_codes(levels, self.transactions),
-            sum(name not in self.parties_at for name in fine.names),
-            self.parties.rows,
             self.unused_weights,
         )

@@ -19,6 +19,7 @@ from divulge import work
 from divulge.data import Dataset
 from divulge.reconstruction.amounts import Amount
 from divulge.reconstruction.asked import Asked
+from divulge.reconstruction.coverage import refuse_split_places
 from divulge.reconstruction.imperfect import Premise
 from divulge.reconstruction.level import Level
 from divulge.reconstruction.narrowing import limit_coarse, limit_fine
@@ -64,6 +65,7 @@ def reconstruct(
     rule_is_known: bool | None = None,
     premise: Premise = "any",
     bad: str = "refuse",
+    unmatched: str = "count",
     truth: Dataset | None = None,
     prior: Prior | None = None,
     seconds: float = 10.0,
@@ -88,6 +90,8 @@ def reconstruct(
             ("excluded"), that there is one more ("extra"), either ("any"), or nothing ("complete").
         bad: records with a negative or missing amount, or one that is no whole number of units:
             "refuse" or "drop".
+        unmatched: records without totals, totals without records, unknown places: "count" (nothing
+            is concluded from them), or "refuse".
         truth: the true places of the records, one column a table, if the auditor has them. They
             serve as a start for proofs that a place is ambiguous, and nothing else.
         prior: how likely each sector of parties deals in what a record is about.
@@ -111,9 +115,13 @@ def reconstruct(
     """
     from divulge.reconstruction.findings import Reconstruction
 
-    asked = Asked(transactions, totals, parties, units, place, rule_is_known, premise, bad, truth)
+    given = transactions, totals, parties, units, place, rule_is_known, premise, bad
+    asked = Asked(*given, truth, unmatched)
     budget = None if in_all is None else work.Budget(in_all)
-    run = _Run(asked, [asked.level(table) for table in asked.totals], seconds, budget, workers)
+    levels = [asked.level(table) for table in asked.totals]
+    refuse_split_places(levels[0].matched)
+    asked.report(levels).refuse(unmatched)
+    run = _Run(asked, levels, seconds, budget, workers)
     run.weigh(prior)
     phases = run.phases(fixpoint)
     if not all(level.known for level in run.levels) and phases[-1].certain.any():

@@ -18,6 +18,7 @@ BY_PHASE = ("phase", "chance", "by counting", "leakage", "placed", "named", "val
 BY_COMPLEXITY = ("complexity", "instances", "closed", "packages", "with a finding", "mean seconds")
 BY_STATUS = ("instances", "count", "mean complexity", "mean seconds")
 BY_PLACE = ("place", "records named", "value")
+OF_CONTRADICTIONS = ("table", "place", "amount", "wrong at least by")
 BY_REMEDY = ("remedy", "strength", "places certain", "named", "utility lost", "enough")
 _STATUS = {"closed": "settled", "open": "not settled in time", "infeasible": "contradict"}
 
@@ -42,6 +43,12 @@ def details_of(found: Reconstruction, remedies: Remedies | None = None) -> Detai
     if places:
         title = "Places with the largest value re-identified"
         more.append(Details(BY_PLACE, places, (1, 2), title=title))
+    wrong = [
+        (table, place, amount, number(by)) for table, place, amount, by in found.inconsistent()
+    ]
+    if wrong:
+        title = "Totals that contradict the records: one way to make them fit"
+        more.append(Details(OF_CONTRADICTIONS, wrong, (3,), title=title))
     if remedies is not None:
         drawn = (remedies.chart(),) if len(remedies) > 1 else ()
         notes = remedies.explain()[len(remedies) :]
@@ -72,6 +79,10 @@ def plain_of(found: Reconstruction, remedies: Remedies | None = None) -> dict[st
         "places": [
             {"place": place, "records": records, "value": value}
             for place, records, value in found.table_6a()
+        ],
+        "inconsistent": [
+            {"table": table, "place": place, "amount": amount, "at_least": by}
+            for table, place, amount, by in found.inconsistent()
         ],
     }
     return told if remedies is None else {**told, "what_would_help": remedies.to_dict()}

@@ -18,8 +18,8 @@ from divulge.data import Dataset
 from divulge.qif import PriorPosterior
 from divulge.reconstruction import charts, paper_tables
 from divulge.reconstruction.amounts import Bools
-from divulge.reconstruction.asked import InputReport
 from divulge.reconstruction.audit import Solved
+from divulge.reconstruction.coverage import InputReport
 from divulge.reconstruction.details import details_of, plain_of, rows_by_phase
 from divulge.reconstruction.level import Level
 from divulge.reconstruction.paper_tables import ClassRow, PhaseRow, Target
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from divulge.reconstruction.remedies import Remedies
 
 CATALOGUE = "divulge.reconstruction"
+MOST_INCONSISTENT = 20
+"""Of how many inconsistent instances of a table it is said which total would have to give way."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,6 +106,10 @@ class Reconstruction:
 
         For the first instances that stayed inconsistent, smallest first.
         """
+        return self._inconsistent[:most]
+
+    @cached_property
+    def _inconsistent(self) -> list[tuple[str, str, str, float]]:
         from divulge.reconstruction.imperfect import inconsistencies
 
         found = []
@@ -114,7 +120,7 @@ class Reconstruction:
                 if result is not None and result.status == "infeasible"
             ]
             failed.sort(key=lambda n: level.possible[n].size)
-            for n in failed[:most]:
+            for n in failed[:MOST_INCONSISTENT]:
                 group = level.matched.groups[n]
                 every = np.ones_like(level.possible[n])
                 instance = level.instance(group, level.readings, every)
@@ -122,8 +128,9 @@ class Reconstruction:
                     place = level.matched.names[level.matched.place[group.rows[violated.bin]]]
                     name = level.attributes[violated.attribute]
                     table = level.matched.totals.dataset.name
-                    found.append((table, place, name, float(violated.excess)))
-        return found[:most]
+                    by = float(violated.excess * level.units[violated.attribute])
+                    found.append((table, place, name, by))
+        return found
 
     def likely_excluded(self) -> Bools:
         """Records that most allocations leave out of the totals of the finest table."""
@@ -207,6 +214,7 @@ class Reconstruction:
         if values["inconsistent"]:
             said.append(Sentence(CATALOGUE, "inconsistent", values))
         report = self.found_in_data
+        said += report.sentences
         return Assessment.from_counts(
             attack="reconstruction",
             model=phase.name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,7 @@ class Level:
     rule: Rule
     known: bool
     attributes: tuple[str, ...]
+    units: tuple[Decimal, ...]
     amounts: Ints
     readings: list[Reading]
     slack: Ints

@@ -95,6 +95,17 @@ def remedies(
     return what_would_help(*inputs, remedies=chosen, found=found, **asked)
 
 
+def identities(
+    settings: ReconstructionSettings,
+    datasets: Sequence[Dataset],
+    found: Reconstruction,
+    column: str,
+) -> dict[int, Any]:
+    """Who was re-identified, for who asks by name: record -> value of a column of the parties."""
+    _, _, parties = _inputs(settings, datasets)
+    return found.identities(parties, column)
+
+
 def truth_in_file(
     settings: ReconstructionSettings, datasets: Sequence[Dataset], path: Path
 ) -> Dataset:
@@ -107,7 +118,8 @@ def _asked(
 ) -> dict[str, Any]:
     """What `reconstruct` is asked besides the data."""
     given = settings.model_dump(
-        include={"units", "rule_is_known", "premise", "bad", "seconds", "in_all", "workers"}
+        include={"units", "rule_is_known", "premise", "bad", "unmatched"}
+        | {"seconds", "in_all", "workers"}
     )
     by_name = {dataset.name: dataset for dataset in datasets}
     if settings.prior is not None and "prior" not in other:
@@ -217,4 +229,4 @@ def _generalised(of: str | GeneralisedSettings) -> Generalised:
 def _summed(table: TotalsSettings) -> dict[str, str]:
     if isinstance(table.amounts, dict):
         return dict(table.amounts)
-    return {name: name for name in table.amounts}
+    return {name: name for name in table.amounts or []}

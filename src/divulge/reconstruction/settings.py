@@ -26,8 +26,10 @@ class TotalsSettings(BaseModel):
         description="Its key: column of the totals -> attribute of the records."
     )
     place: str | list[str] = Field(description="The column with places; then coarser ones.")
-    amounts: list[str] | dict[str, str] = Field(
-        description="Amounts that it has: names, or attribute of the records -> its column."
+    amounts: list[str] | dict[str, str] | None = Field(
+        None,
+        description="Amounts that it has: names, or attribute of the records -> its column; "
+        "all with a unit that both have if not given.",
     )
     rounding: str = Field("sum_then_round", description='A rule of rounding, or "diagnose".')
     step: str = Field("1", description="To multiples of what totals were rounded.")
@@ -85,6 +87,9 @@ class ReconstructionSettings(BaseModel):
         "any", description="What is assumed where no allocation fits."
     )
     bad: Literal["refuse", "drop"] = Field("refuse", description="Records with bad amounts.")
+    unmatched: Literal["count", "refuse"] = Field(
+        "count", description="Records without totals, totals without records, unknown places."
+    )
     prior: PriorSettings | None = Field(None, description="What she thinks likely.")
     truth: str | TruthSettings | None = Field(
         None, description="The true places, by which more is proved: a dataset, or where they are."

@@ -10,18 +10,16 @@ import numpy as np
 from divulge.data import Dataset
 from divulge.reconstruction.amounts import Ints
 from divulge.reconstruction.level import Level
-from divulge.reconstruction.totals import Generalised
+from divulge.reconstruction.totals import Generalised, Matched
 
 
-def suppressed_codes(levels: Sequence[Level], records: Dataset) -> int:
+def suppressed_codes(tables: Sequence[Matched], records: Dataset) -> int:
     """Values of ungeneralised key attributes that only totals have."""
     found = 0
-    for level in levels[1:] or levels:
-        for column, of in level.matched.totals.key.items():
+    for table in tables[1:] or tables:
+        for column, of in table.totals.key.items():
             if of.prefix is None and of.level is None:
-                mine = {
-                    str(v) for v in level.matched.totals.dataset.columns[column].values.to_pylist()
-                }
+                mine = {str(v) for v in table.totals.dataset.columns[column].values.to_pylist()}
                 theirs = {str(v) for v in records.columns[of.attribute].values.to_pylist()}
                 found += len(mine - theirs)
     return found

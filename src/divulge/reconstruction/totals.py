@@ -7,8 +7,8 @@ what the attributes are about: names, units and generalisations are told.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
@@ -67,7 +67,7 @@ class Totals:
         by: its key: column of the totals -> attribute of the records (or a `Generalised`).
         place: the column with the place of each row; more columns: coarser places it is in.
         amounts: amounts that it has: attribute of the records -> column of the totals, or a list
-            if both have the same names.
+            if both have the same names; by default all whose unit is given and that both have.
         rounding: what was done to its totals (see `RULES`).
         step: to multiples of what they were rounded.
         tolerance: by how much a total may be wrong to either side, instead of a rule.
@@ -84,7 +84,7 @@ class Totals:
     dataset: Dataset
     by: Mapping[str, str | Generalised]
     place: str | Sequence[str]
-    amounts: Mapping[str, str] | Sequence[str]
+    amounts: Mapping[str, str] | Sequence[str] | None = None
     rounding: str = "sum_then_round"
     step: str = "1"
     tolerance: str | None = None
@@ -113,7 +113,14 @@ class Totals:
         """Attribute of the records -> column of the totals."""
         if isinstance(self.amounts, Mapping):
             return dict(self.amounts)
-        return {name: name for name in as_names(self.amounts)}
+        return {name: name for name in as_names(self.amounts or [])}
+
+    def with_amounts(self, records: Dataset, units: Iterable[str]) -> Totals:
+        """The same table with the amounts that both sides have, if none were named."""
+        if self.amounts is not None:
+            return self
+        both = set(records.names) & set(self.dataset.names)
+        return replace(self, amounts=[name for name in units if name in both])
 
     def problems(self, records: Dataset, problems: Problems) -> None:
         """Note what it names that does not exist."""
