@@ -128,6 +128,12 @@ def test_table_4_the_probability_of_one_target_by_phase() -> None:
     assert rows["3/2"].factor == pytest.approx(326)
     assert found.phases[-1].identified.tolist() == [True, *[False] * 21]
     assert found.table_6b[-1].value == 10
+    of_target = {one.model: one for one in found.assessments_of(0)}
+    assert of_target["1/1"].probabilistic.prior == pytest.approx(1 / 18_430)
+    assert of_target["1/1"].multiplicative_leakage == pytest.approx(18_430 / 4_923)
+    assert of_target["3/2"].deterministic.posterior == 1
+    with pytest.raises(work.DivulgeError, match="records are 0 to 21"):
+        found.assessments_of(22)
 
 
 def test_in_a_complete_month_the_truth_is_always_possible(

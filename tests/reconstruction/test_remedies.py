@@ -167,7 +167,7 @@ def test_a_release_shows_what_would_help_in_report_and_result(tmp_path: Path) ->
     for path in EXAMPLE.glob("*.csv"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     text = (EXAMPLE / "release.toml").read_text()
-    chosen = 'what_would_help = ["dropped_table", "dropped_amount"]\nseconds = 0.05'
+    chosen = 'what_would_help = ["dropped_table", "dropped_amount"]\nseconds = 0.05\ntarget = 3'
     path = tmp_path / "release.toml"
     path.write_text(text.replace("seconds = 0.2", chosen))
     verdict = Release.load(path).check()
@@ -176,11 +176,18 @@ def test_a_release_shows_what_would_help_in_report_and_result(tmp_path: Path) ->
     [assessment] = told["assessments"]
     details = assessment["details"]
     assert set(details) >= {"phases", "instances", "by_complexity", "places", "input", "rounding"}
+    assert [row["phase"] for row in details["target"]][:2] == ["prior", "1/1"]
     kinds = [one["kind"] for one in details["what_would_help"]["tried"]]
     assert kinds == ["none", "dropped_table", "dropped_table", "dropped_amount", "dropped_amount"]
     report(verdict, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
-    for wanted in ("Phase by phase", "Instances by complexity", "largest value", "utility lost"):
+    for wanted in (
+        "Phase by phase",
+        "One target",
+        "Instances by complexity",
+        "largest value",
+        "utility lost",
+    ):
         assert wanted in page
     assert "city 0" not in page
     path.write_text(text.replace("seconds = 0.2", 'what_would_help = ["droped_table"]'))

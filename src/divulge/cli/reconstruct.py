@@ -81,6 +81,7 @@ def reconstruct(
         tried = plugin.remedies(chosen.settings, datasets, found, **other) if remedies else None
         asked_by_name = chosen.settings, datasets, found
         named = None if names is None else plugin.identities(*asked_by_name, names)
+        target = chosen.settings.target if target is None else target
         of_target = [] if target is None else found.table_4(target)
     with shown():
         if json:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 MOST_ROUNDS = 6
 DOUBTFUL = 0.05
 """The share of instances without an allocation from which on a rounding rule is not believed."""
+FIRST_READING = 0.6
+"""The share of the time for the rules as given, where others must be tried as well."""
 TELLING = 20
 """How many instances of two packages or more must bear a rule out before it is believed."""
 
@@ -121,7 +123,9 @@ def reconstruct(
     levels = [asked.level(table) for table in asked.totals]
     refuse_split_places(levels[0].matched)
     asked.report(levels).refuse(unmatched)
-    run = _Run(asked, levels, seconds, budget, workers)
+    doubtful = not all(level.known for level in levels)
+    first = work.Budget(in_all * FIRST_READING) if in_all is not None and doubtful else budget
+    run = _Run(asked, levels, seconds, first, workers)
     run.weigh(prior)
     phases = run.phases(fixpoint)
     if not all(level.known for level in run.levels) and phases[-1].certain.any():

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from divulge.reconstruction.remedies import Remedies
 
 BY_PHASE = ("phase", "chance", "by counting", "leakage", "placed", "named", "value")
+OF_TARGET = ("phase", "chance", "factor")
 BY_COMPLEXITY = ("complexity", "instances", "closed", "packages", "with a finding", "mean seconds")
 BY_STATUS = ("instances", "count", "mean complexity", "mean seconds")
 BY_PLACE = ("place", "records named", "value")
@@ -23,7 +24,9 @@ BY_REMEDY = ("remedy", "strength", "places certain", "named", "utility lost", "e
 _STATUS = {"closed": "settled", "open": "not settled in time", "infeasible": "contradict"}
 
 
-def details_of(found: Reconstruction, remedies: Remedies | None = None) -> Details:
+def details_of(
+    found: Reconstruction, remedies: Remedies | None = None, target: int | None = None
+) -> Details:
     """Success by phase (Table 6b), then instances (Table 5, Fig. 5), places (6a), remedies."""
     by_status = [
         (_STATUS[status], number(count), f"{complexity:.2f}", f"{seconds:.4f}")
@@ -40,6 +43,8 @@ def details_of(found: Reconstruction, remedies: Remedies | None = None) -> Detai
             title="Instances by complexity (log10 of bins to the packages)",
         ),
     ]
+    if target is not None:
+        more.insert(0, Details(OF_TARGET, rows_of(found, target), (1, 2), title="One target"))
     if places:
         title = "Places with the largest value re-identified"
         more.append(Details(BY_PLACE, places, (1, 2), title=title))
@@ -62,9 +67,11 @@ def details_of(found: Reconstruction, remedies: Remedies | None = None) -> Detai
     )
 
 
-def plain_of(found: Reconstruction, remedies: Remedies | None = None) -> dict[str, Any]:
+def plain_of(
+    found: Reconstruction, remedies: Remedies | None = None, target: int | None = None
+) -> dict[str, Any]:
     """The same as plain values, for JSON."""
-    told = {
+    told: dict[str, Any] = {
         "input": vars(found.found_in_data),
         "rounding": {x.matched.totals.dataset.name: x.rule for x in found.levels},
         "phases": [vars(row) for row in found.table_6b],
@@ -85,6 +92,8 @@ def plain_of(found: Reconstruction, remedies: Remedies | None = None) -> dict[st
             for table, place, amount, by in found.inconsistent()
         ],
     }
+    if target is not None:
+        told["target"] = [vars(row) for row in found.table_4(target)]
     return told if remedies is None else {**told, "what_would_help": remedies.to_dict()}
 
 
@@ -101,6 +110,13 @@ def rows_by_phase(found: Reconstruction) -> Sequence[tuple[str, ...]]:
             number(row.value),
         )
         for row in found.table_6b
+    ]
+
+
+def rows_of(found: Reconstruction, target: int) -> list[tuple[str, ...]]:
+    """Table 4 for people: phase, chance, and the factor over the phase before."""
+    return [
+        (row.phase, f"1/{row.parties:,.0f}", f"x{row.factor:,.1f}") for row in found.table_4(target)
     ]
 
 

@@ -171,12 +171,20 @@ class Reconstruction:
         """The assessment after the last phase."""
         return self._assessed(self.phases[-1])
 
-    def assessment_with(self, remedies: Remedies) -> Assessment:
-        """The assessment after the last phase, which also shows what would help."""
+    def assessments_of(self, record: int) -> list[Assessment]:
+        """One assessment a phase for one record, given by its place counted from 0 (Table 4)."""
+        self.table_4(record)
+        alone = np.arange(self.transactions.rows) == record
+        return [self._assessed(phase, alone) for phase in self.phases[1:]]
+
+    def assessment_with(
+        self, remedies: Remedies | None = None, target: int | None = None
+    ) -> Assessment:
+        """The assessment after the last phase, which also shows what would help, and one record."""
         return replace(
             self.assessment,
-            _details=lambda: details_of(self, remedies),
-            _plain=lambda: plain_of(self, remedies),
+            _details=lambda: details_of(self, remedies, target),
+            _plain=lambda: plain_of(self, remedies, target),
         )
 
     def _assessed(self, phase: Phase, among: Bools | None = None) -> Assessment:

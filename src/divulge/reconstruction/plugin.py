@@ -70,9 +70,10 @@ class ReconstructionAttack:
     def run(self, settings: ReconstructionSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Reconstruct, and give the assessment after the last phase."""
         found = reconstruction(settings, datasets)
-        if not settings.what_would_help:
-            return found.assessment
-        return found.assessment_with(remedies(settings, datasets, found))
+        if settings.target is not None:
+            found.table_4(settings.target)  # a record that is not there is said now
+        tried = remedies(settings, datasets, found) if settings.what_would_help else None
+        return found.assessment_with(tried, settings.target)
 
 
 def reconstruction(

@@ -94,6 +94,9 @@ class ReconstructionSettings(BaseModel):
     truth: str | TruthSettings | None = Field(
         None, description="The true places, by which more is proved: a dataset, or where they are."
     )
+    target: int | None = Field(
+        None, ge=0, description="A record, counted from 0, that the report shows phase by phase."
+    )
     what_would_help: bool | list[str] = Field(
         False, description="Whether the report shows remedies and their costs; or which."
     )
