@@ -23,11 +23,12 @@ import numpy as np
 
 from divulge import datasets, work
 from divulge.reconstruction import Generalised, Totals, allocate, reconstruct
-from divulge.reconstruction.audit import _Asked, _spread_slack
+from divulge.reconstruction.asked import Asked
 from divulge.reconstruction.imperfect import settle
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import solve
 from divulge.reconstruction.reference import attack_algorithm
+from divulge.reconstruction.suppressed import spread_slack
 from divulge.reconstruction.workers import Task
 
 UNITS: Any = {
@@ -73,7 +74,7 @@ def example() -> float:
 
 def instances(month: datasets.TradeMonth) -> list[Task]:
     """All instances of both tables with two bins or more, each table for itself, with the truth."""
-    asked = _Asked(
+    asked = Asked(
         month.transactions,
         tables(month),
         month.importers,
@@ -85,7 +86,7 @@ def instances(month: datasets.TradeMonth) -> list[Task]:
         month.truth,
     )
     levels = [asked.level(table) for table in asked.totals]
-    _spread_slack(levels[0], levels[1])
+    spread_slack(levels[0], levels[1])
     found = []
     for level in levels:
         truth = asked.true_places(level)

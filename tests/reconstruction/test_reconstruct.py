@@ -23,7 +23,6 @@ from divulge.reconstruction import (
     Reconstruction,
     Totals,
     reconstruct,
-    what_would_help,
 )
 
 UNITS: Any = {
@@ -129,6 +128,12 @@ def test_table_4_the_probability_of_one_target_by_phase() -> None:
     assert rows["3/2"].factor == pytest.approx(326)
     assert found.phases[-1].identified.tolist() == [True, *[False] * 21]
     assert found.table_6b[-1].value == 10
+    of_target = {one.model: one for one in found.assessments_of(0)}
+    assert of_target["1/1"].probabilistic.prior == pytest.approx(1 / 18_430)
+    assert of_target["1/1"].multiplicative_leakage == pytest.approx(18_430 / 4_923)
+    assert of_target["3/2"].deterministic.posterior == 1
+    with pytest.raises(work.DivulgeError, match="records are 0 to 21"):
+        found.assessments_of(22)
 
 
 def test_in_a_complete_month_the_truth_is_always_possible(
@@ -365,27 +370,6 @@ def test_a_contradiction_is_said_with_place_and_amount_and_nothing_follows_from_
     ]
     assert not found.phases[-1].certain.any()
     assert "contradict each other" in str(found)
-
-
-def test_remedies_are_made_stronger_until_nothing_is_certain(month: TradeMonth) -> None:
-    tried = what_would_help(
-        month.transactions,
-        tables_of(month)[1:],
-        month.importers,
-        units=UNITS,
-        workers=1,
-        seconds=0.05,
-        fixpoint=False,
-        premise="complete",
-        remedies=["rounding", "dropped_amount"],
-    )
-    assert tried[0].kind == "none"
-    rounding = [one for one in tried if one.kind == "rounding"]
-    assert rounding[-1].certain < tried[0].certain
-    assert [one.cost for one in rounding] == sorted(one.cost for one in rounding)
-    # A place that alone imports something stays certain however its total is rounded.
-    assert rounding[-1].certain > 0
-    assert str(rounding[-1]).startswith("With totals rounded to multiples of")
 
 
 def test_a_run_that_was_killed_resumes(tmp_path: Path) -> None:

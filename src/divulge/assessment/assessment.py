@@ -69,6 +69,7 @@ class Assessment:
     _breakdown: Callable[[str], Breakdown] | None = field(default=None, compare=False)
     _risk: Callable[[], npt.NDArray[np.float64]] | None = field(default=None, compare=False)
     _details: Callable[[], Details] | None = field(default=None, compare=False)
+    _plain: Callable[[], Mapping[str, Any]] | None = field(default=None, compare=False)
 
     @classmethod
     def from_counts(
@@ -139,6 +140,7 @@ class Assessment:
             "probabilistic": _pair(self.probabilistic, self.right),
             "figures": dict(self.figures),
             "sentences": self.explain(),
+            **({} if self._plain is None else {"details": dict(self._plain())}),
         }
 
     def __str__(self) -> str:

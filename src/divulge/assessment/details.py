@@ -21,3 +21,9 @@ class Details:
     numeric: Sequence[int] = ()
     """The places of columns that hold numbers."""
     charts: Sequence[Chart] = ()
+    title: str = ""
+    """What the table is of, where there are several."""
+    notes: Sequence[str] = ()
+    """What is to be said of it, in sentences."""
+    more: Sequence[Details] = ()
+    """Further tables and pictures, shown below."""

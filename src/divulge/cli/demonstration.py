@@ -146,7 +146,7 @@ def make_trade(folder: Path) -> None:
 
 
 def _show_reconstruction(folder: Path) -> None:
-    """Which places the totals of imports give away, phase by phase, and what would help."""
+    """Which places the totals of imports give away, phase by phase."""
     from divulge.reconstruction import plugin
 
     release = Release.load(folder / RELEASE)

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 ReleaseFile = Annotated[Path, typer.Argument(help="The release file (TOML).", show_default=False)]
-HEAD = ("phase", "chance", "by counting", "leakage", "placed", "named", "value")
 
 
 def reconstruct(
@@ -27,8 +26,27 @@ def reconstruct(
         int | None, typer.Option(min=0, help="Also show the phases for one record, from 0 on.")
     ] = None,
     remedies: Annotated[
-        bool, typer.Option(help="Also try what would help, and what it costs.")
+        bool,
+        typer.Option(
+            "--what-would-help", "--remedies", help="Also try what would help, and what it costs."
+        ),
     ] = False,
+    prior: Annotated[
+        Path | None,
+        typer.Option(help="A file of what is likely: sector, kind, weight (with --about)."),
+    ] = None,
+    about: Annotated[
+        str | None,
+        typer.Option(help="What the kind of a prior is of the records: product, or product:2."),
+    ] = None,
+    truth: Annotated[
+        Path | None,
+        typer.Option(help="A file of the true places, one row a record; nothing of it is shown."),
+    ] = None,
+    names: Annotated[
+        str | None,
+        typer.Option(help="Also name who was re-identified, by this column of the parties."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="A folder from which a killed run resumes.")
     ] = None,
@@ -40,7 +58,7 @@ def reconstruct(
 
     from divulge import work
     from divulge.cli.running import conditions
-    from divulge.cli.showing import print_json, say, shown
+    from divulge.cli.showing import print_json, shown
     from divulge.reconstruction import plugin
     from divulge.release import Release
 
@@ -54,26 +72,55 @@ def reconstruct(
         loaded = Release.load(release)
         chosen = _chosen(loaded, adversary)
         datasets = [loaded.datasets[name].read() for name in chosen.datasets]
+        if prior is not None:
+            other["prior"] = _prior(prior, about)
+        if truth is not None:
+            other["truth"] = plugin.truth_in_file(chosen.settings, datasets, truth)
         found = plugin.reconstruction(chosen.settings, datasets, **other)
-        tried = plugin.remedies(chosen.settings, datasets, **other) if remedies else []
+        remedies = remedies or bool(chosen.settings.what_would_help)
+        tried = plugin.remedies(chosen.settings, datasets, found, **other) if remedies else None
+        asked_by_name = chosen.settings, datasets, found
+        named = None if names is None else plugin.identities(*asked_by_name, names)
+        target = chosen.settings.target if target is None else target
         of_target = [] if target is None else found.table_4(target)
     with shown():
         if json:
-            told = {**found.to_dict(), "remedies": [remedy.to_dict() for remedy in tried]}
-            print_json({**told, "target": [vars(row) for row in of_target]})
+            print_json(_plain(found, of_target, named, tried))
         else:
-            say(str(found))
-            say(_table(HEAD, found.rows()))
-            say(_table(("complexity", "instances", "closed", "seconds"), _classes(found)))
-            if of_target:
-                rows = [(r.phase, f"1/{r.parties:,.0f}", f"x{r.factor:,.1f}") for r in of_target]
-                say(_table(("phase", "chance", "factor"), rows))
-            for remedy in tried:
-                say(str(remedy))
+            _show(found, of_target, named, tried)
     if chart is not None:
         found.chart().save(chart)
     if out is not None:
         checkpoints.clear()
+
+
+def _plain(found: Any, of_target: Any, named: Any, tried: Any) -> dict[str, Any]:
+    """The result for scripts; who was re-identified and what would help only if asked for."""
+    told = {**found.to_dict(), "target": [vars(row) for row in of_target]}
+    if named is not None:
+        told["identities"] = {str(record): str(name) for record, name in named.items()}
+    return told if tried is None else {**told, "what_would_help": tried.to_dict()}
+
+
+def _show(found: Any, of_target: Any, named: Any, tried: Any) -> None:
+    """The result for people."""
+    from divulge.cli.showing import say
+    from divulge.reconstruction import details
+
+    say(str(found))
+    say(_table(details.BY_PHASE, found.rows()))
+    say(_table(details.BY_COMPLEXITY, details.rows_by_complexity(found)))
+    if of_target:
+        rows = [(r.phase, f"1/{r.parties:,.0f}", f"x{r.factor:,.1f}") for r in of_target]
+        say(_table(("phase", "chance", "factor"), rows))
+    wrong = [(*where, f"{by:,g}") for *where, by in found.inconsistent()]
+    if wrong:
+        say(_table(details.OF_CONTRADICTIONS, wrong))
+    if named is not None:
+        say(_table(("record", "named"), [(str(record), str(who)) for record, who in named.items()]))
+    if tried is not None:
+        say(_table(details.BY_REMEDY, tried.rows()))
+        say(str(tried))
 
 
 def _chosen(loaded: Any, name: str | None) -> Any:
@@ -90,14 +137,22 @@ def _chosen(loaded: Any, name: str | None) -> Any:
     return able[name]
 
 
-def _classes(found: Any) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = []
-    for row in found.by_complexity:
-        if row.instances:
-            many = f"{row.instances:,}", f"{row.closed / row.instances:.1%}"
-            label = "one bin" if row.up_to == 0 else f"above {row.above:g}"
-            rows.append((label, *many, f"{row.seconds:.4f}"))
-    return rows
+def _prior(path: Path, about: str | None) -> Any:
+    """A prior in a file: sector, kind and weight in this order, the kind as text."""
+    from divulge.data.reading import Source, read
+    from divulge.reconstruction import Generalised, Prior
+    from divulge.work import DivulgeError
+
+    attribute, _, prefix = (about or "").partition(":")
+    if not attribute or (prefix and not prefix.isdecimal()):
+        raise DivulgeError("--about: name the attribute of the records, as product or product:2")
+    names = Source(path).names()
+    if len(names) != 3:
+        raise DivulgeError(f"--prior: {path.name} must have three columns: sector, kind, weight")
+    sector, kind, weight = names
+    weights = read(path, text=[sector, kind])
+    of = Generalised(attribute, prefix=int(prefix) if prefix else None)
+    return Prior.from_dataset(weights, of, sector, kind, weight)
 
 
 def _table(head: tuple[str, ...], rows: Any) -> Any:

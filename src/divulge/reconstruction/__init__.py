@@ -5,9 +5,10 @@ from divulge.reconstruction.audit import reconstruct
 from divulge.reconstruction.findings import Reconstruction
 from divulge.reconstruction.prior import Prior
 from divulge.reconstruction.reference import agreement
-from divulge.reconstruction.remedies import REMEDIES, Remedy, what_would_help
+from divulge.reconstruction.remedies import REMEDIES, Remedies, Remedy, what_would_help
 from divulge.reconstruction.rounding import RULES, clt_threshold
 from divulge.reconstruction.totals import Generalised, Totals
+from divulge.reconstruction.truth import true_places
 
 __all__ = [
     "REMEDIES",
@@ -16,11 +17,13 @@ __all__ = [
     "Generalised",
     "Prior",
     "Reconstruction",
+    "Remedies",
     "Remedy",
     "Totals",
     "agreement",
     "allocate",
     "clt_threshold",
     "reconstruct",
+    "true_places",
     "what_would_help",
 ]

@@ -126,3 +126,40 @@ def seconds_by_complexity(solved: Sequence[Any]) -> Chart:
     drawn = (line + closed).resolve_scale(y="independent").properties(width=420, height=240)
     said = "; ".join(f"{r['complexity']}: {percent(float(r['closed']))} closed" for r in records)
     return Chart.of(drawn, records, f"Instances by complexity: {said}")
+
+
+def remedies(tried: Sequence[Any]) -> Chart:
+    """How many places stay certain under each remedy, by what it costs."""
+    import altair as alt
+
+    now = tried[0].certain
+    kinds = list(dict.fromkeys(one.kind for one in tried[1:]))
+    records = [
+        {"remedy": k.replace("_", " "), "cost": 0.0, "certain": now, "strength": "as it is", "n": 0}
+        for k in kinds
+    ]
+    records += [
+        {
+            "remedy": one.kind.replace("_", " "),
+            "cost": one.cost,
+            "certain": one.certain,
+            "strength": one.strength,
+            "n": n,
+        }
+        for n, one in enumerate(tried[1:], start=1)
+    ]
+    drawn = (
+        alt.Chart(Chart.source(), title="Places that stay certain, by what it costs in utility")
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("cost:Q", title="utility lost", axis=alt.Axis(format="%")),
+            y=alt.Y("certain:Q", title="places certain"),
+            color=alt.Color("remedy:N", title=None, sort=None),
+            order="n:Q",
+            tooltip=["remedy:N", "strength:N", "certain:Q", "cost:Q"],
+        )
+        .properties(width=420, height=240)
+    )
+    last = {one.kind: one for one in tried[1:]}
+    said = "; ".join(f"{k.replace('_', ' ')}: {number(last[k].certain)} certain" for k in kinds)
+    return Chart.of(drawn, records, f"Places certain, as it is {number(now)}; {said}")

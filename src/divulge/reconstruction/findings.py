@@ -7,59 +7,30 @@ it is asked for by name.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from divulge.assessment import Assessment, Breakdown, Chart, Sentence
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
-from divulge.reconstruction import charts
+from divulge.reconstruction import charts, paper_tables
 from divulge.reconstruction.amounts import Bools
-from divulge.reconstruction.audit import InputReport, Level, Phase, Solved
-from divulge.work import DivulgeError
+from divulge.reconstruction.audit import Solved
+from divulge.reconstruction.coverage import InputReport
+from divulge.reconstruction.details import details_of, plain_of, rows_by_phase
+from divulge.reconstruction.level import Level
+from divulge.reconstruction.paper_tables import ClassRow, PhaseRow, Target
+from divulge.reconstruction.phases import Phase
+
+if TYPE_CHECKING:
+    from divulge.reconstruction.remedies import Remedies
 
 CATALOGUE = "divulge.reconstruction"
-CLASSES = ((0.0, 0.0), (0.0, 20.0), (20.0, 40.0), (40.0, 80.0), (80.0, 200.0), (200.0, np.inf))
-"""Complexities (log10 m^n) from above the first to the second; the first class has one bin."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """One phase for one record: parties left, the chance to name the right one, and the factor."""
-
-    phase: str
-    parties: float
-    probability: float
-    factor: float
-
-
-@dataclass(frozen=True)
-class PhaseRow:
-    """One phase for all records (Favato et al., Table 6b)."""
-
-    phase: str
-    probability: float
-    by_counting: float
-    leakage: float
-    certain_places: int
-    identified: int
-    value: float
-
-
-@dataclass(frozen=True)
-class ClassRow:
-    """Instances of one class of complexity (Table 5 and Fig. 5)."""
-
-    above: float
-    up_to: float
-    instances: int
-    closed: int
-    packages: int
-    with_finding: int
-    seconds: float
+MOST_INCONSISTENT = 20
+"""Of how many inconsistent instances of a table it is said which total would have to give way."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,67 +61,24 @@ class Reconstruction:
     @property
     def table_6b(self) -> list[PhaseRow]:
         """The adversary's success after every phase."""
-        prior = float(self.phases[0].chance.mean())
-        return [
-            PhaseRow(
-                phase.name,
-                float(phase.chance.mean()),
-                float(phase.counted.mean()),
-                float(phase.chance.mean()) / prior,
-                int(phase.certain.sum()),
-                int(phase.identified.sum()),
-                float(self.value[phase.identified].sum()),
-            )
-            for phase in self.phases
-        ]
+        return paper_tables.by_phase(self.phases, self.value)
 
     def table_4(self, record: int) -> list[Target]:
         """The success for one record after every phase; the factor is that over the phase before.
 
         The record is given by its place in the transactions, counted from 0.
         """
-        if not 0 <= record < self.transactions.rows:
-            raise DivulgeError(f"record {record}: records are 0 to {self.transactions.rows - 1}")
-        rows: list[Target] = []
-        for phase in self.phases:
-            chance = float(phase.chance[record])
-            before = rows[-1].probability if rows else chance
-            rows.append(Target(phase.name, 1 / chance, chance, chance / before))
-        return rows
+        return paper_tables.of_target(self.phases, record)
 
     @property
     def table_5(self) -> dict[str, tuple[int, float, float]]:
         """Closed, open and inconsistent instances: how many, mean complexity, mean seconds."""
-        found = {}
-        for status in ("closed", "open", "infeasible"):
-            some = [one for one in self.solved if one.status == status]
-            many = max(1, len(some))
-            complexity = sum(s.complexity for s in some) / many
-            found[status] = (len(some), complexity, sum(s.seconds for s in some) / many)
-        return found
+        return paper_tables.by_status(self.solved)
 
     @property
     def by_complexity(self) -> list[ClassRow]:
         """Instances by class of complexity: how many were closed, and how long that took."""
-        rows = []
-        for above, up_to in CLASSES:
-            some = [
-                s
-                for s in self.solved
-                if (above < s.complexity <= up_to) or (s.complexity == above == up_to)
-            ]
-            rows.append(
-                ClassRow(
-                    above,
-                    up_to,
-                    len(some),
-                    sum(s.status == "closed" for s in some),
-                    sum(s.packages for s in some),
-                    sum(min(s.packages, s.certain + s.ambiguous) for s in some),
-                    float(np.mean([s.seconds for s in some])) if some else 0.0,
-                )
-            )
-        return rows
+        return paper_tables.by_complexity(self.solved)
 
     def table_6a(self, count: int = 5, names: bool = False) -> list[tuple[str, int, float]]:
         """The places with the largest value re-identified: place, records, value.
@@ -160,10 +88,7 @@ class Reconstruction:
         """
         last = self.phases[-1]
         fine = self.levels[0]
-        place = np.full(self.transactions.rows, -1)
-        for n, group in enumerate(fine.matched.groups):
-            one = fine.possible[n].argmax(axis=1)
-            place[group.records] = fine.matched.place[group.rows][one]
+        place = last.place
         some = np.flatnonzero(last.identified)
         found = []
         for number in np.unique(place[some]):
@@ -181,6 +106,10 @@ class Reconstruction:
 
         For the first instances that stayed inconsistent, smallest first.
         """
+        return self._inconsistent[:most]
+
+    @cached_property
+    def _inconsistent(self) -> list[tuple[str, str, str, float]]:
         from divulge.reconstruction.imperfect import inconsistencies
 
         found = []
@@ -191,7 +120,7 @@ class Reconstruction:
                 if result is not None and result.status == "infeasible"
             ]
             failed.sort(key=lambda n: level.possible[n].size)
-            for n in failed[:most]:
+            for n in failed[:MOST_INCONSISTENT]:
                 group = level.matched.groups[n]
                 every = np.ones_like(level.possible[n])
                 instance = level.instance(group, level.readings, every)
@@ -199,8 +128,9 @@ class Reconstruction:
                     place = level.matched.names[level.matched.place[group.rows[violated.bin]]]
                     name = level.attributes[violated.attribute]
                     table = level.matched.totals.dataset.name
-                    found.append((table, place, name, float(violated.excess)))
-        return found[:most]
+                    by = float(violated.excess * level.units[violated.attribute])
+                    found.append((table, place, name, by))
+        return found
 
     def likely_excluded(self) -> Bools:
         """Records that most allocations leave out of the totals of the finest table."""
@@ -227,19 +157,9 @@ class Reconstruction:
             table[place_column].to_pylist(), table[column].to_pylist(), strict=True
         ):
             where[str(place)] = name
-        found = {}
-        for n, group in enumerate(fine.matched.groups):
-            names = [fine.matched.names[p] for p in fine.matched.place[group.rows]]
-            for row, record in enumerate(group.records):
-                if self.phases[-1].identified[record]:
-                    # Places without a party do not count: the one with somebody is it.
-                    [there] = [
-                        name
-                        for b, name in enumerate(names)
-                        if fine.possible[n][row, b] and self.parties_at.get(name, 0)
-                    ]
-                    found[int(record)] = where[there]
-        return found
+        last = self.phases[-1]
+        names = fine.matched.names
+        return {int(n): where[names[last.place[n]]] for n in np.flatnonzero(last.identified)}
 
     @property
     def assessments(self) -> list[Assessment]:
@@ -250,6 +170,22 @@ class Reconstruction:
     def assessment(self) -> Assessment:
         """The assessment after the last phase."""
         return self._assessed(self.phases[-1])
+
+    def assessments_of(self, record: int) -> list[Assessment]:
+        """One assessment a phase for one record, given by its place counted from 0 (Table 4)."""
+        self.table_4(record)
+        alone = np.arange(self.transactions.rows) == record
+        return [self._assessed(phase, alone) for phase in self.phases[1:]]
+
+    def assessment_with(
+        self, remedies: Remedies | None = None, target: int | None = None
+    ) -> Assessment:
+        """The assessment after the last phase, which also shows what would help, and one record."""
+        return replace(
+            self.assessment,
+            _details=lambda: details_of(self, remedies, target),
+            _plain=lambda: plain_of(self, remedies, target),
+        )
 
     def _assessed(self, phase: Phase, among: Bools | None = None) -> Assessment:
         mask = np.ones(self.transactions.rows, bool) if among is None else among
@@ -280,9 +216,13 @@ class Reconstruction:
         doubted = sum(level.doubted for level in self.levels)
         if doubted:
             said.append(Sentence(CATALOGUE, "doubted", {"tables": doubted}))
+        untested = sum(level.untested for level in self.levels)
+        if untested:
+            said.append(Sentence(CATALOGUE, "untested", {"tables": untested}))
         if values["inconsistent"]:
             said.append(Sentence(CATALOGUE, "inconsistent", values))
         report = self.found_in_data
+        said += report.sentences
         return Assessment.from_counts(
             attack="reconstruction",
             model=phase.name,
@@ -308,6 +248,8 @@ class Reconstruction:
             _chart=self.chart,
             _breakdown=None if among is not None else lambda group: self._by(phase, group),
             _risk=lambda: phase.counted[mask],
+            _details=None if among is not None else lambda: details_of(self),
+            _plain=None if among is not None else lambda: plain_of(self),
         )
 
     def _by(self, phase: Phase, group: str) -> Breakdown:
@@ -335,24 +277,11 @@ class Reconstruction:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, for JSON."""
-        return {
-            **self.assessment.to_dict(),
-            "input": vars(self.found_in_data),
-            "rounding": {x.matched.totals.dataset.name: x.rule for x in self.levels},
-            "phases": [vars(row) for row in self.table_6b],
-            "instances": {
-                status: {"count": count, "complexity": complexity, "seconds": seconds}
-                for status, (count, complexity, seconds) in self.table_5.items()
-            },
-            "by_complexity": [
-                {**vars(row), "up_to": row.up_to if np.isfinite(row.up_to) else None}
-                for row in self.by_complexity
-            ],
-            "places": [
-                {"place": place, "records": records, "value": value}
-                for place, records, value in self.table_6a()
-            ],
-        }
+        told = self.assessment.to_dict()
+        phases = [one.to_dict() for one in self.assessments]
+        for one in phases:
+            one.pop("details")
+        return {**told, **told.pop("details"), "assessments": phases}
 
     def __str__(self) -> str:
         return "\n".join(self.explain())
@@ -366,17 +295,4 @@ class Reconstruction:
 
     def rows(self) -> Sequence[tuple[str, ...]]:
         """Table 6b for people: phase, chance, by counting, leakage, records, value."""
-        from divulge.assessment.sentence import number, percent
-
-        return [
-            (
-                row.phase,
-                percent(row.probability),
-                percent(row.by_counting),
-                f"x{number(row.leakage)}",
-                number(row.certain_places),
-                number(row.identified),
-                number(row.value),
-            )
-            for row in self.table_6b
-        ]
+        return rows_by_phase(self)

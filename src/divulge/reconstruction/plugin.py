@@ -3,64 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from pathlib import Path
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
 from divulge.assessment import Assessment
-from divulge.data import Dataset
+from divulge.data import Dataset, read
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.reconstruction.audit import reconstruct
 from divulge.reconstruction.findings import Reconstruction
-from divulge.reconstruction.remedies import Remedy, what_would_help
+from divulge.reconstruction.prior import Prior
+from divulge.reconstruction.remedies import REMEDIES, Remedies, what_would_help
 from divulge.reconstruction.rounding import RULES
+from divulge.reconstruction.settings import (
+    GeneralisedSettings,
+    ReconstructionSettings,
+    TotalsSettings,
+    TruthSettings,
+)
 from divulge.reconstruction.totals import Generalised, Totals
+from divulge.reconstruction.truth import true_places
 from divulge.work import Problem
-
-
-class GeneralisedSettings(BaseModel):
-    """An attribute of the records as the totals have it: its first characters, or a level."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    attribute: str = Field(description="The attribute of the records.")
-    prefix: int | None = Field(None, ge=1, description="Its first so many characters.")
-    level: int | None = Field(None, ge=1, description="A level of its hierarchy.")
-
-
-class TotalsSettings(BaseModel):
-    """One table of totals of an adversary of `attack = "reconstruction"`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    by: dict[str, str | GeneralisedSettings] = Field(
-        description="Its key: column of the totals -> attribute of the records."
-    )
-    place: str | list[str] = Field(description="The column with places; then coarser ones.")
-    amounts: list[str] | dict[str, str] = Field(
-        description="Amounts that it has: names, or attribute of the records -> its column."
-    )
-    rounding: str = Field("sum_then_round", description='A rule of rounding, or "diagnose".')
-    step: str = Field("1", description="To multiples of what totals were rounded.")
-    tolerance: str | None = Field(None, description="How wrong a total may be, instead.")
-
-
-class ReconstructionSettings(BaseModel):
-    """What an adversary of `attack = "reconstruction"` may be told."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    totals: dict[str, TotalsSettings] = Field(description="Per dataset of totals, what it is.")
-    parties: str = Field(description="The dataset with the parties.")
-    units: dict[str, str] = Field(description="Per amount, the unit that divides all records.")
-    rule_is_known: bool | None = Field(None, description="Whether rules are beyond doubt.")
-    premise: Literal["complete", "excluded", "extra", "any"] = Field(
-        "any", description="What is assumed where no allocation fits."
-    )
-    bad: Literal["refuse", "drop"] = Field("refuse", description="Records with bad amounts.")
-    seconds: float = Field(10.0, gt=0, description="For one instance.")
-    in_all: float | None = Field(None, gt=0, description="Seconds for all instances.")
-    workers: int | None = Field(None, ge=1, description="How many processes.")
 
 
 class ReconstructionAttack:
@@ -72,14 +36,14 @@ class ReconstructionAttack:
         self, settings: ReconstructionSettings, names: Mapping[str, Sequence[str]]
     ) -> Iterator[Problem]:
         """Datasets that are told apart, attributes that exist, rules that mean something."""
-        told = [*settings.totals, settings.parties]
+        told = _told(settings)
         for name in told:
             if name not in names:
                 message = f'"{name}" is not a dataset of this adversary.'
                 yield Problem("dataset", message, value=name, allowed=list(names))
         rest = [name for name in names if name not in told]
         if len(rest) != 1:
-            message = f"{len(rest)} datasets are neither totals nor parties; one must be: records."
+            message = f"{len(rest)} datasets could be the records; tell what all others are."
             yield Problem("dataset", message)
             return
         records = names[rest[0]]
@@ -96,38 +60,149 @@ class ReconstructionAttack:
             for amount in _summed(table):
                 if amount not in settings.units:
                     yield Problem("units", f'give the unit of "{amount}".')
+        for kind in settings.what_would_help if isinstance(settings.what_would_help, list) else []:
+            if kind not in REMEDIES:
+                message = f'"{kind}" is no remedy.'
+                yield Problem("what_would_help", message, value=kind, allowed=REMEDIES)
+        yield from _problems_with_prior(settings, names, rest[0])
+        yield from _problems_with_truth(settings, names, rest[0])
 
     def run(self, settings: ReconstructionSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Reconstruct, and give the assessment after the last phase."""
-        return reconstruction(settings, datasets).assessment
+        found = reconstruction(settings, datasets)
+        if settings.target is not None:
+            found.table_4(settings.target)  # a record that is not there is said now
+        tried = remedies(settings, datasets, found) if settings.what_would_help else None
+        return found.assessment_with(tried, settings.target)
 
 
 def reconstruction(
     settings: ReconstructionSettings, datasets: Sequence[Dataset], **other: Any
 ) -> Reconstruction:
     """The whole result of an adversary of a release; `other` settings come before hers."""
-    return reconstruct(*_inputs(settings, datasets), **{**_settings(settings), **other})
+    return reconstruct(*_inputs(settings, datasets), **_asked(settings, datasets, other))
 
 
 def remedies(
-    settings: ReconstructionSettings, datasets: Sequence[Dataset], **other: Any
-) -> list[Remedy]:
-    """What would help against an adversary of a release."""
-    return what_would_help(*_inputs(settings, datasets), **{**_settings(settings), **other})
+    settings: ReconstructionSettings,
+    datasets: Sequence[Dataset],
+    found: Reconstruction | None = None,
+    **other: Any,
+) -> Remedies:
+    """What would help against an adversary of a release; `found` is the audit of it as it is."""
+    wanted = settings.what_would_help
+    chosen = REMEDIES if isinstance(wanted, bool) else wanted
+    inputs, asked = _inputs(settings, datasets), _asked(settings, datasets, other)
+    return what_would_help(*inputs, remedies=chosen, found=found, **asked)
 
 
-def _settings(settings: ReconstructionSettings) -> dict[str, Any]:
-    return settings.model_dump(
-        include={"units", "rule_is_known", "premise", "bad", "seconds", "in_all", "workers"}
+def identities(
+    settings: ReconstructionSettings,
+    datasets: Sequence[Dataset],
+    found: Reconstruction,
+    column: str,
+) -> dict[int, Any]:
+    """Who was re-identified, for who asks by name: record -> value of a column of the parties."""
+    _, _, parties = _inputs(settings, datasets)
+    return found.identities(parties, column)
+
+
+def truth_in_file(
+    settings: ReconstructionSettings, datasets: Sequence[Dataset], path: Path
+) -> Dataset:
+    """The true places of the records of a release, from a file that is not part of it."""
+    return true_places(_records(settings, datasets), read(path))
+
+
+def _asked(
+    settings: ReconstructionSettings, datasets: Sequence[Dataset], other: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What `reconstruct` is asked besides the data."""
+    given = settings.model_dump(
+        include={"units", "rule_is_known", "premise", "bad", "unmatched"}
+        | {"seconds", "in_all", "workers"}
     )
+    by_name = {dataset.name: dataset for dataset in datasets}
+    if settings.prior is not None and "prior" not in other:
+        prior = settings.prior
+        given["prior"] = Prior.from_dataset(
+            by_name[prior.weights],
+            _generalised(prior.about),
+            **prior.model_dump(exclude={"weights", "about"}),
+        )
+    truth = _truth(settings)
+    if truth is not None and "truth" not in other:
+        held = None if truth.dataset is None else by_name[truth.dataset]
+        given["truth"] = true_places(_records(settings, datasets), held, truth.on, truth.columns)
+    return {**given, **other}
+
+
+def _told(settings: ReconstructionSettings) -> list[str]:
+    """The datasets of which it is said what they are; the other one holds the records."""
+    told = [*settings.totals, settings.parties]
+    if settings.prior is not None:
+        told.append(settings.prior.weights)
+    truth = _truth(settings)
+    if truth is not None and truth.dataset is not None:
+        told.append(truth.dataset)
+    return told
+
+
+def _truth(settings: ReconstructionSettings) -> TruthSettings | None:
+    given = settings.truth
+    return TruthSettings(dataset=given, on=None, columns=None) if isinstance(given, str) else given
+
+
+def _records(settings: ReconstructionSettings, datasets: Sequence[Dataset]) -> Dataset:
+    told = _told(settings)
+    [records] = [dataset for dataset in datasets if dataset.name not in told]
+    return records
+
+
+def _problems_with_prior(
+    settings: ReconstructionSettings, names: Mapping[str, Sequence[str]], records: str
+) -> Iterator[Problem]:
+    prior = settings.prior
+    if prior is None:
+        return
+    named = [prior.sector, prior.weight, *([] if prior.kind is None else [prior.kind])]
+    own = names.get(prior.weights, named)
+    yield from problems_with_names("prior", named, own, f'dataset "{prior.weights}"')
+    theirs, of = names.get(settings.parties, [prior.sector]), f'dataset "{settings.parties}"'
+    yield from problems_with_names("prior, sector", [prior.sector], theirs, of)
+    about = [_generalised(prior.about).attribute]
+    yield from problems_with_names("prior, about", about, names[records], f'dataset "{records}"')
+
+
+def _problems_with_truth(
+    settings: ReconstructionSettings, names: Mapping[str, Sequence[str]], records: str
+) -> Iterator[Problem]:
+    truth = _truth(settings)
+    if truth is None:
+        return
+    name = truth.dataset or records
+    if truth.dataset is None and truth.columns is None:
+        yield Problem("truth", "give the dataset, or the columns of the records that have it.")
+    own = list(names.get(name, []))
+    if own and truth.columns is not None:
+        given = list(truth.columns.values())
+        yield from problems_with_names("truth, columns", given, own, f'dataset "{name}"')
+    if truth.on is not None:
+        for dataset in (name, records):
+            its = names.get(dataset, [truth.on])
+            yield from problems_with_names("truth, on", [truth.on], its, f'dataset "{dataset}"')
+    places = {as_names(table.place)[0] for table in settings.totals.values()}
+    offered = own if truth.columns is None else list(truth.columns)
+    if own and not places.intersection(offered):
+        message = f"has none of the places of the totals: {', '.join(sorted(places))}."
+        yield Problem("truth", message)
 
 
 def _inputs(
     settings: ReconstructionSettings, datasets: Sequence[Dataset]
 ) -> tuple[Dataset, list[Totals], Dataset]:
     by_name = {dataset.name: dataset for dataset in datasets}
-    told = {*settings.totals, settings.parties}
-    [records] = [dataset for dataset in datasets if dataset.name not in told]
+    records = _records(settings, datasets)
     totals = [
         Totals(
             by_name[name],
@@ -137,6 +212,7 @@ def _inputs(
             table.rounding,
             table.step,
             table.tolerance,
+            table.noise,
         )
         for name, table in settings.totals.items()
     ]
@@ -144,13 +220,14 @@ def _inputs(
 
 
 def _key(table: TotalsSettings) -> dict[str, Generalised]:
-    return {
-        column: Generalised(of) if isinstance(of, str) else Generalised(**of.model_dump())
-        for column, of in table.by.items()
-    }
+    return {column: _generalised(of) for column, of in table.by.items()}
+
+
+def _generalised(of: str | GeneralisedSettings) -> Generalised:
+    return Generalised(of) if isinstance(of, str) else Generalised(**of.model_dump())
 
 
 def _summed(table: TotalsSettings) -> dict[str, str]:
     if isinstance(table.amounts, dict):
         return dict(table.amounts)
-    return {name: name for name in table.amounts}
+    return {name: name for name in table.amounts or []}

@@ -7,14 +7,17 @@ likeliest party is the best guess.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from divulge.data import Dataset
+from divulge.data.dictionary import problems_with_names
 from divulge.reconstruction.totals import Generalised
+from divulge.work import Problem, Problems
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,12 +41,93 @@ class Prior:
     weights: Mapping[tuple[str, str], float]
     otherwise: float = 1.0
 
+    @classmethod
+    def from_dataset(
+        cls,
+        weights: Dataset,
+        attribute: str | Generalised,
+        sector: str = "sector",
+        kind: str | None = None,
+        weight: str = "weight",
+        otherwise: float = 1.0,
+    ) -> Prior:
+        """A prior from a dataset with a row for each sector and kind.
+
+        Args:
+            weights: its rows.
+            attribute: the attribute of the records that says what they are about.
+            sector: the column with the sector; the parties have it under the same name.
+            kind: the column with what records are about, as generalised; by default the only
+                other column.
+            weight: the column with the weights, above 0, on any scale.
+            otherwise: the weight of pairs that have no row.
+
+        >>> import pyarrow as pa
+        >>> rows = pa.table({"sector": ["mining"], "chapter": ["87"], "weight": [0.01]})
+        >>> dataset = Dataset.from_arrow(rows, name="weights")
+        >>> Prior.from_dataset(dataset, Generalised("product", prefix=2)).weights
+        {('mining', '87'): 0.01}
+        """
+        problems = Problems(f'dataset "{weights.name}"')
+        others = [name for name in weights.names if name not in (sector, weight)]
+        if kind is None and len(others) == 1:
+            [kind] = others
+        elif kind is None:
+            problems.add("kind", f"name the column; {len(others)} could be it.", None, others)
+        named = [sector, weight, *([] if kind is None else [kind])]
+        problems.extend("", problems_with_names("prior", named, weights.names))
+        problems.raise_any()
+        rows = weights.select([sector, str(kind), weight]).to_arrow()
+        columns = [rows[name].to_pylist() for name in (sector, str(kind), weight)]
+        found: dict[tuple[str, str], float] = {}
+        repeated = unusable = 0
+        for of_sector, of_kind, value in zip(*columns, strict=True):
+            if None in (of_sector, of_kind) or not _is_weight(value):
+                unusable += 1
+                continue
+            pair = str(of_sector), str(of_kind)
+            repeated += pair in found
+            found[pair] = float(value)
+        if unusable:
+            problems.add("", f"{unusable} rows lack a sector, a kind or a weight above 0.")
+        if repeated:
+            message = f"{repeated} rows repeat the {sector} and {kind} of another; give one each."
+            problems.add("", message)
+        problems.raise_any()
+        return cls(sector, attribute, found, otherwise)
+
+    def problems(self, records: Dataset, parties: Dataset) -> Iterator[Problem]:
+        """What it names that does not exist, and weights that are none."""
+        theirs = f'dataset "{parties.name}"'
+        yield from problems_with_names("sector", [self.sector], parties.names, theirs)
+        yield from self.of.problems(records)
+        if not all(_is_weight(weight) for weight in [self.otherwise, *self.weights.values()]):
+            yield Problem("weights", "must be above 0.")
+
+    def unused(self, records: Dataset, parties: Dataset) -> int:
+        """How many pairs it weighs that no party and record have."""
+        sectors = {str(v) for v in parties.columns[self.sector].values.to_pylist()}
+        kinds = set(kinds_of(self.of, records))
+        return sum(s not in sectors or k not in kinds for s, k in self.weights)
+
     @property
     def of(self) -> Generalised:
         """The attribute of the records, as it is compared."""
         if isinstance(self.attribute, Generalised):
             return self.attribute
         return Generalised(self.attribute)
+
+
+def _is_weight(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and value > 0
+
+
+def kinds_of(of: Generalised, records: Dataset) -> list[str]:
+    """What each value of an attribute of the records is called once generalised."""
+    hierarchy = None
+    if of.level is not None:
+        hierarchy = records.dictionary[of.attribute].hierarchy
+    return [of.of(v, hierarchy) for v in records.columns[of.attribute].values.to_pylist()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +146,7 @@ def weigh_places(
     sectors = parties.columns[prior.sector]
     sector_names = [str(v) for v in sectors.values.to_pylist()]
     own = records.columns[prior.of.attribute]
-    kinds = [prior.of.of(v) for v in own.values.to_pylist()]
+    kinds = kinds_of(prior.of, records)
     weight = np.full((len(sector_names) + 1, len(kinds) + 1), prior.otherwise)
     for s, sector in enumerate(sector_names):
         for k, kind in enumerate(kinds):

@@ -134,6 +134,9 @@ def read_by_any_rule(
     low = np.array([math.floor(total / unit) for total in totals], np.int64)
     high = np.array([math.ceil(total / unit) for total in totals], np.int64)
     widening = _widening("unknown_hard", len(amounts), per_step)
+    if per_step == per_step.to_integral_value() and not (amounts % int(per_step)).any():
+        # Whole steps: no rule changes an amount or a sum of them.
+        widening = np.zeros_like(widening)
     return Reading(amounts, low, high, widening, widening)
 
 

@@ -7,8 +7,8 @@ what the attributes are about: names, units and generalisations are told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
@@ -16,8 +16,8 @@ import numpy as np
 
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
-from divulge.reconstruction.amounts import Ints, column_in_units
-from divulge.work import Problems
+from divulge.reconstruction.amounts import Ints, NotAnAmount, column_in_units, decimal_of
+from divulge.work import Problem, Problems
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,16 @@ class Generalised:
         text = str(value)
         return text if self.prefix is None else text[: self.prefix]
 
+    def problems(self, records: Dataset) -> Iterator[Problem]:
+        """An attribute that does not exist, or that has no such level."""
+        of = f'dataset "{records.name}"'
+        yield from problems_with_names("", [self.attribute], records.names, of)
+        if self.level is not None and self.attribute in records.names:
+            hierarchy = records.dictionary[self.attribute].hierarchy
+            if hierarchy is None or not 0 < self.level <= hierarchy.height:
+                message = f'"{self.attribute}" has no level {self.level} of a hierarchy.'
+                yield Problem("level", message)
+
     def at_least_as_fine_as(self, other: Generalised) -> bool:
         """Whether every value of this one has one value of the other."""
         if self.attribute != other.attribute or self.level != other.level:
@@ -57,10 +67,12 @@ class Totals:
         by: its key: column of the totals -> attribute of the records (or a `Generalised`).
         place: the column with the place of each row; more columns: coarser places it is in.
         amounts: amounts that it has: attribute of the records -> column of the totals, or a list
-            if both have the same names.
+            if both have the same names; by default all whose unit is given and that both have.
         rounding: what was done to its totals (see `RULES`).
         step: to multiples of what they were rounded.
         tolerance: by how much a total may be wrong to either side, instead of a rule.
+        noise: by how much a total was changed besides, at most, to either side: a number, or the
+            column that has it.
 
     >>> import divulge as dv
     >>> month = dv.datasets.trade_month(transactions=500, importers=40, products=20, countries=3)
@@ -72,10 +84,11 @@ class Totals:
     dataset: Dataset
     by: Mapping[str, str | Generalised]
     place: str | Sequence[str]
-    amounts: Mapping[str, str] | Sequence[str]
+    amounts: Mapping[str, str] | Sequence[str] | None = None
     rounding: str = "sum_then_round"
     step: str = "1"
     tolerance: str | None = None
+    noise: str | None = None
 
     @property
     def places(self) -> list[str]:
@@ -100,7 +113,14 @@ class Totals:
         """Attribute of the records -> column of the totals."""
         if isinstance(self.amounts, Mapping):
             return dict(self.amounts)
-        return {name: name for name in as_names(self.amounts)}
+        return {name: name for name in as_names(self.amounts or [])}
+
+    def with_amounts(self, records: Dataset, units: Iterable[str]) -> Totals:
+        """The same table with the amounts that both sides have, if none were named."""
+        if self.amounts is not None:
+            return self
+        both = set(records.names) & set(self.dataset.names)
+        return replace(self, amounts=[name for name in units if name in both])
 
     def problems(self, records: Dataset, problems: Problems) -> None:
         """Note what it names that does not exist."""
@@ -110,11 +130,36 @@ class Totals:
         problems.extend(mine, problems_with_names("by", self.key, names, mine))
         problems.extend(mine, problems_with_names("place", self.places, names, mine))
         problems.extend(mine, problems_with_names("amounts", self.summed.values(), names, mine))
-        given = [of.attribute for of in self.key.values()]
-        problems.extend(mine, problems_with_names("by", given, records.names, its))
+        for of in self.key.values():
+            problems.extend(f"{mine}, by", of.problems(records))
         problems.extend(mine, problems_with_names("amounts", self.summed, records.names, its))
+        if self.noise is not None and self.noise not in names:
+            try:
+                below = decimal_of(self.noise) < 0
+            except NotAnAmount:
+                below = True
+            if below:
+                message = "must be a number from 0 or a column."
+                problems.add(f"{mine}, noise", message, self.noise, names)
         if not self.summed:
             problems.add(f"{mine}, amounts", "names no amount.")
+
+    def noises(self) -> list[Decimal]:
+        """By how much each total was changed besides its rounding, at most."""
+        if self.noise is None:
+            return [Decimal(0)] * self.dataset.rows
+        if self.noise not in self.dataset.names:
+            return [decimal_of(self.noise)] * self.dataset.rows
+        own = self.dataset.columns[self.noise]
+        problems = Problems(f'dataset "{self.dataset.name}"')
+        try:
+            found = [decimal_of(value) for value in own.values.to_pylist()]
+        except NotAnAmount:
+            found = [Decimal(-1)]
+        if own.has_missing or min(found) < 0:
+            problems.add(f'noise "{self.noise}"', "must be a number from 0 in every row.")
+        problems.raise_any()
+        return [found[code] for code in own.codes]
 
 
 @dataclass(frozen=True, eq=False)

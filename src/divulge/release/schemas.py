@@ -70,6 +70,8 @@ def result_schema() -> dict[str, Any]:
         figures={"type": "object", "additionalProperties": _NUMBER},
         sentences=_TEXTS,
     )
+    # What an attack tells beside its figures, as plain values of its own.
+    assessment["properties"]["details"] = {"type": "object"}
     limit = _object(
         measure={"type": "string", "examples": list(ASSESSMENT_MEASURES)},
         at_most=_MAYBE_NUMBER,

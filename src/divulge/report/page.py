@@ -87,10 +87,13 @@ def _resource(name: str) -> str:
     return (resources.files("divulge.report") / name).read_text(encoding="utf-8")
 
 
-def _details(details: Details | None) -> dict[str, Any] | None:
+def _details(details: Details | None) -> list[dict[str, Any]]:
     if details is None:
-        return None
-    return {"table": details, "charts": [_picture(chart) for chart in details.charts]}
+        return []
+    return [
+        {"table": part, "charts": [_picture(chart) for chart in part.charts]}
+        for part in (details, *details.more)
+    ]
 
 
 def _picture(chart: Any) -> dict[str, str]:

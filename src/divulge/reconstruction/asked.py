@@ -1,0 +1,206 @@
+"""What is asked of a reconstruction: the arguments, checked all at once, as numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import cast
+
+import numpy as np
+
+from divulge.data import Dataset
+from divulge.data.dictionary import problems_with_names
+from divulge.reconstruction.amounts import Amount, Ints, NotAnAmount, decimal_of
+from divulge.reconstruction.coverage import InputReport
+from divulge.reconstruction.diagnosis import diagnosed, everywhere
+from divulge.reconstruction.imperfect import PREMISES, Premise
+from divulge.reconstruction.level import Level
+from divulge.reconstruction.rounding import (
+    RULES,
+    Reading,
+    Rule,
+    read_by_any_rule,
+    read_totals,
+    read_within,
+)
+from divulge.reconstruction.totals import Totals, amounts_of, matched
+from divulge.work import Problems
+
+
+class Asked:
+    """The arguments, checked, as numbers."""
+
+    def __init__(
+        self,
+        transactions: Dataset,
+        totals: Sequence[Totals],
+        parties: Dataset,
+        units: dict[str, Amount],
+        place: str | None,
+        rule_is_known: bool | None,
+        premise: Premise,
+        bad: str,
+        truth: Dataset | None,
+        unmatched: str = "count",
+    ) -> None:
+        problems = Problems("reconstruct")
+        totals = [table.with_amounts(transactions, units) for table in totals]
+        if not totals:
+            problems.add("totals", "give at least one table.")
+        for table in totals:
+            table.problems(transactions, problems)
+            if table.rounding not in (*RULES, "diagnose"):
+                message = f'"{table.rounding}" is not a rule of rounding.'
+                problems.add("rounding", message, table.rounding, (*RULES, "diagnose"))
+        if premise not in PREMISES:
+            problems.add("premise", f'"{premise}" is not a premise.', premise, PREMISES)
+        if bad not in ("refuse", "drop"):
+            problems.add("bad", f'"{bad}" is no choice.', bad, ("refuse", "drop"))
+        if unmatched not in ("count", "refuse"):
+            message = f'"{unmatched}" is no choice.'
+            problems.add("unmatched", message, unmatched, ("count", "refuse"))
+        self.units = self._units(units, totals, problems)
+        problems.raise_any()
+        self.transactions, self.premise, self.truth = transactions, premise, truth
+        # The table with the most columns of places is the finest.
+        ranked = sorted(totals, key=lambda table: -len(table.places))
+        self.place = place or ranked[0].finest
+        self.totals = ranked
+        problems.extend(
+            "parties",
+            problems_with_names("place", [self.place], parties.names, f'"{parties.name}"'),
+        )
+        for table in ranked[1:]:
+            if table.finest not in ranked[0].places:
+                message = f'the finest table must have the column "{table.finest}" too.'
+                problems.add("totals, place", message, table.finest, ranked[0].places)
+        if truth is not None and truth.rows != transactions.rows:
+            problems.add("truth", "must have one row a record, in the same order.")
+        problems.raise_any()
+        self.rule_is_known = rule_is_known
+        self.unused_weights = 0
+        wanted = {name: name for table in ranked for name in table.summed}
+        self.amounts, unusable = amounts_of(transactions, wanted, self.units, bad)
+        self.used = ~unusable
+        self.value_amount = next(iter(ranked[0].summed))
+        self.parties = parties
+        self.parties_at = self._parties()
+
+    def _units(
+        self, units: dict[str, Amount], totals: Sequence[Totals], problems: Problems
+    ) -> dict[str, Decimal]:
+        found = {}
+        for name in dict.fromkeys(name for table in totals for name in table.summed):
+            if name not in units:
+                problems.add("units", f'give the unit of "{name}".', name, list(units))
+                continue
+            try:
+                found[name] = decimal_of(units[name])
+            except NotAnAmount as error:
+                problems.add(f"units, {name}", f"{error}.")
+                continue
+            if found[name] <= 0:
+                problems.add(f"units, {name}", "must be above 0.")
+        return found
+
+    def _parties(self) -> dict[str, int]:
+        own = self.parties.columns[self.place]
+        counts = np.bincount(own.codes, minlength=own.cardinality)
+        names = [str(v) for v in own.values.to_pylist()]
+        return dict(zip(names, counts[: len(names)].tolist(), strict=True))
+
+    def level(self, table: Totals) -> Level:
+        """A table with its records found and its totals read by its rule, or by one that fits."""
+        found = matched(table, self.transactions)
+        names = tuple(table.summed)
+        exact = table.rounding == "exact"
+        steps = {name: self.units[name] if exact else Decimal(table.step) for name in names}
+        totals, _ = amounts_of(
+            table.dataset,
+            {name: table.summed[name] for name in names},
+            steps,
+            "refuse",
+        )
+        amounts = np.stack([self.amounts[name] for name in names], axis=1)
+        published = {name: [int(t) * steps[name] for t in totals[name]] for name in names}
+
+        noises = table.noises()
+
+        def read(rule: Rule) -> list[Reading]:
+            if table.tolerance is not None:
+                by = Decimal(table.tolerance)
+                found = [
+                    read_within(self.amounts[name], published[name], self.units[name], by)
+                    for name in names
+                ]
+            else:
+                found = [
+                    read_totals(
+                        rule, self.amounts[name], published[name], self.units[name], steps[name]
+                    )
+                    for name in names
+                ]
+            return self._noisy(found, names, noises)
+
+        rule = cast("Rule", table.rounding)
+        known = self.rule_is_known if self.rule_is_known is not None else rule in RULES
+        slack = np.zeros((table.dataset.rows, len(names)), np.int64)
+
+        def by_any_rule() -> list[Reading]:
+            # Totals that are called exact may still be rounded, if they look like it.
+            rounded_to = Decimal(table.step)
+            found = []
+            for name in names:
+                whole = not any(total % rounded_to for total in published[name])
+                step = rounded_to if whole else steps[name]
+                own = self.amounts[name], published[name], self.units[name]
+                found.append(read_by_any_rule(*own, step))
+            return self._noisy(found, names, noises)
+
+        units = tuple(self.units[name] for name in names)
+        level = Level(found, rule, known, names, units, amounts, [], slack, by_any_rule)
+        if table.rounding == "diagnose":
+            level.rule = diagnosed(level, read)
+        level.readings = read(level.rule)
+        if level.rule == "unknown_clt":
+            level.known = False
+        if table.tolerance is not None:
+            level.known = True  # by how much a total may be wrong is no matter of a rule
+        level.possible = [everywhere(group) for group in found.groups]
+        level.results = [None] * len(found.groups)
+        return level
+
+    def _noisy(
+        self, readings: list[Reading], names: Sequence[str], noises: Sequence[Decimal]
+    ) -> list[Reading]:
+        """Readings of totals that were changed besides."""
+        if not any(noises):
+            return readings
+        found = []
+        for name, reading in zip(names, readings, strict=True):
+            by = np.array([math.floor(noise / self.units[name]) for noise in noises], np.int64)
+            found.append(replace(reading, low=reading.low - by, high=reading.high + by))
+        return found
+
+    def true_places(self, level: Level) -> Ints | None:
+        """The true place of every record as a number of the level's names; -1 if it has none."""
+        column = level.matched.totals.finest
+        if self.truth is None or column not in self.truth.names:
+            return None
+        own = self.truth.columns[column]
+        where = {name: number for number, name in enumerate(level.matched.names)}
+        found = [where.get(str(v), -1) for v in own.values.to_pylist()]
+        return np.append(found, -1)[own.codes]
+
+    def report(self, levels: Sequence[Level]) -> InputReport:
+        """What was found in the data, as counts."""
+        return InputReport.of(
+            [level.matched for level in levels],
+            self.transactions,
+            self.parties,
+            set(self.parties_at),
+            int((~self.used).sum()),
+            self.unused_weights,
+        )

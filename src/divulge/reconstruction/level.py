@@ -1,0 +1,110 @@
+"""One table of totals while it is worked on: its instances, and the places still possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.reconstruction.amounts import Bools, Ints
+from divulge.reconstruction.imperfect import Premise
+from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.prior import PlaceWeights
+from divulge.reconstruction.rounding import Reading, Rule
+from divulge.reconstruction.totals import Group, Matched
+from divulge.reconstruction.workers import Result, Task
+
+
+@dataclass(eq=False)
+class Level:
+    """One table of totals while it is worked on: instances, and what is possible in each."""
+
+    matched: Matched
+    rule: Rule
+    known: bool
+    attributes: tuple[str, ...]
+    units: tuple[Decimal, ...]
+    amounts: Ints
+    readings: list[Reading]
+    slack: Ints
+    by_any_rule: Callable[[], list[Reading]]
+    possible: list[Bools] = field(default_factory=list)
+    results: list[Result | None] = field(default_factory=list)
+    doubted: bool = False
+    untested: bool = False
+    contradicted: set[int] = field(default_factory=set)
+    weights: PlaceWeights | None = None
+
+    def instance(self, group: Group, readings: list[Reading], allowed: Bools) -> Instance:
+        """One instance; what suppressed codes may have added to a bin lowers what it must hold."""
+        n = len(group.records)
+        low = np.stack([r.low[group.rows] for r in readings], axis=1)
+        return Instance.of(
+            np.stack([r.amounts[group.records] for r in readings], axis=1),
+            low - self.slack[group.rows],
+            np.stack([r.high[group.rows] for r in readings], axis=1),
+            np.stack([r.widening[: n + 1] for r in readings]),
+            np.stack([r.deeper[: n + 1] for r in readings]),
+            allowed,
+        )
+
+    def task(self, number: int, premise: Premise, truth: Ints | None) -> Task:
+        """An instance to be solved, under what is possible now."""
+        group, allowed = self.matched.groups[number], self.possible[number]
+        start = None
+        if truth is not None:
+            place = {int(p): b for b, p in enumerate(self.matched.place[group.rows])}
+            found = [place.get(int(p), -1) for p in truth[group.records]]
+            start = None if -1 in found else np.array(found, np.int64)
+        instance = self.instance(group, self.readings, allowed)
+        return Task(instance, premise, truth=start, prior=self.prior(group))
+
+    def by_whatever_rule(self) -> Level:
+        """The same table, nothing solved yet, read by whatever rule if its own is in doubt."""
+        return replace(
+            self,
+            readings=self.readings if self.known else self.by_any_rule(),
+            slack=np.zeros_like(self.slack),
+            possible=[np.ones_like(possible) for possible in self.possible],
+            results=[None] * len(self.results),
+            contradicted=set(),
+        )
+
+    def prior(self, group: Group) -> npt.NDArray[np.float64] | None:
+        """How likely each place is for each record of a group, before anything is allocated."""
+        if self.weights is None:
+            return None
+        values = self.weights.value_of_record[group.records]
+        where = np.ix_(self.matched.place[group.rows], values)
+        weights: npt.NDArray[np.float64] = self.weights.together[where].T.copy()
+        return weights
+
+    def party(self, group: Group, parties: Ints) -> npt.NDArray[np.float64]:
+        """The chance of the likeliest party of each place, if the record is there."""
+        if self.weights is None:
+            return np.broadcast_to(
+                1 / np.maximum(parties, 1), (len(group.records), len(group.rows))
+            )
+        values = self.weights.value_of_record[group.records]
+        where = np.ix_(self.matched.place[group.rows], values)
+        chance: npt.NDArray[np.float64] = (
+            self.weights.likeliest[where] / self.weights.together[where]
+        )
+        return chance.T
+
+    def is_unsound(self, number: int) -> bool:
+        """Whether an instance contradicts its totals: nothing is concluded from it."""
+        result = self.results[number]
+        return result is not None and result.status == "infeasible"
+
+    def discardable(self, number: int) -> Bools | None:
+        """Records of an instance that may have been left out of its totals, if any were."""
+        result = self.results[number]
+        return None if result is None or result.premise != "excluded" else result.discardable
+
+    def is_settled(self, number: int) -> bool:
+        """Whether one place is left to every record of an instance: nothing more to solve."""
+        return bool((self.possible[number].sum(axis=1) == 1).all())

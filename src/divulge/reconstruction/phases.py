@@ -1,0 +1,106 @@
+"""What the adversary knows after a phase: the places left to a record, and who is alone there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.reconstruction.amounts import Bools, Ints
+from divulge.reconstruction.level import Level
+from divulge.reconstruction.workers import Result
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """What is known after one phase: per record the places left, and the chance to name its party.
+
+    `place` is the one place left as a number, -1 if there are several; `certain` are records
+    whose place is known, `identified` those whose party is; `chance` is one over the parties in the
+    places left, `counted` the best guess by counting allocations.
+    """
+
+    name: str
+    places_left: Ints
+    place: Ints
+    certain: Bools
+    identified: Bools
+    chance: npt.NDArray[np.float64]
+    counted: npt.NDArray[np.float64]
+
+    def confirmed_by(self, other: Phase) -> Phase:
+        """The same, with as certain only what another reading of the totals finds certain too."""
+        same = other.certain & (other.place == self.place)
+        return replace(self, certain=self.certain & same, identified=self.identified & same)
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """The parties that are listed: how many at every place of the finest table, and in all."""
+
+    at_place: Ints
+    in_all: int
+
+
+def before_any_phase(fine: Level, rows: int, listed: Listed) -> Phase:
+    """Before anything: every party is as likely."""
+    nobody = np.zeros(rows, bool)
+    chance = np.full(rows, 1 / listed.in_all)
+    left = np.full(rows, len(fine.matched.names), np.int64)
+    nowhere = np.full(rows, -1, np.int64)
+    return Phase("prior", left, nowhere, nobody, nobody.copy(), chance, chance.copy())
+
+
+def phase_of(name: str, fine: Level, sound: Bools, listed: Listed) -> Phase:
+    """Where the records can be now, and who is alone there.
+
+    Args:
+        name: what the phase is called.
+        fine: the finest table, as far as it is settled.
+        sound: records of which something may be concluded.
+        listed: the parties by place.
+    """
+    rows = len(sound)
+    left = np.full(rows, len(fine.matched.names), np.int64)
+    place = np.full(rows, -1, np.int64)
+    certain, identified = np.zeros(rows, bool), np.zeros(rows, bool)
+    chance = np.full(rows, 1 / listed.in_all)
+    counted = chance.copy()
+    for n, group in enumerate(fine.matched.groups):
+        if fine.is_unsound(n):
+            continue
+        result, possible, free = fine.results[n], fine.possible[n], fine.discardable(n)
+        parties = listed.at_place[fine.matched.place[group.rows]]
+        somewhere = np.zeros(len(group.records), bool) if free is None else free
+        sure = np.ones(len(group.records), bool) if result is None else result.sure
+        sure = sure & (fine.rule != "unknown_clt") & sound[group.records]
+        places = possible.sum(axis=1)
+        # A place without a listed party has one that is not listed.
+        people = np.where(somewhere, listed.in_all, possible @ np.maximum(parties, 1))
+        alone = possible @ parties == 1
+        left[group.records] = np.where(somewhere, len(fine.matched.names), places)
+        one = fine.matched.place[group.rows][possible.argmax(axis=1)]
+        place[group.records] = np.where((places == 1) & ~somewhere, one, -1)
+        certain[group.records] = (places == 1) & ~somewhere & sure
+        identified[group.records] = (people == 1) & alone & ~somewhere & sure
+        guess = 1 / np.maximum(people, 1)
+        chance[group.records] = guess
+        party = fine.party(group, parties)
+        counted[group.records] = _best_guess(result, possible, party, guess)
+    return Phase(name, left, place, certain, identified, chance, counted)
+
+
+def _best_guess(
+    result: Result | None,
+    possible: Bools,
+    party: npt.NDArray[np.float64],
+    uniform: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
+    """The best chance to name a party by counting allocations; by places left where not counted."""
+    if result is None or result.shares is None:
+        return uniform
+    shares = np.where(possible, result.shares, 0.0)
+    total = shares.sum(axis=1) + result.discarded
+    best: npt.NDArray[np.float64] = (shares * party).max(axis=1, initial=0.0)
+    return np.where(total > 0, best / np.maximum(total, 1e-300), uniform)

@@ -1,0 +1,229 @@
+"""What would help: remedies are made stronger until nothing is certain, and never flatter."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.reconstruction.strategies import PARTIES, audited, dataset, two_tables
+from typer.testing import CliRunner
+
+from divulge import InvalidInput, Release
+from divulge.cli.main import app
+from divulge.data import Hierarchy
+from divulge.datasets import TradeMonth, trade_month
+from divulge.reconstruction import REMEDIES, Generalised, Totals, what_would_help
+from divulge.reconstruction.remedies import Remedies
+from divulge.reconstruction.weaker import (
+    Published,
+    coarser,
+    merged,
+    rounded,
+    rounded_at_random,
+    with_fewer_amounts,
+)
+from divulge.release import result_schema
+from divulge.report import report
+
+UNITS: Any = {"value": "0.01", "weight": "0.00001"}
+EXAMPLE = Path(__file__).parents[2] / "examples" / "reconstruction"
+
+
+@pytest.fixture(scope="module")
+def month() -> TradeMonth:
+    return trade_month(
+        transactions=150, importers=40, products=24, countries=3, excluded=0, extra=0
+    )
+
+
+def helped(month: TradeMonth, **asked: Any) -> Remedies:
+    heading: dict[str, str | Generalised] = {
+        "heading": Generalised("product", prefix=4),
+        "country": "country",
+    }
+    product: dict[str, str | Generalised] = {"product": "product", "country": "country"}
+    rounding = asked.pop("rounding", "sum_then_round")
+    totals = [
+        Totals(month.by_city, heading, ["city", "state"], list(UNITS), rounding),
+        Totals(month.by_state, product, "state", list(UNITS), rounding),
+    ]
+    given = {"units": UNITS, "workers": 1, "seconds": 0.01, "premise": "complete", **asked}
+    return what_would_help(month.transactions, totals, month.importers, **given)
+
+
+def test_every_remedy_goes_on_until_nothing_is_certain_or_says_that_it_is_not_enough(
+    month: TradeMonth,
+) -> None:
+    found = helped(month)
+    assert found[0].kind == "none"
+    assert found[0].certain > 20
+    assert list(found.strongest) == list(REMEDIES)
+    for kind, last in found.strongest.items():
+        of_kind = [one for one in found if one.kind == kind]
+        assert all(not one.enough for one in of_kind[:-1])
+        assert last is of_kind[-1]
+        assert all(one.cost > 0 for one in of_kind)
+    # Put together far enough, or by a coarse enough key, every record can be denied.
+    assert {one.kind for one in found.enough} >= {"coarser_totals", "merged_places"}
+    short = [kind for kind, last in found.strongest.items() if not last.enough]
+    # A place that alone imports something stays certain however its total is rounded.
+    assert "rounding" in short
+    assert "none of these alone makes every record deniable" in str(found)
+    assert "at the least cost by" in str(found)
+    assert [one.cost for one in found.enough] == sorted(one.cost for one in found.enough)
+
+
+@pytest.mark.parametrize("rule", ["round_then_sum", "unknown_hard", "diagnose", "unknown_clt"])
+def test_any_rule_of_rounding_will_do(month: TradeMonth, rule: str) -> None:
+    found = helped(month, rounding=rule, remedies=["coarser_totals", "merged_places"])
+    if rule == "unknown_clt":
+        assert len(found) == 1
+        assert 'found with the rule "unknown_hard"' in str(found)
+    else:
+        assert not found[0].enough
+        assert {one.kind for one in found.enough} == {"coarser_totals", "merged_places"}
+        assert "99 times" not in str(found)
+
+
+@settings(max_examples=40, deadline=None)
+@given(two_tables(), st.integers(0, 2**32 - 1))
+def test_weaker_tables_never_exclude_the_truth(made: Any, seed: int) -> None:
+    records, totals, truth = made
+    tables = totals(*made_by(made))
+    published = Published(tables, PARTIES, records, np.random.default_rng(seed))
+    for way in (rounded, rounded_at_random, coarser, merged, with_fewer_amounts):
+        for change in way(published):
+            found = audited(
+                records, change.totals, parties=change.parties, premise="complete", seconds=0.1
+            )
+            renamed = truth
+            if change.holds:
+                renamed = [new_name(change.parties, city) for city in truth]
+            fine = found.levels[0]
+            for n, group in enumerate(fine.matched.groups):
+                result = fine.results[n]
+                assert result is not None
+                assert result.status != "infeasible", (way.__name__, change.strength)
+                names = [fine.matched.names[p] for p in fine.matched.place[group.rows]]
+                for row, record in enumerate(group.records):
+                    assert fine.possible[n][row, names.index(renamed[record])]
+
+
+def made_by(made: Any) -> tuple[str, str]:
+    """The rules by which the totals were really made."""
+    return made[1].rules  # type: ignore[no-any-return]
+
+
+def new_name(parties: Any, city: str) -> str:
+    before = PARTIES.to_arrow()["city"].to_pylist()
+    after = parties.to_arrow()["city"].to_pylist()
+    return str(after[before.index(city)])
+
+
+def test_a_place_is_certain_only_if_it_was_published_before() -> None:
+    records = dataset("records", product=["1", "2"], value=[5.0, 9.0])
+    table = dataset("t", product=["1", "2"], city=["a", "b"], state=["east", "east"], value=[5, 9])
+    totals = [Totals(table, {"product": "product"}, ["city", "state"], ["value"])]
+    parties = dataset("parties", city=["a", "b"])
+    found = what_would_help(
+        records,
+        totals,
+        parties,
+        remedies=["merged_places"],
+        units={"value": "1"},
+        premise="complete",
+        workers=1,
+    )
+    # All is in the one place "east 1", and that is nobody's.
+    assert [(one.certain, one.identified) for one in found] == [(2, 2), (0, 0)]
+
+
+def test_keys_climb_the_hierarchy_of_their_attribute() -> None:
+    kinds = Hierarchy.from_levels([["apple", "food"], ["pear", "food"], ["nail", "metal"]])
+    records = dataset("records", product=["apple", "pear", "nail"], value=[5.0, 6.0, 9.0])
+    records = records.describe(hierarchies={"product": kinds})
+    table = dataset("t", product=["apple", "pear", "nail"], city=["a", "b", "a"], value=[5, 6, 9])
+    totals = [Totals(table, {"product": "product"}, "city", ["value"])]
+    published = Published(totals, PARTIES, records, np.random.default_rng(0))
+    [change] = list(coarser(published))
+    assert change.strength == "product at level 1"
+    [changed] = change.totals
+    rows = {(r["product"], r["city"], r["value"]) for r in changed.dataset.to_arrow().to_pylist()}
+    assert rows == {("food", "a", 5), ("food", "b", 6), ("metal", "a", 9)}
+
+
+def test_what_is_no_remedy_is_said_with_the_nearest(month: TradeMonth) -> None:
+    with pytest.raises(InvalidInput, match='Did you mean "rounding"'):
+        helped(month, remedies=["roundin"])
+
+
+def test_a_release_shows_what_would_help_in_report_and_result(tmp_path: Path) -> None:
+    for path in EXAMPLE.glob("*.csv"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    text = (EXAMPLE / "release.toml").read_text()
+    chosen = 'what_would_help = ["dropped_table", "dropped_amount"]\nseconds = 0.05\ntarget = 3'
+    path = tmp_path / "release.toml"
+    path.write_text(text.replace("seconds = 0.2", chosen))
+    verdict = Release.load(path).check()
+    told = json.loads(json.dumps(verdict.to_dict(), allow_nan=False))
+    jsonschema.validate(told, result_schema())
+    [assessment] = told["assessments"]
+    details = assessment["details"]
+    assert set(details) >= {"phases", "instances", "by_complexity", "places", "input", "rounding"}
+    assert [row["phase"] for row in details["target"]][:2] == ["prior", "1/1"]
+    kinds = [one["kind"] for one in details["what_would_help"]["tried"]]
+    assert kinds == ["none", "dropped_table", "dropped_table", "dropped_amount", "dropped_amount"]
+    report(verdict, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    for wanted in (
+        "Phase by phase",
+        "One target",
+        "Instances by complexity",
+        "largest value",
+        "utility lost",
+    ):
+        assert wanted in page
+    assert "city 0" not in page
+    path.write_text(text.replace("seconds = 0.2", 'what_would_help = ["droped_table"]'))
+    with pytest.raises(InvalidInput, match='Did you mean "dropped_table"'):
+        Release.load(path)
+
+
+def test_the_command_line_shows_what_would_help(tmp_path: Path) -> None:
+    for path in EXAMPLE.glob("*.csv"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    text = (EXAMPLE / "release.toml").read_text()
+    path = tmp_path / "release.toml"
+    path.write_text(text.replace("seconds = 0.2", 'what_would_help = ["dropped_table"]'))
+    done = CliRunner().invoke(app, ["reconstruct", str(path), "--seconds", "0.05", "--json"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["what_would_help"]["tried"][0]["kind"] == "none"
+    assert [one["model"] for one in told["assessments"]][-1] == "all tables"
+    shown = CliRunner().invoke(app, ["reconstruct", str(path), "--seconds", "0.05"])
+    assert "utility lost" in shown.stdout
+    assert "does not make every record deniable: dropped table" in shown.stdout
+
+
+@pytest.mark.parametrize("noise", ["-1", "nois"])
+def test_noise_is_a_number_or_a_column(noise: str) -> None:
+    table = dataset("t", product=["1"], city=["a"], value=[5], noise=[1])
+    records = dataset("records", product=["1"], value=[5.0])
+    totals = [Totals(table, {"product": "product"}, "city", ["value"], noise=noise)]
+    with pytest.raises(InvalidInput, match="a number from 0 or a column"):
+        audited(records, totals)
+
+
+def test_noise_widens_what_a_total_allows() -> None:
+    records = dataset("records", product=["1", "1"], value=[5.0, 6.0])
+    table = dataset("t", product=["1", "1"], city=["a", "b"], value=[5, 6], by=[0, 1])
+    for noise, possible in (("0", 1), ("1", 2), ("by", 1)):
+        totals = [Totals(table, {"product": "product"}, "city", ["value"], "exact", noise=noise)]
+        found = audited(records, totals, premise="complete", rule_is_known=True)
+        assert found.phases[-1].places_left.tolist() == [possible] * 2

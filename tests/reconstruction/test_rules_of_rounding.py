@@ -1,0 +1,96 @@
+"""Rules of rounding in an audit of several tables: what is certain is right, whatever is declared.
+
+Tables limit each other, so a rule that is wrong in one of them must not make anything certain in
+another.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.reconstruction.strategies import audited, dataset, two_tables
+
+from divulge.reconstruction import RULES, Generalised, Totals
+
+declared = st.sampled_from([*RULES, "diagnose"])
+
+
+@settings(max_examples=250, deadline=None)
+@given(two_tables(), declared, declared, st.sampled_from(["complete", "any"]))
+def test_what_is_certain_is_right_whatever_rules_are_declared(
+    made: Any, of_cities: str, of_states: str, premise: str
+) -> None:
+    records, totals, truth = made
+    found = audited(records, totals(of_cities, of_states), premise=premise)
+    names = found.levels[0].matched.names
+    for phase in found.phases:
+        for record, true in enumerate(truth):
+            if phase.certain[record]:
+                assert names[phase.place[record]] == true
+
+
+@settings(max_examples=25, deadline=None)
+@given(two_tables(), declared)
+def test_nothing_is_certain_in_a_table_read_by_the_central_limit_theorem(
+    made: Any, of_states: str
+) -> None:
+    records, totals, _ = made
+    found = audited(records, totals("unknown_clt", of_states))
+    assert not found.phases[-1].certain.any()
+
+
+def test_a_rule_that_few_totals_bear_out_is_not_relied_on() -> None:
+    records = dataset("records", product=["1", "1", "1"], value=[0.5, 0.5, 9.0])
+    table = dataset("t", product=["1", "1"], city=["a", "b"], value=[1, 9])
+    totals = [Totals(table, {"product": "product"}, "city", ["value"])]
+    # Rounded after adding, 0.5 and 0.5 are the 1. Rounded before and down, they could be anywhere.
+    doubtful = audited(records, totals, premise="complete")
+    assert doubtful.phases[-1].place.tolist() == [0, 0, 1]
+    assert not doubtful.phases[-1].certain[:2].any()
+    assert "too few to bear out" in str(doubtful)
+    beyond_doubt = audited(records, totals, premise="complete", rule_is_known=True)
+    assert beyond_doubt.phases[-1].certain.all()
+    assert "too few" not in str(beyond_doubt)
+
+
+def test_amounts_of_whole_steps_leave_no_rule_to_doubt() -> None:
+    records = dataset("records", product=["1", "1"], value=[3.0, 9.0])
+    table = dataset("t", product=["1", "1"], city=["a", "b"], value=[3, 9])
+    totals = [Totals(table, {"product": "product"}, "city", ["value"], "diagnose")]
+    assert audited(records, totals, premise="complete").phases[-1].certain.all()
+
+
+def test_a_contradiction_between_tables_leaves_what_each_says_alone() -> None:
+    """Each table can be met alone; that both hold at once is impossible."""
+    records = dataset("records", product=["11", "12"], value=[5.0, 6.0])
+    by_city = dataset(
+        "by city",
+        heading=["1", "1", "1"],
+        city=["a", "b", "c"],
+        state=["east", "east", "west"],
+        value=[5, 6, 0],
+    )
+    by_state = dataset("by state", product=["11", "12"], state=["west", "east"], value=[5, 6])
+    totals = [
+        Totals(
+            by_city, {"heading": Generalised("product", prefix=1)}, ["city", "state"], ["value"]
+        ),
+        Totals(by_state, {"product": "product"}, "state", ["value"]),
+    ]
+    found = audited(records, totals, premise="complete", rule_is_known=True)
+    places = [found.levels[0].matched.names[p] for p in found.phases[-1].place]
+    assert places == ["a", "b"]
+
+
+@pytest.mark.parametrize("rule", ["exact", "sum_then_round"])
+def test_totals_called_exact_that_look_rounded_are_read_as_rounded_too(rule: str) -> None:
+    records = dataset("records", product=["1", "1"], value=[1.4, 1.6])
+    table = dataset("t", product=["1", "1"], city=["a", "b"], value=[1, 2])
+    [level] = audited(
+        records, [Totals(table, {"product": "product"}, "city", ["value"], rule)]
+    ).levels
+    [reading] = level.by_any_rule()
+    assert reading.widening.tolist() == [0, 50, 100]
