@@ -108,3 +108,10 @@ class Level:
     def is_settled(self, number: int) -> bool:
         """Whether one place is left to every record of an instance: nothing more to solve."""
         return bool((self.possible[number].sum(axis=1) == 1).all())
+
+    def is_closed(self, number: int) -> bool:
+        """Whether every place left to a record of an instance is proved possible."""
+        result = self.results[number]
+        if result is None or result.status != "closed":
+            return False
+        return bool((result.possible == self.possible[number]).all())

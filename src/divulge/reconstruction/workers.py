@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -82,6 +82,15 @@ class Result:
     discarded: npt.NDArray[np.float64]
     count: int | None
     seconds: float
+
+    def with_proofs_of(self, earlier: Result) -> Result:
+        """The same with what an earlier run on the same instance had proved."""
+        if self.premise != earlier.premise or (self.status, earlier.status) != ("open", "open"):
+            return self
+        proved = (self.proved | earlier.proved) & self.possible
+        # What can be left out of the totals is not proved of packages but of the instance.
+        done = (proved == self.possible).all() and not self.discardable.any()
+        return replace(self, proved=proved, status="closed" if done else "open")
 
 
 def solve_all(
