@@ -121,7 +121,7 @@ def count(
 
 def _ended(instance: Instance, states: Words, last: list[int], seconds: float) -> _End | None:
     """What becomes of the states after the last stage."""
-    from divulge.reconstruction import counting_kernels
+    from divulge.reconstruction import halves_kernels
 
     if len(last) == 1:
         fits = _fits_last(instance, masks_of(states, instance.packages), last[0])
@@ -133,7 +133,7 @@ def _ended(instance: Instance, states: Words, last: list[int], seconds: float) -
     by_size = np.argsort(-(amounts / np.maximum(amounts.sum(axis=0), 1)).sum(axis=1))
     sums = int(seconds * SUMS_PER_SECOND)
     longest = max(SHORTEST_HALF, min(LONGEST_HALF, sums // (4 * max(1, len(states)))))
-    complete, ways, alive, in_other, first, shown_states, shown = counting_kernels.splits(
+    complete, ways, alive, in_other, first, shown_states, shown = halves_kernels.splits(
         states,
         amounts,
         by_size,

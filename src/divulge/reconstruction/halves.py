@@ -54,12 +54,12 @@ class _Side:
             has = (self.sets[used] >> np.uint64(place)) & np.uint64(1) != 0
             with_package[package] += times[used[has]].sum()
 
-    def joined(self, package: int, amounts: Ints, top: Ints, bottom: Ints, longest: int) -> _Side:
+    def joined(self, package: int, amounts: Ints, top: Ints, bottom: Ints) -> _Side:
         """The same with and without one more package, where a sum is within bottom and top."""
         from divulge.reconstruction import halves_kernels
 
         bit = np.uint64(1 << len(self.packages))
-        sums, sets = halves_kernels.joined(self.sums, self.sets, amounts, bit, top, bottom, longest)
+        sums, sets = halves_kernels.joined(self.sums, self.sets, amounts, bit, top, bottom)
         return _Side([*self.packages, package], sums, sets)
 
 
@@ -143,10 +143,10 @@ def _sides(
         if len(large.sums) <= len(small.sums):
             package = waiting.pop(0)
             rest = rest - amounts[package]
-            large = large.joined(package, amounts[package], top, bottom - rest, longest)
+            large = large.joined(package, amounts[package], top, bottom - rest)
         else:
             package = waiting.pop()
-            small = small.joined(package, amounts[package], top, anything, longest)
+            small = small.joined(package, amounts[package], top, anything)
         full = max(len(large.packages), len(small.packages)) > MOST_ON_A_SIDE
         late = time.monotonic() > end
         if full or late or max(len(large.sums), len(small.sums)) > longest:
