@@ -148,6 +148,277 @@ def roomy(
 
 
 @kernel
+def moved(
+    amounts: NDArray[Any], in_bin: NDArray[Any], place: NDArray[Any], package: int, to: int
+) -> None:
+    """A package goes to a bin, and its amounts with it."""
+    for i in range(amounts.shape[1]):
+        in_bin[place[package], i] -= amounts[package, i]
+        in_bin[to, i] += amounts[package, i]
+    place[package] = to
+
+
+@kernel
+def chosen(
+    allowed: NDArray[Any],
+    proved: NDArray[Any],
+    place: NDArray[Any],
+    tries: NDArray[Any],
+    pair_tries: NDArray[Any],
+    most_tries: int,
+    weight: NDArray[Any],
+    next_leg: NDArray[Any],
+    state: Any,
+) -> tuple[int, int, int, int, int, Any]:
+    """Which two bins a step takes, and which package must go where (-1: any may go).
+
+    Gives the bins, the package and its goal, how often this was tried, and the state; the first
+    bin is -1 if nothing is left to try. A package that goes to its goal through a third bin has
+    its second leg in `next_leg`.
+    """
+    a, b, package, goal = -1, -1, -1, -1
+    state = drawn(state)
+    if next_leg[0] >= 0:
+        if not proved[next_leg[0], next_leg[1]] and place[next_leg[0]] != next_leg[1]:
+            package, goal = next_leg
+        next_leg[0] = -1
+    elif chance(state) < DIRECT:
+        state = drawn(state)
+        a, b = promising(allowed, proved, place, tries, weight, state)
+    if package < 0 and a < 0:
+        package, goal, state = wanted(allowed, proved, pair_tries, state)
+        if package < 0 or pair_tries[package, goal] >= most_tries:
+            return -1, -1, -1, -1, 0, state
+        pair_tries[package, goal] += 1
+        if pair_tries[package, goal] % 2 == 0:
+            through, state = roomy(allowed, place, package, goal, state)
+            if through >= 0:
+                next_leg[0], next_leg[1] = package, goal
+                goal = through
+    if package < 0:
+        return a, b, -1, -1, tries[a, b], state
+    return place[package], goal, package, goal, pair_tries[package, goal] // 2, state
+
+
+@kernel
+def between(
+    amounts: NDArray[Any],
+    allowed: NDArray[Any],
+    proved: NDArray[Any],
+    place: NDArray[Any],
+    size: NDArray[Any],
+    a: int,
+    b: int,
+    package: int,
+    by_size: bool,
+    shift: NDArray[Any],
+    movable: NDArray[Any],
+    urgency: NDArray[Any],
+    top: NDArray[Any],
+    state: Any,
+) -> tuple[int, Any]:
+    """Who can move between two bins: how many, in which order, and the most that b can then have.
+
+    At random, but those with something to prove before others; `by_size`: and those before that
+    are no larger than the package in question, since larger ones can hardly make up for it.
+    """
+    k = amounts.shape[1]
+    count = 0
+    for i in range(k):
+        top[i] = shift[1, i]
+    for p in range(amounts.shape[0]):
+        if (place[p] == a or place[p] == b) and allowed[p, a] and allowed[p, b] and p != package:
+            state = drawn(state)
+            urgency[count] = chance(state)
+            if not (proved[p, a] and proved[p, b]):
+                urgency[count] -= WANTED_FIRST
+            movable[count] = p
+            count += 1
+            if place[p] == b:
+                for i in range(k):
+                    top[i] += amounts[p, i]
+    for i in range(k):
+        if top[i] < 0:
+            return 0, state
+    if by_size and count > 0:
+        state = drawn(state)
+        measure = size[movable[(state >> np.uint64(11)) % np.uint64(count)]]
+        if package >= 0:
+            measure = size[package]
+        for c in range(count):
+            urgency[c] += LARGER_LATER * max(0.0, size[movable[c]] - measure)
+    return count, state
+
+
+@kernel
+def leading(
+    amounts: NDArray[Any],
+    movable: NDArray[Any],
+    count: int,
+    shift: NDArray[Any],
+    top: NDArray[Any],
+    column: NDArray[Any],
+) -> None:
+    """Put the attribute that tells most first."""
+    lead, telling = 0, -1.0
+    for i in range(amounts.shape[1]):
+        inside = 0.0
+        for c in range(count):
+            inside += amounts[movable[c], i]
+        tells = min(inside, top[i] + 1.0) / (shift[1, i] - shift[0, i] + 1)
+        if tells > telling:
+            lead, telling = i, tells
+        column[i] = i
+    column[0], column[lead] = lead, 0
+
+
+@kernel
+def listed(
+    amounts: NDArray[Any],
+    place: NDArray[Any],
+    b: int,
+    movable: NDArray[Any],
+    order: NDArray[Any],
+    column: NDArray[Any],
+    top: NDArray[Any],
+    wanted_sum: NDArray[Any],
+    most: int,
+    sums: NDArray[Any],
+    sets: NDArray[Any],
+    inside: NDArray[Any],
+    lists: NDArray[Any],
+) -> bool:
+    """Two lists of sums for bin b, of packages in an order, as far as the lists may grow.
+
+    `lists` has for each of the two: which of the three buffers, its length, and how many packages
+    it is of, which stand in `inside`. `wanted_sum` (from, to) is raised by what is in b now. False
+    if not all packages are in the lists; the others stay where they are.
+    """
+    k = amounts.shape[1]
+    added = np.empty(k, np.int64)
+    spare = 2
+    for side in range(2):
+        lists[side, 0], lists[side, 1], lists[side, 2] = side, 1, 0
+        sets[side, 0] = 0
+        for i in range(k):
+            sums[side, 0, i] = 0
+    for c in order:
+        p = movable[c]
+        side = 0 if lists[0, 1] <= lists[1, 1] else 1
+        if 2 * lists[side, 1] > most or lists[side, 2] == MOST_ON_A_SIDE:
+            return False
+        for i in range(k):
+            added[i] = amounts[p, column[i]]
+            if place[p] == b:
+                wanted_sum[0, i] += added[i]
+                wanted_sum[1, i] += added[i]
+        now = lists[side, 0]
+        bit = np.uint64(1) << np.uint64(lists[side, 2])
+        lists[side, 1] = joined(
+            sums[now], sets[now], lists[side, 1], added, bit, top, sums[spare], sets[spare]
+        )
+        lists[side, 0], spare = spare, now
+        inside[side, lists[side, 2]] = p
+        lists[side, 2] += 1
+    return True
+
+
+@kernel
+def written(
+    place: NDArray[Any],
+    proved: NDArray[Any],
+    row: NDArray[Any],
+    a: int,
+    b: int,
+    package: int,
+    goal: int,
+    inside: NDArray[Any],
+    lists: NDArray[Any],
+    words: NDArray[Any],
+) -> None:
+    """Write an allocation that differs from where one stands in these packages; mark its pairs."""
+    for p in range(place.shape[0]):
+        row[p] = place[p]
+    for side in range(2):
+        for c in range(lists[side, 2]):
+            to = b if (words[side] >> np.uint64(c)) & np.uint64(1) else a
+            row[inside[side, c]] = to
+            proved[inside[side, c], to] = 1
+    if package >= 0:
+        row[package] = goal
+        proved[package, goal] = 1
+
+
+@kernel
+def met(
+    sums: NDArray[Any],
+    sets: NDArray[Any],
+    lists: NDArray[Any],
+    inside: NDArray[Any],
+    wanted_sum: NDArray[Any],
+    a: int,
+    b: int,
+    package: int,
+    goal: int,
+    place: NDArray[Any],
+    proved: NDArray[Any],
+    proofs: NDArray[Any],
+    rows: int,
+    after: NDArray[Any],
+    state: Any,
+) -> tuple[int, int, int, Any]:
+    """Run through both lists from two ends: each pair whose sums are right is an allocation.
+
+    Those with something new are written into `proofs`; one of all, at random, is left in `after`
+    as words. Gives how many there are, the rows written so far, the steps made, and the state.
+    """
+    one, none = np.uint64(1), np.uint64(0)
+    k = wanted_sum.shape[1]
+    first, other = sums[lists[0, 0]], sums[lists[1, 0]]
+    new_in, new_out = np.zeros(2, np.uint64), np.zeros(2, np.uint64)
+    words = np.zeros(2, np.uint64)
+    for side in range(2):
+        for c in range(lists[side, 2]):
+            new_in[side] |= none if proved[inside[side, c], b] else one << np.uint64(c)
+            new_out[side] |= none if proved[inside[side, c], a] else one << np.uint64(c)
+    steps, found, end = 0, 0, lists[1, 1] - 1
+    stop = LOOKS_PER_SUM * (lists[0, 1] + lists[1, 1])
+    for row in range(lists[0, 1]):
+        while end >= 0 and first[row, 0] + other[end, 0] > wanted_sum[1, 0]:
+            end -= 1
+        if end < 0 or steps > stop:
+            break
+        steps += 1
+        at = end
+        while at >= 0 and first[row, 0] + other[at, 0] >= wanted_sum[0, 0]:
+            steps += 1
+            fits = True
+            for i in range(1, k):
+                total = first[row, i] + other[at, i]
+                if total < wanted_sum[0, i] or total > wanted_sum[1, i]:
+                    fits = False
+                    break
+            if fits:
+                words[0], words[1] = sets[lists[0, 0], row], sets[lists[1, 0], at]
+                found += 1
+                state = drawn(state)
+                if (state >> np.uint64(11)) % np.uint64(found) == 0:
+                    after[:] = words
+                new = package >= 0 and not proved[package, goal]
+                for side in range(2):
+                    fresh = (words[side] & new_in[side]) | (~words[side] & new_out[side])
+                    new |= fresh != none
+                if new and rows < proofs.shape[0]:
+                    for side in range(2):
+                        new_in[side] &= ~words[side]
+                        new_out[side] &= words[side]
+                    written(place, proved, proofs[rows], a, b, package, goal, inside, lists, words)
+                    rows += 1
+            at -= 1
+    return found, rows, steps, state
+
+
+@kernel
 def walk(
     amounts: NDArray[Any],
     low: NDArray[Any],
@@ -173,238 +444,114 @@ def walk(
     """
     n, k = amounts.shape
     m = low.shape[0]
-    sums = np.zeros((m, k), np.int64)
-    for p in range(n):
-        for i in range(k):
-            sums[place[p], i] += amounts[p, i]
     state = seed
-    one, none = np.uint64(1), np.uint64(0)
-    first_sums = np.empty((longest, k), np.int64)
-    other_sums = np.empty((longest, k), np.int64)
-    spare_sums = np.empty((longest, k), np.int64)
-    first_sets = np.empty(longest, np.uint64)
-    other_sets = np.empty(longest, np.uint64)
-    spare_sets = np.empty(longest, np.uint64)
-    weight = np.empty((m, m), np.float64)
+    in_bin = np.zeros((m, k), np.int64)
     size = np.zeros(n, np.float64)
     for p in range(n):
         for i in range(k):
+            in_bin[place[p], i] += amounts[p, i]
             size[p] += np.log(1.0 + amounts[p, i]) / k
-    movable = np.empty(n, np.int64)
-    urgency = np.empty(n, np.float64)
-    in_first = np.empty(MOST_ON_A_SIDE + 1, np.int64)
-    in_other = np.empty(MOST_ON_A_SIDE + 1, np.int64)
-    from_shift, to_shift, top = np.empty(k, np.int64), np.empty(k, np.int64), np.empty(k, np.int64)
-    bottom_sum, top_sum = np.empty(k, np.int64), np.empty(k, np.int64)
-    added, column = np.empty(k, np.int64), np.empty(k, np.int64)
-    rows, steps, then, then_goal = 0, 0, -1, -1
+    sums = np.empty((3, longest, k), np.int64)
+    sets = np.empty((3, longest), np.uint64)
+    inside = np.empty((2, MOST_ON_A_SIDE), np.int64)
+    lists = np.empty((2, 3), np.int64)
+    weight = np.empty((m, m), np.float64)
+    movable, urgency = np.empty(n, np.int64), np.empty(n, np.float64)
+    shift, wanted_sum = np.empty((2, k), np.int64), np.empty((2, k), np.int64)
+    top, most_in_b, column = np.empty(k, np.int64), np.empty(k, np.int64), np.empty(k, np.int64)
+    next_leg, after = np.full(2, -1, np.int64), np.zeros(2, np.uint64)
+    rows, steps = 0, 0
     while steps < budget and rows < proofs.shape[0]:
-        # Which two bins, and which package must change its bin (-1: any may).
         steps += n * m // 8 + 100
-        state = drawn(state)
-        forced, goal, a, b = -1, -1, -1, -1
-        if then >= 0:
-            if not proved[then, then_goal] and place[then] != then_goal:
-                forced, goal = then, then_goal
-            then = -1
-        elif chance(state) < DIRECT:
-            state = drawn(state)
-            a, b = promising(allowed, proved, place, tries, weight, state)
-        if forced < 0 and a < 0:
-            forced, goal, state = wanted(allowed, proved, pair_tries, state)
-            if forced < 0 or pair_tries[forced, goal] >= most_tries:
-                return rows, min(steps, budget - 1), state
-            pair_tries[forced, goal] += 1
-            if pair_tries[forced, goal] % 2 == 0:
-                through, state = roomy(allowed, place, forced, goal, state)
-                if through >= 0:
-                    then, then_goal, goal = forced, goal, through
-        if forced >= 0:
-            a, b = place[forced], goal
-        tried = tries[min(a, b), max(a, b)]
-        if forced >= 0:
-            tried = pair_tries[forced, goal] // 2
+        a, b, package, goal, tried, state = chosen(
+            allowed, proved, place, tries, pair_tries, most_tries, weight, next_leg, state
+        )
+        if a < 0:
+            return rows, min(steps, budget - 1), state
         # The sums of bin b are to be made; let it be the smaller one.
-        by_size = 0.0
+        larger = 0.0
         for i in range(k):
-            by_size += np.log((sums[b, i] + 1.0) / (sums[a, i] + 1.0))
-        if by_size > 0:
+            larger += np.log((in_bin[b, i] + 1.0) / (in_bin[a, i] + 1.0))
+        if larger > 0:
             a, b = b, a
         # By how much the sums of b may change, and those of a with them.
         for i in range(k):
-            from_shift[i] = max(low[b, i] - sums[b, i], sums[a, i] - high[a, i])
-            to_shift[i] = min(high[b, i] - sums[b, i], sums[a, i] - low[a, i])
-            if forced >= 0:
-                change = amounts[forced, i] if goal == b else -amounts[forced, i]
-                from_shift[i] -= change
-                to_shift[i] -= change
-            top[i] = to_shift[i]
-        count = 0
-        for p in range(n):
-            if (place[p] == a or place[p] == b) and allowed[p, a] and allowed[p, b] and p != forced:
-                state = drawn(state)
-                urgency[count] = chance(state)
-                if not (proved[p, a] and proved[p, b]):
-                    urgency[count] -= WANTED_FIRST
-                movable[count] = p
-                count += 1
-                if place[p] == b:
-                    for i in range(k):
-                        top[i] += amounts[p, i]
-        hopeless = count == 0
-        for i in range(k):
-            hopeless |= top[i] < 0
-        if hopeless:
-            then = -1
-            if forced < 0:
-                tries[min(a, b), max(a, b)] += 1
-            continue
-        if k > 2 or tried % 2 == 1:
-            # What is much larger than a package can hardly help to make up for it.
-            state = drawn(state)
-            measure = size[movable[(state >> np.uint64(11)) % np.uint64(count)]]
-            if forced >= 0:
-                measure = size[forced]
-            for c in range(count):
-                urgency[c] += LARGER_LATER * max(0.0, size[movable[c]] - measure)
-        # The attribute that tells most leads.
-        lead, telling = 0, -1.0
-        for i in range(k):
-            inside = 0.0
-            for c in range(count):
-                inside += amounts[movable[c], i]
-            tells = min(inside, top[i] + 1.0) / (to_shift[i] - from_shift[i] + 1)
-            if tells > telling:
-                lead, telling = i, tells
-        for i in range(k):
-            column[i] = i
-        column[0], column[lead] = lead, 0
-        for i in range(k):
-            first_sums[0, i] = 0
-            other_sums[0, i] = 0
-            added[i] = top[column[i]]
-            bottom_sum[i] = from_shift[column[i]]
-            top_sum[i] = to_shift[column[i]]
-        for i in range(k):
-            top[i] = added[i]
-        first_sets[0] = none
-        other_sets[0] = none
-        # Both lists grow, as far as they may; what is then left stays where it is.
-        most = min(longest, shortest << (2 * min(tried, 8)))
-        first_length, other_length, firsts, others = 1, 1, 0, 0
-        first_in, first_out, first_now = none, none, none
-        other_in, other_out, other_now = none, none, none
-        whole = True
-        for c in np.argsort(urgency[:count]):
-            p = movable[c]
-            if 2 * min(first_length, other_length) > most:
-                whole = False
-                break
-            on_first = first_length <= other_length
-            if max(firsts, others) > MOST_ON_A_SIDE:
-                whole = False
-                break
+            shift[0, i] = max(low[b, i] - in_bin[b, i], in_bin[a, i] - high[a, i])
+            shift[1, i] = min(high[b, i] - in_bin[b, i], in_bin[a, i] - low[a, i])
+            if package >= 0:
+                change = amounts[package, i] if goal == b else -amounts[package, i]
+                shift[0, i] -= change
+                shift[1, i] -= change
+        by_size = k > 2 or tried % 2 == 1
+        count, state = between(
+            amounts,
+            allowed,
+            proved,
+            place,
+            size,
+            a,
+            b,
+            package,
+            by_size,
+            shift,
+            movable,
+            urgency,
+            most_in_b,
+            state,
+        )
+        found, whole, begun = 0, True, rows
+        if count > 0:
+            leading(amounts, movable, count, shift, most_in_b, column)
             for i in range(k):
-                added[i] = amounts[p, column[i]]
-                if place[p] == b:
-                    bottom_sum[i] += added[i]
-                    top_sum[i] += added[i]
-            if on_first:
-                bit = one << np.uint64(firsts)
-                first_length = joined(
-                    first_sums, first_sets, first_length, added, bit, top, spare_sums, spare_sets
-                )
-                first_sums, spare_sums = spare_sums, first_sums
-                first_sets, spare_sets = spare_sets, first_sets
-                in_first[firsts] = p
-                firsts += 1
-                steps += first_length
-                first_in |= none if proved[p, b] else bit
-                first_out |= none if proved[p, a] else bit
-                first_now |= bit if place[p] == b else none
-            else:
-                bit = one << np.uint64(others)
-                other_length = joined(
-                    other_sums, other_sets, other_length, added, bit, top, spare_sums, spare_sets
-                )
-                other_sums, spare_sums = spare_sums, other_sums
-                other_sets, spare_sets = spare_sets, other_sets
-                in_other[others] = p
-                others += 1
-                steps += other_length
-                other_in |= none if proved[p, b] else bit
-                other_out |= none if proved[p, a] else bit
-                other_now |= bit if place[p] == b else none
-        # Both lists from two ends: each pair whose sums are right is an allocation.
-        stop = steps + LOOKS_PER_SUM * (first_length + other_length)
-        begun, found = rows, 0
-        next_first, next_other = first_now, other_now
-        end = other_length - 1
-        for row in range(first_length):
-            while end >= 0 and first_sums[row, 0] + other_sums[end, 0] > top_sum[0]:
-                end -= 1
-            if end < 0 or steps > stop:
-                break
-            steps += 1
-            at = end
-            while at >= 0 and first_sums[row, 0] + other_sums[at, 0] >= bottom_sum[0]:
-                steps += 1
-                fits = True
-                for i in range(1, k):
-                    total = first_sums[row, i] + other_sums[at, i]
-                    if total < bottom_sum[i] or total > top_sum[i]:
-                        fits = False
-                        break
-                if fits:
-                    in_b, also_in_b = first_sets[row], other_sets[at]
-                    found += 1
-                    state = drawn(state)
-                    if (state >> np.uint64(11)) % np.uint64(found) == 0:
-                        next_first, next_other = in_b, also_in_b
-                    new = (in_b & first_in) | (~in_b & first_out)
-                    new |= (also_in_b & other_in) | (~also_in_b & other_out)
-                    if forced >= 0 and not proved[forced, goal]:
-                        new |= one
-                    if new != none and rows < proofs.shape[0]:
-                        first_in &= ~in_b
-                        first_out &= in_b
-                        other_in &= ~also_in_b
-                        other_out &= also_in_b
-                        for p in range(n):
-                            proofs[rows, p] = place[p]
-                        for c in range(firsts):
-                            to = b if (in_b >> np.uint64(c)) & one else a
-                            proofs[rows, in_first[c]] = to
-                            proved[in_first[c], to] = 1
-                        for c in range(others):
-                            to = b if (also_in_b >> np.uint64(c)) & one else a
-                            proofs[rows, in_other[c]] = to
-                            proved[in_other[c], to] = 1
-                        if forced >= 0:
-                            proofs[rows, forced] = goal
-                            proved[forced, goal] = 1
-                        rows += 1
-                at -= 1
-        if forced < 0:
-            pair = min(a, b), max(a, b)
+                top[i] = most_in_b[column[i]]
+                wanted_sum[0, i] = shift[0, column[i]]
+                wanted_sum[1, i] = shift[1, column[i]]
+            whole = listed(
+                amounts,
+                place,
+                b,
+                movable,
+                np.argsort(urgency[:count]),
+                column,
+                top,
+                wanted_sum,
+                min(longest, shortest << (2 * min(tried, 8))),
+                sums,
+                sets,
+                inside,
+                lists,
+            )
+            found, rows, looks, state = met(
+                sums,
+                sets,
+                lists,
+                inside,
+                wanted_sum,
+                a,
+                b,
+                package,
+                goal,
+                place,
+                proved,
+                proofs,
+                rows,
+                after,
+                state,
+            )
+            steps += looks + 2 * (lists[0, 1] + lists[1, 1])
+        if package < 0:
+            low_bin, high_bin = min(a, b), max(a, b)
             if rows > begun:
-                tries[pair] = max(0, tried - 1)
+                tries[low_bin, high_bin] = max(0, tried - 1)
             else:
-                tries[pair] += 3 if whole else 1
-        elif found == 0:
-            then = -1
+                tries[low_bin, high_bin] += 3 if whole else 1
+        if found == 0:
+            next_leg[0] = -1
             continue
-        else:
-            for i in range(k):
-                sums[place[forced], i] -= amounts[forced, i]
-                sums[goal, i] += amounts[forced, i]
-            place[forced] = goal
-        for c in range(firsts + others):
-            p = in_first[c] if c < firsts else in_other[c - firsts]
-            word = next_first >> np.uint64(c) if c < firsts else next_other >> np.uint64(c - firsts)
-            to = b if word & one else a
-            for i in range(k):
-                sums[place[p], i] -= amounts[p, i]
-                sums[to, i] += amounts[p, i]
-            place[p] = to
+        if package >= 0:
+            moved(amounts, in_bin, place, package, goal)
+        for side in range(2):
+            for c in range(lists[side, 2]):
+                to = b if (after[side] >> np.uint64(c)) & np.uint64(1) else a
+                moved(amounts, in_bin, place, inside[side, c], to)
     return rows, steps, state
