@@ -33,7 +33,7 @@ Turns: TypeAlias = tuple[tuple[int, int, float, float], ...]
 WALK = 30_000
 BUDGETS = (20_000, 400_000, 8_000_000, 60_000_000, 160_000_000)
 MOST_SETS = 20_000
-MOST_PAIRS_ASKED = 30_000
+MOST_PAIRS_ASKED = 1_500
 LONGEST_TAIL = 16
 STEPS_PER_SECOND = 100_000_000
 TRIES = 300_000
@@ -48,8 +48,8 @@ TURNS: Turns = (
 Proofs that are found soon spare much: what is proved need not be excluded.
 """
 TURNS_OF_MANY: Turns = (
-    (0, 2, 0.3, 0.6),
-    (2, 3, 0.7, 0.95),
+    (0, 2, 0.3, 0.85),
+    (2, 3, 1.0, 1.0),
 )
 """Where there are many pairs, few can be excluded, and most of the time is for proofs."""
 NEVER = 2**62

@@ -38,7 +38,7 @@ MOST_COMPLEX = 26.0
 TRIES_PER_PAIR = 16
 PROOFS_AT_ONCE = 256
 STEPS_AT_ONCE = 3_000_000
-SHORTEST_LIST = 4_096
+SHORTEST_LIST = 16_384
 LONGEST_LIST = 2**19
 
 
@@ -76,9 +76,11 @@ class Walk:
         way that has proved most in its time is taken, for a while.
         """
         ways: list[Way] = [self._one_by_one]
-        if not self.instance.counts_matter:
-            ways = [self._two_bins, self._several_bins, *ways, self._some_of_two_bins]
-            ways += [self._two_large_bins] if self.instance.packages <= MOST_IN_FULL else []
+        if not self.instance.counts_matter and self.instance.packages > MOST_IN_FULL:
+            ways = [self._some_of_two_bins]
+        elif not self.instance.counts_matter:
+            ways = [self._two_bins, self._several_bins, *ways]
+            ways += [self._some_of_two_bins, self._two_large_bins]
         promise = dict.fromkeys(ways, math.inf)
         while promise and not (possible == proved).all():
             way = max(promise, key=lambda way: promise[way])

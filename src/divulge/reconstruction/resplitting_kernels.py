@@ -21,7 +21,9 @@ DIRECT = 0.5
 WANTED_FIRST = 0.3
 LARGER_LATER = 0.3
 LOOKS_PER_SUM = 30
-AMBIGUOUS_LATER = 2
+AMBIGUOUS_LATER = 6
+NOT_AMBIGUOUS = 10.0
+"""How much more is wanted of a package that has one place proved only."""
 
 
 @kernel
@@ -85,10 +87,14 @@ def promising(
     n, m = allowed.shape
     weight[:] = 0.0
     for p in range(n):
+        places = 0
+        for b in range(m):
+            places += proved[p, b]
+        much = 1.0 if places > 1 else NOT_AMBIGUOUS
         for b in range(m):
             if allowed[p, b] and not proved[p, b]:
                 low, high = min(place[p], b), max(place[p], b)
-                weight[low, high] += 1.0
+                weight[low, high] += much
     total = 0.0
     for a in range(m):
         for b in range(a + 1, m):
