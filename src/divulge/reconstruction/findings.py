@@ -203,7 +203,7 @@ class Reconstruction:
             "right": counted,
             "right_share": counted / max(1, total),
             "uniform": float(phase.chance[mask].sum()),
-            "right_before": float(prior.chance[mask].sum()),
+            "right_before": float(prior.counted[mask].sum()),
             "subjects": self.transactions.subjects,
             "closed": sum(s.status == "closed" for s in self.solved),
             "instances": len(self.solved),
@@ -233,7 +233,7 @@ class Reconstruction:
             subjects=self.transactions.subjects,
             claim="exact" if exact else "bound",
             certain=PriorPosterior(0, identified),
-            right=PriorPosterior(float(prior.chance[mask].sum()), counted),
+            right=PriorPosterior(float(prior.counted[mask].sum()), counted),
             sentences=tuple(said),
             figures={
                 "places_certain": values["certain"],
