@@ -20,7 +20,7 @@ from divulge.reconstruction import charts, paper_tables
 from divulge.reconstruction.amounts import Bools
 from divulge.reconstruction.audit import Solved
 from divulge.reconstruction.coverage import InputReport
-from divulge.reconstruction.details import details_of, plain_of, rows_by_phase
+from divulge.reconstruction.details import details_of, plain_of, rows_by_phase, times_of
 from divulge.reconstruction.level import Level
 from divulge.reconstruction.paper_tables import ClassRow, PhaseRow, Target
 from divulge.reconstruction.phases import Phase
@@ -281,7 +281,8 @@ class Reconstruction:
         phases = [one.to_dict() for one in self.assessments]
         for one in phases:
             one.pop("details")
-        return {**told, **told.pop("details"), "assessments": phases}
+        own = {**told.pop("details"), "seconds": times_of(self)}
+        return {**told, **own, "assessments": phases}
 
     def __str__(self) -> str:
         return "\n".join(self.explain())
