@@ -18,12 +18,12 @@ from divulge.data import Dataset
 from divulge.qif import PriorPosterior
 from divulge.reconstruction import charts, paper_tables
 from divulge.reconstruction.amounts import Bools
-from divulge.reconstruction.audit import Solved
 from divulge.reconstruction.coverage import InputReport
 from divulge.reconstruction.details import details_of, plain_of, rows_by_phase, times_of
 from divulge.reconstruction.level import Level
 from divulge.reconstruction.paper_tables import ClassRow, PhaseRow, Target
 from divulge.reconstruction.phases import Phase
+from divulge.reconstruction.run import Solved
 
 if TYPE_CHECKING:
     from divulge.reconstruction.remedies import Remedies

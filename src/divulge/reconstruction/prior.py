@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from divulge.data import Dataset
 from divulge.data.dictionary import problems_with_names
-from divulge.reconstruction.totals import Generalised
+from divulge.reconstruction.generalised import Generalised
 from divulge.work import Problem, Problems
 
 Floats = npt.NDArray[np.float64]
