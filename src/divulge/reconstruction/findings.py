@@ -192,7 +192,9 @@ class Reconstruction:
         total = int(mask.sum())
         prior = self.phases[0]
         identified = int(phase.identified[mask].sum())
-        exact = all(s.status == "closed" for s in self.solved) and bool(self.used.all())
+        closed = all(s.status == "closed" for s in self.solved)
+        # By a rule that is in doubt, what is certain is a bound, and so are the chances.
+        exact = closed and bool(self.used.all()) and all(level.known for level in self.levels)
         counted = float(phase.counted[mask].sum())
         values = {
             "total": total,
