@@ -146,7 +146,10 @@ def test_the_demonstration_runs_the_bundled_release_and_says_where_the_report_is
     described = (tmp_path / "demo" / "release.toml").read_text()
     assert len(told["assessments"]) == described.count("[[adversary]]")
     again = divulge("check", tmp_path / "demo" / "release.toml", "--json")
-    assert json.loads(again.stdout)["assessments"] == told["assessments"]
+    repeated = json.loads(again.stdout)["assessments"]
+    for assessment in (*repeated, *told["assessments"]):
+        assessment.pop("details", None)  # how far each phase comes depends on the time it has
+    assert repeated == told["assessments"]
 
 
 def test_a_check_killed_at_any_moment_leaves_no_half_file(tmp_path: Path) -> None:

@@ -129,3 +129,15 @@ def test_names_are_told_only_to_who_asks_for_them() -> None:
     assert all(name.startswith("company 0") for name in told["identities"].values())
     wrong = CliRunner().invoke(app, [*asked, "--names", "compani"])
     assert 'Did you mean "company"' in str(wrong.exception)
+
+
+def test_a_record_that_only_totals_have_may_hide_one_that_they_lack() -> None:
+    """Of 9, left out, nothing shows: 20 is another record, and reads as 9 and one of 11."""
+    records = dataset("records", product=["1", "1"], value=[5.0, 9.0])
+    table = dataset("t", product=["1", "1"], city=["a", "b"], value=[5, 20])
+    totals = [Totals(table, {"product": "product"}, "city", ["value"])]
+    found = audited(records, totals)
+    assert found.solved[0].premise == "extra"
+    assert not found.phases[-1].certain.any()
+    told = audited(records, totals, premise="extra")
+    assert told.phases[-1].certain.tolist() == [True, True]

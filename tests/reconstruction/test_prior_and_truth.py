@@ -95,6 +95,9 @@ def test_a_release_weighs_sectors_as_python_does(tmp_path: Path) -> None:
     assert plain.risk().tolist() == pytest.approx([0.5, 0.5, 0.5])
     assert weighed.risk().tolist() == pytest.approx([0.5, 1 / 1.1, 1 / 1.1])
     assert "sectors" not in weighed.knows
+    # Before any totals, the car maker is the best guess for car parts: 1 of 1.2.
+    assert plain.right.prior == pytest.approx(3 / 3)
+    assert weighed.right.prior == pytest.approx(1 / 3 + 2 / 1.2)
 
 
 def test_the_truth_helps_to_prove_and_is_never_shown(tmp_path: Path) -> None:

@@ -54,6 +54,7 @@ def test_a_rule_that_few_totals_bear_out_is_not_relied_on() -> None:
     beyond_doubt = audited(records, totals, premise="complete", rule_is_known=True)
     assert beyond_doubt.phases[-1].certain.all()
     assert "too few" not in str(beyond_doubt)
+    assert (doubtful.assessment.claim, beyond_doubt.assessment.claim) == ("bound", "exact")
 
 
 def test_amounts_of_whole_steps_leave_no_rule_to_doubt() -> None:

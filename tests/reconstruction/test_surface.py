@@ -10,6 +10,12 @@ from typer.testing import CliRunner
 
 from divulge import InvalidInput, Release
 from divulge.cli.main import app
+from divulge.reconstruction.settings import (
+    PriorSettings,
+    ReconstructionSettings,
+    TotalsSettings,
+    TruthSettings,
+)
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "reconstruction"
 
@@ -64,3 +70,10 @@ def test_the_command_line_shows_phases_and_one_target_without_names(tmp_path: Pa
         app, ["reconstruct", str(EXAMPLE / "release.toml"), "--adversary", "reader"]
     )
     assert "reader of the totals" in str(missing.exception)
+
+
+def test_every_setting_of_the_attack_is_in_the_documents() -> None:
+    page = (EXAMPLE.parents[1] / "docs" / "reconstruction.md").read_text()
+    for settings in (ReconstructionSettings, TotalsSettings, PriorSettings, TruthSettings):
+        for name in settings.model_fields:
+            assert f"`{name}`" in page, f"docs/reconstruction.md does not speak of {name}"

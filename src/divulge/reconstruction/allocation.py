@@ -7,16 +7,15 @@ al. 2022). An allocation gives every package one bin so that all totals come out
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from divulge.assessment import Assessment, Chart, Sentence
 from divulge.assessment.assessment import Finding
-from divulge.qif import PriorPosterior
+from divulge.reconstruction.allocated import Allocation
 from divulge.reconstruction.amounts import Amount, Ints, NotAnAmount, decimal_of, in_units
+from divulge.reconstruction.diagnosis import TIGHTEST_FIRST
 from divulge.reconstruction.imperfect import (
     PREMISES,
     Outcome,
@@ -25,7 +24,7 @@ from divulge.reconstruction.imperfect import (
     settle,
 )
 from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.ladder import Shares, Solution, Status, solve
+from divulge.reconstruction.ladder import Shares, Solution, solve
 from divulge.reconstruction.rounding import (
     RULES,
     Reading,
@@ -37,145 +36,7 @@ from divulge.reconstruction.rounding import (
 from divulge.work import Problems
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-CATALOGUE = "divulge.reconstruction"
-DIAGNOSED: tuple[Rule, ...] = (
-    "exact",
-    "round_then_sum",
-    "round_then_sum_half_even",
-    "round_then_sum_down",
-    "sum_then_round",
-    "sum_then_round_half_even",
-    "sum_then_round_down",
-    "unknown_clt",
-    "unknown_hard",
-)
-"""The rules from the tightest on, in the order in which a diagnosis tries them."""
-
-
-@dataclass(frozen=True, eq=False)
-class Allocation:
-    """What is known of every package: the bins it can be in, and what proves it.
-
-    `possible` are the bins not excluded, `proved` those that some allocation has; `finding` says
-    certain (one bin is left, by whatever rule the totals were rounded), ambiguous (two are
-    proved) or open. `marginals` are the shares of allocations with each bin, None where they were
-    not counted. `rests_on_rule` are packages with one bin left only if the rounding rule is right.
-    """
-
-    status: Status
-    count: int | None
-    possible: Mapping[Hashable, set[Hashable]]
-    proved: Mapping[Hashable, set[Hashable]]
-    finding: Mapping[Hashable, Finding]
-    marginals: Mapping[Hashable, Mapping[Hashable, float] | None]
-    counts: Mapping[Hashable, Mapping[Hashable, int]]
-    rounding: str
-    premise: Premise
-    complexity: float
-    seconds: float
-    certificates: Sequence[Mapping[Hashable, Hashable | None]]
-    rests_on_rule: frozenset[Hashable] = frozenset()
-    excluded: Mapping[Hashable, float | None] = field(default_factory=dict)
-    violated: Sequence[tuple[Hashable, int]] = ()
-    _drawn: Any = field(default=(), repr=False)
-    _instance: Instance | None = field(default=None, repr=False)
-    _outcome: Outcome | None = field(default=None, repr=False)
-
-    def verify(self) -> bool:
-        """Check every certificate by plain addition: each gives every package one bin that fits."""
-        assert self._outcome is not None  # noqa: S101  # allocate has set it
-        return self._outcome.verify()
-
-    def assessment(self, name: str = "packages") -> Assessment:
-        """The same as an assessment: one bin of m before, what is left of them after."""
-        bins = len(self._drawn[1])
-        total = len(self.possible)
-        certain = sum(finding == "certain" for finding in self.finding.values())
-        best = np.array([_best(self, package) for package in self.possible])
-        values = {
-            "total": total,
-            "certain": certain,
-            "certain_share": certain / total,
-            "bins": bins,
-            "right": float(best.sum()),
-            "right_share": float(best.mean()),
-        }
-        counted = self.count is not None
-        said = Sentence(CATALOGUE, "allocated", values)
-        guessed = Sentence(CATALOGUE, "guessed.counted" if counted else "guessed.uniform", values)
-        return Assessment.from_counts(
-            attack="reconstruction",
-            model="allocation",
-            dataset=name,
-            knows=("totals",),
-            seeks=("bin",),
-            secrets=total,
-            subjects="packages",
-            claim="exact" if counted else "bound",
-            certain=PriorPosterior(total if bins == 1 else 0, certain),
-            right=PriorPosterior(total / bins, float(best.sum())),
-            sentences=(said, guessed),
-            figures={"allocations": self.count} if self.count is not None else {},
-            _chart=self.chart,
-            _risk=lambda: best,
-        )
-
-    def chart(self) -> Chart:
-        """Packages laid corner to corner in the planes of their bins (Favato et al., Fig. 3)."""
-        from divulge.reconstruction.charts import packed
-
-        return packed(self.certificates[0] if self.certificates else {}, *self._drawn)
-
-    def explain(self) -> list[str]:
-        """What was found, in sentences."""
-        values = {
-            "packages": len(self.possible),
-            "bins": len(self._drawn[1]),
-            "count": self.count if self.count is not None else 0,
-            "certain": sum(f == "certain" for f in self.finding.values()),
-            "ambiguous": sum(f == "ambiguous" for f in self.finding.values()),
-            "open": sum(f == "open" for f in self.finding.values()),
-            "total": len(self.possible),
-            "places": len(self.violated),
-        }
-        if self.status == "infeasible":
-            return [Sentence(CATALOGUE, "infeasible", values).render()]
-        counted = "allocations" if self.count is not None else "uncounted.text"
-        keys = [counted, "certain", *(["open"] if values["open"] else [])]
-        said = [Sentence(CATALOGUE, key, values).render() for key in keys]
-        if self.rests_on_rule:
-            number = {"packages": len(self.rests_on_rule)}
-            said.append(Sentence(CATALOGUE, "rests_on_rule", number).render())
-        return said
-
-    def to_dict(self) -> dict[str, Any]:
-        """Figures and findings as plain values, for JSON; packages by their order."""
-        findings = list(self.finding.values())
-        return {
-            "status": self.status,
-            "count": self.count,
-            "rounding": self.rounding,
-            "premise": self.premise,
-            "complexity": self.complexity,
-            "packages": len(findings),
-            "certain": findings.count("certain"),
-            "ambiguous": findings.count("ambiguous"),
-            "open": findings.count("open"),
-            "possible_bins": [len(bins) for bins in self.possible.values()],
-            "sentences": self.explain(),
-        }
-
-    def __str__(self) -> str:
-        return "\n".join(self.explain())
-
-
-def _best(found: Allocation, package: Hashable) -> float:
-    shares = found.marginals[package]
-    if shares is not None:
-        return max(shares.values(), default=0.0)
-    return 1 / max(1, len(found.possible[package]))
+    pass
 
 
 def allocate(
@@ -402,7 +263,7 @@ def _positive(given: Amount, place: str, problems: Problems) -> Decimal:
 
 def _diagnosed(asked: _Asked, prior: Any, truth: Any, seconds: float) -> Allocation:
     """The tightest rule by which an allocation exists; it was guessed, so it is not known."""
-    for rule in DIAGNOSED:
+    for rule in TIGHTEST_FIRST:
         instance = asked.instance(rule)
         outcome = settle(instance, "complete", seconds, asked.prior(prior), asked.truth(truth))
         if outcome.solution.status != "infeasible":

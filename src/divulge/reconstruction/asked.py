@@ -161,6 +161,7 @@ class Asked:
 
         units = tuple(self.units[name] for name in names)
         level = Level(found, rule, known, names, units, amounts, [], slack, by_any_rule)
+        level.premise = self.premise
         if table.rounding == "diagnose":
             level.rule = diagnosed(level, read)
         level.readings = read(level.rule)

@@ -70,17 +70,20 @@ def details_of(
 def plain_of(
     found: Reconstruction, remedies: Remedies | None = None, target: int | None = None
 ) -> dict[str, Any]:
-    """The same as plain values, for JSON."""
+    """The same as plain values, for JSON, without times: the result of a release stays the same."""
     told: dict[str, Any] = {
         "input": vars(found.found_in_data),
         "rounding": {x.matched.totals.dataset.name: x.rule for x in found.levels},
         "phases": [vars(row) for row in found.table_6b],
         "instances": {
-            status: {"count": count, "complexity": complexity, "seconds": seconds}
-            for status, (count, complexity, seconds) in found.table_5.items()
+            status: {"count": count, "complexity": complexity}
+            for status, (count, complexity, _) in found.table_5.items()
         },
         "by_complexity": [
-            {**vars(row), "up_to": row.up_to if np.isfinite(row.up_to) else None}
+            {
+                **{name: value for name, value in vars(row).items() if name != "seconds"},
+                "up_to": row.up_to if np.isfinite(row.up_to) else None,
+            }
             for row in found.by_complexity
         ],
         "places": [
@@ -95,6 +98,14 @@ def plain_of(
     if target is not None:
         told["target"] = [vars(row) for row in found.table_4(target)]
     return told if remedies is None else {**told, "what_would_help": remedies.to_dict()}
+
+
+def times_of(found: Reconstruction) -> dict[str, Any]:
+    """The mean seconds of an instance, by how it ended and by class of complexity (Fig. 5)."""
+    return {
+        "by_status": {status: seconds for status, (_, _, seconds) in found.table_5.items()},
+        "by_complexity": [row.seconds for row in found.by_complexity],
+    }
 
 
 def rows_by_phase(found: Reconstruction) -> Sequence[tuple[str, ...]]:

@@ -24,6 +24,7 @@ TIGHTEST_FIRST: tuple[Rule, ...] = (
     "unknown_clt",
     "unknown_hard",
 )
+"""The rules from the tightest on, in the order in which a diagnosis tries them."""
 
 
 def everywhere(group: Group) -> Bools:

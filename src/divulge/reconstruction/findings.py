@@ -18,12 +18,12 @@ from divulge.data import Dataset
 from divulge.qif import PriorPosterior
 from divulge.reconstruction import charts, paper_tables
 from divulge.reconstruction.amounts import Bools
-from divulge.reconstruction.audit import Solved
 from divulge.reconstruction.coverage import InputReport
-from divulge.reconstruction.details import details_of, plain_of, rows_by_phase
+from divulge.reconstruction.details import details_of, plain_of, rows_by_phase, times_of
 from divulge.reconstruction.level import Level
 from divulge.reconstruction.paper_tables import ClassRow, PhaseRow, Target
 from divulge.reconstruction.phases import Phase
+from divulge.reconstruction.run import Solved
 
 if TYPE_CHECKING:
     from divulge.reconstruction.remedies import Remedies
@@ -192,7 +192,9 @@ class Reconstruction:
         total = int(mask.sum())
         prior = self.phases[0]
         identified = int(phase.identified[mask].sum())
-        exact = all(s.status == "closed" for s in self.solved) and bool(self.used.all())
+        closed = all(s.status == "closed" for s in self.solved)
+        # By a rule that is in doubt, what is certain is a bound, and so are the chances.
+        exact = closed and bool(self.used.all()) and all(level.known for level in self.levels)
         counted = float(phase.counted[mask].sum())
         values = {
             "total": total,
@@ -203,7 +205,7 @@ class Reconstruction:
             "right": counted,
             "right_share": counted / max(1, total),
             "uniform": float(phase.chance[mask].sum()),
-            "right_before": float(prior.chance[mask].sum()),
+            "right_before": float(prior.counted[mask].sum()),
             "subjects": self.transactions.subjects,
             "closed": sum(s.status == "closed" for s in self.solved),
             "instances": len(self.solved),
@@ -233,7 +235,7 @@ class Reconstruction:
             subjects=self.transactions.subjects,
             claim="exact" if exact else "bound",
             certain=PriorPosterior(0, identified),
-            right=PriorPosterior(float(prior.chance[mask].sum()), counted),
+            right=PriorPosterior(float(prior.counted[mask].sum()), counted),
             sentences=tuple(said),
             figures={
                 "places_certain": values["certain"],
@@ -281,7 +283,8 @@ class Reconstruction:
         phases = [one.to_dict() for one in self.assessments]
         for one in phases:
             one.pop("details")
-        return {**told, **told.pop("details"), "assessments": phases}
+        own = {**told.pop("details"), "seconds": times_of(self)}
+        return {**told, **own, "assessments": phases}
 
     def __str__(self) -> str:
         return "\n".join(self.explain())

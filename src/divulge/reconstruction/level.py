@@ -33,6 +33,7 @@ class Level:
     by_any_rule: Callable[[], list[Reading]]
     possible: list[Bools] = field(default_factory=list)
     results: list[Result | None] = field(default_factory=list)
+    premise: Premise = "any"
     doubted: bool = False
     untested: bool = False
     contradicted: set[int] = field(default_factory=set)
@@ -99,6 +100,14 @@ class Level:
         """Whether an instance contradicts its totals: nothing is concluded from it."""
         result = self.results[number]
         return result is not None and result.status == "infeasible"
+
+    def is_shaky(self, number: int) -> bool:
+        """Whether a record may be missing from the totals of an instance, whatever its size.
+
+        A record that only the totals have can hide one that they lack.
+        """
+        result = self.results[number]
+        return self.premise == "any" and result is not None and result.premise == "extra"
 
     def discardable(self, number: int) -> Bools | None:
         """Records of an instance that may have been left out of its totals, if any were."""

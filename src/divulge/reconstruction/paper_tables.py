@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from divulge.reconstruction.audit import Solved
 from divulge.reconstruction.phases import Phase
+from divulge.reconstruction.run import Solved
 from divulge.work import DivulgeError
 
 CLASSES = ((0.0, 0.0), (0.0, 20.0), (20.0, 40.0), (40.0, 80.0), (80.0, 200.0), (200.0, np.inf))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.level import Level
+from divulge.reconstruction.prior import Floats
 from divulge.reconstruction.workers import Result
 
 
@@ -26,8 +26,8 @@ class Phase:
     place: Ints
     certain: Bools
     identified: Bools
-    chance: npt.NDArray[np.float64]
-    counted: npt.NDArray[np.float64]
+    chance: Floats
+    counted: Floats
 
     def confirmed_by(self, other: Phase) -> Phase:
         """The same, with as certain only what another reading of the totals finds certain too."""
@@ -49,7 +49,14 @@ def before_any_phase(fine: Level, rows: int, listed: Listed) -> Phase:
     chance = np.full(rows, 1 / listed.in_all)
     left = np.full(rows, len(fine.matched.names), np.int64)
     nowhere = np.full(rows, -1, np.int64)
-    return Phase("prior", left, nowhere, nobody, nobody.copy(), chance, chance.copy())
+    return Phase("prior", left, nowhere, nobody, nobody.copy(), chance, _blind(fine, chance))
+
+
+def _blind(fine: Level, chance: Floats) -> Floats:
+    """The best guess without any totals: by the sectors, where they are taken into account."""
+    if fine.weights is None:
+        return chance.copy()
+    return fine.weights.everywhere[fine.weights.value_of_record]
 
 
 def phase_of(name: str, fine: Level, sound: Bools, listed: Listed) -> Phase:
@@ -66,7 +73,7 @@ def phase_of(name: str, fine: Level, sound: Bools, listed: Listed) -> Phase:
     place = np.full(rows, -1, np.int64)
     certain, identified = np.zeros(rows, bool), np.zeros(rows, bool)
     chance = np.full(rows, 1 / listed.in_all)
-    counted = chance.copy()
+    counted = _blind(fine, chance)
     for n, group in enumerate(fine.matched.groups):
         if fine.is_unsound(n):
             continue
@@ -74,7 +81,7 @@ def phase_of(name: str, fine: Level, sound: Bools, listed: Listed) -> Phase:
         parties = listed.at_place[fine.matched.place[group.rows]]
         somewhere = np.zeros(len(group.records), bool) if free is None else free
         sure = np.ones(len(group.records), bool) if result is None else result.sure
-        sure = sure & (fine.rule != "unknown_clt") & sound[group.records]
+        sure = sure & (fine.rule != "unknown_clt") & sound[group.records] & (not fine.is_shaky(n))
         places = possible.sum(axis=1)
         # A place without a listed party has one that is not listed.
         people = np.where(somewhere, listed.in_all, possible @ np.maximum(parties, 1))
@@ -87,6 +94,12 @@ def phase_of(name: str, fine: Level, sound: Bools, listed: Listed) -> Phase:
         guess = 1 / np.maximum(people, 1)
         chance[group.records] = guess
         party = fine.party(group, parties)
+        weights = fine.prior(group)
+        if weights is not None:
+            # Where allocations are not counted, places left are as likely as their parties.
+            there = np.where(possible, weights, 0.0)
+            there /= np.maximum(there.sum(axis=1, keepdims=True), 1e-300)
+            guess = np.where(somewhere, counted[group.records], (there * party).max(axis=1))
         counted[group.records] = _best_guess(result, possible, party, guess)
     return Phase(name, left, place, certain, identified, chance, counted)
 
@@ -94,13 +107,13 @@ def phase_of(name: str, fine: Level, sound: Bools, listed: Listed) -> Phase:
 def _best_guess(
     result: Result | None,
     possible: Bools,
-    party: npt.NDArray[np.float64],
-    uniform: npt.NDArray[np.float64],
-) -> npt.NDArray[np.float64]:
+    party: Floats,
+    uniform: Floats,
+) -> Floats:
     """The best chance to name a party by counting allocations; by places left where not counted."""
     if result is None or result.shares is None:
         return uniform
     shares = np.where(possible, result.shares, 0.0)
     total = shares.sum(axis=1) + result.discarded
-    best: npt.NDArray[np.float64] = (shares * party).max(axis=1, initial=0.0)
+    best: Floats = (shares * party).max(axis=1, initial=0.0)
     return np.where(total > 0, best / np.maximum(total, 1e-300), uniform)

@@ -13,6 +13,7 @@ from divulge.data import Dataset, read
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.reconstruction.audit import reconstruct
 from divulge.reconstruction.findings import Reconstruction
+from divulge.reconstruction.generalised import Generalised
 from divulge.reconstruction.prior import Prior
 from divulge.reconstruction.remedies import REMEDIES, Remedies, what_would_help
 from divulge.reconstruction.rounding import RULES
@@ -22,7 +23,7 @@ from divulge.reconstruction.settings import (
     TotalsSettings,
     TruthSettings,
 )
-from divulge.reconstruction.totals import Generalised, Totals
+from divulge.reconstruction.totals import Totals
 from divulge.reconstruction.truth import true_places
 from divulge.work import Problem
 

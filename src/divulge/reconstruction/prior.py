@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from divulge.data import Dataset
 from divulge.data.dictionary import problems_with_names
-from divulge.reconstruction.totals import Generalised
+from divulge.reconstruction.generalised import Generalised
 from divulge.work import Problem, Problems
 
 Floats = npt.NDArray[np.float64]
@@ -132,10 +132,14 @@ def kinds_of(of: Generalised, records: Dataset) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class PlaceWeights:
-    """Per place and value of the records' attribute: all its parties, and the likeliest one."""
+    """Per place and value of the records' attribute: all its parties, and the likeliest one.
+
+    `everywhere` is the same for all parties wherever they are: the chance of the likeliest one.
+    """
 
     together: Floats
     likeliest: Floats
+    everywhere: Floats
     value_of_record: npt.NDArray[np.int64]
 
 
@@ -157,6 +161,9 @@ def weigh_places(
     of_party = np.append(numbers, len(names))[places.codes].astype(np.int64)
     counts = np.zeros((len(names) + 1, len(sector_names) + 1))
     np.add.at(counts, (of_party, sectors.codes.astype(np.int64)), 1)
+    everybody = counts.sum(axis=0)
+    best = np.where(everybody[:, None] > 0, weight, 0.0).max(axis=0)
+    everywhere = best / np.maximum(everybody @ weight, 1e-300)
     counts = counts[:-1]
     together = counts @ weight
     likeliest = np.zeros_like(together)
@@ -165,4 +172,4 @@ def weigh_places(
         likeliest[present] = np.maximum(likeliest[present], weight[s])
     nobody = counts.sum(axis=1) == 0
     together[nobody] = likeliest[nobody] = prior.otherwise
-    return PlaceWeights(together, likeliest, own.codes.astype(np.int64))
+    return PlaceWeights(together, likeliest, everywhere, own.codes.astype(np.int64))

@@ -9,8 +9,9 @@ import numpy as np
 
 from divulge.data import Dataset
 from divulge.reconstruction.amounts import Ints
+from divulge.reconstruction.generalised import Generalised
 from divulge.reconstruction.level import Level
-from divulge.reconstruction.totals import Generalised, Matched
+from divulge.reconstruction.totals import Matched
 
 
 def suppressed_codes(tables: Sequence[Matched], records: Dataset) -> int:

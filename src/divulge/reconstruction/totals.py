@@ -7,7 +7,7 @@ what the attributes are about: names, units and generalisations are told.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
@@ -17,45 +17,8 @@ import numpy as np
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.reconstruction.amounts import Ints, NotAnAmount, column_in_units, decimal_of
-from divulge.work import Problem, Problems
-
-
-@dataclass(frozen=True)
-class Generalised:
-    """An attribute of the records as a table of totals has it: its first characters, or a level.
-
-    >>> Generalised("product", prefix=4).of("52083900")
-    '5208'
-    """
-
-    attribute: str
-    prefix: int | None = None
-    level: int | None = None
-
-    def of(self, value: Any, hierarchy: Any = None) -> str:
-        """What a value of the records is called in the totals."""
-        if self.level is not None:
-            return str(hierarchy.at(value, self.level))
-        text = str(value)
-        return text if self.prefix is None else text[: self.prefix]
-
-    def problems(self, records: Dataset) -> Iterator[Problem]:
-        """An attribute that does not exist, or that has no such level."""
-        of = f'dataset "{records.name}"'
-        yield from problems_with_names("", [self.attribute], records.names, of)
-        if self.level is not None and self.attribute in records.names:
-            hierarchy = records.dictionary[self.attribute].hierarchy
-            if hierarchy is None or not 0 < self.level <= hierarchy.height:
-                message = f'"{self.attribute}" has no level {self.level} of a hierarchy.'
-                yield Problem("level", message)
-
-    def at_least_as_fine_as(self, other: Generalised) -> bool:
-        """Whether every value of this one has one value of the other."""
-        if self.attribute != other.attribute or self.level != other.level:
-            return False
-        if other.prefix is None:
-            return self.prefix is None
-        return self.prefix is None or self.prefix >= other.prefix
+from divulge.reconstruction.generalised import Generalised
+from divulge.work import Problems
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
 from divulge.data import Dataset
-from divulge.data.column import encode, from_codes
+from divulge.reconstruction.generalised import Generalised
 from divulge.reconstruction.prior import kinds_of
-from divulge.reconstruction.totals import Generalised, Totals
-
-NOISE = "noise of weaker totals"
+from divulge.reconstruction.regrouping import (
+    column_of,
+    numbers,
+    regrouped,
+    texts_of,
+    with_noise,
+)
+from divulge.reconstruction.totals import Totals
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +76,7 @@ def rounded_at_random(published: Published) -> Iterator[Weaker]:
 
 def _to_multiples(published: Published, at_random: bool) -> Iterator[Weaker]:
     largest = max(
-        float(_numbers(table, column).max())
+        float(numbers(table, column).max())
         for table in published.totals
         for column in table.summed.values()
     )
@@ -83,18 +87,18 @@ def _to_multiples(published: Published, at_random: bool) -> Iterator[Weaker]:
             base = times * Decimal(table.step)
             columns = dict(table.dataset.columns)
             for column in table.summed.values():
-                before = _numbers(table, column)
+                before = numbers(table, column)
                 share = before / float(base)
                 up = published.random.random(len(before)) < share % 1 if at_random else 0.5
                 after = np.floor(share + up) * float(base)
                 # A total that is off by itself or more is worth nothing, and not less.
                 wrong = np.abs(after - before) / np.maximum(before, float(table.step))
                 changes.append(np.minimum(wrong, 1.0))
-                columns[column] = _column(after)
+                columns[column] = column_of(after)
             bases.append(base)
             more = base if at_random else base / 2
             noises = [float(noise + more) for noise in table.noises()]
-            tables.append(_with_noise(table, replace(table.dataset, columns=columns), noises))
+            tables.append(with_noise(table, replace(table.dataset, columns=columns), noises))
         cost = float(np.concatenate(changes).mean())
         yield Weaker(_said(bases), tables, published.parties, cost)
         if times * min(float(table.step) for table in published.totals) > largest:
@@ -143,13 +147,13 @@ def _with_places(
     tables = []
     for table in published.totals:
         here = {column: new for column, new in renamed.items() if column in table.places}
-        tables.append(_regrouped(table, here) if here else table)
+        tables.append(regrouped(table, here) if here else table)
     columns = dict(published.parties.columns)
     for column, new in renamed.items():
         if column in columns:
             own = columns[column]
             texts = [new.get(str(v), str(v)) for v in own.values.to_pylist()]
-            columns[column] = _texts(texts, own.codes)
+            columns[column] = texts_of(texts, own.codes)
     listed = replace(published.parties, columns=columns)
     before = sum(table.dataset.rows for table in published.totals)
     cost = 1 - sum(table.dataset.rows for table in tables) / before
@@ -213,7 +217,7 @@ def _with_key(table: Totals, records: Dataset, attribute: str, to: Generalised |
     own = table.key[column]
     if to is None:
         by = {name: of for name, of in table.by.items() if name != column}
-        return replace(_regrouped(replace(table, by=by), {}), by=by)
+        return replace(regrouped(replace(table, by=by), {}), by=by)
     if to.prefix is not None and own.prefix is not None and own.prefix <= to.prefix:
         return table
     if to.level is not None and (own.level or 0) >= to.level:
@@ -222,7 +226,7 @@ def _with_key(table: Totals, records: Dataset, attribute: str, to: Generalised |
     if to.level is not None:
         # What the records become says what the totals' own values become.
         new |= dict(zip(kinds_of(own, records), kinds_of(to, records), strict=True))
-    return replace(_regrouped(table, {column: new}), by={**table.by, column: to})
+    return replace(regrouped(table, {column: new}), by={**table.by, column: to})
 
 
 def _keys(tables: Sequence[Totals]) -> str:
@@ -274,64 +278,3 @@ def with_a_table_less(published: Published) -> Iterator[Weaker]:
                 }
                 holds = Counter(above for above, _ in pairs)
         yield Weaker(table.dataset.name, others, published.parties, cost, holds)
-
-
-def _regrouped(table: Totals, renamed: Mapping[str, Mapping[str, str]]) -> Totals:
-    """A table with values of some columns renamed, and rows that are now of one key added up."""
-    import pyarrow as pa
-
-    rows = table.dataset.to_arrow()
-    if NOISE in rows.column_names:
-        rows = rows.drop_columns([NOISE])
-    for column, new in renamed.items():
-        texts = pa.array([new.get(str(v), str(v)) for v in rows[column].to_pylist()])
-        rows = rows.set_column(rows.column_names.index(column), column, texts)
-    own = _wrong_by(table)
-    rows = rows.append_column(NOISE, pa.array([float(noise + own) for noise in table.noises()]))
-    keys = list(dict.fromkeys([*table.by, *table.places]))
-    sums = [*table.summed.values(), NOISE]
-    grouped = rows.select([*keys, *sums]).group_by(keys, use_threads=False)
-    added = grouped.aggregate([(name, "sum") for name in sums])
-    added = added.select([*keys, *(f"{name}_sum" for name in sums)])
-    data = Dataset.from_arrow(
-        added.rename_columns([*keys, *sums]),
-        name=table.dataset.name,
-        subjects=table.dataset.subjects,
-    )
-    # The rule of the table, or its tolerance, still explains what is wrong with one of the totals.
-    noises = added[f"{NOISE}_sum"].to_numpy() - float(own)
-    return _with_noise(table, data, noises)
-
-
-def _with_noise(table: Totals, data: Dataset, noises: Any) -> Totals:
-    columns = {**data.columns, NOISE: _column(np.round(noises, 9))}
-    return replace(table, dataset=replace(data, columns=columns).describe({}), noise=NOISE)
-
-
-def _wrong_by(table: Totals) -> Decimal:
-    """By how much one total differs from its sum; what grows with packages adds up by itself."""
-    if table.tolerance is not None:
-        return Decimal(table.tolerance)
-    if not table.rounding.startswith("sum_then_round"):
-        return Decimal(0)
-    return Decimal(table.step) / (1 if table.rounding.endswith("down") else 2)
-
-
-def _numbers(table: Totals, column: str) -> Any:
-    own = table.dataset.columns[column]
-    return own.values.to_numpy(zero_copy_only=False).astype(float)[own.codes]
-
-
-def _column(values: Any) -> Any:
-    import pyarrow as pa
-
-    return encode(pa.array(values))
-
-
-def _texts(texts: list[str], codes: Any) -> Any:
-    import pyarrow as pa
-
-    distinct = sorted(set(texts))
-    where = {text: number for number, text in enumerate(distinct)}
-    table = np.array([*(where[text] for text in texts), len(distinct)])
-    return from_codes(table[codes], pa.array(distinct))

@@ -1,0 +1,219 @@
+"""The phases over all tables: instances are solved, tables limit each other, rules are judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from divulge import work
+from divulge.reconstruction.asked import Asked
+from divulge.reconstruction.level import Level
+from divulge.reconstruction.narrowing import limit_coarse, limit_fine
+from divulge.reconstruction.phases import Listed, Phase, before_any_phase, phase_of
+from divulge.reconstruction.prior import Prior, weigh_places
+from divulge.reconstruction.suppressed import spread_slack
+from divulge.reconstruction.workers import Result, Task, solve_all
+from divulge.work import Problems
+
+MOST_ROUNDS = 7
+FIRST_SHARE = 0.12
+"""Of the time, for the finest table at first: what the others tell makes it easier later."""
+COARSE_SHARE = 0.4
+SHARE = 0.35
+LAST_SHARE = 0.95
+DOUBTFUL = 0.05
+"""The share of instances without an allocation from which on a rounding rule is not believed."""
+TELLING = 20
+"""How many instances of two packages or more must bear a rule out before it is believed."""
+
+
+@dataclass(frozen=True)
+class Solved:
+    """One instance that was solved: how large, how long, and how it ended."""
+
+    table: str
+    packages: int
+    bins: int
+    complexity: float
+    status: str
+    premise: str
+    seconds: float
+    certain: int
+    ambiguous: int
+
+
+class Run:
+    """The phases, one after the other, over the same levels; of chosen instances if so told."""
+
+    def __init__(
+        self,
+        asked: Asked,
+        levels: Sequence[Level],
+        seconds: float,
+        budget: work.Budget | None,
+        workers: int | None,
+        chosen: Sequence[set[int]] | None = None,
+    ) -> None:
+        self.asked, self.seconds, self.budget, self.workers = asked, seconds, budget, workers
+        self.chosen = chosen
+        self.levels = levels
+        self.fine, self.coarse = levels[0], levels[1:]
+        self.solved: dict[tuple[int, int], Solved] = {}
+        for level in self.coarse:
+            spread_slack(self.fine, level)
+        names = self.fine.matched.names
+        at_place = np.array([asked.parties_at.get(name, 0) for name in names], np.int64)
+        self.listed = Listed(at_place, max(1, asked.parties.rows))
+        self.rows = asked.transactions.rows
+        self.sound = np.ones(self.rows, bool)
+        self.truths = [asked.true_places(level) for level in self.levels]
+        for level in self.levels:
+            for group in level.matched.groups:
+                if not asked.used[group.records].all():
+                    # A record without amounts can be anywhere, and its group is not complete.
+                    self.sound[group.records] = False
+
+    def phases(self, fixpoint: bool) -> list[Phase]:
+        """What is known after every phase."""
+        found = [before_any_phase(self.fine, self.rows, self.listed), self.phase("1/1")]
+        self.solve(self.fine, None, FIRST_SHARE if self.coarse else 1.0)
+        found.append(self.phase("1/2"))
+        if not self.coarse:
+            return found
+        for level in self.coarse:
+            self.solve(level, None, COARSE_SHARE / len(self.coarse))
+        found.append(self.phase("2/2"))
+        changed = limit_fine(self.fine, self.coarse, self.rows, certain_only=True)
+        found.append(self.phase("3/1"))
+        self.solve(self.fine, changed, SHARE)
+        found.append(self.phase("3/2"))
+        if fixpoint:
+            self.to_fixpoint()
+            found.append(self.phase("all tables"))
+        return found
+
+    def to_confirm(self, last: Phase) -> list[set[int]]:
+        """The instances of every level on which it depends whether what is certain stays so."""
+        fine = {n for n, g in enumerate(self.fine.matched.groups) if last.certain[g.records].any()}
+        related = np.zeros(self.rows, bool)
+        for n in fine:
+            related[self.fine.matched.groups[n].records] = True
+        others = [
+            {n for n, g in enumerate(level.matched.groups) if related[g.records].any()}
+            for level in self.coarse
+        ]
+        return [fine, *others]
+
+    def weigh(self, prior: Prior | None) -> None:
+        """Take the sectors of the parties into account, in the finest table."""
+        if prior is None:
+            return
+        asked = self.asked
+        problems = Problems("reconstruct")
+        problems.extend("prior", prior.problems(asked.transactions, asked.parties))
+        problems.raise_any()
+        asked.unused_weights = prior.unused(asked.transactions, asked.parties)
+        if prior.weights and asked.unused_weights == len(prior.weights):
+            message = "no weight is of a sector and kind that parties and records have."
+            problems.add("prior, weights", message)
+        problems.raise_any()
+        self.fine.weights = weigh_places(
+            prior, asked.transactions, asked.parties, asked.place, self.fine.matched.names
+        )
+
+    def solve(self, level: Level, changed: Sequence[int] | None, share: float) -> None:
+        """Solve instances of a level, those that changed or all, in a share of the time left."""
+        number = self.levels.index(level)
+        which = range(len(level.matched.groups)) if changed is None else changed
+        which = [n for n in which if self.asked.used[level.matched.groups[n].records].all()]
+        if self.chosen is not None:
+            which = [n for n in which if n in self.chosen[number]]
+        truth = self.truths[number]
+        tasks = [level.task(n, self.asked.premise, truth) for n in which]
+        if not tasks:
+            return
+        left = None if self.budget is None else max(0.01, self.budget.left * share)
+        name = f"Allocating by {level.matched.totals.finest}"
+        found = solve_all(tasks, self.seconds, left, self.workers, name)
+        if changed is None and self.chosen is None:
+            self._judge_rule(level, found)
+        for n, task, result in zip(which, tasks, found, strict=True):
+            self._take(level, n, task, result)
+
+    def _judge_rule(self, level: Level, found: Sequence[Result]) -> None:
+        """Believe a rule that was given only if the totals bear it out."""
+        if not level.known or self.asked.rule_is_known is not None:
+            return
+        if level.matched.totals.tolerance is not None:
+            return
+        failed = sum(r.premise != "complete" or r.status == "infeasible" for r in found)
+        # Of one package, most rules make the same total.
+        telling = sum(len(r.possible) > 1 for r in found)
+        level.doubted = failed > DOUBTFUL * len(found)
+        level.untested = not level.doubted and telling < TELLING
+        level.known = not (level.doubted or level.untested)
+
+    def _take(self, level: Level, n: int, task: Task, result: Result) -> None:
+        group = level.matched.groups[n]
+        before = level.results[n]
+        if result.status == "infeasible":
+            # Totals and records contradict each other: nothing is concluded from them.
+            if before is None or before.status == "infeasible":
+                level.results[n] = result
+            else:
+                # The tables contradict each other here: what this one said alone still holds.
+                level.possible[n] = before.possible
+                level.contradicted.add(n)
+        elif not result.proved.any():
+            # Nor from totals that no allocation was found to meet: they may contradict too.
+            level.results[n] = before or result
+        else:
+            if before is not None and (before.possible == level.possible[n]).all():
+                result = result.with_proofs_of(before)
+            level.results[n] = result
+            level.possible[n] = result.possible
+        known = level.results[n]
+        assert known is not None  # noqa: S101  # set above
+        singles = (known.possible.sum(axis=1) == 1) & ~known.discardable
+        key = self.levels.index(level), n
+        earlier = self.solved.get(key)
+        self.solved[key] = Solved(
+            level.matched.totals.dataset.name,
+            len(group.records),
+            len(group.rows),
+            task.instance.complexity,
+            known.status,
+            known.premise,
+            result.seconds + (earlier.seconds if earlier else 0.0),
+            int(singles.sum()),
+            int((known.proved.sum(axis=1) > 1).sum()),
+        )
+
+    def to_fixpoint(self) -> None:
+        """Sets of places limit each other until nothing changes."""
+        again = self.budget is not None
+        for _ in range(MOST_ROUNDS):
+            fine = limit_fine(self.fine, self.coarse, self.rows, certain_only=False)
+            self.solve(self.fine, [n for n in fine if not self.fine.is_settled(n)], SHARE)
+            coarse = limit_coarse(self.fine, self.coarse, self.rows)
+            for level, changed in zip(self.coarse, coarse, strict=True):
+                self.solve(level, [n for n in changed if not level.is_settled(n)], SHARE)
+            if not fine and not any(coarse):
+                if not again:
+                    return
+                # Time was short before, and some is left: once more for all that are open.
+                again = False
+                self.solve_open()
+
+    def solve_open(self) -> None:
+        """Solve what is not closed, in all tables, in the time that is left."""
+        waiting = [*self.coarse, self.fine]
+        for number, level in enumerate(waiting):
+            open_ones = [n for n in range(len(level.matched.groups)) if not level.is_closed(n)]
+            self.solve(level, open_ones, LAST_SHARE / (len(waiting) - number))
+
+    def phase(self, name: str) -> Phase:
+        """What is known now."""
+        return phase_of(name, self.fine, self.sound, self.listed)
