@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,6 +31,25 @@ def test_what_is_certain_is_right_whatever_rules_are_declared(
         for record, true in enumerate(truth):
             if phase.certain[record]:
                 assert names[phase.place[record]] == true
+
+
+def test_what_only_an_early_phase_finds_certain_is_confirmed_as_well() -> None:
+    """A wrong rule makes a record seem left out; a later phase contradicts it, and forgets it."""
+    values = [1.25, 2.63, 0.26, 1.64, 5.86, 5.23]
+    records = dataset("records", product=["21"] * 6, value=values)
+    by_city = dataset(
+        "by city", heading=["2", "2"], city=["a", "c"], state=["east", "west"], value=[9, 7]
+    )
+    by_state = dataset("by state", product=["21", "21"], state=["east", "west"], value=[9, 7])
+    heading = {"heading": Generalised("product", prefix=1)}
+    totals = [
+        Totals(by_city, heading, ["city", "state"], ["value"], "sum_then_round_down"),
+        Totals(by_state, {"product": "product"}, "state", ["value"], "sum_then_round"),
+    ]
+    found = audited(records, totals, premise="any")
+    truth = [0, 1, 0, 0, 0, 1]
+    for phase in found.phases:
+        assert (phase.place[phase.certain] == np.array(truth)[phase.certain]).all()
 
 
 @settings(max_examples=25, deadline=None)

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from divulge import work
 from divulge.data import Dataset
 from divulge.reconstruction.amounts import Amount
@@ -101,11 +103,12 @@ def reconstruct(
     run = Run(asked, levels, seconds, first, workers)
     run.weigh(prior)
     phases = run.phases(fixpoint)
-    if not all(level.known for level in run.levels) and phases[-1].certain.any():
+    certain = np.logical_or.reduce([phase.certain for phase in phases])
+    if not all(level.known for level in run.levels) and certain.any():
         # Tables limit each other, so one doubtful rule taints all: certain is what stays so if
         # every doubtful table is read by whatever rule.
         widest = [level.by_whatever_rule() for level in run.levels]
-        again = Run(asked, widest, seconds, budget, workers, run.to_confirm(phases[-1]))
+        again = Run(asked, widest, seconds, budget, workers, run.to_confirm(certain))
         both = zip(phases, again.phases(fixpoint), strict=True)
         phases = [phase.confirmed_by(other) for phase, other in both]
     return Reconstruction(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from divulge import work
+from divulge.reconstruction.amounts import Bools
 from divulge.reconstruction.asked import Asked
 from divulge.reconstruction.level import Level
 from divulge.reconstruction.narrowing import limit_coarse, limit_fine
@@ -94,9 +95,9 @@ class Run:
             found.append(self.phase("all tables"))
         return found
 
-    def to_confirm(self, last: Phase) -> list[set[int]]:
+    def to_confirm(self, certain: Bools) -> list[set[int]]:
         """The instances of every level on which it depends whether what is certain stays so."""
-        fine = {n for n, g in enumerate(self.fine.matched.groups) if last.certain[g.records].any()}
+        fine = {n for n, g in enumerate(self.fine.matched.groups) if certain[g.records].any()}
         related = np.zeros(self.rows, bool)
         for n in fine:
             related[self.fine.matched.groups[n].records] = True

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from multiprocessing import get_context
+from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,8 @@ def solve_all(
                 arrays = _solved(some, seconds, deadline, folder, asked)
                 for t, result in zip(bundle, _unpacked(arrays), strict=True):
                     results[t] = result
+                    progress.closed += result.status == "closed"
+                step.name = f"{name}: {progress.closed:,} closed"
                 step.advance(len(bundle))
         else:
             times = seconds, deadline, folder, asked
@@ -163,7 +166,7 @@ def _in_processes(
     """Bundles as they are done; a few wait in the queue, so that stopping does not take long."""
     waiting: dict[Future[Mapping[str, Any]], list[int]] = {}
     rest = iter(bundles)
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_ready)
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_begin)
     try:
         while True:
             while len(waiting) < 2 * workers:
@@ -180,6 +183,20 @@ def _in_processes(
                 yield waiting.pop(job), job.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin() -> None:
+    """A worker ends with its parent, even one that was killed and could not tell."""
+    parent = parent_process()
+    if parent is not None:
+        watch = threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True)
+        watch.start()
+    _ready()
+
+
+def _end_with(sentinel: int) -> None:
+    connection.wait([sentinel])
+    os._exit(1)
 
 
 def _ready() -> None:
