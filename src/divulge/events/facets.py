@@ -105,9 +105,9 @@ def coded(history: History, each: Facet) -> Coded:
     if each.kind == "when":
         return _when(history, each.words)
     if each.kind == "records":
-        return Coded(((history.records_of_event - 1) // each.band).astype(np.int64), True)
+        return Coded(_banded(history.records_of_event - 1, each.band), True)
     if each.kind == "kinds":
-        return Coded(((history.baskets[0] - 1) // each.band).astype(np.int64), True)
+        return Coded(_banded(history.baskets[0] - 1, each.band), True)
     if each.kind == "basket":
         return Coded(_baskets(history, each), True)
     if each.kind == "amount":
@@ -117,6 +117,18 @@ def coded(history: History, each: Facet) -> Coded:
     if each.kind in ("item", "items"):
         return Coded(items(history, each.level), False)
     return Coded(history.codes(each.words).astype(np.int64), False)
+
+
+def _banded(numbers: Ints, band: float) -> Ints:
+    return numbers if band == 1 else (numbers // band).astype(np.int64)
+
+
+def of_rows(history: History, parts: Sequence[Coded], of_events: bool) -> list[Ints]:
+    """The codes of facets row by row: of events, or of records, which inherit their event's."""
+    if of_events:  # the event of every record need not even be known
+        return [part.codes for part in parts]
+    event = history.event_of_record
+    return [part.codes[event] if part.of_events else part.codes for part in parts]
 
 
 def items(history: History, level: int) -> Ints:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from divulge.events import release_kernels as kernels
 from divulge.events.covering import cover
-from divulge.events.facets import Facet, coded, combined
+from divulge.events.facets import Facet, coded, combined, of_rows
 from divulge.events.history import History
 from divulge.events.matching import Floats, weight_of_record
 from divulge.events.ordering import Ints
@@ -110,9 +110,8 @@ def lookup(
 ) -> Lookup:
     """Look up all that facets say of the original's records: by user, or by released event."""
     original, release = people.original, people.release
-    event = original.event_of_record
     parts = [coded(original, facet) for facet in facets]
-    spread = [part.codes[event] if part.of_events else part.codes for part in parts]
+    spread = of_rows(original, parts, of_events=False)
     key, _ = combined(spread, original.records, room=63)
     _, example, x_of_record = np.unique(key, return_index=True, return_inverse=True)
     record, levels, codes = _entries(people, facets)

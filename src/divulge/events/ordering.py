@@ -70,7 +70,7 @@ def ordered(of: Packed, codes: np.dtype[Any]) -> Ordered:
     with work.step("Ordering the history"):
         keys = of.keys
         keys.sort()
-        item = np.empty(len(keys), codes)
+        item = work.room(len(keys), codes)
         found: Any = run(
             kernels.unpacked,  # type: ignore[arg-type]  # gives several arrays
             len(keys),
