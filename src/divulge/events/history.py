@@ -175,7 +175,7 @@ class History:
     @property
     def user_of_record(self) -> npt.NDArray[np.int32]:
         """The user of each record, in the order of the history."""
-        return np.repeat(self.user_of_event, self.records_of_event)
+        return self.ordered.inherited(self.user_of_event)
 
     @cached_property
     def records_of_event(self) -> Ints:

@@ -191,9 +191,9 @@ class Matching:
         shift = max(1, (events - 1).bit_length())
         x, _ = combined(parts, rows, room=64 - shift)
         event = np.arange(events) if of_events else self.history.event_of_record
-        keys = x.view(np.uint64) << np.uint64(shift)
-        keys |= event.astype(np.uint64)
-        return keys, shift
+        x <<= shift
+        x |= event
+        return x.view(np.uint64), shift
 
     @property
     def _once(self) -> bool:
