@@ -115,10 +115,26 @@ def coded(history: History, each: Facet) -> Coded:
     if each.kind == "amount":
         assert history.amount is not None  # noqa: S101  # problems_with_facets has said so
         paid = amounts(history.dataset.columns[history.amount])[history.order]
-        return Coded(np.floor(np.nan_to_num(paid, nan=-1e15) / each.band).astype(np.int64), False)
+        return Coded(bands(paid, each.band), False)
     if each.kind in ("item", "items"):
         return Coded(items(history, each.level), False)
     return Coded(history.codes(each.words), False)
+
+
+NO_AMOUNT = -(2**62)
+"""The band of a missing amount."""
+
+
+def bands(paid: npt.NDArray[np.float64], width: float) -> Ints:
+    """The number of the band that each amount lies in; all beyond 2^61 bands are one.
+
+    >>> bands(np.array([3.0, 25.0, np.nan, np.inf]), 10.0).tolist() == [0, 2, NO_AMOUNT, 2**61]
+    True
+    """
+    gone = np.isnan(paid)
+    numbers = np.clip(np.floor(np.where(gone, 0.0, paid) / width), -(2.0**61), 2.0**61)
+    found: Ints = np.where(gone, NO_AMOUNT, numbers.astype(np.int64))
+    return found
 
 
 def _banded(numbers: Ints, band: float) -> Ints:

@@ -23,7 +23,7 @@ from divulge.events.lookup import People, lookup
 from divulge.events.matching import Floats, Tally
 from divulge.events.ordering import Ints
 from divulge.qif.kernels import run
-from divulge.work import DivulgeError
+from divulge.work import DivulgeError, MemoryPlan
 
 MOST_PAIRS = 30_000_000
 """So many pairs of points are counted exactly; if there are more, users are sampled."""
@@ -204,6 +204,7 @@ class Points:
         return np.concatenate(users), np.concatenate(pairs)
 
     def _sample(self, sample: int, random: np.random.Generator) -> Ints:
+        MemoryPlan("the sample", {"users": 8 * 4 * sample}).require("draw fewer users")
         share = self.user_weights / self.user_weights.sum()
         users: Ints = random.choice(self.history.users, sample, p=share)
         return users
@@ -211,6 +212,10 @@ class Points:
     def draws(self, users: Ints, points: int, random: np.random.Generator) -> Ints:
         """So many different points of each user, by Floyd's way; -1 where there are no more."""
         have = self.of_user[users]
+        points = min(points, int(have.max()))  # nobody has more
+        MemoryPlan("the sample", {"points": 8 * 4 * points * len(users)}).require(
+            "draw fewer users, or ask for fewer points"
+        )
         chosen = np.full((len(users), points), -1, np.int64)
         for step in range(points):
             last = have - points + step
