@@ -13,13 +13,12 @@ from divulge.assessment import Assessment, Breakdown, Sentence
 from divulge.assessment.assessment import Claim, Number
 from divulge.data.dictionary import problems_with_names
 from divulge.events import asked, charts, kernels
-from divulge.events.against import Each, Outcome, one_point_released
+from divulge.events.against import Each, Outcome, one_point_released, within_bounds
 from divulge.events.attacker import Attacker
 from divulge.events.facets import Facet, facet
 from divulge.events.history import History
 from divulge.events.matching import Floats, Matching, Tally, weight_of_record
 from divulge.events.several_items import matched_alone
-from divulge.events.standing import as_it_was
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError, Problem, Problems
 
@@ -114,9 +113,7 @@ def attack(
         outcome, borne = one_point_released(history, attacker, release)
         tally = outcome.tally(history.users)
         said = said_of_release(tally, outcome, release)
-        some_items = any(facet.kind == "items" for facet in attacker.facets(history))
-        if some_items and not as_it_was(history, release):
-            # One coarser item may stand for two known ones, so too many users may fit.
+        if within_bounds(history, release, attacker.facets(history), points=1):
             said.append(Sentence("divulge.events", "maybe.twice", {}))
             return _assessment(
                 history, attacker, tally, lambda: borne, said, outcome.misled, claim="estimate"

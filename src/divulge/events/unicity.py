@@ -21,7 +21,7 @@ from divulge.assessment.assessment import Claim, Number
 from divulge.assessment.sentence import percent
 from divulge.data.dictionary import as_names
 from divulge.events import asked, charts
-from divulge.events.against import Outcome
+from divulge.events.against import Outcome, within_bounds
 from divulge.events.attack import (
     EventAssessment,
     described,
@@ -33,7 +33,6 @@ from divulge.events.attacker import Attacker, Weight
 from divulge.events.calendar import UNITS
 from divulge.events.history import History
 from divulge.events.points import Found, Points
-from divulge.events.standing import as_it_was
 from divulge.work import Problems
 
 MOST_STEPS = 10
@@ -146,8 +145,7 @@ def _assessment(
     if released is not None:
         said += said_of_release(tally, released, options["release"])
         figures["misled"] = released.misled
-        if points > 1 and not as_it_was(history, options["release"]):
-            # One hidden record may stand for two points, so too many users may fit.
+        if within_bounds(history, options["release"], known.facets, points):
             claim = "estimate"
             said.append(Sentence("divulge.events", "maybe.twice", {}))
     prior = 1 / history.users
