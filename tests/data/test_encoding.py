@@ -46,6 +46,37 @@ def test_pieces_give_the_same_column_as_the_whole(given: tuple[pa.Array, list[pa
     assert encoder.column().equals(encode(whole))
 
 
+ENDS = {
+    pa.int8(): (-128, 127),
+    pa.int64(): (-(2**63), 2**63 - 1),
+    pa.uint64(): (0, 2**64 - 1),
+    pa.date32(): (-(2**31), 2**31 - 1),
+}
+
+
+@given(st.sampled_from(list(ENDS)), st.data())
+def test_numbers_that_lie_close_together_are_what_they_were(kind: Any, data: st.DataObject) -> None:
+    low, high = ENDS[kind]
+    first = data.draw(st.sampled_from([low, high - 9, max(low, -4)]))
+    many = data.draw(st.lists(st.integers(first, first + 9), min_size=1, max_size=40))
+    bare = pa.int32() if kind == pa.date32() else kind
+    encoder = ColumnEncoder()
+    encoder.add(pa.array(many, bare).view(kind))
+    found = encoder.column()
+    numbers = found.values.view(found.values.type if kind != pa.date32() else bare).to_pylist()
+    assert [numbers[code] for code in found.codes] == many
+    assert numbers == sorted(set(many))
+
+
+@pytest.mark.parametrize("values", [[None, None], [1.5, float("nan")], [None, 3]])
+def test_what_is_missing_in_a_piece_is_missing_in_the_column(values: list[Any]) -> None:
+    encoder = ColumnEncoder()
+    encoder.add(pa.array(values).dictionary_encode())
+    encoder.add(pa.array(values))
+    known = [None if value is None or value != value else value for value in values]
+    assert encoder.column().to_arrow().to_pylist() == known * 2
+
+
 @given(columns(17), st.integers(1, 20))
 def test_a_column_cut_for_writing_is_the_column(array: pa.Array, size: int) -> None:
     column = encode(array)

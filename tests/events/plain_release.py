@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Callable
-from itertools import combinations
+from collections.abc import Callable, Sequence
+from itertools import combinations, permutations
 from statistics import mean
 from typing import Any
 
@@ -39,14 +39,28 @@ def item_fits(item: str, shown: Any) -> bool:
     return shown is None or shown in (item, KINDS[item])
 
 
+def may_show(released: Released, known: Record, knows: list[str]) -> bool:
+    """Whether a released record may be the known one."""
+    _, when, item = released
+    return all(
+        item_fits(known[2], item) if word == "item" else when_fits(known[1], when, word)
+        for word in knows
+    )
+
+
 def fitting(release: list[Released], known: Record, knows: list[str]) -> set[Any]:
     """The users with a record that may be the known one."""
+    return {each[0] for each in release if may_show(each, known, knows)}
+
+
+def fitting_all(release: list[Released], known: Sequence[Record], knows: list[str]) -> set[Any]:
+    """The users with as many records that may be the known ones, each with one of its own."""
     return {
         user
-        for user, when, item in release
-        if all(
-            item_fits(known[2], item) if word == "item" else when_fits(known[1], when, word)
-            for word in knows
+        for user in {each[0] for each in release}
+        if any(
+            all(may_show(one, other, knows) for one, other in zip(tried, known, strict=True))
+            for tried in permutations([r for r in release if r[0] == user], len(known))
         )
     }
 
@@ -76,7 +90,7 @@ def unicity(
     alone, chance = [], []
     for user, having in own.items():
         who = [
-            set.intersection(*(fitting(release, known, knows) for known in chosen))
+            fitting_all(release, chosen, knows)
             for chosen in combinations(having.values(), min(points, len(having)))
         ]
         alone.append(mean(each == {user} for each in who))
@@ -96,8 +110,11 @@ def may_be(basket: set[str], shown: list[Any]) -> bool:
 
 
 def may_hold(chosen: set[str], shown: list[Any]) -> bool:
-    """Whether each chosen item that is not seen can be a hidden one of its own."""
-    return len(chosen - set(shown)) <= shown.count(None)
+    """Whether each chosen item can be a shown one of its own, as it was, coarser or hidden."""
+    return any(
+        all(item_fits(item, each) for item, each in zip(sorted(chosen), tried, strict=True))
+        for tried in permutations(shown, len(chosen))
+    )
 
 
 FITS: dict[str, Callable[[set[str], list[Any]], bool]] = {

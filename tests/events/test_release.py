@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from itertools import combinations
 from math import isclose
 from typing import Any
 
@@ -17,6 +18,8 @@ from tests.events.histories import DAYS, history, records
 import divulge as dv
 from divulge.data import Dataset, Hierarchy
 from divulge.events import Attacker, History, attack, release_kernels, unicity
+from divulge.events.lookup import People, lookup
+from divulge.events.points import Points
 from divulge.qif.kernels import compiled
 from divulge.work import DivulgeError, InvalidInput
 
@@ -88,7 +91,7 @@ def test_several_points_are_looked_up_in_the_release(rows, shown, knows, points)
     assume_shared(rows, shown)
     found = unicity(original(rows), knows, points, release=release(shown))
     alone, chance = plain.unicity(rows, shown, knows, points)
-    assert points > 1 or found.claim == "exact"
+    assert found.claim == "exact"
     assert isclose(found.deterministic.posterior, alone, abs_tol=1e-12)
     assert isclose(found.probabilistic.posterior, chance, abs_tol=1e-12)
 
@@ -227,8 +230,9 @@ def test_the_compiled_lookup_gives_what_the_plain_one_gives() -> None:
     starts = np.stack([np.arange(0, 40, 4), np.arange(40, 80, 4)])
     unit = np.concatenate([np.sort(random.choice(12, 4, replace=False)) for _ in range(20)])
     arguments = (
-        random.integers(-1, 10, (50, 2)), random.integers(0, 5, 50), starts, starts + 4, unit,
-        random.random(80), np.array([0, 1], np.int32), random.integers(0, 2, 12),
+        random.integers(-1, 10, (300, 3)), random.integers(0, 5, 300), starts, starts + 4, unit,
+        random.random(80), np.arange(0, 162, 2), random.integers(0, 30, 160), 8,
+        np.array([False, False]),
         np.sort(random.integers(0, 5, 12)), 5,
     )  # fmt: skip
     slow: Any = release_kernels.fits(*arguments)
@@ -237,7 +241,38 @@ def test_the_compiled_lookup_gives_what_the_plain_one_gives() -> None:
         assert np.array_equal(one, other)
 
 
-def test_two_points_on_a_release_that_hides_are_an_estimate_and_say_why() -> None:
+@given(records, released(SHOWN_DAYS, SHOWN_ITEMS), KNOWLEDGE, st.integers(2, 4))
+def test_each_of_several_points_needs_a_record_of_its_own(rows, shown, knows, points) -> None:  # type: ignore[no-untyped-def]
+    assume_shared(rows, shown)
+    before, after = original(rows), release(shown)
+    own = Points(before, Attacker(knows))
+    found = lookup(People(before, after), own.facets, "user")
+    record_of = {int(x): before.order[at] for at, x in enumerate(found.x_of_record)}
+    draws, users, twin = [], [], []
+    for user in range(before.users):
+        having = own.points[own.user_starts[user] : own.user_starts[user + 1]].tolist()
+        for chosen in combinations(having, min(points, len(having))):
+            draws.append([*chosen, *[-1] * (points - len(chosen))])
+            users.append(user)
+            known = [rows[record_of[x]] for x in chosen]
+            twin.append(plain.fitting_all(shown, known, knows))
+    matching, among, _ = found.fits(np.array(draws), np.array(users))
+    assert matching.tolist() == [len(who) for who in twin]
+    names = before.user_values()
+    assert among.tolist() == [names[u] in who for u, who in zip(users, twin, strict=True)]
+
+
+@given(records, released(DAYS, SHOWN_ITEMS), st.booleans())
+def test_each_of_two_items_needs_a_record_of_its_own(rows, shown, day) -> None:  # type: ignore[no-untyped-def]
+    assume_shared(rows, shown)
+    knows = ["2 items", *(["day"] if day else [])]
+    found = attack(original(rows), Attacker(knows), release=release(shown))
+    assert found.claim == "exact"
+    twin = plain.attack_on_events(rows, shown, "2 items", day)
+    assert isclose(found.probabilistic.posterior, twin, abs_tol=1e-12)
+
+
+def test_what_events_hold_beside_what_else_is_known_is_an_estimate_and_says_why() -> None:
     purchases = dv.datasets.purchases_example()
     shown = purchases.to_arrow()
     hidden = shown.set_column(
@@ -251,6 +286,13 @@ def test_two_points_on_a_release_that_hides_are_an_estimate_and_say_why() -> Non
         release = dv.events.History(
             dv.Dataset.from_arrow(table), "user", "date", "goods", missing="maybe"
         )
-        found = dv.events.unicity(original, ["day", "item"], points=2, release=release)
-        claims[name] = (found.claim, any("stand for two" in said for said in found.explain()))
-    assert claims == {"as it was": ("exact", False), "hidden": ("estimate", True)}
+        for knows, points in ((["day", "item"], 2), (["day", "kinds"], 2), (["kinds", "item"], 1)):
+            attacker = Attacker(knows, points=points, weight="user")
+            found = attack(original, attacker, release=release)
+            said = any("within bounds" in sentence for sentence in found.explain())
+            assert said == (found.claim == "estimate")
+            claims[name, *knows] = found.claim
+    assert {case for case, claim in claims.items() if claim == "estimate"} == {
+        ("hidden", "day", "kinds"),
+        ("hidden", "kinds", "item"),
+    }

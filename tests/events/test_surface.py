@@ -39,6 +39,27 @@ def test_an_attack_from_the_command_line(divulge: Command, file: Path) -> None:
     assert json.loads(same.stdout)["probabilistic"]["posterior"] == pytest.approx(0.65)
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["attack", "--rounded", "month"], "give --release"),
+        (["attack", "--points", "0"], "0 is not a whole number from 1"),
+        (["ten", "--count", "sheep"], "is not something to count"),
+        (["unicity", "--points", "-3"], "-3 is not a whole number from 1"),
+        (["unicity", "--granularity", "mont"], 'Did you mean "month"'),
+        (["unicity", "--knows", "item", "--granularity", "month"], "is a unit of time"),
+        (["unicity", "--weight", "event"], "points belong to a user"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_on_the_command_line(
+    divulge: Command, file: Path, asked: list[str], said: str
+) -> None:
+    verb, *options = asked
+    done = divulge("events", verb, file, *options)
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())
+
+
 def test_who_says_what_returns_are_need_not_name_the_amount(
     divulge: Command, tmp_path: Path
 ) -> None:

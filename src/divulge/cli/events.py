@@ -81,6 +81,15 @@ class Records:
             told |= {"missing": "maybe", "rounded": rounded}
         return events.History.preset(dv.read(release or self.path), kind, **told)
 
+    def released(self, release: Path | None, rounded: str | None) -> History | None:
+        """The history of a release of the file, if there is one."""
+        from divulge.work import InvalidInput, Problem
+
+        if release is None and rounded is not None:
+            message = "is said of the times of a release; give --release."
+            raise InvalidInput("events", [Problem("rounded", message)])
+        return None if release is None else self.history(release, rounded)
+
 
 def reads_records(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the file and the options of `READING` in place of its first argument."""
@@ -137,8 +146,7 @@ def attack(
             guess=guess,  # type: ignore[arg-type]  # checked there
             attributes=history.dataset.names,
         )
-        against = None if release is None else records.history(release, rounded)
-        found = events.attack(history, attacker, against, seed)
+        found = events.attack(history, attacker, records.released(release, rounded), seed)
         groups = None if by is None else found.by(by)
     told = found.to_dict() if groups is None else {**found.to_dict(), "by": groups.to_dict()}
     _show(told if json else [found, groups], json)
@@ -197,18 +205,18 @@ def unicity(
 ) -> None:
     """How few points of a history single its user out, from one point on."""
     from divulge import events
-    from divulge.events.unicity import granularities
+    from divulge.events.unicity import granularities, steps
 
     with _conditions():
         history = records.history()
         curve = events.unicity_curve(
             history,
             granularities(knows, granularity) if granularity else [knows],
-            range(1, points + 1),
-            weight=weight,
+            steps(points) or [points],
+            weight=weight,  # type: ignore[arg-type]  # checked there
             sample=sample,
             seed=seed,
-            release=None if release is None else records.history(release, rounded),
+            release=records.released(release, rounded),
         )
         last = curve.assessments[tuple(knows), points]
         groups = None if by is None else last.by(by)

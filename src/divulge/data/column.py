@@ -86,10 +86,14 @@ def encode(array: pa.Array | pa.ChunkedArray) -> Column:
     if pa.types.is_dictionary(chunked.type):
         return _encode_dictionary(chunked)
     ready = plain(chunked)
-    encoded = ready.dictionary_encode().unify_dictionaries()
+    encoded = ready.dictionary_encode()
     if encoded.num_chunks == 0:
         return Column(np.empty(0, np.uint8), pa.array([], ready.type), False)
     dictionary = encoded.chunk(0).dictionary
+    if not all(chunk.dictionary.equals(dictionary) for chunk in encoded.iterchunks()):
+        # Arrow gives all chunks one list of values, so this is a precaution.
+        encoded = encoded.unify_dictionaries()
+        dictionary = encoded.chunk(0).dictionary
     order = pc.array_sort_indices(dictionary).to_numpy()
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))

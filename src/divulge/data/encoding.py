@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.data.column import Codes, Column, encode, plain, smallest_unsigned
-from divulge.work import DivulgeError
+from divulge.work import DivulgeError, room
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +24,10 @@ Tags: TypeAlias = npt.NDArray[np.uint8]
 
 RECORDS_AT_A_TIME = 1 << 19
 """How many records are decoded at once: some tens of megabytes for a dozen attributes."""
+
+
+PLACES_AT_A_TIME = 1 << 16
+"""NumPy widens places to 64 bits before it looks them up: so many stay within the cache."""
 
 
 class DisagreeingPieces(DivulgeError):
@@ -58,34 +62,17 @@ class ColumnEncoder:
     def add(self, piece: pa.Array, tags: Tags | None = None) -> None:
         """Take the next piece."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         if isinstance(piece, pa.ExtensionArray):
             piece = piece.storage
         if len(piece) == 0:
             self._add_nothing(piece)
             return
-        if not pa.types.is_dictionary(piece.type):
-            piece = pc.dictionary_encode(plain(pa.chunked_array([piece]))).combine_chunks()
-        values = piece.dictionary
-        indices = piece.indices.cast("int64")  # small ones may have no room for a missing value
-        self._missing = self._missing or indices.null_count > 0
-        if indices.null_count:
-            indices = indices.fill_null(len(values))
-        codes = indices.to_numpy(zero_copy_only=False)
-        # A damaged file may point outside of its own list of values, or hold what is no text.
-        values.validate(full=True)
-        if len(codes) and not 0 <= codes.min() <= codes.max() <= len(values):
-            raise pa.ArrowInvalid("an index outside of the dictionary")
-        used = np.zeros(len(values) + 1, dtype=bool)
-        used[codes] = True
-        places = np.cumsum(used[:-1]) - 1
-        kept = int(used[:-1].sum())
-        table = np.append(places, kept).astype(smallest_unsigned(kept + 1))
-        self._codes.append(table[codes])
+        places, values, missing = _places(piece)
+        self._missing = self._missing or missing
+        self._codes.append(places)
         self._tags.append(tags)
-        values = values if kept == len(values) else values.filter(pa.array(used[:-1]))
-        self._values.append(plain(pa.chunked_array([values])).combine_chunks())
+        self._values.append(values)
 
     def _add_nothing(self, piece: pa.Array) -> None:
         """An empty piece has a kind, and that is all it has."""
@@ -94,14 +81,14 @@ class ColumnEncoder:
         kind = piece.type.value_type if pa.types.is_dictionary(piece.type) else piece.type
         self._codes.append(np.empty(0, dtype=np.uint8))
         self._tags.append(None)
-        self._values.append(plain(pa.chunked_array([pa.array([], kind)])).combine_chunks())
+        self._values.append(_plain(pa.array([], kind)))
 
     def column(self) -> Column:
         """All pieces as one column; the encoder is empty afterwards."""
         merged = encode(_one_kind(self._values))
         has_missing = self._missing or merged.has_missing
         dtype = smallest_unsigned(len(merged.values) + has_missing)
-        codes: npt.NDArray[Any] = np.empty(sum(map(len, self._codes)), dtype=dtype)
+        codes: npt.NDArray[Any] = room(sum(map(len, self._codes)), dtype)
         start = of_piece = 0
         tags = self._whole_tags()
         self._codes.reverse()
@@ -110,7 +97,7 @@ class ColumnEncoder:
             table = merged.codes[of_piece : of_piece + len(values)].astype(dtype)
             if has_missing:
                 table = np.append(table, dtype.type(merged.missing_code))
-            codes[start : start + len(piece)] = table[piece]
+            _translated(table, piece, codes[start : start + len(piece)])
             start += len(piece)
             of_piece += len(values)
         self._values = []
@@ -122,6 +109,114 @@ class ColumnEncoder:
             return None
         parts = zip(self._tags, self._codes, strict=True)
         return np.concatenate([np.zeros(len(c), np.uint8) if t is None else t for t, c in parts])
+
+
+def _places(piece: pa.Array) -> tuple[Codes, pa.Array, bool]:
+    """The place of each value in a list of those that occur, and whether one is missing.
+
+    A missing value has the place after the last.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(piece.type):
+        return *_places_of_codes(piece), piece.null_count > 0
+    ready = _plain(piece)
+    found = _places_of_numbers(ready)
+    if found is None:
+        encoded = pc.dictionary_encode(ready)
+        found = _indices(encoded), encoded.dictionary
+    return *found, ready.null_count > 0
+
+
+def _indices(encoded: pa.DictionaryArray) -> Codes:
+    many = len(encoded.dictionary)
+    indices = encoded.indices
+    if indices.null_count:
+        # Small indices may have no room for the place of a missing value.
+        indices = indices.cast("int64").fill_null(many)
+    codes: Codes = indices.to_numpy(zero_copy_only=False).astype(smallest_unsigned(many + 1))
+    return codes
+
+
+def _places_of_codes(piece: pa.DictionaryArray) -> tuple[Codes, pa.Array]:
+    """Of codes that the file itself keeps: it may list more values than occur in this piece."""
+    import pyarrow as pa
+
+    values = piece.dictionary
+    # A damaged file may point outside of its own list of values, or hold what is no text.
+    values.validate(full=True)
+    lowest, highest = _ends(piece.indices)
+    if lowest < 0 or highest >= max(1, len(values)):
+        raise pa.ArrowInvalid("an index outside of the dictionary")
+    places = _indices(piece)
+    used = _used(places, len(values) + 1)
+    if not used[:-1].all():
+        places = _renumbered(places, used)
+        values = values.filter(pa.array(used[:-1]))
+    return places, _plain(values)
+
+
+def _places_of_numbers(piece: pa.Array) -> tuple[Codes, pa.Array] | None:
+    """Of whole numbers or dates that lie close together, counted off; None of all others."""
+    import pyarrow as pa
+
+    if piece.null_count or not (pa.types.is_integer(piece.type) or pa.types.is_date32(piece.type)):
+        return None
+    bare = pa.int32() if pa.types.is_date32(piece.type) else piece.type
+    numbers = piece.view(bare).to_numpy()
+    lowest, highest = _ends(piece.view(bare))
+    if highest - lowest >= len(numbers):
+        return None
+    spread = highest - lowest + 1
+    places = np.empty(len(numbers), smallest_unsigned(spread + 1))
+    np.subtract(numbers, numbers.dtype.type(lowest), out=places, casting="unsafe")
+    used = _used(places, spread + 1)
+    if not used[:-1].all():
+        places = _renumbered(places, used)
+    occurring = np.flatnonzero(used).astype(numbers.dtype) + numbers.dtype.type(lowest)
+    return places, pa.array(occurring, bare).view(piece.type)
+
+
+def _ends(numbers: pa.Array) -> tuple[int, int]:
+    """The least and the largest number there is; 0 and 0 where all are missing."""
+    import pyarrow.compute as pc
+
+    ends = pc.min_max(numbers).as_py()
+    return ends["min"] or 0, ends["max"] or 0
+
+
+def _plain(piece: pa.Array) -> pa.Array:
+    """One piece as `plain` has it."""
+    import pyarrow as pa
+
+    ready = plain(pa.chunked_array([piece]))
+    return ready.chunk(0) if ready.num_chunks == 1 else ready.combine_chunks()
+
+
+def _used(places: Codes, many: int) -> npt.NDArray[np.bool_]:
+    """Which of so many places occur."""
+    used = np.zeros(many, dtype=bool)
+    for start in range(0, len(places), PLACES_AT_A_TIME):
+        used[places[start : start + PLACES_AT_A_TIME].astype(np.intp)] = True
+    return used
+
+
+def _renumbered(places: Codes, used: npt.NDArray[np.bool_]) -> Codes:
+    """The places without gaps; the last stands for what is missing, and stays in any case."""
+    kept = int(used[:-1].sum())
+    dtype = smallest_unsigned(kept + 1)
+    table = np.append(np.cumsum(used[:-1]) - 1, kept).astype(dtype)
+    codes = np.empty(len(places), dtype)
+    _translated(table, places, codes)
+    return codes
+
+
+def _translated(table: Codes, places: Codes, codes: Codes) -> None:
+    """Write to `codes` what a table says of each place."""
+    for start in range(0, len(places), PLACES_AT_A_TIME):
+        part = slice(start, start + PLACES_AT_A_TIME)
+        np.take(table, places[part], out=codes[part], mode="clip")
 
 
 class TableEncoder:

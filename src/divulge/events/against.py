@@ -2,13 +2,12 @@
 
 A guess is right only if the right user is among those who may have what is known. Values that
 were left as they were, coarser ones and hidden ones may all stand for it (`covering`). Where she
-knows several items of one event, one hidden item stands for at most one of them; where she knows
-several points, each is looked up by itself.
+knows several points, or several items of one event, each needs a record of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,8 +23,8 @@ from divulge.events.history import History
 from divulge.events.lookup import Lookup, People, lookup
 from divulge.events.matching import Floats, Tally, weight_of_record
 from divulge.events.ordering import Ints
-from divulge.events.reading import blanks
 from divulge.events.several_items import Subsets, subsets
+from divulge.events.standing import as_it_was
 from divulge.work import DivulgeError
 
 
@@ -94,11 +93,11 @@ class Outcome:
         return Tally(by_user, np.bincount(self.matching, weight).astype(np.float64), cells)
 
 
-def looked_up(found: Lookup, draws: Draws, spare: Ints | None = None) -> Outcome:
+def looked_up(found: Lookup, draws: Draws) -> Outcome:
     """Look up draws; those of the same knowledge stand together, so that it is done once."""
     order = np.lexsort(draws.pieces.T[::-1])
     with work.step("Matching knowledge with users"):
-        sorted_found = found.fits(draws.pieces[order], draws.user[order], spare)
+        sorted_found = found.fits(draws.pieces[order], draws.user[order])
     results = []
     for part in sorted_found:
         back = np.empty_like(part)
@@ -176,15 +175,21 @@ def _several_items(
         other = rest.x_of_record[history.first_of_event[drawn.event]] + items.pieces
         pieces = np.column_stack([pieces, other])
     user = history.user_of_event[drawn.event].astype(np.int64)
-    outcome = looked_up(found, Draws(pieces, user, drawn.weight), _spare_items(release))
+    outcome = looked_up(found, Draws(pieces, user, drawn.weight))
     shares = (outcome.uniform, outcome.likeliest, outcome.certain)
     return outcome, Each(drawn.on_records(1.0), *(drawn.on_records(share) for share in shares))
 
 
-def _spare_items(release: History) -> Ints:
-    """How many items of each event are hidden."""
-    hidden = np.append(blanks(release.dataset.columns[release.item]), True)
-    counts = np.bincount(
-        release.event_of_record, hidden[release.item_codes], minlength=release.events
-    )
-    return counts.astype(np.int64)
+def within_bounds(history: History, release: History, facets: Sequence[Facet], points: int) -> bool:
+    """Whether users are counted who cannot fit: then the figures are an estimate.
+
+    What single records show is matched exactly. But the number of kinds or the basket of an event
+    with hidden items is known within bounds, beside which its items (or those of another point)
+    are looked up by themselves.
+    """
+    kinds = {each.kind for each in facets}
+    if points == 1:
+        unclear = bool(kinds & {"kinds", "basket"}) and bool(kinds & {"item", "items"})
+    else:
+        unclear = bool(kinds & {"kinds", "records", "basket"})
+    return unclear and not as_it_was(history, release)

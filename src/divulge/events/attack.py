@@ -11,13 +11,14 @@ import numpy as np
 
 from divulge.assessment import Assessment, Breakdown, Sentence
 from divulge.assessment.assessment import Claim, Number
-from divulge.events import charts, kernels
-from divulge.events.against import Each, Outcome, one_point_released
+from divulge.data.dictionary import problems_with_names
+from divulge.events import asked, charts, kernels
+from divulge.events.against import Each, Outcome, one_point_released, within_bounds
 from divulge.events.attacker import Attacker
+from divulge.events.facets import Facet, facet
 from divulge.events.history import History
 from divulge.events.matching import Floats, Matching, Tally, weight_of_record
 from divulge.events.several_items import matched_alone
-from divulge.events.standing import as_it_was
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError, Problem, Problems
 
@@ -91,8 +92,15 @@ def attack(
     1 user has a single record.
     These figures are exact.
     """
+    asked.require_history("attack", history)
     problems = Problems("attack")
-    problems.extend("", problems_with_release(history, release))
+    if not isinstance(attacker, Attacker):
+        kind = type(attacker).__name__
+        message = f"takes an attacker, not a {kind}; give Attacker(knows=[...])."
+        problems.add("attacker", message)
+    problems.extend("", asked.whole_number("seed", seed, least=0))
+    problems.raise_any()
+    problems.extend("", problems_with_release(history, release, attacker.knows))
     problems.raise_any()
     if attacker.points > 1:
         from divulge.events.unicity import unicity
@@ -105,9 +113,7 @@ def attack(
         outcome, borne = one_point_released(history, attacker, release)
         tally = outcome.tally(history.users)
         said = said_of_release(tally, outcome, release)
-        some_items = any(facet.kind == "items" for facet in attacker.facets(history))
-        if some_items and not as_it_was(history, release):
-            # One coarser item may stand for two known ones, so too many users may fit.
+        if within_bounds(history, release, attacker.facets(history), points=1):
             said.append(Sentence("divulge.events", "maybe.twice", {}))
             return _assessment(
                 history, attacker, tally, lambda: borne, said, outcome.misled, claim="estimate"
@@ -131,14 +137,25 @@ def attack(
     )
 
 
-def problems_with_release(history: History, release: History | None) -> Iterator[Problem]:
+def problems_with_release(
+    history: History, release: History | None, knows: Sequence[str] = ()
+) -> Iterator[Problem]:
     """What cannot be of an original and its protected release."""
+    if release is not None and not isinstance(release, History):
+        yield from asked.a_history("release", release)
+        return
     if history.missing == "maybe":
         message = 'missing="maybe" is for a protected release; knowledge is of the original.'
         yield Problem("history", message)
     if release is not None and not set(history.user_values()) & set(release.user_values()):
         message = "has no user of the original; users must be named alike on both sides."
         yield Problem("release", message)
+    if release is not None:
+        for words in knows:
+            found = facet(words, history.dataset.names)
+            if isinstance(found, Facet) and found.kind == "attribute":
+                names = release.dataset.names
+                yield from problems_with_names("knows", [words], names, "the release")
 
 
 def _borne(history: History, attacker: Attacker, matching: Matching) -> Each:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
+from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 from divulge.data.dictionary import as_names
+from divulge.events import asked
 from divulge.events.facets import Facet, facet, problems_with_facets
 from divulge.events.history import History
 from divulge.work import InvalidInput, Problem, Problems
@@ -58,11 +61,14 @@ class Attacker:
         guess: Guess = "uniform",
         attributes: Sequence[str] | None = None,
     ) -> None:
-        given = {"knows": tuple(as_names(knows)), "points": points}
-        for name, value in {**given, "weight": weight, "guess": guess}.items():
-            object.__setattr__(self, name, value)
+        not_words = list(asked.words("knows", knows))
         problems = Problems("attacker")
+        problems.extend("", not_words)
         problems.extend("", problems_with_settings(points, weight, guess))
+        known = () if not_words else tuple(as_names(knows))
+        given = {"knows": known, "points": points, "weight": weight, "guess": guess}
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
         # Without data at hand, a word that stands for no known facet may be an attribute.
         problems.extend("", self._problems_with_words(attributes))
         problems.raise_any()
@@ -105,16 +111,15 @@ def problems_with_settings(
     points: int, weight: str | Mapping[Any, float], guess: str
 ) -> Iterator[Problem]:
     """What is wrong with an attacker, whatever the data."""
-    if points < 1:
-        yield Problem("points", f"{points} is not a number from 1.")
-    if isinstance(weight, str) and weight not in WEIGHTS:
-        message = f'"{weight}" is not a weight.'
-        yield Problem("weight", message, value=weight, allowed=WEIGHTS)
-    if guess not in GUESSES:
-        yield Problem("guess", f'"{guess}" is not a guess.', value=guess, allowed=GUESSES)
-    if points > 1 and weight == "event":
+    not_a_number = list(asked.whole_number("points", points))
+    yield from not_a_number
+    if not isinstance(weight, Mapping):
+        yield from asked.one_of("weight", weight, WEIGHTS, "a weight")
+    yield from asked.one_of("guess", guess, GUESSES, "a guess")
+    several = not not_a_number and points > 1
+    if several and weight == "event":
         yield Problem("weight", 'several points belong to a user: weigh by "user" or "record".')
-    if points > 1 and guess == "best":
+    if several and guess == "best":
         yield Problem("guess", 'with several points the guess is "uniform" among who matches.')
 
 
@@ -123,8 +128,11 @@ def problems_with_prior(prior: Mapping[Any, float], history: History) -> Iterato
     lacking = sum(user not in prior for user in history.user_values())
     if lacking:
         yield Problem("weight", f"the prior lacks {lacking:,} of {history.users:,} users.")
-    if any(not chance >= 0 for chance in prior.values()) or not sum(prior.values()) > 0:
-        yield Problem("weight", "the prior's chances must not be negative, nor all zero.")
+    chances = [prior[user] for user in history.user_values() if user in prior]
+    if not all(isinstance(chance, Real) and 0 <= chance < inf for chance in chances):
+        yield Problem("weight", "the prior's chances must be numbers from 0.")
+    elif not lacking and not sum(chances) > 0:
+        yield Problem("weight", "the prior's chances must not all be zero.")
 
 
 def one_point(attacker: Attacker) -> None:

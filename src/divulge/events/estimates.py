@@ -19,11 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Claim
-from divulge.events import ordering
+from divulge.data.dictionary import as_names
+from divulge.events import asked, ordering
 from divulge.events.calendar import UNITS
 from divulge.events.history import History
 from divulge.events.ordering import Ints
-from divulge.work import InvalidInput, Problem
+from divulge.work import InvalidInput, Problem, Problems
 
 Floats = npt.NDArray[np.float64]
 Method: TypeAlias = Literal["baskets", "marginals", "product"]
@@ -90,6 +91,12 @@ class Marginals:
     @classmethod
     def of(cls, history: History, unit: str = "day") -> Marginals:
         """The totals of a history."""
+        asked.require_history("totals", history)
+        problems = list(asked.one_of("unit", unit, UNITS, "a unit of time"))
+        if unit == "hour" and not history.has_hours:
+            problems.append(Problem("unit", f'"{history.time}" holds days without hours.'))
+        if problems:
+            raise InvalidInput("totals", problems)
         kinds, _ = history.baskets
         _, when = np.unique(history.times(unit, of_events=True), return_counts=True)
         items = ordering.events_by_item(*history.by_item)
@@ -118,7 +125,7 @@ class Marginals:
 
 def estimate(
     totals: Marginals,
-    knows: Sequence[str],
+    knows: str | Sequence[str],
     weight: str = "record",
     method: Method = "baskets",
 ) -> Estimate:
@@ -136,17 +143,18 @@ def estimate(
     0.86
     """
     allowed = (*UNITS, "kinds", "item", "all items")
-    problems = [
-        Problem("knows", f'"{words}" cannot be estimated.', value=words, allowed=allowed)
-        for words in knows
-        if words not in allowed
-    ]
-    if method not in METHODS:
-        problems.append(
-            Problem("method", f'"{method}" is not a method.', value=method, allowed=METHODS)
-        )
-    if problems:
-        raise InvalidInput("estimate", problems)
+    problems = Problems("estimate")
+    if not isinstance(totals, Marginals):
+        kind = type(totals).__name__
+        problems.add("totals", f"takes totals, not a {kind}; give Marginals.of(history).")
+    problems.extend("", asked.words("knows", knows))
+    problems.raise_any()
+    knows = as_names(knows)
+    for words in knows:
+        problems.extend("", asked.one_of("knows", words, allowed, "something to estimate from"))
+    problems.extend("", asked.one_of("weight", weight, ("record", "event", "user"), "a weight"))
+    problems.extend("", asked.one_of("method", method, METHODS, "a method"))
+    problems.raise_any()
     if method == "product":
         return Estimate(_product(totals, knows), weight, method)
     made = _from_baskets if method == "baskets" else _from_marginals

@@ -16,10 +16,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from divulge import work
 from divulge.events import ordering
 from divulge.events.calendar import COARSER, UNITS
 from divulge.events.history import History
@@ -50,7 +52,7 @@ class Facet:
 class Coded:
     """A facet of a history as codes: of its events, or of its records in their order."""
 
-    codes: Ints
+    codes: npt.NDArray[Any]
     of_events: bool
 
 
@@ -105,28 +107,57 @@ def coded(history: History, each: Facet) -> Coded:
     if each.kind == "when":
         return _when(history, each.words)
     if each.kind == "records":
-        return Coded(((history.records_of_event - 1) // each.band).astype(np.int64), True)
+        return Coded(_banded(history.records_of_event - 1, each.band), True)
     if each.kind == "kinds":
-        return Coded(((history.baskets[0] - 1) // each.band).astype(np.int64), True)
+        return Coded(_banded(history.baskets[0] - 1, each.band), True)
     if each.kind == "basket":
         return Coded(_baskets(history, each), True)
     if each.kind == "amount":
         assert history.amount is not None  # noqa: S101  # problems_with_facets has said so
         paid = amounts(history.dataset.columns[history.amount])[history.order]
-        return Coded(np.floor(np.nan_to_num(paid, nan=-1e15) / each.band).astype(np.int64), False)
+        return Coded(bands(paid, each.band), False)
     if each.kind in ("item", "items"):
         return Coded(items(history, each.level), False)
-    return Coded(history.codes(each.words).astype(np.int64), False)
+    return Coded(history.codes(each.words), False)
 
 
-def items(history: History, level: int) -> Ints:
+NO_AMOUNT = -(2**62)
+"""The band of a missing amount."""
+
+
+def bands(paid: npt.NDArray[np.float64], width: float) -> Ints:
+    """The number of the band that each amount lies in; all beyond 2^61 bands are one.
+
+    >>> bands(np.array([3.0, 25.0, np.nan, np.inf]), 10.0).tolist() == [0, 2, NO_AMOUNT, 2**61]
+    True
+    """
+    gone = np.isnan(paid)
+    numbers = np.clip(np.floor(np.where(gone, 0.0, paid) / width), -(2.0**61), 2.0**61)
+    found: Ints = np.where(gone, NO_AMOUNT, numbers.astype(np.int64))
+    return found
+
+
+def _banded(numbers: Ints, band: float) -> Ints:
+    return numbers if band == 1 else (numbers // band).astype(np.int64)
+
+
+def of_rows(history: History, parts: Sequence[Coded], of_events: bool) -> list[npt.NDArray[Any]]:
+    """The codes of facets row by row: of events, or of records, which inherit their event's."""
+    if of_events:
+        return [part.codes for part in parts]
+    return [
+        history.ordered.inherited(part.codes) if part.of_events else part.codes for part in parts
+    ]
+
+
+def items(history: History, level: int) -> npt.NDArray[Any]:
     """The item of each record at a level of its hierarchy, in the order of the history."""
     if not level:
-        return history.item_codes.astype(np.int64)
+        return history.item_codes
     hierarchy = history.dataset.dictionary[history.item].hierarchy
     assert hierarchy is not None  # noqa: S101  # problems_with_facets has said so
     column = hierarchy.coarsen(history.dataset.columns[history.item], level)
-    return column.codes[history.order].astype(np.int64)
+    return column.codes[history.order]
 
 
 def _when(history: History, unit: str) -> Coded:
@@ -145,30 +176,31 @@ def _baskets(history: History, each: Facet) -> Ints:
     return ordering.numbered(ordering.baskets(history.ordered, item, each.every)[1])
 
 
-def combined(parts: Sequence[npt.NDArray[np.int64]], rows: int, room: int) -> tuple[Ints, int]:
+def combined(parts: Sequence[npt.NDArray[Any]], rows: int, room: int) -> tuple[Ints, int]:
     """One number for every combination of codes, in as many bits as it takes, at most `room`.
 
-    >>> combined([np.array([0, 2]), np.array([1, 1])], rows=2, room=40)
-    (array([1, 5]), 3)
+    >>> combined([np.array([0, 2]), np.array([1, 2])], rows=2, room=40)
+    (array([0, 5]), 3)
     """
-    key, bits = np.zeros(rows, np.int64), 0
+    key, bits = work.room(rows, np.int64), 0
+    key[:] = 0
     for part in parts:
         part, wide = _from_zero(part)
         if bits + wide > 63:
             key, bits = _renumbered(key)
             part, wide = _renumbered(part)
-        key = key << wide if bits else np.zeros(rows, np.int64)
+        key <<= wide
         key |= part
         bits += wide
     return (key, bits) if bits <= room else _renumbered(key)
 
 
-def _from_zero(part: Ints) -> tuple[Ints, int]:
-    lowest = int(part.min(initial=0))
-    return part - lowest if lowest else part, (int(part.max(initial=0)) - lowest).bit_length()
+def _from_zero(part: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
+    lowest, highest = (int(part.min()), int(part.max())) if len(part) else (0, 0)
+    return part - lowest if lowest else part, (highest - lowest).bit_length()
 
 
-def _renumbered(key: Ints) -> tuple[Ints, int]:
+def _renumbered(key: npt.NDArray[Any]) -> tuple[Ints, int]:
     """The same distinctions in as few numbers as there are."""
     values, number = np.unique(key, return_inverse=True)
     return number.astype(np.int64), (len(values) - 1).bit_length()

@@ -6,7 +6,7 @@ trip. A record inherits its event's date, its number of items and its basket.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -15,12 +15,12 @@ import numpy.typing as npt
 
 from divulge.assessment import Sentence
 from divulge.data import Column, Dataset
-from divulge.events import ordering, reading
+from divulge.events import asked, ordering, reading
 from divulge.events.calendar import NOT_A_TIME, UNITS, Times, times_of
 from divulge.events.ordering import Ints
 from divulge.events.presets import PRESETS, named_as
 from divulge.events.reading import Missing, Returns
-from divulge.work import Problems
+from divulge.work import InvalidInput, Problem, Problems
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +62,7 @@ class History:
     rounded: str | None = None
 
     def __post_init__(self) -> None:
+        _require_dataset(self.dataset)
         problems = Problems(f'history of "{self.dataset.name}"')
         problems.extend("", reading.problems_with_settings(self))
         problems.raise_any()
@@ -78,10 +79,13 @@ class History:
         >>> History.preset(dv.datasets.purchases_example(), "retail").item
         'goods'
         """
+        _require_dataset(dataset)
         problems = Problems(f'history of "{dataset.name}"')
-        if kind not in PRESETS:
-            problems.add("kind", f'"{kind}" is not a kind.', value=kind, allowed=PRESETS)
-            problems.raise_any()
+        problems.extend("", asked.one_of("kind", kind, tuple(PRESETS), "a kind"))
+        settings = [each.name for each in fields(cls) if each.name != "dataset"]
+        for name in more:
+            problems.extend("", asked.one_of("preset", name, settings, "a setting of a history"))
+        problems.raise_any()
         chosen = {**named_as(PRESETS[kind], dataset.names), **more}
         for part in ("user", "time", "item"):
             if part not in chosen:
@@ -117,6 +121,7 @@ class History:
 
     def codes(self, attribute: str) -> npt.NDArray[Any]:
         """An attribute's codes in the order of the history: by user, event and item."""
+        self.dataset.attributes(attribute, "codes")
         return self.dataset.columns[attribute].codes[self.order]
 
     @property
@@ -126,6 +131,9 @@ class History:
 
     def times(self, unit: str, of_events: bool = False) -> Ints:
         """The number of the hour, day, week, ... of each record or event, in their order."""
+        problems = Problems("times")
+        problems.extend("", asked.one_of("unit", unit, UNITS, "a unit of time"))
+        problems.raise_any()
         if of_events and unit == self.event:
             return self.ordered.unit
         places = self.order[self.first_of_event] if of_events else self.order
@@ -175,7 +183,7 @@ class History:
     @property
     def user_of_record(self) -> npt.NDArray[np.int32]:
         """The user of each record, in the order of the history."""
-        return np.repeat(self.user_of_event, self.records_of_event)
+        return self.ordered.inherited(self.user_of_event)
 
     @cached_property
     def records_of_event(self) -> Ints:
@@ -255,3 +263,10 @@ class History:
         some = column.has_missing or not readable.all()
         last = int(numbers[readable].max(initial=-1)) + 1 if some else 0
         return column, np.append(np.where(readable, numbers, last), last)
+
+
+def _require_dataset(given: Any) -> None:
+    if not isinstance(given, Dataset):
+        hint = "read a file (dv.read), or give Dataset.from_arrow(table)"
+        message = f"takes a dataset, not a {type(given).__name__}; {hint}."
+        raise InvalidInput("history", [Problem("dataset", message)])

@@ -120,6 +120,43 @@ def totals(  # one loop over sorted runs, and no calls
     return np.array([right, best, certain, drawn, float(cells)])
 
 
+def counts_by_item(
+    starts: NDArray[Any], event: NDArray[Any], cell_and_user: NDArray[Any], cells: int, once: bool
+) -> NDArray[Any]:
+    """What `totals_by_item` gives where every row weighs 1, without the best guess.
+
+    Of a cell, the rows (low 32 bits) and the users (high 32 bits) are counted in one number, and
+    the last user, from 1, stands beside it: no branch depends on the data, and memory is met once.
+    """
+    right, certain, drawn, occupied = 0.0, 0.0, 0.0, 0
+    counts = np.zeros((cells, 2), np.uint64)
+    touched = np.zeros(cells + 1, np.uint32)
+    low, nothing, one = np.uint64(0xFFFFFFFF), np.uint64(0), np.uint64(1)
+    for i in range(len(starts) - 1):
+        many = np.uint64(0)
+        for row in range(starts[i], starts[i + 1]):
+            if once and row > starts[i] and event[row - 1] == event[row]:
+                continue
+            both = cell_and_user[np.uint32(event[row])]
+            cell = both >> np.uint64(32)
+            user = (both & low) + one
+            counted = counts[cell, 0]
+            touched[many] = cell
+            many += np.uint64(counted == nothing)
+            counts[cell, 0] = counted + one + (np.uint64(counts[cell, 1] != user) << np.uint64(32))
+            counts[cell, 1] = user
+        for at in range(many):
+            cell = np.uint64(touched[at])
+            rows, users = float(counts[cell, 0] & low), float(counts[cell, 0] >> np.uint64(32))
+            right += rows / users
+            drawn += rows
+            certain += rows if users == 1.0 else 0.0
+            counts[cell, 0] = nothing
+            counts[cell, 1] = nothing
+        occupied += int(many)
+    return np.array([right, 0.0, certain, drawn, float(occupied)])
+
+
 def totals_by_item(
     starts: NDArray[Any],
     event: NDArray[Any],

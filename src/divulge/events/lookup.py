@@ -15,15 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.events import release_kernels as kernels
+from divulge.events.calendar import UNITS
 from divulge.events.covering import cover
-from divulge.events.facets import Facet, coded, combined
+from divulge.events.facets import Facet, coded, combined, of_rows
 from divulge.events.history import History
 from divulge.events.matching import Floats, weight_of_record
 from divulge.events.ordering import Ints
-from divulge.events.standing import ANY, repeated
+from divulge.events.standing import repeated
 from divulge.qif.kernels import run
-
-PLENTY = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +55,13 @@ class Lookup:
     stops: Ints
     unit: Ints
     copies: Floats
-    hides: npt.NDArray[np.int32]
+    record_starts: Ints
+    """Where the records begin that let a unit of a list show it."""
+    records: Ints
+    of_records: int
+    """Pieces below it are of single records, so that each needs a record of its own."""
+    clear: npt.NDArray[np.bool_]
+    """The ways in which a record shows one piece and no other."""
     user_of_unit: Ints
     users: int
 
@@ -65,9 +70,8 @@ class Lookup:
         """How many different pieces of knowledge there are."""
         return int(self.starts.shape[1])
 
-    def fits(self, drawn: Ints, target: Ints, spare: Ints | None = None) -> Any:
+    def fits(self, drawn: Ints, target: Ints) -> Any:
         """How many users may have all of a draw, if the target is among them, and likeliest."""
-        units = len(self.user_of_unit)
         return run(
             kernels.fits,  # type: ignore[arg-type]  # gives three arrays
             len(drawn) + len(self.unit),
@@ -77,14 +81,16 @@ class Lookup:
             self.stops,
             self.unit,
             self.copies,
-            self.hides,
-            np.full(units, PLENTY) if spare is None else spare,
+            self.record_starts,
+            self.records,
+            self.of_records,
+            self.clear,
             self.user_of_unit,
             self.users,
         )
 
     def with_more(self, other: Lookup) -> Lookup:
-        """Both as one: the other's pieces are numbered after this one's."""
+        """Both as one: the other's pieces come after this one's, and are not of single records."""
         ways = len(self.starts) + len(other.starts)
         starts = np.zeros((ways, self.pieces + other.pieces), np.int64)
         stops = np.zeros_like(starts)
@@ -98,7 +104,11 @@ class Lookup:
             stops=stops,
             unit=np.concatenate([self.unit, other.unit]),
             copies=np.concatenate([self.copies, other.copies]),
-            hides=np.concatenate([self.hides, other.hides]),
+            record_starts=np.concatenate(
+                [self.record_starts, other.record_starts[1:] + len(self.records)]
+            ),
+            records=np.concatenate([self.records, other.records]),
+            clear=np.concatenate([self.clear, other.clear]),
         )
 
 
@@ -110,21 +120,22 @@ def lookup(
 ) -> Lookup:
     """Look up all that facets say of the original's records: by user, or by released event."""
     original, release = people.original, people.release
-    event = original.event_of_record
     parts = [coded(original, facet) for facet in facets]
-    spread = [part.codes[event] if part.of_events else part.codes for part in parts]
+    spread = of_rows(original, parts, of_events=False)
     key, _ = combined(spread, original.records, room=63)
     _, example, x_of_record = np.unique(key, return_index=True, return_inverse=True)
     record, levels, codes = _entries(people, facets)
+    as_known = tuple(UNITS.index(f.words) if f.kind == "when" else f.level for f in facets)
     way_of = np.zeros(len(record), np.int64)
     ways: list[tuple[int, ...]] = [()]
     if facets:
-        ways, way_of = _ways(levels)
+        ways, way_of = _ways(levels, as_known)
     unit = release.event_of_record if by_event else people.of_release[release.user_of_record]
     worth = _worth(people, weight)[release.user_of_record]
     starts = np.zeros((len(ways), len(example)), np.int64)
     stops = np.zeros_like(starts)
     units, copies, filled = [], [], 0
+    sizes, records, clear = [], [], []
     for way, at in enumerate(ways):
         chosen = way_of == way
         mine = record[chosen]
@@ -132,7 +143,7 @@ def lookup(
         shown = [each.code[chosen] for each in codes]
         both = [np.concatenate(pair) for pair in zip(known, shown, strict=True)]
         joint, _ = combined(both, len(example) + len(mine), room=63)
-        posting, first, have, weigh = _postings(
+        posting, first, have, weigh, begins, order = _postings(
             joint[len(example) :], unit[mine], release, mine, worth, weight == "event"
         )
         place = np.searchsorted(first, joint[: len(example)])
@@ -142,17 +153,23 @@ def lookup(
         stops[way] = np.where(there, np.append(bounds, 0)[place + 1] + filled, 0)
         units.append(have)
         copies.append(weigh)
+        sizes.append(np.diff(np.append(begins, len(order))))
+        records.append(mine[order])
+        # A month touches several weeks: it shows more than one, at their own level.
+        clear.append(at == as_known and len(np.unique(mine)) == len(mine))
         filled += len(have)
-    item_places = [n for n, facet in enumerate(facets) if facet.kind in ("item", "items")]
-    hides = [any(at[place] == ANY for place in item_places) for at in ways]
+    nothing = np.zeros(0, np.int64)
     user_of_unit = people.of_release[release.user_of_event] if by_event else np.arange(people.count)
     return Lookup(
         x_of_record.astype(np.int64),
         starts,
         stops,
-        np.concatenate([np.zeros(0, np.int64), *units]),
+        np.concatenate([nothing, *units]),
         np.concatenate([np.zeros(0), *copies]),
-        np.array(hides, np.int32),
+        np.append(0, np.cumsum(np.concatenate([nothing, *sizes]))),
+        np.concatenate([nothing, *records]),
+        len(example),
+        np.array(clear, bool),
         user_of_unit.astype(np.int64),
         people.count,
     )
@@ -181,22 +198,22 @@ def _entries(people: People, facets: Sequence[Facet]) -> tuple[Ints, list[Ints],
     return record, levels, codes
 
 
-def _ways(levels: list[Ints]) -> tuple[list[tuple[int, ...]], Ints]:
-    """The different combinations of levels, those that hide something last, and each entry's."""
-    # A hidden value has the lowest number; turned round, it comes last.
-    found, way_of = np.unique(-np.stack(levels, axis=1), axis=0, return_inverse=True)
-    ways = [tuple(int(-level) for level in row) for row in found]
-    hidden = np.array([ANY in way for way in ways])
-    order = np.argsort(hidden, kind="stable")
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return [ways[each] for each in order], place[way_of.reshape(-1)]
+def _ways(levels: list[Ints], as_known: tuple[int, ...]) -> tuple[list[tuple[int, ...]], Ints]:
+    """The different combinations of levels, as it is known first, and which each entry is."""
+    found, way_of = np.unique(np.stack(levels, axis=1), axis=0, return_inverse=True)
+    ways = [tuple(row) for row in found.tolist()]
+    order = sorted(range(len(ways)), key=lambda way: ways[way] != as_known)
+    place = np.argsort(order)
+    return [ways[way] for way in order], place[way_of.reshape(-1)]
 
 
 def _postings(
     key: Ints, unit: Ints, release: History, record: Ints, worth: Floats, once: bool
-) -> tuple[Ints, Ints, Ints, Floats]:
-    """Starts and keys of lists of units in order, and what each unit's records there weigh."""
+) -> tuple[Ints, Ints, Ints, Floats, Ints, Ints]:
+    """Starts and keys of lists of units in order, and what each unit's records there weigh.
+
+    Also where the records of each unit of a list begin, and the order that brings them there.
+    """
     weigh = worth[record]
     if once:  # a piece of knowledge counts once an event
         order = np.lexsort((release.event_of_record[record], unit, key))
@@ -211,7 +228,7 @@ def _postings(
     begins = np.flatnonzero(new)
     total = np.add.reduceat(weigh, begins) if len(begins) else np.zeros(0)
     first, posting = np.unique(key[begins], return_index=True)
-    return posting, first, unit[begins], total
+    return posting, first, unit[begins], total, begins, order
 
 
 def _worth(people: People, weight: str | Mapping[Any, float]) -> Floats:

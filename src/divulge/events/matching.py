@@ -18,7 +18,7 @@ import numpy.typing as npt
 from divulge import work
 from divulge.events import kernels, ordering
 from divulge.events.attacker import Attacker
-from divulge.events.facets import Facet, coded, combined, items
+from divulge.events.facets import Facet, coded, combined, items, of_rows
 from divulge.events.history import History
 from divulge.events.ordering import Ints
 from divulge.qif.kernels import run
@@ -118,10 +118,8 @@ class Matching:
         parts = [coded(history, facet) for facet in of_event]
         if not all(part.of_events for part in parts):
             return None
-        x, bits = combined([part.codes for part in parts], history.events, room=63)
-        if bits > MOST_BITS_COUNTED:
-            x, bits = combined([np.unique(x, return_inverse=True)[1]], history.events, room=63)
-        if bits > MOST_BITS_COUNTED or history.users >= 2**31:
+        cell, cells = _cells([part.codes for part in parts], history.events)
+        if cells >> MOST_BITS_COUNTED or max(history.users, history.records) >= 2**31:
             return None
         [item] = [facet for facet in self.facets if facet.kind == "item"]
         starts, event = (
@@ -129,21 +127,17 @@ class Matching:
             if item.level
             else history.by_item
         )
-        packed = (x.view(np.uint64) << np.uint64(32)) | history.user_of_event.astype(np.uint64)
-        weights = np.zeros(0)
-        if self.weight not in ("record", "event"):
-            weights = weight_of_record(history, self.weight)[history.user_of_event]
-        found: Any = run(
-            kernels.totals_by_item,
-            len(event),
-            starts,
-            event,
-            packed,
-            1 << bits,
-            weights,
-            self._once,
-            best,
-        )
+        cell <<= 32
+        cell |= history.user_of_event
+        listed = (starts, event, cell.view(np.uint64), cells)
+        found: Any
+        if self.weight in ("record", "event") and not best:
+            found = run(kernels.counts_by_item, len(event), *listed, self._once)
+        else:
+            weights = np.zeros(0)
+            if self.weight not in ("record", "event"):
+                weights = weight_of_record(history, self.weight)[history.user_of_event]
+            found = run(kernels.totals_by_item, len(event), *listed, weights, self._once, best)
         right, guessed, certain, drawn, _ = found.tolist()
         return right / drawn, guessed / drawn, certain / drawn
 
@@ -182,9 +176,7 @@ class Matching:
     def _coded(self) -> tuple[list[Ints], bool]:
         parts = [coded(self.history, facet) for facet in self.facets]
         of_events = all(part.of_events for part in parts)
-        event = self.history.event_of_record
-        spread = [p.codes if of_events or not p.of_events else p.codes[event] for p in parts]
-        return spread, of_events
+        return of_rows(self.history, parts, of_events), of_events
 
     @property
     def _of_events(self) -> bool:
@@ -199,9 +191,9 @@ class Matching:
         shift = max(1, (events - 1).bit_length())
         x, _ = combined(parts, rows, room=64 - shift)
         event = np.arange(events) if of_events else self.history.event_of_record
-        keys = x.view(np.uint64) << np.uint64(shift)
-        keys |= event.astype(np.uint64)
-        return keys, shift
+        x <<= shift
+        x |= event
+        return x.view(np.uint64), shift
 
     @property
     def _once(self) -> bool:
@@ -230,6 +222,21 @@ class Matching:
             self.history.users,
             each,
         )
+
+
+def _cells(parts: Sequence[Ints], events: int) -> tuple[Ints, int]:
+    """The cell of each event by all of some codes, numbered without gaps; and how many there are.
+
+    So the counts of neighbouring cells share lines of the cache.
+    """
+    x, bits = combined(parts, events, room=63)
+    if bits > MOST_BITS_COUNTED:
+        values, number = np.unique(x, return_inverse=True)
+        return number.astype(np.int64), len(values)
+    occurs = np.zeros(1 << bits, bool)
+    occurs[x] = True
+    numbers = np.cumsum(occurs) - 1
+    return numbers[x], int(numbers[-1]) + 1
 
 
 def weight_of_record(history: History, weight: str | Mapping[Any, float]) -> Floats:

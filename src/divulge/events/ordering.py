@@ -42,8 +42,12 @@ class Ordered:
     @cached_property
     def event_of_record(self) -> npt.NDArray[np.int32]:
         """The event of each record."""
-        events = np.arange(len(self.user), dtype=np.int32)
-        return np.repeat(events, np.diff(self.starts))
+        return self.inherited(np.arange(len(self.user), dtype=np.int32))
+
+    def inherited(self, of_event: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """What each record has from its event."""
+        of_record = work.room(len(self.item), of_event.dtype)
+        return run(kernels.inherited, len(self.item), self.starts, of_event, of_record)
 
 
 def packed(
@@ -70,7 +74,7 @@ def ordered(of: Packed, codes: np.dtype[Any]) -> Ordered:
     with work.step("Ordering the history"):
         keys = of.keys
         keys.sort()
-        item = np.empty(len(keys), codes)
+        item = work.room(len(keys), codes)
         found: Any = run(
             kernels.unpacked,  # type: ignore[arg-type]  # gives several arrays
             len(keys),

@@ -60,6 +60,16 @@ def unpacked(
     return starts, user, unit
 
 
+def inherited(
+    starts: NDArray[Any], of_event: NDArray[Any], of_record: NDArray[Any]
+) -> NDArray[Any]:
+    """Write to `of_record` what the event of each record has."""
+    for e in range(len(starts) - 1):
+        for row in range(starts[e], starts[e + 1]):
+            of_record[row] = of_event[e]
+    return of_record
+
+
 def baskets(
     starts: NDArray[Any], item: NDArray[Any], hash_of_item: NDArray[Any], every: bool
 ) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -17,13 +17,13 @@ from divulge.events import kernels as matching_kernels
 from divulge.events import points_kernels as kernels
 from divulge.events.against import Draws, Each, Outcome, looked_up
 from divulge.events.attacker import Attacker
-from divulge.events.facets import coded, combined
+from divulge.events.facets import coded, combined, of_rows
 from divulge.events.history import History
 from divulge.events.lookup import People, lookup
 from divulge.events.matching import Floats, Tally
 from divulge.events.ordering import Ints
 from divulge.qif.kernels import run
-from divulge.work import DivulgeError
+from divulge.work import DivulgeError, MemoryPlan
 
 MOST_PAIRS = 30_000_000
 """So many pairs of points are counted exactly; if there are more, users are sampled."""
@@ -86,19 +86,20 @@ class Points:
             raise DivulgeError("attacker, knows: a point has one item; for two, give points=2")
         parts = [coded(history, each) for each in facets]
         of_events = all(part.of_events for part in parts)
-        event = history.event_of_record
-        spread = [p.codes if of_events or not p.of_events else p.codes[event] for p in parts]
-        users = history.user_of_event if of_events else history.user_of_event[event]
+        users = history.user_of_event if of_events else history.user_of_record
         shift = max(1, (history.users - 1).bit_length())
-        x, _ = combined(spread, len(users), room=64 - shift)
-        keys = np.sort((x.astype(np.uint64) << np.uint64(shift)) | users.astype(np.uint64))
-        keys = keys[np.append(True, keys[1:] != keys[:-1])]
-        point = keys >> np.uint64(shift)
-        begins = np.append(True, point[1:] != point[:-1])
-        self.starts: Ints = np.append(np.flatnonzero(begins), len(keys))
-        self.users: Ints = (keys & np.uint64((1 << shift) - 1)).astype(np.int64)
-        found: Any = _run(kernels.transposed, self.starts, self.users, history.users)
-        self.user_starts, self.points = found
+        x, _ = combined(of_rows(history, parts, of_events), len(users), room=64 - shift)
+        x <<= shift
+        x |= users
+        keys = x.view(np.uint64)
+        keys.sort()
+        found: Any = run(kernels.postings, len(keys), keys, shift)  # type: ignore[arg-type]  # gives two arrays
+        self.starts: Ints = found[0]
+        self.users: npt.NDArray[np.int32] = found[1]
+        del x, keys, users
+        by_user: Any = _run(kernels.transposed, self.starts, self.users, history.users)
+        self.user_starts: Ints = by_user[0]
+        self.points: npt.NDArray[np.int32] = by_user[1]
 
     @cached_property
     def spread(self) -> Ints:
@@ -122,13 +123,13 @@ class Points:
 
     def exactly(self, points: int) -> Found | None:
         """All draws of so many points of every user; None if they are too many to count."""
+        one_each = points == 1 or bool(np.all(self.of_user == 1))
+        if points > 2 and not one_each:
+            return None
         user = np.repeat(np.arange(self.history.users), self.of_user)
         spread = self.spread[self.points]
-        each = self.user_weights[user] / self.of_user[user]
-        if points == 1 or np.all(self.of_user == 1):
-            return Found.of(user, each, spread)
-        if points > 2:
-            return None
+        if one_each:
+            return Found.of(user, (self.user_weights / self.of_user)[user], spread)
         shared = np.bincount(user, spread > 1, self.history.users).astype(np.int64)
         sizes = shared * (shared - 1) // 2
         if sizes.sum() > MOST_PAIRS:
@@ -176,7 +177,7 @@ class Points:
         pairs = self.of_user * (self.of_user - 1) // 2
         if exact:
             users = np.repeat(np.arange(self.history.users), self.of_user)
-            drawn = self.points[:, None]
+            drawn = self.points[:, None].astype(np.int64)
             weight = (self.user_weights / self.of_user)[users]
         elif points == 2 and pairs.sum() <= MOST_PAIRS_RELEASED:
             exact = True
@@ -203,6 +204,7 @@ class Points:
         return np.concatenate(users), np.concatenate(pairs)
 
     def _sample(self, sample: int, random: np.random.Generator) -> Ints:
+        MemoryPlan("the sample", {"users": 8 * 4 * sample}).require("draw fewer users")
         share = self.user_weights / self.user_weights.sum()
         users: Ints = random.choice(self.history.users, sample, p=share)
         return users
@@ -210,6 +212,10 @@ class Points:
     def draws(self, users: Ints, points: int, random: np.random.Generator) -> Ints:
         """So many different points of each user, by Floyd's way; -1 where there are no more."""
         have = self.of_user[users]
+        points = min(points, int(have.max()))  # nobody has more
+        MemoryPlan("the sample", {"points": 8 * 4 * points * len(users)}).require(
+            "draw fewer users, or ask for fewer points"
+        )
         chosen = np.full((len(users), points), -1, np.int64)
         for step in range(points):
             last = have - points + step
@@ -220,7 +226,7 @@ class Points:
         few = (have <= points)[:, None]
         chosen = np.where(few, np.where(every < have[:, None], every, -1), chosen)
         place = self.user_starts[users][:, None] + chosen
-        return np.where(chosen >= 0, self.points[np.maximum(place, 0)], -1)
+        return np.where(chosen >= 0, self.points[np.maximum(place, 0)], -1).astype(np.int64)
 
 
 def _run(kernel: Any, *arguments: Any) -> Any:

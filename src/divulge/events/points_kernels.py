@@ -13,6 +13,31 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+def postings(keys: NDArray[Any], shift: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Posting lists out of sorted keys `point << shift | user`: their starts, and their users.
+
+    A key that is repeated counts once; points are numbered as they come.
+    """
+    pairs, points = 0, 0
+    for at in range(len(keys)):
+        pairs += at == 0 or keys[at] != keys[at - 1]
+        points += at == 0 or keys[at] >> np.uint64(shift) != keys[at - 1] >> np.uint64(shift)
+    starts = np.empty(points + 1, np.int64)
+    users = np.empty(pairs, np.int32)
+    low = (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
+    pair, point = 0, 0
+    for at in range(len(keys)):
+        if at > 0 and keys[at] == keys[at - 1]:
+            continue
+        if at == 0 or keys[at] >> np.uint64(shift) != keys[at - 1] >> np.uint64(shift):
+            starts[point] = pair
+            point += 1
+        users[pair] = keys[at] & low
+        pair += 1
+    starts[points] = pairs
+    return starts, users
+
+
 def transposed(starts: NDArray[Any], column: NDArray[Any], columns: int) -> tuple[Any, Any]:
     """Posting lists the other way round: from users by point to points by user."""
     begin = np.zeros(columns + 1, np.int64)
@@ -21,7 +46,7 @@ def transposed(starts: NDArray[Any], column: NDArray[Any], columns: int) -> tupl
     for at in range(columns):
         begin[at + 1] += begin[at]
     filled = begin[:-1].copy()
-    rows = np.zeros(len(column), np.int64)
+    rows = np.empty(len(column), np.int32)
     for row in range(len(starts) - 1):
         for at in range(starts[row], starts[row + 1]):
             rows[filled[column[at]]] = row

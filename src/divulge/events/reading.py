@@ -14,6 +14,7 @@ import numpy.typing as npt
 from divulge.assessment import Sentence
 from divulge.data import Column
 from divulge.data.dictionary import problems_with_names
+from divulge.events import asked
 from divulge.events.calendar import NOT_A_TIME, UNITS, Times, times_of
 from divulge.work import Problem
 
@@ -30,18 +31,18 @@ def problems_with_settings(history: History) -> Iterator[Problem]:
     names = history.dataset.names
     for place in ("user", "time", "item", "amount"):
         given = getattr(history, place)
-        if given is not None:
+        if isinstance(given, str):
             yield from problems_with_names(place, [given], names)
-    if history.event not in (*UNITS, *names):
-        message = f'"{history.event}" is neither a unit of time nor an attribute.'
-        yield Problem("event", message, value=history.event, allowed=[*UNITS, *names])
-    for place, kinds in (("returns", Returns), ("missing", Missing)):
-        given = getattr(history, place)
-        if given is not None and given not in get_args(kinds):
-            yield Problem(place, f'"{given}" cannot be.', value=given, allowed=get_args(kinds))
-    if history.rounded is not None and history.rounded not in UNITS:
-        message = f'"{history.rounded}" is not a unit of time.'
-        yield Problem("rounded", message, value=history.rounded, allowed=UNITS)
+        elif given is not None or place != "amount":
+            yield Problem(place, f"{asked.shown(given)} is not text; name an attribute.")
+    either = "a unit of time or an attribute"
+    yield from asked.one_of("event", history.event, (*UNITS, *names), either)
+    yield from asked.one_of("missing", history.missing, get_args(Missing), "a way to treat gaps")
+    if history.returns is not None:
+        way = "a way to treat returns"
+        yield from asked.one_of("returns", history.returns, get_args(Returns), way)
+    if history.rounded is not None:
+        yield from asked.one_of("rounded", history.rounded, UNITS, "a unit of time")
     if history.returns is not None and history.amount is None:
         yield Problem("returns", "only amounts tell what was returned; give amount.")
 
@@ -61,26 +62,33 @@ def problems_with_records(history: History) -> Iterator[Problem]:
         )
     if history.event == "hour" and not times.hours and history.missing != "maybe":
         yield Problem("event", f'"{history.time}" holds days without hours.')
-    if history.missing == "refuse":
-        for part, rows in lacking(history).items():
-            if rows is not None and rows.any():
-                what = "has no readable time" if part == "time" else f"has no {part}"
-                message = (
-                    f"{int(rows.sum()):,} of {dataset.rows:,} records: each {what}. "
-                    'To leave them out, and have it said, give missing="drop".'
-                )
-                yield Problem(part, message)
-    if history.amount is not None:
-        yield from _problems_with_amounts(history, history.amount)
+    unfit = [*_problems_with_gaps(history), *_problems_with_amounts(history)]
+    yield from unfit
     if not dataset.rows:
         yield Problem("", "there are no records.")
-    elif history.missing != "refuse" and not history.records:
+    elif not unfit and not history.records:
         yield Problem("", "no record is left.")
 
 
-def _problems_with_amounts(history: History, amount: str) -> Iterator[Problem]:
+def _problems_with_gaps(history: History) -> Iterator[Problem]:
+    if history.missing != "refuse":
+        return
+    for part, rows in lacking(history).items():
+        if rows is not None and rows.any():
+            what = "has no readable time" if part == "time" else f"has no {part}"
+            message = (
+                f"{int(rows.sum()):,} of {history.dataset.rows:,} records: each {what}. "
+                'To leave them out, and have it said, give missing="drop".'
+            )
+            yield Problem(part, message)
+
+
+def _problems_with_amounts(history: History) -> Iterator[Problem]:
     import pyarrow as pa
 
+    amount = history.amount
+    if amount is None:
+        return
     kind = history.dataset.columns[amount].values.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         yield Problem("amount", f'"{amount}" does not hold numbers.')

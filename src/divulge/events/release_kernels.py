@@ -20,43 +20,59 @@ def fits(
     stops: NDArray[Any],
     unit: NDArray[Any],
     copies: NDArray[Any],
-    hides: NDArray[Any],
-    spare: NDArray[Any],
+    record_starts: NDArray[Any],
+    records: NDArray[Any],
+    of_records: int,
+    clear: NDArray[Any],
     user_of_unit: NDArray[Any],
     users: int,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Who may have all that was drawn: how many users, the target among them, the likeliest hers.
 
-    A draw is a row of pieces of knowledge, -1 where there are fewer. Piece x may be had by
-    `unit[starts[p, x]:stops[p, x]]` for each way p of looking at it (units: users, or events of
-    users). Ways that rest on a hidden item (`hides`) come last; a unit can spend no more of them
-    than its `spare`. The likeliest user has the most records that fit.
-    Invariant: `met[u]` pieces of the draw were fitted by u, the last of them in `stamp[u]`.
+    A draw is a row of different pieces of knowledge, -1 where there are fewer. Piece x may be had
+    by `unit[starts[p, x]:stops[p, x]]`, in rising order, for each way p of looking at it (units:
+    users, or events of users); entry e of them by the records `record_starts[e]` to
+    `record_starts[e + 1]`. Pieces below `of_records` are of single records: each needs a record of
+    its own. In a way that is `clear`, and comes first, a record shows one piece and no other. The
+    likeliest user has the most records that fit.
+    Invariant: `met[u]` pieces of the draw were fitted by u, the last of them in `stamp[u]`, and
+    `vague[u]` of those that are of single records by no clear way.
     """
     matching = np.zeros(len(drawn), np.int64)
     among = np.zeros(len(drawn), np.bool_)
     likeliest = np.zeros(len(drawn), np.bool_)
-    units = len(user_of_unit)
+    units, most = len(user_of_unit), drawn.shape[1]
     met = np.zeros(units, np.int32)
     stamp = np.full(units, -1, np.int64)
-    spent = np.zeros(units, np.int32)
+    vague = np.zeros(units, np.int32)
     rows = np.zeros(units, np.float64)
     touched = np.zeros(units, np.int64)
     of_user = np.zeros(users, np.float64)
     fitting = np.zeros(users, np.int64)
+    # Who stands for what in one unit: the pieces, the records that may be each, the one it has.
+    single = np.zeros(most, np.int64)
+    may_be = np.zeros((most, most), np.int64)
+    choices = np.zeros(most, np.int64)
+    has = np.zeros(most, np.int64)
+    queue = np.zeros(most, np.int64)
+    before = np.zeros(most, np.int64)
     mark, many, best, best_rows = 0, 0, -1, 0.0
     for draw in range(len(drawn)):
         again = draw > 0
-        for step in range(drawn.shape[1]):
+        for step in range(most):
             again = again and drawn[draw, step] == drawn[draw - 1, step]
         if not again:
             for at in range(many):
                 of_user[fitting[at]] = 0.0
             reached, pieces, many, best, best_rows = 0, 0, 0, -1, 0.0
-            for step in range(drawn.shape[1]):
+            singles = 0
+            for step in range(most):
                 x = drawn[draw, step]
                 if x < 0:
                     continue
+                if x < of_records:
+                    single[singles] = x
+                    singles += 1
                 mark += 1
                 for way in range(len(starts)):
                     for at in range(starts[way, x], stops[way, x]):
@@ -69,18 +85,75 @@ def fits(
                                 reached += 1
                             stamp[u] = mark
                             met[u] += 1
-                            spent[u] += hides[way]
+                            vague[u] += x < of_records and not clear[way]
                         rows[u] += copies[at]
                 pieces += 1
             for at in range(reached):
                 u = touched[at]
-                if met[u] == pieces and spent[u] <= spare[u]:
+                all_met = met[u] == pieces
+                if all_met and vague[u] > 1:
+                    # Two may want the same record; one alone finds none that a clear one needs. As
+                    # many records as pieces are enough to choose from: whatever the others take,
+                    # one is left.
+                    for piece in range(singles):
+                        has[piece], choices[piece] = -1, 0
+                        x = single[piece]
+                        for way in range(len(starts)):
+                            low, high = starts[way, x], stops[way, x]
+                            end = high
+                            while low < high:
+                                middle = (low + high) // 2
+                                if unit[middle] < u:
+                                    low = middle + 1
+                                else:
+                                    high = middle
+                            if low == end or unit[low] != u:
+                                continue
+                            for place in range(record_starts[low], record_starts[low + 1]):
+                                if choices[piece] == singles:
+                                    break
+                                known = False
+                                for other in range(choices[piece]):
+                                    known = known or may_be[piece, other] == records[place]
+                                if not known:
+                                    may_be[piece, choices[piece]] = records[place]
+                                    choices[piece] += 1
+                    # Each piece in turn is given a record; who has it looks for another.
+                    for piece in range(singles):
+                        for other in range(singles):
+                            before[other] = -1
+                        before[piece], queue[0] = piece, piece
+                        first, last, given = 0, 1, False
+                        while first < last and not given:
+                            now = queue[first]
+                            first += 1
+                            for choice in range(choices[now]):
+                                holder = -1
+                                for other in range(singles):
+                                    if has[other] == may_be[now, choice]:
+                                        holder = other
+                                if holder < 0:
+                                    free = may_be[now, choice]
+                                    while now != piece:
+                                        given_up = has[now]
+                                        has[now] = free
+                                        free = given_up
+                                        now = before[now]
+                                    has[piece] = free
+                                    given = True
+                                    break
+                                if before[holder] < 0:
+                                    before[holder] = now
+                                    queue[last] = holder
+                                    last += 1
+                        all_met = all_met and given
+                if all_met:
                     user = user_of_unit[u]
                     if of_user[user] == 0.0:
                         fitting[many] = user
                         many += 1
                     of_user[user] += rows[u]
-                met[u], spent[u], rows[u] = 0, 0, 0.0
+                met[u], vague[u], rows[u] = 0, 0, 0.0
             for at in range(many):
                 user = fitting[at]
                 if of_user[user] > best_rows or (of_user[user] == best_rows and user < best):

@@ -78,14 +78,15 @@ def subsets(
     pairs, of_record, copies = np.unique(key, return_inverse=True, return_counts=True)
     starts = np.searchsorted(pairs >> 32, np.arange(history.events + 1))
     kinds = np.diff(starts)
+    most = min(several.size, int(kinds.max()))
     event, place, weights = [], [], []
-    for size in range(1, several.size + 1):
-        which = kinds >= size if size == several.size else kinds == size
+    for size in range(1, most + 1):
+        which = kinds >= size if size == most else kinds == size
         if which.any():
             chosen = np.flatnonzero(which)
             found = _of_size(starts, copies, chosen, size)
             event.append(found[0])
-            place.append(np.pad(found[1], ((0, 0), (0, several.size - size)), constant_values=-1))
+            place.append(np.pad(found[1], ((0, 0), (0, most - size)), constant_values=-1))
             weights.append(found[2])
     all_events = np.concatenate(event)
     if weight == "event":
@@ -144,7 +145,7 @@ def matched_alone(
         targets = np.flatnonzero(size_of == size)
         # An event of few items may lie within the larger event of somebody else.
         held = (drawn.event[targets], drawn.place[targets, :size])
-        if size < several.size:
+        if size < drawn.place.shape[1]:
             more = _of_size(starts, drawn.copies, np.flatnonzero(kinds >= size), int(size))
             held = (more[0], more[1])
         found = _tally(history, event, drawn, targets, held, int(size))

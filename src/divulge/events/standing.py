@@ -14,6 +14,7 @@ import numpy as np
 
 from divulge.data import Column, Hierarchy
 from divulge.events.calendar import COARSER, NOT_A_TIME, SPANS, UNITS, overlapped
+from divulge.events.facets import bands
 from divulge.events.history import History
 from divulge.events.ordering import Ints
 from divulge.events.reading import amounts, blanks
@@ -178,7 +179,7 @@ def amount_covered(original: History, release: History, band: float) -> Cover:
             raise DivulgeError("attacker, knows: the release has no amount; give amount=")
         paid = amounts(history.dataset.columns[history.amount])[history.order]
         hidden = np.isnan(paid)
-        return np.floor(np.where(hidden, -1e15, paid) / band).astype(np.int64), hidden
+        return bands(paid, band), hidden
 
     known, _ = banded(original)
     code, hidden = banded(release)

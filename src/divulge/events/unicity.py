@@ -20,8 +20,8 @@ from divulge.assessment import Chart, Details, Sentence
 from divulge.assessment.assessment import Claim, Number
 from divulge.assessment.sentence import percent
 from divulge.data.dictionary import as_names
-from divulge.events import charts
-from divulge.events.against import Outcome
+from divulge.events import asked, charts
+from divulge.events.against import Outcome, within_bounds
 from divulge.events.attack import (
     EventAssessment,
     described,
@@ -33,8 +33,10 @@ from divulge.events.attacker import Attacker, Weight
 from divulge.events.calendar import UNITS
 from divulge.events.history import History
 from divulge.events.points import Found, Points
-from divulge.events.standing import as_it_was
-from divulge.work import DivulgeError, Problems
+from divulge.work import Problems
+
+MOST_STEPS = 10
+"""So many numbers of points a curve in a report has, at most."""
 
 
 def unicity(
@@ -69,11 +71,15 @@ def unicity(
     1 user has a single record.
     These figures are exact.
     """
-    attacker = Attacker(as_names(facets), points=points, weight=weight)
-    if not 0 < confidence < 1 or sample < 1:
-        raise DivulgeError("unicity: give a confidence between 0 and 1, and a sample from 1")
+    asked.require_history("unicity", history)
+    attacker = Attacker(facets, points=points, weight=weight)
     problems = Problems("unicity")
-    problems.extend("", problems_with_release(history, release))
+    problems.extend("", asked.share("confidence", confidence))
+    problems.extend("", asked.whole_number("sample", sample))
+    problems.extend("", asked.whole_number("seed", seed, least=0))
+    if weight == "event":
+        problems.add("weight", 'points belong to a user: weigh by "user" or "record".')
+    problems.extend("", problems_with_release(history, release, attacker.knows))
     problems.raise_any()
     known = Points(history, attacker)
     random = np.random.default_rng(seed)
@@ -139,14 +145,13 @@ def _assessment(
     if released is not None:
         said += said_of_release(tally, released, options["release"])
         figures["misled"] = released.misled
-        if points > 1 and not as_it_was(history, options["release"]):
-            # One hidden record may stand for two points, so too many users may fit.
+        if within_bounds(history, options["release"], known.facets, points):
             claim = "estimate"
             said.append(Sentence("divulge.events", "maybe.twice", {}))
     prior = 1 / history.users
 
     def details() -> Details:
-        counts = range(1, points + 1)
+        counts = steps(min(points, int(known.of_user.max())))
         return unicity_curve(history, granularities(attacker.knows), counts, **options).details()
 
     return described(
@@ -224,6 +229,12 @@ def granularities(knows: Sequence[str], units: Sequence[str] = ()) -> list[tuple
     [('day', 'item'), ('week', 'item'), ('month', 'item')]
     """
     found = [tuple(knows)]
+    for unit in units:
+        problems = Problems("unicity")
+        problems.extend("", asked.one_of("granularity", unit, UNITS, "a unit of time"))
+        if not set(knows) & set(UNITS):
+            problems.add("granularity", "nothing that she knows is a unit of time.")
+        problems.raise_any()
     for unit in units or ("hour", "day", "week", "month"):
         own = next((word for word in knows if word in UNITS), None)
         if own is not None and (units or UNITS.index(unit) > UNITS.index(own)):
@@ -235,9 +246,15 @@ def unicity_curve(
     history: History,
     facets: Iterable[str | Sequence[str]] = (("day", "item"), ("month", "item")),
     points: Iterable[int] = (1, 2, 3, 4),
-    **options: Any,
+    weight: Weight | Mapping[Any, float] = "user",
+    sample: int = 10_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+    release: History | None = None,
 ) -> UnicityCurve:
     """Unicity for several numbers of points and several things known of each.
+
+    What is known and the numbers of points are lists; all else is what `unicity` takes.
 
     >>> import divulge as dv
     >>> purchases = History(dv.datasets.purchases_example(), "user", "date", "goods")
@@ -245,13 +262,38 @@ def unicity_curve(
     1 of item: 8.33% (exact)
     2 of item: 16.7% (exact)
     """
+    problems = Problems("unicity")
+    problems.extend("", asked.several("points", points, "numbers"))
+    problems.extend("", asked.several("facets", facets, "what may be known"))
+    problems.raise_any()
+    known, counts = list(facets), list(points)
+    for place, given in (("facets", known), ("points", counts)):
+        if not given:
+            problems.add(place, "there are none; a curve has one or more.")
+    for each in known:
+        problems.extend("", asked.words("facets", each))
+    problems.raise_any()
+    options: dict[str, Any] = {"weight": weight, "sample": sample, "confidence": confidence}
+    options |= {"seed": seed, "release": release}
     return UnicityCurve(
         {
             (tuple(as_names(each)), count): unicity(history, each, count, **options)
-            for each in facets
-            for count in points
+            for each in known
+            for count in counts
         }
     )
+
+
+def steps(points: int) -> list[int]:
+    """The numbers of points of a curve: all up to ten, beyond that ever wider apart.
+
+    >>> steps(4), steps(100)
+    ([1, 2, 3, 4], [1, 2, 3, 5, 8, 13, 22, 36, 60, 100])
+    """
+    if points <= MOST_STEPS:
+        return list(range(1, points + 1))
+    wide = np.geomspace(1, points, MOST_STEPS).round().astype(int)
+    return [int(each) for each in np.unique(wide)]
 
 
 def wilson(share: float, draws: int, confidence: float) -> tuple[float, float]:

@@ -22,7 +22,13 @@ from divulge.work.budget import Budget, BudgetSpent, Cancellation, Cancelled
 from divulge.work.checkpoints import Checkpoints
 from divulge.work.conditions import Conditions, check, current, remember, step, under
 from divulge.work.files import WholeFiles, lives, whole_file
-from divulge.work.memory import MemoryPlan, NotEnoughMemory, available_memory, process_peak_memory
+from divulge.work.memory import (
+    MemoryPlan,
+    NotEnoughMemory,
+    available_memory,
+    process_peak_memory,
+    room,
+)
 from divulge.work.problems import DivulgeError, InvalidInput, Problem, Problems, nearest, quoted
 from divulge.work.progress import NotebookReporter, Progress, Reporter, TerminalReporter
 from divulge.work.version import version
@@ -53,6 +59,7 @@ __all__ = [
     "process_peak_memory",
     "quoted",
     "remember",
+    "room",
     "step",
     "under",
     "version",

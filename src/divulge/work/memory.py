@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import resource
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from divulge.work.problems import DivulgeError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # The interpreter, the libraries and the system's page cache need something too.
 KEPT_FREE = 0.1
@@ -93,3 +98,26 @@ def _machine_memory() -> int:
 def _gib(size: int) -> str:
     gib = size / 2**30
     return f"{gib:,.0f} GiB" if gib >= 1 else f"{gib:.2f} GiB"
+
+
+_LARGE = 1 << 22
+"""From so many bytes on, NumPy asks for huge pages."""
+
+
+def room(count: int, dtype: Any) -> NDArray[Any]:
+    """An empty array for so many numbers, on ordinary pages of memory however large it is.
+
+    A virtual machine that gives free memory back to its host fetches every huge page from there
+    anew, which takes longer than all that is done with it; ordinary pages are at hand.
+
+    >>> len(room(1_000_000, "uint64"))
+    1000000
+    """
+    import numpy as np
+
+    size = count * np.dtype(dtype).itemsize
+    if size < _LARGE:
+        return np.empty(count, dtype)
+    # Private: a child process writes to a copy of its own, as with any other array.
+    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return np.frombuffer(memory, dtype)

@@ -66,15 +66,17 @@ def _opened(path: Path, as_codes: bool = False) -> Iterator[Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    # A local file need not be held in memory before it is decoded.
+    checked: dict[str, Any] = {"page_checksum_verification": True, "pre_buffer": False}
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        with pq.ParquetFile(path, **checked) as file:
             texts = [
                 field.name for field in file.schema_arrow if kind_in_words(field.type) == "text"
             ]
             if not (as_codes and texts):
                 yield file
                 return
-        with pq.ParquetFile(path, read_dictionary=texts, page_checksum_verification=True) as file:
+        with pq.ParquetFile(path, read_dictionary=texts, **checked) as file:
             yield file
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         # Arrow's own text may quote what it stumbled over, so it is not passed on.
