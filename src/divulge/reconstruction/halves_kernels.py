@@ -289,7 +289,7 @@ def splits(
                 free[frees] = p
                 frees += 1
                 continue
-            possible &= bool(allowed[p, 0]) or bool(allowed[p, 1])
+            possible &= allowed[p, 0] + allowed[p, 1] > 0
             fixed[fixes] = p
             side[fixes] = allowed[p, 1]
             fixes += 1
