@@ -9,7 +9,6 @@ found says nothing.
 from __future__ import annotations
 
 import itertools
-import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,7 +29,7 @@ LONGEST_TAIL = 14
 SHORT_HALF = 100_000
 LONG_HALF = 1_500_000
 MOST_IN_FULL = 150
-LEAST_PROMISE = 0.5
+FORGETTING = 0.5
 LEAST_WHILE = 0.02
 WHILE = 0.08
 IDLE_TRIES = 40
@@ -81,17 +80,20 @@ class Walk:
         elif not self.instance.counts_matter:
             ways = [self._two_bins, self._several_bins, *ways]
             ways += [self._some_of_two_bins, self._two_large_bins]
-        promise = dict.fromkeys(ways, math.inf)
-        while promise and not (possible == proved).all():
-            way = max(promise, key=lambda way: promise[way])
+        # How much each has proved of late, and in what time. One that proves nothing is given up
+        # the sooner the more others there are.
+        patience = 1 / len(ways) ** 2
+        proofs, spent = dict.fromkeys(ways, 0.0), dict.fromkeys(ways, 0.0)
+        while ways and not (possible == proved).all():
+            way = max(ways, key=lambda way: (patience + proofs[way]) / max(spent[way], 1e-6))
             begun, before = time.monotonic(), int(proved.sum())
-            if begun >= end or promise[way] * (end - begun) < LEAST_PROMISE:
+            if begun >= end or (patience + proofs[way]) * (end - begun) < spent[way] / 2:
                 return
             on = way(possible, proved, begun + max(LEAST_WHILE, WHILE * (end - begun)))
-            rate = (int(proved.sum()) - before) / max(time.monotonic() - begun, 1e-6)
-            promise[way] = rate if promise[way] == math.inf else (promise[way] + 2 * rate) / 3
+            proofs[way] = FORGETTING * proofs[way] + int(proved.sum()) - before
+            spent[way] = FORGETTING * spent[way] + time.monotonic() - begun
             if not on:
-                del promise[way]
+                ways.remove(way)
 
     def _two_bins(self, possible: Bools, proved: Bools, end: float) -> bool:
         return self._in_full(possible, proved, SHORT_HALF, end)
