@@ -34,6 +34,14 @@ def test_points_are_a_whole_number_from_one(points: Any) -> None:
             ask()
 
 
+def test_words_that_can_be_run_through_once_are_words() -> None:
+    assert Attacker(word for word in KNOWN).knows == ("day", "item")  # type: ignore[arg-type]
+    once = events.unicity_curve(HISTORY, [iter(KNOWN)], points=[1])
+    assert str(once) == str(events.unicity_curve(HISTORY, [KNOWN], points=[1]))
+    totals = Marginals.of(HISTORY)
+    assert events.estimate(totals, iter(KNOWN)) == events.estimate(totals, KNOWN)
+
+
 WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "knowledge that is no text": (lambda: Attacker([3]), "knows: .* is not text"),  # type: ignore[list-item]
     "no knowledge at all": (lambda: Attacker(None), "knows: None is not text"),  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 """How hot loops are compiled: once, at set-up, and kept for every process after.
 
-numba takes seconds to import and to compile, so a part keeps its kernels in a `kernels.py` that is
+numba takes seconds to import and to compile, so a part keeps its kernels in a `*kernels.py` that is
 imported only inside the functions that need it. The cache of compiled code does not see an edit in
 another file: a kernel calls only kernels of its own file.
 """

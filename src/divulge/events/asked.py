@@ -51,6 +51,15 @@ def words(place: str, given: Any) -> Iterator[Problem]:
         yield Problem(place, f"{shown(given)} is not text; give a word or a list of words.")
 
 
+def kept(given: Any) -> Any:
+    """The same; what can be run through only once, as a tuple.
+
+    >>> kept(word for word in ["day", "item"]), kept("day")
+    (('day', 'item'), 'day')
+    """
+    return tuple(given) if isinstance(given, Iterator) else given
+
+
 def several(place: str, given: Any, what: str) -> Iterator[Problem]:
     """What is wrong with what should be a list."""
     if isinstance(given, str) or not isinstance(given, Iterable):

@@ -61,6 +61,7 @@ class Attacker:
         guess: Guess = "uniform",
         attributes: Sequence[str] | None = None,
     ) -> None:
+        knows = asked.kept(knows)
         not_words = list(asked.words("knows", knows))
         problems = Problems("attacker")
         problems.extend("", not_words)

@@ -147,6 +147,7 @@ def estimate(
     if not isinstance(totals, Marginals):
         kind = type(totals).__name__
         problems.add("totals", f"takes totals, not a {kind}; give Marginals.of(history).")
+    knows = asked.kept(knows)
     problems.extend("", asked.words("knows", knows))
     problems.raise_any()
     knows = as_names(knows)

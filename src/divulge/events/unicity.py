@@ -266,7 +266,7 @@ def unicity_curve(
     problems.extend("", asked.several("points", points, "numbers"))
     problems.extend("", asked.several("facets", facets, "what may be known"))
     problems.raise_any()
-    known, counts = list(facets), list(points)
+    known, counts = [asked.kept(each) for each in facets], list(points)
     for place, given in (("facets", known), ("points", counts)):
         if not given:
             problems.add(place, "there are none; a curve has one or more.")

@@ -8,19 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from divulge.assessment.assessment import Finding
 from divulge.reconstruction.allocated import Allocation
-from divulge.reconstruction.amounts import Amount, Ints, NotAnAmount, decimal_of, in_units
+from divulge.reconstruction.amounts import (
+    LARGEST,
+    Amount,
+    Ints,
+    NotAnAmount,
+    decimal_of,
+    in_units,
+)
 from divulge.reconstruction.diagnosis import TIGHTEST_FIRST
 from divulge.reconstruction.imperfect import (
     PREMISES,
     Outcome,
     Premise,
     inconsistencies,
+    not_misled,
     settle,
 )
 from divulge.reconstruction.instance import Instance
@@ -34,9 +42,6 @@ from divulge.reconstruction.rounding import (
     read_within,
 )
 from divulge.work import Problems
-
-if TYPE_CHECKING:
-    pass
 
 
 def allocate(
@@ -140,6 +145,9 @@ class _Asked:
                 except NotAnAmount as error:
                     problems.add(f"package {number}, amount {i}", f"{error}.")
             rows.append(row)
+        for i in range(0 if problems else len(self.units)):
+            if sum(row[i] for row in rows) >= LARGEST:
+                problems.add(f"amount {i + 1}", f"adds up to too much in units of {self.units[i]}.")
         if problems:
             return np.empty((0, 0), np.int64)
         return np.array(rows, np.int64).reshape(len(rows), len(self.units))
@@ -162,6 +170,8 @@ class _Asked:
                     continue
                 if row[-1] < 0:
                     problems.add(place, "is negative.")
+                if row[-1] / self.units[i - 1] >= LARGEST:
+                    problems.add(place, f"is too large for units of {self.units[i - 1]}.")
                 rule = self.rounding not in ("exact", "diagnose") and self.tolerance is None
                 if rule and row[-1] % self.step:
                     problems.add(place, f"is no multiple of the step {self.step} of rounding.")
@@ -277,6 +287,18 @@ def _diagnosed(asked: _Asked, prior: Any, truth: Any, seconds: float) -> Allocat
 
 
 def _sure(asked: _Asked, outcome: Outcome, known: bool, seconds: float) -> np.ndarray[Any, Any]:
+    """Which packages have one bin left whatever is in doubt."""
+    sure = _by_whatever_rule(asked, outcome, known, seconds)
+    if asked.premise == "any" and sure.any():
+        doubtful = not known and asked.tolerance is None
+        widest = asked.by_any_rule() if doubtful else outcome.instance
+        sure = sure & not_misled(widest, outcome, seconds)
+    return sure
+
+
+def _by_whatever_rule(
+    asked: _Asked, outcome: Outcome, known: bool, seconds: float
+) -> np.ndarray[Any, Any]:
     """Which packages have one bin left by whatever rule totals were rounded."""
     possible = outcome.solution.possible
     alone = possible.sum(axis=1) == 1

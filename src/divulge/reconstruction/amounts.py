@@ -15,7 +15,7 @@ Ints: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
 LARGEST = 2**60
-"""Sums stay in 64 bits."""
+"""Of an amount and of all together, so that sums stay in 64 bits."""
 
 # Up to here every whole number is a float, so that a decimal and its float are one.
 LARGEST_OF_FLOATS = 2**52

@@ -251,7 +251,7 @@ def _both_ways(
         pairs[:, end.other] = into[-1][end.alive] @ end.in_other.astype(kind)
         pairs[:, end.last] -= pairs[:, end.other]
     total = int(sum(into[-1] * ends))
-    shares = pairs.astype(np.float64) / max(total, 1)
+    shares = (pairs / max(total, 1)).astype(np.float64)  # counts may be too large for floats
     if prior is not None and total:
         shares = _weighed(instance, stages, states, ends, end.last, prior)
     proofs = _proofs(instance, stages, states, end, into, out)

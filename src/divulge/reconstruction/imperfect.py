@@ -83,9 +83,10 @@ def settle(
         return _with_discarded(instance, seconds, prior, truth)
     if premise == "extra":
         return _with_extra(instance, seconds, prior, truth)
-    contradicted = premise == "any" and truth is not None and not instance.holds(truth)
-    if contradicted and truth is not None and left_out(instance, truth) is not None:
-        return _with_discarded(instance, seconds, prior, truth)
+    if premise == "any" and _contradicted(instance, truth):
+        found = _with_discarded(instance, seconds, prior, truth)
+        if found.solution.status != "infeasible":
+            return found
     plain = solve(instance, seconds, prior, truth)
     if premise == "complete" or plain.status != "infeasible":
         return _plain(instance, plain, "complete")
@@ -99,6 +100,34 @@ def settle(
         if found.solution.status != "infeasible":
             return found
     return _plain(instance, plain, "complete")
+
+
+def _contradicted(instance: Instance, truth: Ints | None) -> bool:
+    """Whether the totals leave records out if a truth is right."""
+    if truth is None or instance.holds(truth):
+        return False
+    out = left_out(instance, truth)
+    return out is not None and bool(out.any())
+
+
+def not_misled(instance: Instance, outcome: Outcome, seconds: float) -> Bools:
+    """Which packages stay where they are even if records are missing that the totals have room for.
+
+    Where all packages fit the totals, some may be small enough to be missing from them unnoticed,
+    and then others may be elsewhere.
+    """
+    found, n = outcome.solution, instance.packages
+    if outcome.premise != "complete":
+        return np.ones(n, bool)
+    _, room = difference(instance)
+    small = (instance.amounts <= room).all(axis=1)
+    if not small.any():
+        return np.ones(n, bool)
+    if not ((found.possible.sum(axis=1) == 1) & ~small).any():
+        return np.zeros(n, bool)  # nothing is told by one place left, so nothing is worth the time
+    wider = _with_discarded(instance, seconds, None).solution
+    same: Bools = (wider.possible[:, : instance.bins] == found.possible).all(axis=1)
+    return same & ~wider.possible[:, instance.bins :].any(axis=1) & wider.proved.any()
 
 
 def left_out(instance: Instance, truth: Ints) -> Bools | None:

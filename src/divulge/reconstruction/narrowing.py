@@ -39,8 +39,10 @@ def limit_coarse(fine: Level, coarse: Sequence[Level], rows: int) -> list[list[i
             inside = np.zeros((len(group.records), allowed.shape[1]), bool)
             for b, number in enumerate(to_level[codes[group.rows]]):
                 inside[:, number] |= fine.possible[n][:, b]
-            free = fine.discardable(n)
-            allowed[group.records] = inside if free is None else inside | free[:, None]
+            result = fine.results[n]
+            if result is not None:
+                inside |= (result.discardable | ~result.sure)[:, None]
+            allowed[group.records] = inside
         of_level: set[int] = set()
         for n, group in enumerate(level.matched.groups):
             keep = allowed[group.records][:, level.matched.place[group.rows]]
@@ -73,7 +75,7 @@ def _by_record(level: Level, rows: int, certain_only: bool) -> Bools:
             continue
         inside = np.zeros((len(group.records), allowed.shape[1]), bool)
         inside[:, level.matched.place[group.rows]] = level.possible[n]
-        free = result.discardable
+        free = result.discardable | ~result.sure
         if certain_only:
             free = free | (inside.sum(axis=1) != 1)
         allowed[group.records] = inside | free[:, None]

@@ -190,6 +190,7 @@ class Walk:
         )
         self.seed = np.uint64(seed)
         self.enter(proofs[:found])
+        self.enter(self.place[None].astype(np.int16))
         return bool(found == PROOFS_AT_ONCE or steps >= STEPS_AT_ONCE)
 
     def _one_by_one(self, possible: Bools, proved: Bools, end: float) -> bool:
@@ -269,8 +270,6 @@ def construct(instance: Instance, possible: Bools, end: float) -> Ints | None:
             found = _split(instance, possible, place, a, b, None, NODES[1], random)
             if found is not None:
                 return found
-        if instance.bins <= 2 and time.monotonic() >= end:
-            return None
     return None
 
 

@@ -506,6 +506,15 @@ def walk(
             state,
         )
         found, whole, begun = 0, True, rows
+        if count == 0 and package >= 0:
+            # Nobody else can move; perhaps it may go alone.
+            found = 1
+            for i in range(k):
+                found &= shift[0, i] <= 0 <= shift[1, i]
+            lists[:, 2] = 0
+            if found and not proved[package, goal]:
+                written(place, proved, proofs[rows], a, b, package, goal, inside, lists, after)
+                rows += 1
         if count > 0:
             leading(amounts, movable, count, shift, most_in_b, column)
             for i in range(k):

@@ -124,7 +124,9 @@ class Run:
             prior, asked.transactions, asked.parties, asked.place, self.fine.matched.names
         )
 
-    def solve(self, level: Level, changed: Sequence[int] | None, share: float) -> None:
+    def solve(
+        self, level: Level, changed: Sequence[int] | None, share: float, again: bool = False
+    ) -> None:
         """Solve instances of a level, those that changed or all, in a share of the time left."""
         number = self.levels.index(level)
         which = range(len(level.matched.groups)) if changed is None else changed
@@ -137,7 +139,7 @@ class Run:
             return
         left = None if self.budget is None else max(0.01, self.budget.left * share)
         name = f"Allocating by {level.matched.totals.finest}"
-        found = solve_all(tasks, self.seconds, left, self.workers, name)
+        found = solve_all(tasks, self.seconds, left, self.workers, name, again)
         if changed is None and self.chosen is None:
             self._judge_rule(level, found)
         for n, task, result in zip(which, tasks, found, strict=True):
@@ -213,7 +215,7 @@ class Run:
         waiting = [*self.coarse, self.fine]
         for number, level in enumerate(waiting):
             open_ones = [n for n in range(len(level.matched.groups)) if not level.is_closed(n)]
-            self.solve(level, open_ones, LAST_SHARE / (len(waiting) - number))
+            self.solve(level, open_ones, LAST_SHARE / (len(waiting) - number), again=True)
 
     def phase(self, name: str) -> Phase:
         """What is known now."""

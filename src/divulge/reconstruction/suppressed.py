@@ -50,14 +50,18 @@ def spread_slack(fine: Level, coarse: Level) -> None:
         at = (*key, coarse.matched.names[coarse.matched.place[row]])
         added = slack.setdefault(at, np.zeros(len(fine.attributes), np.int64))
         for i, j in shared:
-            added[i] += int(coarse.readings[j].high[row])
+            reading = coarse.readings[j]
+            # Rounding may have lowered the row, and it is of one record or more.
+            added[i] += int(reading.high[row] + reading.widening[:2][-1] + reading.deeper[:2][-1])
     unknown = [i for i in range(len(fine.attributes)) if i not in {s[0] for s in shared}]
     for row, key in enumerate(fine.matched.key_of_row):
         found = slack.get((*key, names[codes[row]]))
         if found is not None:
-            fine.slack[row] = found
+            slack_of_row = found + [int(reading.widening[:2][-1]) for reading in fine.readings]
             for i in unknown:  # nothing is known of how much: the bin may be empty
-                fine.slack[row, i] = max(0, int(fine.readings[i].low[row]))
+                slack_of_row[i] = max(0, int(fine.readings[i].low[row]))
+            # Another table may have told of other codes.
+            fine.slack[row] = np.maximum(fine.slack[row], slack_of_row)
 
 
 def _key_to_key(

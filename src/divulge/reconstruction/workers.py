@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from divulge import work
 from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.imperfect import PREMISES, Premise, difference, settle
+from divulge.reconstruction.imperfect import PREMISES, Premise, not_misled, settle
 from divulge.reconstruction.instance import Instance
 
 STATUSES = ("closed", "open", "infeasible")
@@ -37,11 +37,10 @@ WORTH_PROCESSES = 300.0
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """An instance, its premise, the widest reading of its totals; truth and prior if known."""
+    """An instance and its premise; truth and prior if known."""
 
     instance: Instance
     premise: Premise = "any"
-    widest: Instance | None = None
     truth: Ints | None = None
     prior: npt.NDArray[np.float64] | None = None
 
@@ -54,10 +53,9 @@ class Task:
     def digest(self) -> bytes:
         """All that a result depends on."""
         parts = hashlib.blake2b(digest_size=16)
-        for one in (self.instance, self.widest):
-            for array in [] if one is None else vars(one).values():
-                if isinstance(array, np.ndarray):
-                    parts.update(np.ascontiguousarray(array).tobytes())
+        for array in vars(self.instance).values():
+            if isinstance(array, np.ndarray):
+                parts.update(np.ascontiguousarray(array).tobytes())
         if self.truth is not None:
             parts.update(self.truth.tobytes())
         if self.prior is not None:
@@ -69,8 +67,8 @@ class Task:
 class Result:
     """What is known of one instance; `discardable` packages may have been left out of the totals.
 
-    `sure` are packages whose one place left does not rest on the rounding rule. Shares are those
-    of all allocations, None where they were not counted.
+    `sure` are packages whose places left are so even if small records are missing from the totals.
+    Shares are those of all allocations, None where they were not counted.
     """
 
     status: str
@@ -100,8 +98,12 @@ def solve_all(
     in_all: float | None = None,
     workers: int | None = None,
     name: str = "Allocating",
+    again: bool = False,
 ) -> list[Result]:
-    """Solve all instances; the results are in the order of the tasks."""
+    """Solve all instances; the results are in the order of the tasks.
+
+    `again`: what an earlier call kept of the same instances, in less time, does not count.
+    """
     asked = seconds
     complexity = np.array([task.complexity for task in tasks])
     order = np.argsort(complexity, kind="stable")
@@ -120,14 +122,14 @@ def solve_all(
         if workers == 1 or complexity.sum() < WORTH_PROCESSES:
             for bundle in bundles:
                 some = [tasks[t] for t in bundle]
-                arrays = _solved(some, seconds, deadline, folder, asked)
+                arrays = _solved(some, seconds, deadline, folder, asked, again)
                 for t, result in zip(bundle, _unpacked(arrays), strict=True):
                     results[t] = result
                     progress.closed += result.status == "closed"
                 step.name = f"{name}: {progress.closed:,} closed"
                 step.advance(len(bundle))
         else:
-            times = seconds, deadline, folder, asked
+            times = seconds, deadline, folder, asked, again
             for bundle, arrays in _in_processes(tasks, bundles, times, workers):
                 for t, result in zip(bundle, _unpacked(arrays), strict=True):
                     results[t] = result
@@ -160,7 +162,7 @@ def _bundles(order: Ints, complexity: npt.NDArray[np.float64]) -> Iterator[list[
 def _in_processes(
     tasks: Sequence[Task],
     bundles: Sequence[list[int]],
-    times: tuple[float, float | None, Path | None, float],
+    times: tuple[float, float | None, Path | None, float, bool],
     workers: int,
 ) -> Iterator[tuple[list[int], Mapping[str, Any]]]:
     """Bundles as they are done; a few wait in the queue, so that stopping does not take long."""
@@ -211,13 +213,14 @@ def _solved(
     deadline: float | None,
     folder: Path | None,
     asked: float,
+    again: bool,
 ) -> Mapping[str, Any]:
     """One bundle; `asked` is the time that the caller gave, by which checkpoints are known."""
     _ready()  # so that the first instance is not charged with what all need
     if folder is None:
         return _packed([_settled(task, seconds, deadline) for task in tasks])
     digest = hashlib.blake2b(b"".join(task.digest() for task in tasks), digest_size=16)
-    key = {"instances": digest.hexdigest(), "seconds": asked}
+    key = {"instances": digest.hexdigest(), "seconds": asked, "again": again}
     return work.Checkpoints(folder).remember(
         "allocations", key, lambda: _packed([_settled(task, seconds, deadline) for task in tasks])
     )
@@ -230,19 +233,9 @@ def _settled(task: Task, seconds: float, deadline: float | None) -> Result:
     outcome = settle(task.instance, task.premise, seconds, task.prior, task.truth)
     found, bins = outcome.solution, task.instance.bins
     n = task.instance.packages
-    alone = found.possible.sum(axis=1) == 1
     sure = np.ones(n, bool)
-    if task.widest is not None and alone.any():
-        limited = task.widest.limited(task.instance.allowed)
-        widest = settle(limited, outcome.premise, seconds).solution.possible
-        sure = (widest.sum(axis=1) == 1) & (widest == found.possible).all(axis=1)
-        if outcome.premise != "complete":
-            complete = settle(limited, "complete", seconds).solution.possible
-            sure &= ~(complete & ~found.possible[:, :bins]).any(axis=1)
-    if task.premise == "any" and outcome.premise == "complete":
-        # Who fits into the room that the totals leave may as well be missing from them.
-        _, room = difference(task.instance)
-        sure = sure & (task.instance.amounts > room).any(axis=1)
+    if task.premise == "any":
+        sure = not_misled(task.instance, outcome, seconds)
     if not found.proved.any():
         # No allocation was found: the premise itself is not shown to hold.
         sure = np.zeros(n, bool)
