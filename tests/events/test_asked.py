@@ -151,3 +151,9 @@ def test_amounts_without_end_lie_in_a_band_of_their_own() -> None:
     endless = dv.Dataset.from_arrow(pa.table(table))
     history = History(endless, "user", "date", "goods", amount="number")
     assert events.attack(history, Attacker(["amount by 10"])).deterministic.posterior == 0
+
+
+def test_without_memory_for_all_pairs_users_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert events.unicity(HISTORY, ["item"], 2).claim == "exact"
+    monkeypatch.setattr("divulge.events.points.available_memory", lambda: 0)
+    assert events.unicity(HISTORY, ["item"], 2).claim == "estimate"

@@ -197,7 +197,7 @@ def unicity(
         list[str] | None, typer.Option(help="Also by other units of time: week, month, ...")
     ] = None,
     by: By = None,
-    weight: Weight = "user",
+    weight: Annotated[str, typer.Option(help="What is drawn: record or user.")] = "user",
     sample: Annotated[int, typer.Option(help="How many users are drawn.")] = 10_000,
     seed: Seed = 0,
     chart: ChartFile = None,

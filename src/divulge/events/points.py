@@ -23,10 +23,13 @@ from divulge.events.lookup import People, lookup
 from divulge.events.matching import Floats, Tally
 from divulge.events.ordering import Ints
 from divulge.qif.kernels import run
-from divulge.work import DivulgeError, MemoryPlan
+from divulge.work import DivulgeError, MemoryPlan, available_memory
 
-MOST_PAIRS = 30_000_000
-"""So many pairs of points are counted exactly; if there are more, users are sampled."""
+MOST_PAIRS = 120_000_000
+"""So many pairs of points are counted exactly, in some 20 seconds; if there are more, or no memory
+for them, users are sampled."""
+
+BYTES_PER_PAIR = 60
 
 MOST_PAIRS_RELEASED = 2_000_000
 """The same on a protected release, where each pair is looked up by itself."""
@@ -132,7 +135,8 @@ class Points:
             return Found.of(user, (self.user_weights / self.of_user)[user], spread)
         shared = np.bincount(user, spread > 1, self.history.users).astype(np.int64)
         sizes = shared * (shared - 1) // 2
-        if sizes.sum() > MOST_PAIRS:
+        pairs_in_all = int(sizes.sum())
+        if pairs_in_all > MOST_PAIRS or pairs_in_all * BYTES_PER_PAIR > available_memory():
             return None
         pairs = _run(kernels.shared_pairs, self.user_starts, self.points, self.spread)
         _, which, count = np.unique(pairs, return_inverse=True, return_counts=True)

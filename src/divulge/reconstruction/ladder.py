@@ -4,8 +4,8 @@
 1. the sets that fit into each bin, smallest bin first: what is in none is excluded, what is in
    all is forced;
 2. the dynamic programme over these sets: the number of allocations, and exact shares;
-3. exchanges from an allocation that is known or made, small and large, then CP-SAT with pooled
-   solutions.
+3. walks from an allocation that is known or made to others, in turns with 1 and 2, then CP-SAT
+   with pooled solutions.
 
 What is `possible` has not been excluded; what is `proved` is in an allocation that is kept as a
 certificate. Time that runs out leaves a gap between the two; it never drops anything.
