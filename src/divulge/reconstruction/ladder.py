@@ -21,7 +21,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from divulge.reconstruction import counting, halves
+from divulge.reconstruction import counting, halves, lattice
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.resplitting import Walk, construct
@@ -52,6 +52,8 @@ TURNS_OF_MANY: Turns = (
     (2, 3, 1.0, 1.0),
 )
 """Where there are many pairs, few can be excluded, and most of the time is for proofs."""
+FEW = 24
+"""Packages of which meeting in the middle lists all sets at once."""
 NEVER = 2**62
 
 
@@ -338,7 +340,7 @@ def _of_two_bins(known: _Known, budget: int, end: float) -> bool:
     high = np.minimum(instance.high[:1], everything - instance.low[1:])
     one = replace(instance, low=low, high=high)
     can, must = known.possible[:, 0], ~known.possible[:, 1]
-    found = halves.fitting(one, 0, can, must, budget // halves.STEPS_PER_SUM, 0, end)
+    found = _all_sets(one, 0, can, must, budget, 0, end)
     if found is None:
         return False
     pairs = np.stack([found.with_package, found.count - found.with_package], axis=1)
@@ -443,8 +445,7 @@ def _enumerated(
     words = (instance.packages + 63) // 64
     most_sets = max(64, min(MOST_SETS, 400_000 // words))
     if budget > BUDGETS[0]:
-        longest = budget // halves.STEPS_PER_SUM
-        met = halves.fitting(instance, b, candidates, forced, longest, most_sets, end)
+        met = _all_sets(instance, b, candidates, forced, budget, most_sets, end)
         if met is None:
             nothing = counting.words_of(np.zeros(instance.packages, bool))
             return False, 0, nothing[None], nothing, nothing
@@ -476,6 +477,25 @@ def _enumerated(
     )
     always = counting.words_of(forced)
     return complete, count, sets | always, union | always, common | always
+
+
+def _all_sets(
+    instance: Instance,
+    b: int,
+    candidates: Bools,
+    forced: Bools,
+    budget: int,
+    most_sets: int,
+    end: float,
+) -> halves.Fitting | None:
+    """All sets of a bin by the way that is likely to list them, then by the other."""
+    if int((candidates & ~forced).sum()) > FEW:
+        steps = int(budget * lattice.STEPS_PER_SECOND / STEPS_PER_SECOND)
+        found = lattice.fitting(instance, b, candidates, forced, steps, most_sets)
+        if found is not None:
+            return found
+    longest = budget // halves.STEPS_PER_SUM
+    return halves.fitting(instance, b, candidates, forced, longest, most_sets, end)
 
 
 def _exchanged(known: _Known, start: Ints) -> None:

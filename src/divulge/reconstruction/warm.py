@@ -14,8 +14,10 @@ def warm() -> None:
         counting_kernels,
         halves_kernels,
         kernels,
+        lattice,
         resplitting_kernels,
     )
+    from divulge.reconstruction.instance import Instance
 
     one = np.ones((1, 1), np.int64)
     none = np.zeros((1, 2), np.int64)
@@ -36,6 +38,7 @@ def warm() -> None:
     kernels.exchange(*arrays, allowed, held, start, allowed.copy(), proofs, 1, 1)
     counting_kernels.transitions(word[:, None], word[:, None], word, 1)
     halves_kernels.splits(word[:, None], one, where, two, both, both, 2, 10)
+    lattice.fitting(Instance.of(both, both, both), 0, np.ones(2, bool), np.zeros(2, bool), 10, 1)
     tries = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64)
     walk = one, one, one, allowed, start, allowed.copy(), proofs, *tries
     resplitting_kernels.walk(*walk, 1, np.uint64(1), 1, 1, 1)

@@ -1,0 +1,151 @@
+"""The sets that fit into one bin, as the points of a lattice near its middle.
+
+A point has how often each package is taken and, in units of the windows, the sums of the amounts.
+The sets that fit are the points in a cube of edge 1 around one half of everything and the middle of
+the windows. With a short basis of the lattice, the points of the cube are listed nearly without
+detours, however many packages there are: what it takes depends on how many sets fit. Meeting in the
+middle is for bins with very many sets of few packages, this is for sixty packages and more.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.reconstruction.amounts import Bools, Ints
+from divulge.reconstruction.counting import Words, words_of
+from divulge.reconstruction.halves import Fitting
+from divulge.reconstruction.instance import Instance
+
+STEPS_PER_SECOND = 15_000_000
+MOST_PACKAGES = 120
+MOST_STEPS_OF_BASIS = 20_000
+MOST_STEPS_TO_MIDDLE = 5
+WIDEST = 2.0**44
+LONGEST = 2.0**27
+"""Up to which entries floating numbers tell exactly enough what is near: before, and in the end."""
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+def fitting(
+    instance: Instance,
+    b: int,
+    candidates: Bools,
+    forced: Bools,
+    most_steps: int,
+    most_sets: int,
+    enough: int | None = None,
+    random: np.random.Generator | None = None,
+) -> Fitting | None:
+    """All sets of the candidates, with all that are forced, that make the sums of bin b.
+
+    None if it takes more steps. With `enough`, the first so many that are found, which may be not
+    all; where they are looked for first is at random if `random` is given.
+    """
+    from divulge.reconstruction import lattice_kernels
+
+    free = np.flatnonzero(candidates & ~forced)
+    if not 0 < len(free) <= MOST_PACKAGES:
+        return None
+    if random is not None:
+        free = random.permutation(free)
+    held = int(instance.held[b] + forced.sum())
+    base = instance.amounts[forced].sum(axis=0)
+    windows = np.stack([instance.low[b], instance.high[b]]) - base
+    near = _Near.of(instance, instance.amounts[free], windows, held)
+    if near is None:
+        return None
+    complete, count, _, sets, telling, having = lattice_kernels.listed(
+        near.amounts,
+        windows,
+        instance.widening,
+        instance.deeper,
+        held,
+        *near.arrays,
+        near.most,
+        most_steps,
+        most_sets,
+        2**62 if enough is None else enough,
+    )
+    if not complete and (enough is None or not count):
+        return None
+    always = words_of(forced)
+    with_package = np.where(forced, int(count), 0)
+    with_package[free] = having
+    return Fitting(
+        int(count),
+        _words(sets, free, instance.packages) | always,
+        _words(telling, free, instance.packages) | always,
+        with_package,
+    )
+
+
+class _Near:
+    """A short basis of the lattice, in orthogonal directions, and where its middle lies."""
+
+    amounts: Ints
+    arrays: tuple[Floats, ...]
+    most: float
+
+    @classmethod
+    def of(cls, instance: Instance, amounts: Ints, windows: Ints, held: int) -> _Near | None:
+        """None if no basis is short enough to calculate with."""
+        from divulge.reconstruction import lattice_kernels
+
+        n = len(amounts)
+        most = held + n
+        low = windows[0] - instance.widening[:, most]
+        high = windows[1] + instance.widening[:, most] + instance.deeper[:, most]
+        telling = (amounts.sum(axis=0) > high) | (low > 0)
+        # Between two whole numbers there is none, so that a window may be so much wider.
+        scale = np.concatenate([np.ones(n), 1 / (high - low + 1)[telling]])
+        if (amounts[:, telling] * scale[n:] > WIDEST).any():
+            return None
+        order = np.argsort((amounts[:, telling] * scale[n:]).max(axis=1, initial=0), kind="stable")
+        basis = np.hstack([np.eye(n, dtype=np.int64), amounts[:, telling]])[order]
+        basis = np.ascontiguousarray(basis)
+        mu, r = np.zeros((n, n)), np.zeros((n, n))
+        if not lattice_kernels.reduced(basis, scale, mu, r, MOST_STEPS_OF_BASIS):
+            return None
+        if np.abs(basis * scale).max() > LONGEST:
+            return None
+        twice_the_middle = np.concatenate([np.ones(n, np.int64), (low + high)[telling]])
+        found = cls()
+        found.amounts = np.ascontiguousarray(amounts)
+        found.most = len(scale) / 4
+        found.arrays = _orthogonal(basis, scale, twice_the_middle)
+        return found
+
+
+def _orthogonal(basis: Ints, scale: Floats, twice_the_middle: Ints) -> tuple[Floats, ...]:
+    """Multiples, squared lengths and directions of an orthogonal basis, and the middle by it."""
+    across, along = np.linalg.qr((basis * scale).T)
+    # Points are counted from one near the middle, or small differences of large numbers would err.
+    for _ in range(MOST_STEPS_TO_MIDDLE):
+        middle = twice_the_middle * scale / 2
+        whole = np.rint(np.linalg.solve(along, across.T @ middle)).astype(np.int64)
+        if not whole.any():
+            break
+        twice_the_middle = twice_the_middle - 2 * whole @ basis
+    lengths = np.diag(along)
+    directions = (across * lengths).T
+    centre = (directions @ middle) / lengths**2
+    outside = middle - centre @ directions
+    padded = -len(middle) % 4  # the loop takes four entries at a time
+    return (
+        np.ascontiguousarray((along / lengths[:, None]).T),
+        lengths**2,
+        np.pad(directions, ((0, 0), (0, padded))),
+        centre,
+        np.pad(outside, (0, padded)),
+    )
+
+
+def _words(sets: npt.NDArray[np.uint8], free: Ints, packages: int) -> Words:
+    members = np.zeros((len(sets), ((packages + 63) // 64) * 64), np.uint8)
+    members[:, free] = sets
+    packed = np.packbits(members, axis=1, bitorder="little")
+    return np.ascontiguousarray(packed).view(np.uint64)

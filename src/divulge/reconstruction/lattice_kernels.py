@@ -1,0 +1,235 @@
+"""The loops of the lattice of a bin: its basis is made short, and all its points near are listed.
+
+A row of a basis has whole numbers: how often each package is taken, then the sums of its amounts.
+Columns are weighed by `scale`, so that one unit is as much as the whole width of a window.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.engines import kernel
+
+SHORT_ENOUGH = 0.99
+JUST_OVER_HALF = 0.51
+SLACK = 1e-6
+"""Rounding errors of the sums of squares are smaller by far; what is found is checked exactly."""
+
+
+@kernel
+def projected(
+    basis: NDArray[Any], scale: NDArray[Any], k: int, mu: NDArray[Any], r: NDArray[Any]
+) -> None:
+    """Orthogonalise row k: its products with the directions before (r), and as multiples (mu)."""
+    for j in range(k + 1):
+        product = 0.0
+        for t in range(basis.shape[1]):
+            product += (basis[k, t] * scale[t]) * (basis[j, t] * scale[t])
+        for i in range(j):
+            product -= mu[j, i] * r[k, i]
+        r[k, j] = product
+        if j < k:
+            mu[k, j] = product / r[j, j]
+
+
+@kernel
+def shortened(
+    basis: NDArray[Any], scale: NDArray[Any], k: int, mu: NDArray[Any], r: NDArray[Any]
+) -> None:
+    """Take whole multiples of the rows before off row k until it cannot be made shorter so."""
+    again = True
+    while again:
+        again = False
+        projected(basis, scale, k, mu, r)
+        for j in range(k - 1, -1, -1):
+            # A little more than one half, or rounding would turn it back and forth.
+            if abs(mu[k, j]) > JUST_OVER_HALF:
+                again = True
+                times = np.rint(mu[k, j])
+                for t in range(basis.shape[1]):
+                    basis[k, t] -= np.int64(times) * basis[j, t]
+                for i in range(j):
+                    mu[k, i] -= times * mu[j, i]
+                mu[k, j] -= times
+
+
+@kernel
+def reduced(
+    basis: NDArray[Any], scale: NDArray[Any], mu: NDArray[Any], r: NDArray[Any], most_steps: int
+) -> bool:
+    """Make a basis short (Lenstra, Lenstra and Lovasz, with deep insertions); False if not in time.
+
+    A row goes before the first one that is longer than what the row adds there.
+    """
+    k, rows = 1, basis.shape[0]
+    projected(basis, scale, 0, mu, r)
+    for _ in range(most_steps):
+        if k >= rows:
+            return True
+        shortened(basis, scale, k, mu, r)
+        left = 0.0
+        for t in range(basis.shape[1]):
+            left += (basis[k, t] * scale[t]) ** 2
+        before = k
+        for i in range(k):
+            if left < SHORT_ENOUGH * r[i, i]:
+                before = i
+                break
+            left -= mu[k, i] * r[k, i]
+        if before == k:
+            k += 1
+            continue
+        for t in range(basis.shape[1]):
+            moved = basis[k, t]
+            for i in range(k, before, -1):
+                basis[i, t] = basis[i - 1, t]
+            basis[before, t] = moved
+        projected(basis, scale, before, mu, r)
+        k = max(before, 1)
+    return k >= rows
+
+
+@kernel
+def fits(
+    amounts: NDArray[Any],
+    taken: NDArray[Any],
+    low: NDArray[Any],
+    high: NDArray[Any],
+    widening: NDArray[Any],
+    deeper: NDArray[Any],
+    held: int,
+) -> bool:
+    """Whether just these packages make the sums of the bin, in whole numbers."""
+    count = held
+    for p in range(amounts.shape[0]):
+        count += taken[p]
+    for i in range(amounts.shape[1]):
+        total = 0
+        for p in range(amounts.shape[0]):
+            total += amounts[p, i] * taken[p]
+        wide = widening[i, count]
+        if total < low[i] - wide or total > high[i] + wide + deeper[i, count]:
+            return False
+    return True
+
+
+@kernel
+def moved(before: NDArray[Any], step: float, direction: NDArray[Any], after: NDArray[Any]) -> float:
+    """Go a step in a direction; gives the sum of the entries (a multiple of four) without signs."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for t in range(0, before.shape[0], 4):
+        after[t] = before[t] + step * direction[t]
+        after[t + 1] = before[t + 1] + step * direction[t + 1]
+        after[t + 2] = before[t + 2] + step * direction[t + 2]
+        after[t + 3] = before[t + 3] + step * direction[t + 3]
+        a += abs(after[t])
+        b += abs(after[t + 1])
+        c += abs(after[t + 2])
+        d += abs(after[t + 3])
+    return a + b + c + d
+
+
+@kernel
+def listed(
+    amounts: NDArray[Any],
+    windows: NDArray[Any],
+    widening: NDArray[Any],
+    deeper: NDArray[Any],
+    held: int,
+    mu: NDArray[Any],
+    lengths: NDArray[Any],
+    directions: NDArray[Any],
+    centre: NDArray[Any],
+    outside: NDArray[Any],
+    most: float,
+    most_steps: int,
+    most_sets: int,
+    enough: int,
+) -> tuple[bool, int, int, NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """All sets whose points lie in the cube of edge 1 around the centre of the windows.
+
+    The multiples of the basis are chosen from the last row to the first. After each choice, the
+    part w of the point's distance from the centre that is settled by now is known, and for every
+    point that can still come of it w's square is its product with the whole distance, none of
+    whose entries is above one half: so it is at most half the sum of w's entries, or else there is
+    no such point, nor one further on in the same direction (Ritter; Schnorr and Horner). No
+    distance is above `most`, squared.
+
+    Gives whether all were listed, how many, the steps made, the first of them (rows of 0 and 1),
+    some that have and lack every package which any has or lacks, and how many have each package.
+    """
+    n, d = directions.shape
+    packages = amounts.shape[0]
+    w = np.zeros((n + 1, d), np.float64)
+    distance = np.zeros(n + 1, np.float64)
+    shift = np.zeros((n + 1, n), np.float64)
+    middle, first = np.zeros(n, np.float64), np.zeros(n, np.int64)
+    times, up = np.zeros(n, np.int64), np.ones(n, np.int64)
+    sets = np.empty((min(most_sets, 1024), packages), np.uint8)
+    telling = np.empty((2 * packages, packages), np.uint8)
+    taken, having = np.zeros(packages, np.int64), np.zeros(packages, np.int64)
+    found, steps, kept, told = 0, 0, 0, 0
+    for t in range(d):
+        w[n, t] = -outside[t]
+        distance[n] += outside[t] * outside[t]
+    most += SLACK
+    k = n - 1
+    middle[k] = centre[k]
+    first[k] = np.int64(np.ceil(middle[k]))
+    times[k] = first[k]
+    while True:
+        steps += 1
+        if steps > most_steps or found >= enough:
+            return False, found, steps, sets[:kept], telling[:told], having
+        step = times[k] - middle[k]
+        distance[k] = distance[k + 1] + step * step * lengths[k]
+        near = distance[k] <= most
+        if near:
+            near = distance[k] <= 0.5 * moved(w[k + 1], step, directions[k], w[k]) + SLACK
+        if near and k > 0:
+            for j in range(k):
+                shift[k, j] = shift[k + 1, j] + times[k] * mu[k, j]
+            k -= 1
+            middle[k] = centre[k] - shift[k + 1, k]
+            first[k] = np.int64(np.ceil(middle[k]))
+            times[k], up[k] = first[k], 1
+            continue
+        if near:
+            whole = True
+            for p in range(packages):
+                taken[p] = np.int64(np.rint(w[0, p] + 0.5))
+                whole &= 0 <= taken[p] <= 1
+            if whole and fits(amounts, taken, windows[0], windows[1], widening, deeper, held):
+                new = found == 0
+                for p in range(packages):
+                    if having[p] == (0 if taken[p] else found):
+                        new = True
+                found += 1
+                for p in range(packages):
+                    having[p] += taken[p]
+                if new and told < telling.shape[0]:
+                    for p in range(packages):
+                        telling[told, p] = taken[p]
+                    told += 1
+                if kept < most_sets:
+                    if kept == sets.shape[0]:
+                        more = np.empty((min(most_sets, 2 * kept), packages), np.uint8)
+                        more[:kept] = sets
+                        sets = more
+                    for p in range(packages):
+                        sets[kept, p] = taken[p]
+                    kept += 1
+            times[k] += up[k]
+            continue
+        # Nothing further on in this direction: turn, or go back to the row after.
+        if up[k] == 1:
+            up[k] = -1
+            times[k] = first[k] - 1
+            continue
+        k += 1
+        if k == n:
+            return True, found, steps, sets[:kept], telling[:told], having
+        times[k] += up[k]
