@@ -10,16 +10,16 @@ between them in all ways. Counts are Python's integers as soon as they might not
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from divulge.reconstruction import halves, lattice
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
-
-Words = npt.NDArray[np.uint64]
+from divulge.reconstruction.words import Words, masks_of, words_of
 
 PAIRS_PER_SECOND = 200_000_000
 """How many (state, set) pairs a bin may be asked for."""
@@ -30,6 +30,8 @@ STEPS_PER_SECOND = 1_000_000
 MOST_STEPS = 4_000_000
 SUMS_PER_SECOND = 50_000_000
 SHORTEST_HALF, LONGEST_HALF = 2**14, 2**21
+FEW_LEFT = 28
+SECONDS_A_LATTICE = 0.003
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,20 +74,6 @@ class _Stage:
     sets: Words
 
 
-def words_of(mask: Bools) -> Words:
-    """A set of packages as words of 64 bits."""
-    size = (len(mask) + 63) // 64
-    bits = np.zeros(size * 64, np.uint8)
-    bits[: len(mask)] = mask
-    return np.packbits(bits, bitorder="little").view(np.uint64)
-
-
-def masks_of(sets: Words, packages: int) -> Bools:
-    """Sets of packages, as rows of truth values."""
-    bits = np.unpackbits(np.ascontiguousarray(sets).view(np.uint8), axis=-1, bitorder="little")
-    return bits[..., :packages].astype(bool)
-
-
 def count(
     instance: Instance,
     sets: Sequence[Words | None],
@@ -126,6 +114,8 @@ def _ended(instance: Instance, states: Words, last: list[int], seconds: float) -
     if len(last) == 1:
         fits = _fits_last(instance, masks_of(states, instance.packages), last[0])
         return _End(last[0], fits.astype(np.int64))
+    if _is_for_lattice(states, seconds):
+        return _split_in_lattice(instance, masks_of(states, instance.packages), last, seconds)
     low, high = instance.low[last], instance.high[last]
     room = np.maximum(high - low, 0).min(axis=0) + 1
     lead = np.argsort(-(instance.amounts.sum(axis=0) / room), kind="stable")
@@ -148,6 +138,62 @@ def _ended(instance: Instance, states: Words, last: list[int], seconds: float) -
     a, b = last
     shown_states, first = shown_states[: len(shown)], first.astype(bool)
     return _End(a, ways, b, alive, in_other, first, shown_states, shown.astype(bool))
+
+
+def _is_for_lattice(states: Words, seconds: float) -> bool:
+    """Whether what is left is few states of many packages."""
+    if not len(states) or len(states) * SECONDS_A_LATTICE > seconds:
+        return False
+    return int(np.bitwise_count(states).sum(axis=1).max()) > FEW_LEFT
+
+
+def _split_in_lattice(
+    instance: Instance, states: Bools, last: list[int], seconds: float
+) -> _End | None:
+    """What is left in every state, split between two bins in all ways."""
+    a, b = last
+    left = int(seconds * lattice.STEPS_PER_SECOND)
+    ways = np.zeros(len(states), np.int64)
+    alive, in_other, first, shown_states, shown = [], [], [], [], []
+    seen = np.zeros((2, instance.packages), bool)
+    for number, state in enumerate(states):
+        both = instance.amounts[state].sum(axis=0)
+        low = np.maximum(instance.low[b], both - instance.high[a])[None]
+        high = np.minimum(instance.high[b], both - instance.low[a])[None]
+        can, must = state & instance.allowed[:, b], state & ~instance.allowed[:, a]
+        if (low > high).any() or (must & ~can).any():
+            continue
+        one = replace(instance, low=low, high=high, held=instance.held[[b]])
+        found = lattice.fitting(one, 0, can, must, left, 0)
+        if found is None and (can & ~must).sum() <= FEW_LEFT:
+            found = halves.fitting(one, 0, can, must, SHORTEST_HALF, 0)
+        if found is None:
+            return None
+        left -= found.steps
+        if not found.count:
+            continue
+        ways[number] = found.count
+        alive.append(number)
+        in_other.append(found.with_package)
+        telling = masks_of(found.telling, instance.packages)
+        first.append(telling[0])
+        for inside in telling:
+            if (inside & ~seen[0]).any() or (state & ~inside & ~seen[1]).any():
+                seen[0] |= inside
+                seen[1] |= state & ~inside
+                shown_states.append(number)
+                shown.append(inside)
+    n = instance.packages
+    return _End(
+        a,
+        ways,
+        b,
+        np.array(alive, np.int64),
+        np.array(in_other, np.int64).reshape(-1, n),
+        np.array(first, bool).reshape(-1, n),
+        np.array(shown_states, np.int64),
+        np.array(shown, bool).reshape(-1, n),
+    )
 
 
 def _order(instance: Instance, bins: list[int], sizes: dict[int, int]) -> list[int]:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.counting import Words, words_of
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.words import Words, words_of
 
 MOST_ON_A_SIDE = 63  # packages: a side's sets are words of 64 bits
 STEPS_PER_SUM = 16
@@ -27,13 +27,14 @@ class Fitting:
     """The sets that fit into a bin.
 
     How many, the first of them, some that have every package which any has and lack every package
-    which any lacks, and how many of all sets have each package.
+    which any lacks, and how many of all sets have each package; how many steps it took.
     """
 
     count: int
     sets: Words
     telling: Words
     with_package: Ints
+    steps: int = 0
 
 
 @dataclass

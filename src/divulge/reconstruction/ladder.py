@@ -24,11 +24,15 @@ import numpy.typing as npt
 from divulge.reconstruction import counting, halves, lattice
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.parts import parts_of, restricted
 from divulge.reconstruction.resplitting import Walk, construct
+from divulge.reconstruction.search import some_allocation
+from divulge.reconstruction.support import Support
+from divulge.reconstruction.words import Words, masks_of, words_of
 
 Status: TypeAlias = Literal["closed", "open", "infeasible"]
 Shares: TypeAlias = npt.NDArray[np.float64]
-Turns: TypeAlias = tuple[tuple[int, int, float, float], ...]
+Turns: TypeAlias = tuple[tuple[int, int, float, float, float], ...]
 
 WALK = 30_000
 BUDGETS = (20_000, 400_000, 8_000_000, 60_000_000, 160_000_000)
@@ -39,19 +43,22 @@ STEPS_PER_SECOND = 100_000_000
 TRIES = 300_000
 MANY_PAIRS = 800
 TURNS: Turns = (
-    (0, 2, 1.0, 0.1),
-    (2, 3, 0.3, 0.4),
-    (3, 5, 0.75, 0.9),
+    (0, 2, 1.0, 0.1, 0.25),
+    (2, 4, 0.45, 0.55, 0.75),
+    (4, 5, 0.85, 0.9, 0.98),
 )
-"""Sets and walks take turns: which budgets (from, up to), until when; and walks until when.
+"""Sets, walks and questions take turns.
 
-Proofs that are found soon spare much: what is proved need not be excluded.
+Which budgets for sets (from, up to), until when; walks until when; questions until when. Proofs
+that are found soon spare much: what is proved need not be excluded.
 """
 TURNS_OF_MANY: Turns = (
-    (0, 2, 0.3, 0.85),
-    (2, 3, 1.0, 1.0),
+    (0, 2, 0.3, 0.6, 0.8),
+    (2, 3, 0.9, 1.0, 1.0),
 )
 """Where there are many pairs, few can be excluded, and most of the time is for proofs."""
+QUESTIONS = ((20_000, 0.03), (100_000, 0.15), (600_000, 0.6), (3_000_000, 2.5))
+"""How much is tried to answer one question: steps for one bin, seconds for all."""
 FEW = 24
 """Packages of which meeting in the middle lists all sets at once."""
 NEVER = 2**62
@@ -122,10 +129,10 @@ def solve(
     if not kernels.propagate(*_arrays(instance), allowed, instance.held):
         return _infeasible(instance, begun)
     possible = allowed.astype(bool)
-    parts = _parts(possible)
+    parts = parts_of(possible)
     solved = []
     for packages, bins in parts:
-        part = _restricted(instance, possible, packages, bins)
+        part = restricted(instance, possible, packages, bins)
         left = max(0.0, seconds - (time.monotonic() - begun))
         known = _solve_part(
             part,
@@ -156,38 +163,6 @@ def _infeasible(instance: Instance, begun: float) -> Solution:
     )
 
 
-def _parts(possible: Bools) -> list[tuple[Ints, Ints]]:
-    """Packages and bins that hang together through packages with a choice.
-
-    A package with one bin left stands in it; it is no part's, and neither is a bin that has no
-    package with a choice.
-    """
-    from divulge.reconstruction import kernels
-
-    n = len(possible)
-    label = kernels.parts_of(possible.astype(np.uint8))
-    return [
-        (np.flatnonzero(label[:n] == part), np.flatnonzero(label[n:] == part))
-        for part in range(int(label.max(initial=-1)) + 1)
-    ]
-
-
-def _restricted(instance: Instance, possible: Bools, packages: Ints, bins: Ints) -> Instance:
-    """One part as an instance of its own: what stands in its bins is taken off their sums."""
-    settled = possible.sum(axis=1) == 1
-    low, high = instance.low[bins].copy(), instance.high[bins].copy()
-    held = instance.held[bins].copy()
-    for place, b in enumerate(bins):
-        inside = settled & possible[:, b]
-        taken = instance.amounts[inside].sum(axis=0)
-        low[place] -= taken
-        high[place] -= taken
-        held[place] += int(inside.sum())
-    allowed = possible[np.ix_(packages, bins)]
-    amounts = np.ascontiguousarray(instance.amounts[packages])
-    return Instance(amounts, low, high, instance.widening, instance.deeper, allowed, held)
-
-
 def _relabelled(truth: Ints, packages: Ints, bins: Ints) -> Ints | None:
     place = {int(b): number for number, b in enumerate(bins)}
     found = [place.get(int(b), -1) for b in truth[packages]]
@@ -202,9 +177,10 @@ def _solve_part(
     if prior is None and _walked(known):
         return known
     sets: dict[int, _Sets] = {}
+    support = Support(instance)
     walk = None
     many = known.possible.sum() > MANY_PAIRS
-    for first, beyond, until, and_then in TURNS_OF_MANY if many else TURNS:
+    for first, beyond, until, and_then, asking in TURNS_OF_MANY if many else TURNS:
         _by_sets(known, sets, BUDGETS[first:beyond], begun + until * seconds, prior)
         if known.settled and (prior is None or known.counted or known.infeasible):
             return known
@@ -214,9 +190,61 @@ def _solve_part(
             walk.explore(known.possible, known.proved, begun + and_then * seconds)
         if known.settled and prior is None:
             return known
+        if prior is None:
+            _pair_by_pair(known, support, walk, first // 2, begun + asking * seconds)
+            if known.settled:
+                return known
     if solver and not known.closed:
         _asked(known, walk, begun + seconds)
     return known
+
+
+def _pair_by_pair(
+    known: _Known, support: Support, walk: Walk | None, first: int, end: float
+) -> None:
+    """Rung 3b: whether a pair is possible, one after the other, with more and more time for each.
+
+    First whether some set of the bin has it, then whether some allocation has.
+    """
+    from divulge.reconstruction import kernels
+
+    instance = known.instance
+    for steps, at_most in QUESTIONS[first:]:
+        if time.monotonic() > end:
+            return
+        narrowed = support.narrow(known.possible, known.proved, steps, end)
+        known.infeasible = narrowed is None
+        if narrowed is None:
+            return
+        known.possible = narrowed
+        waiting = np.argwhere(known.possible & ~known.proved)
+        # Large packages fit in few ways, so that they are decided soon, and that helps others.
+        for package, b in waiting[np.argsort(-instance.amounts[waiting[:, 0], 0], kind="stable")]:
+            if known.proved[package, b] or not known.possible[package, b]:
+                continue
+            now = time.monotonic()
+            if now > end:
+                return
+            assumed = known.possible.copy()
+            assumed[package] = False
+            assumed[package, b] = True
+            answer = some_allocation(instance, assumed, min(end, now + at_most), steps)
+            if answer.allocation is not None:
+                known.enter(answer.allocation.astype(np.int16)[None])
+                if walk is not None:
+                    walk.place = answer.allocation.astype(np.int64)
+            elif answer.sure:
+                left = known.possible.astype(np.uint8)
+                left[package, b] = 0
+                if not kernels.propagate(*_arrays(instance), left, instance.held):
+                    known.infeasible = True
+                    return
+                known.possible = left.astype(bool)
+        if known.closed:
+            return
+        if walk is not None:
+            now = time.monotonic()
+            walk.explore(known.possible, known.proved, now + 0.1 * max(0.0, end - now))
 
 
 def _start(known: _Known, truth: Ints | None, end: float) -> Walk | None:
@@ -273,7 +301,7 @@ class _Sets:
     """The sets that fit into one bin, for the packages that could go there when they were made."""
 
     candidates: bytes
-    sets: counting.Words | None
+    sets: Words | None
     count: int
 
 
@@ -307,9 +335,7 @@ def _by_sets(
                 return
 
 
-def _counted(
-    known: _Known, sets: Sequence[counting.Words | None], end: float, prior: Shares | None
-) -> bool:
+def _counted(known: _Known, sets: Sequence[Words | None], end: float, prior: Shares | None) -> bool:
     """Rung 2: the number of allocations, if it can be had in time."""
     tried = tuple(-1 if of_bin is None else len(of_bin) for of_bin in sets)
     if tried == known.uncounted:
@@ -344,7 +370,7 @@ def _of_two_bins(known: _Known, budget: int, end: float) -> bool:
     if found is None:
         return False
     pairs = np.stack([found.with_package, found.count - found.with_package], axis=1)
-    outside = ~counting.masks_of(found.telling, instance.packages)
+    outside = ~masks_of(found.telling, instance.packages)
     proofs = outside.astype(np.int16)
     known.counted = counting.Counted(found.count, pairs, pairs / max(found.count, 1), proofs)
     known.infeasible = found.count == 0
@@ -394,8 +420,8 @@ def _pruned(known: _Known, found: dict[int, _Sets], budget: int, end: float) -> 
             found[b].sets = sets[:count]
         else:
             given_up.add(b)
-        some = counting.masks_of(union, instance.packages)
-        always = counting.masks_of(common, instance.packages)
+        some = masks_of(union, instance.packages)
+        always = masks_of(common, instance.packages)
         before = known.possible.sum()
         known.possible[:, b] &= some
         known.possible[always] = False
@@ -424,13 +450,13 @@ def _filter(known: _Known, b: int, of_bin: _Sets) -> None:
     """Keep those sets of a bin that agree with what has been excluded since."""
     if of_bin.sets is None:
         return
-    outside = counting.words_of(~known.possible[:, b])
-    inside = counting.words_of(_forced(known, b))
+    outside = words_of(~known.possible[:, b])
+    inside = words_of(_forced(known, b))
     keep = ((of_bin.sets & outside) == 0).all(axis=1) & ((inside & ~of_bin.sets) == 0).all(axis=1)
     of_bin.sets = of_bin.sets[keep]
     if not len(of_bin.sets):
         return
-    masks = counting.masks_of(of_bin.sets, known.instance.packages)
+    masks = masks_of(of_bin.sets, known.instance.packages)
     if (masks.any(axis=0) == known.possible[:, b]).all():
         tight = known.possible[:, b].tobytes() + _forced(known, b).tobytes()
         if (masks.all(axis=0) == _forced(known, b)).all():
@@ -439,7 +465,7 @@ def _filter(known: _Known, b: int, of_bin: _Sets) -> None:
 
 def _enumerated(
     instance: Instance, b: int, candidates: Bools, forced: Bools, budget: int, end: float
-) -> tuple[bool, int, counting.Words, counting.Words, counting.Words]:
+) -> tuple[bool, int, Words, Words, Words]:
     from divulge.reconstruction import kernels
 
     words = (instance.packages + 63) // 64
@@ -447,7 +473,7 @@ def _enumerated(
     if budget > BUDGETS[0]:
         met = _all_sets(instance, b, candidates, forced, budget, most_sets, end)
         if met is None:
-            nothing = counting.words_of(np.zeros(instance.packages, bool))
+            nothing = words_of(np.zeros(instance.packages, bool))
             return False, 0, nothing[None], nothing, nothing
         union = np.bitwise_or.reduce(met.telling, axis=0)
         common = np.bitwise_and.reduce(met.telling, axis=0)
@@ -475,7 +501,7 @@ def _enumerated(
         most_sets,
         NEVER,
     )
-    always = counting.words_of(forced)
+    always = words_of(forced)
     return complete, count, sets | always, union | always, common | always
 
 

@@ -15,14 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.counting import Words, words_of
 from divulge.reconstruction.halves import Fitting
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.words import Words, words_of
 
 STEPS_PER_SECOND = 15_000_000
-MOST_PACKAGES = 120
+MOST_PACKAGES = 100
 MOST_STEPS_OF_BASIS = 20_000
-MOST_STEPS_TO_MIDDLE = 5
 WIDEST = 2.0**44
 LONGEST = 2.0**27
 """Up to which entries floating numbers tell exactly enough what is near: before, and in the end."""
@@ -58,7 +57,7 @@ def fitting(
     near = _Near.of(instance, instance.amounts[free], windows, held)
     if near is None:
         return None
-    complete, count, _, sets, telling, having = lattice_kernels.listed(
+    complete, count, steps, sets, telling, having = lattice_kernels.listed(
         near.amounts,
         windows,
         instance.widening,
@@ -80,6 +79,7 @@ def fitting(
         _words(sets, free, instance.packages) | always,
         _words(telling, free, instance.packages) | always,
         with_package,
+        int(steps),
     )
 
 
@@ -122,26 +122,16 @@ class _Near:
 
 def _orthogonal(basis: Ints, scale: Floats, twice_the_middle: Ints) -> tuple[Floats, ...]:
     """Multiples, squared lengths and directions of an orthogonal basis, and the middle by it."""
-    across, along = np.linalg.qr((basis * scale).T)
-    # Points are counted from one near the middle, or small differences of large numbers would err.
-    for _ in range(MOST_STEPS_TO_MIDDLE):
-        middle = twice_the_middle * scale / 2
-        whole = np.rint(np.linalg.solve(along, across.T @ middle)).astype(np.int64)
-        if not whole.any():
-            break
-        twice_the_middle = twice_the_middle - 2 * whole @ basis
-    lengths = np.diag(along)
-    directions = (across * lengths).T
-    centre = (directions @ middle) / lengths**2
-    outside = middle - centre @ directions
-    padded = -len(middle) % 4  # the loop takes four entries at a time
-    return (
-        np.ascontiguousarray((along / lengths[:, None]).T),
-        lengths**2,
-        np.pad(directions, ((0, 0), (0, padded))),
-        centre,
-        np.pad(outside, (0, padded)),
+    from divulge.reconstruction import lattice_kernels
+
+    n, d = basis.shape
+    padded = d + -d % 4  # the loop that lists takes four entries at a time
+    directions, mu = np.zeros((n, padded)), np.zeros((n, n))
+    lengths, centre, outside = np.zeros(n), np.zeros(n), np.zeros(padded)
+    lattice_kernels.orthogonal(
+        basis, scale, twice_the_middle, directions, mu, lengths, centre, outside
     )
+    return mu, lengths, directions, centre, outside
 
 
 def _words(sets: npt.NDArray[np.uint8], free: Ints, packages: int) -> Words:

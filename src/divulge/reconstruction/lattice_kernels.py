@@ -93,6 +93,56 @@ def reduced(
 
 
 @kernel
+def orthogonal(
+    basis: NDArray[Any],
+    scale: NDArray[Any],
+    twice_the_middle: NDArray[Any],
+    directions: NDArray[Any],
+    mu: NDArray[Any],
+    lengths: NDArray[Any],
+    centre: NDArray[Any],
+    outside: NDArray[Any],
+) -> None:
+    """Write directions, squared lengths and multiples of a basis, and where the middle lies.
+
+    The middle is moved by whole multiples of rows to near nought, in whole numbers, or small
+    differences of large numbers would err. What of it no direction has is left in `outside`.
+    """
+    n, d = basis.shape
+    for k in range(n):
+        for t in range(d):
+            directions[k, t] = basis[k, t] * scale[t]
+        for _ in range(2):  # what rounding has left over is taken off the second time
+            for j in range(k):
+                product = 0.0
+                for t in range(d):
+                    product += directions[k, t] * directions[j, t]
+                times = product / lengths[j]
+                mu[k, j] += times
+                for t in range(d):
+                    directions[k, t] -= times * directions[j, t]
+        for t in range(d):
+            lengths[k] += directions[k, t] ** 2
+    middle = twice_the_middle.copy()
+    for k in range(n - 1, -1, -1):
+        product = 0.0
+        for t in range(d):
+            product += 0.5 * middle[t] * scale[t] * directions[k, t]
+        whole = np.int64(np.rint(product / lengths[k]))
+        for t in range(d):
+            middle[t] -= 2 * whole * basis[k, t]
+    for t in range(d):
+        outside[t] = 0.5 * middle[t] * scale[t]
+    for k in range(n - 1, -1, -1):
+        product = 0.0
+        for t in range(d):
+            product += outside[t] * directions[k, t]
+        centre[k] = product / lengths[k]
+        for t in range(d):
+            outside[t] -= centre[k] * directions[k, t]
+
+
+@kernel
 def fits(
     amounts: NDArray[Any],
     taken: NDArray[Any],

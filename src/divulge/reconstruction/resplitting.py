@@ -16,9 +16,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from divulge.reconstruction import counting, halves, lattice
+from divulge.reconstruction import halves, lattice
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.words import masks_of
 
 NODES = (60_000, 1_000_000, 6_000_000)
 """How far a split is looked for: at the first try, at the second, from the third on."""
@@ -220,7 +221,9 @@ class Walk:
                 self.place = found[self.random.integers(len(found))]
             if package < 0:
                 tried = self.in_lattice[a, b]
-                self.in_lattice[a, b] = self.in_lattice[b, a] = max(0, tried - 1) if new else tried + 1
+                self.in_lattice[a, b] = self.in_lattice[b, a] = (
+                    max(0, tried - 1) if new else tried + 1
+                )
         return True
 
     def _drawn(self, possible: Bools, proved: Bools) -> tuple[int, int, int]:
@@ -284,7 +287,7 @@ class Walk:
         )
         if found is None:
             return np.empty((0, len(place)), np.int64)
-        into_b = counting.masks_of(found.telling, instance.packages)
+        into_b = masks_of(found.telling, instance.packages)
         return np.where(into_b, b, np.where(inside, a, place))
 
     def _one_by_one(self, possible: Bools, proved: Bools, end: float) -> bool:
@@ -329,7 +332,7 @@ def _splits(
     found = halves.fitting(narrowed, b, can, must, longest, 0, end)
     if found is None:
         return np.empty((0, len(place)), np.int64)
-    into_b = counting.masks_of(found.telling, instance.packages)
+    into_b = masks_of(found.telling, instance.packages)
     return np.where(into_b, b, np.where(inside, a, place))
 
 
@@ -438,7 +441,7 @@ def _some_set(
         SETS_WANTED,
         SETS_WANTED,
     )
-    masks = counting.masks_of(sets[: min(found, SETS_WANTED)], instance.packages) | forced
+    masks = masks_of(sets[: min(found, SETS_WANTED)], instance.packages) | forced
     if other is not None and len(masks):
         masks = masks[[_fits(instance, other[0], other[1] & ~mask) for mask in masks]]
     if not len(masks):

@@ -1,0 +1,134 @@
+"""Is there an allocation at all? Bin after bin is filled with each of its sets.
+
+The bin that has fewest sets comes first, and what stands in it is taken away from the others; what
+is left falls into parts, and the last two bins are one question to the lattice. An allocation that
+is found is a proof; if there is none, whatever was assumed is excluded.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from divulge.reconstruction import halves, lattice
+from divulge.reconstruction.amounts import Bools, Ints
+from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.parts import parts_of, restricted
+from divulge.reconstruction.words import masks_of
+
+STEPS_TO_LIST = 30_000
+MOST_SETS = 3_000
+BINS_LISTED = 3
+FEW = 20
+SHORT_LIST = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """An allocation if there is one; if not, whether that is sure."""
+
+    allocation: Ints | None = None
+    sure: bool = True
+
+
+def some_allocation(
+    instance: Instance, possible: Bools, end: float, steps: int = STEPS_TO_LIST
+) -> Answer:
+    """Look for an allocation within what is possible, until some time.
+
+    In how many steps the sets of a bin must be listed, or else there are too many.
+
+    >>> one = Instance.of(np.array([[5], [4], [2]]), np.array([[6], [5]]), np.array([[6], [5]]))
+    >>> some_allocation(one, one.allowed, np.inf).allocation.tolist()
+    [1, 0, 0]
+    """
+    from divulge.reconstruction import kernels
+
+    left = possible.astype(np.uint8)
+    arrays = instance.amounts, instance.low, instance.high, instance.widening, instance.deeper
+    if not kernels.propagate(*arrays, left, instance.held):
+        return Answer()
+    possible = left.astype(bool)
+    place = possible.argmax(axis=1)
+    sure = True
+    # The part that is decided soonest first: it may show that there is none.
+    for packages, bins in sorted(parts_of(possible), key=lambda part: len(part[0])):
+        part = restricted(instance, possible, packages, bins)
+        answer = _of_part(part, end, steps)
+        if answer.allocation is None and answer.sure:
+            return answer
+        sure &= answer.allocation is not None
+        if answer.allocation is not None:
+            place[packages] = bins[answer.allocation]
+    return Answer(place) if sure else Answer(None, sure=False)
+
+
+def _of_part(part: Instance, end: float, steps: int) -> Answer:
+    if time.monotonic() > end:
+        return Answer(None, sure=False)
+    if part.bins == 2 and not part.counts_matter:
+        return _of_two_bins(part, end)
+    b, sets, complete = _fewest_sets(part, end, steps)
+    if sets is None:
+        return Answer(None, sure=False)
+    for inside in sets:
+        possible = part.allowed.copy()
+        possible[inside] = False
+        possible[:, b] = inside
+        if not possible.any(axis=1).all():
+            continue
+        answer = some_allocation(part, possible, end, steps)
+        if answer.allocation is not None:
+            return answer
+        complete &= answer.sure
+        if time.monotonic() > end:
+            return Answer(None, sure=False)
+    return Answer(None, sure=complete)
+
+
+def _of_two_bins(part: Instance, end: float) -> Answer:
+    everything = part.amounts.sum(axis=0)
+    low = np.maximum(part.low[:1], everything - part.high[1:])
+    high = np.minimum(part.high[:1], everything - part.low[1:])
+    if (low > high).any():
+        return Answer()
+    one = replace(part, low=low, high=high)
+    can, must = part.allowed[:, 0], ~part.allowed[:, 1]
+    steps = int(max(0.0, end - time.monotonic()) * lattice.STEPS_PER_SECOND) + STEPS_TO_LIST
+    found = _sets(one, 0, can, must, steps, 1, 1)
+    if found is None:
+        return Answer(None, sure=False)
+    if not found.count:
+        return Answer()
+    inside = masks_of(found.sets[:1], part.packages)[0]
+    return Answer(np.where(inside, 0, 1))
+
+
+def _fewest_sets(part: Instance, end: float, steps: int) -> tuple[int, Bools | None, bool]:
+    """A bin with few sets, its sets, and whether they are all; no sets if there are too many."""
+    best: tuple[int, halves.Fitting | None] = (-1, None)
+    settled = part.allowed.sum(axis=1) == 1
+    free = (part.allowed & ~settled[:, None]).sum(axis=0)
+    for b in np.argsort(free, kind="stable")[:BINS_LISTED]:
+        can, must = part.allowed[:, b], part.allowed[:, b] & settled
+        found = _sets(part, int(b), can, must, steps, MOST_SETS, None)
+        if found is None or found.count > MOST_SETS:
+            continue
+        if best[1] is None or found.count < best[1].count:
+            best = int(b), found
+        if found.count <= 1 or time.monotonic() > end:
+            break
+    b, fewest = best
+    if fewest is None:
+        return b, None, False
+    return b, masks_of(fewest.sets, part.packages), True
+
+
+def _sets(
+    part: Instance, b: int, can: Bools, must: Bools, steps: int, most: int, enough: int | None
+) -> halves.Fitting | None:
+    if int((can & ~must).sum()) <= FEW:
+        return halves.fitting(part, b, can, must, SHORT_LIST, most)
+    return lattice.fitting(part, b, can, must, steps, most, enough)
