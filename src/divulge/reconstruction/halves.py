@@ -27,7 +27,8 @@ class Fitting:
     """The sets that fit into a bin.
 
     How many, the first of them, some that have every package which any has and lack every package
-    which any lacks, and how many of all sets have each package; how many steps it took.
+    which any lacks, and how many of all sets have each package; how many steps it took, and
+    whether these are all sets.
     """
 
     count: int
@@ -35,6 +36,7 @@ class Fitting:
     telling: Words
     with_package: Ints
     steps: int = 0
+    complete: bool = True
 
 
 @dataclass

@@ -80,6 +80,7 @@ def fitting(
         _words(telling, free, instance.packages) | always,
         with_package,
         int(steps),
+        bool(complete),
     )
 
 

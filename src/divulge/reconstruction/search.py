@@ -21,6 +21,7 @@ from divulge.reconstruction.words import masks_of
 STEPS_TO_LIST = 30_000
 MOST_SETS = 3_000
 BINS_LISTED = 3
+SETS_TRIED = 3
 FEW = 20
 SHORT_LIST = 20_000
 
@@ -70,9 +71,10 @@ def _of_part(part: Instance, end: float, steps: int) -> Answer:
         return Answer(None, sure=False)
     if part.bins == 2 and not part.counts_matter:
         return _of_two_bins(part, end)
-    b, sets, complete = _fewest_sets(part, end, steps)
+    b, sets = _fewest_sets(part, end, steps)
+    complete = sets is not None
     if sets is None:
-        return Answer(None, sure=False)
+        b, sets = _some_sets(part, steps)
     for inside in sets:
         possible = part.allowed.copy()
         possible[inside] = False
@@ -86,6 +88,18 @@ def _of_part(part: Instance, end: float, steps: int) -> Answer:
         if time.monotonic() > end:
             return Answer(None, sure=False)
     return Answer(None, sure=complete)
+
+
+def _some_sets(part: Instance, steps: int) -> tuple[int, Bools]:
+    """Some sets of the bin with fewest candidates: where there are many, most lead somewhere."""
+    settled = part.allowed.sum(axis=1) == 1
+    b = int((part.allowed & ~settled[:, None]).sum(axis=0).argmin())
+    can, must = part.allowed[:, b], part.allowed[:, b] & settled
+    random = np.random.default_rng(part.packages)
+    found = lattice.fitting(part, b, can, must, steps, SETS_TRIED, SETS_TRIED, random)
+    if found is None:
+        return b, np.empty((0, part.packages), bool)
+    return b, masks_of(found.sets, part.packages)
 
 
 def _of_two_bins(part: Instance, end: float) -> Answer:
@@ -106,15 +120,15 @@ def _of_two_bins(part: Instance, end: float) -> Answer:
     return Answer(np.where(inside, 0, 1))
 
 
-def _fewest_sets(part: Instance, end: float, steps: int) -> tuple[int, Bools | None, bool]:
-    """A bin with few sets, its sets, and whether they are all; no sets if there are too many."""
+def _fewest_sets(part: Instance, end: float, steps: int) -> tuple[int, Bools | None]:
+    """A bin with few sets, and all of them; None if there are too many."""
     best: tuple[int, halves.Fitting | None] = (-1, None)
     settled = part.allowed.sum(axis=1) == 1
     free = (part.allowed & ~settled[:, None]).sum(axis=0)
     for b in np.argsort(free, kind="stable")[:BINS_LISTED]:
         can, must = part.allowed[:, b], part.allowed[:, b] & settled
-        found = _sets(part, int(b), can, must, steps, MOST_SETS, None)
-        if found is None or found.count > MOST_SETS:
+        found = _sets(part, int(b), can, must, steps, MOST_SETS, MOST_SETS + 1)
+        if found is None or not found.complete or found.count > MOST_SETS:
             continue
         if best[1] is None or found.count < best[1].count:
             best = int(b), found
@@ -122,8 +136,8 @@ def _fewest_sets(part: Instance, end: float, steps: int) -> tuple[int, Bools | N
             break
     b, fewest = best
     if fewest is None:
-        return b, None, False
-    return b, masks_of(fewest.sets, part.packages), True
+        return b, None
+    return b, masks_of(fewest.sets, part.packages)
 
 
 def _sets(
