@@ -158,24 +158,34 @@ def left_out(instance: Instance, truth: Ints) -> Bools | None:
     return out
 
 
+def with_discarded_bin(instance: Instance) -> Instance | None:
+    """The instance with a last bin for what was left out of the totals; None if nothing can be.
+
+    >>> one = Instance.of(np.array([[5], [4]]), np.array([[4]]), np.array([[4]]))
+    >>> with_discarded_bin(one).holds(np.array([1, 0]))
+    True
+    """
+    at_least, at_most = difference(instance)
+    if (at_most < 0).any():
+        return None
+    return Instance(
+        instance.amounts,
+        np.vstack([instance.low, np.maximum(at_least, 0)]),
+        np.vstack([instance.high, at_most]),
+        instance.widening,
+        instance.deeper,
+        np.hstack([instance.allowed, np.ones((instance.packages, 1), bool)]),
+        np.append(instance.held, 0),
+    )
+
+
 def _with_discarded(
     instance: Instance, seconds: float, prior: Shares | None, truth: Ints | None = None
 ) -> Outcome:
     """One more bin, for what was left out of the totals."""
-    at_least, at_most = difference(instance)
-    if (at_most < 0).any():
+    wider = with_discarded_bin(instance)
+    if wider is None:
         return _plain(instance, solve(instance, seconds, prior), "excluded")
-    n = instance.packages
-    low, high = np.maximum(at_least, 0), at_most
-    wider = Instance(
-        instance.amounts,
-        np.vstack([instance.low, low]),
-        np.vstack([instance.high, high]),
-        instance.widening,
-        instance.deeper,
-        np.hstack([instance.allowed, np.ones((n, 1), bool)]),
-        np.append(instance.held, 0),
-    )
     if prior is not None:
         # Whether a record was left out has nothing to do with where it would have gone.
         prior = np.hstack([prior, prior.max(axis=1, keepdims=True)])
