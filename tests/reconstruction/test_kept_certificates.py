@@ -22,8 +22,14 @@ from divulge.reconstruction.certificates import (
     pairs_of,
     still_holding,
 )
-from divulge.reconstruction.further import can_go_on, walked_on
-from divulge.reconstruction.imperfect import Outcome, settle, with_discarded_bin
+from divulge.reconstruction.further import walked_on
+from divulge.reconstruction.imperfect import (
+    Outcome,
+    bin_of_extra,
+    settle,
+    with_discarded_bin,
+    with_extra_in,
+)
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.results import Result, packed, unpacked
 from divulge.reconstruction.shares import LARGE, at_last, for_rounds, while_limiting
@@ -66,11 +72,13 @@ class Forgetful:
         )
 
 
-def result_of(instance: Instance, premise: Any, seed: int, often: float = 1.0) -> Result:
+def result_of(
+    instance: Instance, premise: Any, seed: int, often: float = 1.0, truth: Any = None
+) -> Result:
     """What is known of an instance when most was forgotten."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workers, "settle", Forgetful(seed, often))
-        [result] = solve_all([Task(instance, premise)], 1.0, workers=1)
+        [result] = solve_all([Task(instance, premise, truth)], 1.0, workers=1)
     return result
 
 
@@ -78,6 +86,36 @@ def as_proved(instance: Instance, premise: str) -> Instance:
     """The instance that certificates are of: with a bin for what was left out, if so assumed."""
     wider = with_discarded_bin(instance) if premise == "excluded" else None
     return instance if wider is None else wider
+
+
+@settings(max_examples=40)
+@given(SEEDS)
+def test_a_truth_that_falls_short_of_one_total_tells_that_this_has_a_record_too_many(
+    seed: int,
+) -> None:
+    random = np.random.default_rng(seed)
+    instance, truth = instance_of(random, int(random.integers(3, 8)), 3, 2)
+    extra, b = random.integers(20, 60, 2), int(random.integers(3))
+    low, high = instance.low.copy(), instance.high.copy()
+    low[b] += extra
+    high[b] += extra
+    more = replace(instance, low=low, high=high)
+    outcome = settle(more, "any", 5.0, truth=truth)
+    assert bin_of_extra(more, truth) == b
+    assert outcome.premise == "extra"
+    assert outcome.verify()
+    found = outcome.solution
+    assert found.proved[np.arange(len(truth)), truth].all()
+    # Every allocation of the packages that was one without the extra record still is one.
+    assert (settle(instance, "complete", 5.0).solution.possible <= found.possible).all()
+    known = result_of(more, "extra", seed, truth=truth)
+    one = pairs_of(truth[None], 3)[:, :3]
+    known = replace(known, status="open", certificates=truth[None], proved=one)
+    further = walked_on(more, known, 0.05)
+    assert (further.proved <= found.possible).all()
+    run = with_extra_in(more, b)
+    assert run is not None
+    assert all(run.holds(row) for row in further.certificates)
 
 
 def narrowed_at_random(random: np.random.Generator, result: Result) -> Any:
@@ -136,8 +174,6 @@ def test_a_walk_goes_on_to_allocations_that_hold(seed: int, premise: str) -> Non
     random = np.random.default_rng(seed)
     instance, _ = instance_of(random, int(random.integers(3, 9)), int(random.integers(2, 4)), 1)
     known = result_of(instance, premise, seed)
-    if not can_go_on(known):
-        return
     # Places that are excluded stay so: a walk is for proofs alone.
     full = settle(instance, known.premise, 5.0).solution
     found = walked_on(instance, known, 0.05)

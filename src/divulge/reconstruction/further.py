@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from divulge.reconstruction.amounts import Bools, Ints
+from divulge.reconstruction.amounts import Ints
 from divulge.reconstruction.certificates import most_telling, pairs_of
-from divulge.reconstruction.imperfect import with_discarded_bin
+from divulge.reconstruction.imperfect import bin_of_extra, with_discarded_bin, with_extra_in
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import solve
 from divulge.reconstruction.resplitting import Walk
@@ -22,28 +22,24 @@ from divulge.reconstruction.results import Result
 A_SMALL_WHILE = 0.02
 
 
-def can_go_on(result: Result) -> bool:
-    """Whether there is a certificate to start from; with an extra record each has other totals."""
-    return result.premise in ("complete", "excluded") and len(result.certificates) > 0
-
-
 def walked_on(instance: Instance, known: Result, seconds: float) -> Result:
     """The same result with more pairs proved.
 
     Args:
         instance: packages may go where they still may.
-        known: what is known of it; all of its certificates hold.
+        known: what is known of it, with a certificate at least; all of them hold.
         seconds: how long; a walk that finds nothing ends sooner.
     """
     begun = time.monotonic()
     n, bins = known.possible.shape
+    start = known.certificates[-1]
+    walked = _as_assumed(instance, known, start)
+    if walked is None:
+        return replace(known, seconds=time.monotonic() - begun)
     possible, proved = known.possible, known.proved.copy()
-    wider = with_discarded_bin(instance) if known.premise == "excluded" else None
-    if wider is not None:
-        instance = wider
-        left_out = pairs_of(known.certificates, bins)[:, bins:]
+    if walked.bins > bins:
         possible = np.hstack([possible, known.discardable[:, None]])
-        proved = np.hstack([proved, left_out])
+        proved = np.hstack([proved, pairs_of(known.certificates, bins)[:, bins:]])
     found: list[Ints] = []
 
     def enter(allocations: Ints) -> None:
@@ -52,22 +48,27 @@ def walked_on(instance: Instance, known: Result, seconds: float) -> Result:
                 proved[np.arange(n), of_package] = True
                 found.append(of_package.astype(np.int16))
 
-    Walk(instance, known.certificates[-1], enter, _of_part).explore(
-        possible, proved, begun + seconds
-    )
+    walk = Walk(walked, start, enter, _of_part)
+    walk.explore(possible, proved, begun + seconds)
     done = bool((proved == possible).all())
     certificates = most_telling(np.array([*known.certificates, *found], np.int16), bins)
     return replace(
         known,
         status="closed" if done else "open",
-        proved=_of_bins(proved, bins),
+        proved=np.ascontiguousarray(proved[:, :bins]),
         certificates=certificates[:0] if done else certificates,
         seconds=time.monotonic() - begun,
     )
 
 
-def _of_bins(pairs: Bools, bins: int) -> Bools:
-    return np.ascontiguousarray(pairs[:, :bins])
+def _as_assumed(instance: Instance, known: Result, certificate: Ints) -> Instance | None:
+    """The instance that a certificate is of, by its premise; None if that is not to be told."""
+    if known.premise == "excluded":
+        return with_discarded_bin(instance) or instance
+    if known.premise == "extra":
+        b = bin_of_extra(instance, certificate)
+        return None if b is None else with_extra_in(instance, b)
+    return instance
 
 
 def _of_part(part: Instance, end: float) -> Ints:

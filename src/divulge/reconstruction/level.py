@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.certificates import still_holding
-from divulge.reconstruction.further import can_go_on
 from divulge.reconstruction.imperfect import Premise
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.prior import PlaceWeights
@@ -79,7 +78,7 @@ class Level:
         allowed = self.possible[number]
         if (known.possible != allowed).any():
             known = known.narrowed(allowed)
-        if known is None or not can_go_on(known):
+        if known is None or not len(known.certificates):
             return None
         instance = self.instance(self.matched.groups[number], self.readings, allowed)
         return Task(instance, known.premise, known=known)
