@@ -135,7 +135,8 @@ def not_misled(instance: Instance, outcome: Outcome, seconds: float) -> Bools:
         return np.zeros(n, bool)  # nothing is told by one place left, so nothing is worth the time
     wider = _with_discarded(instance, seconds, None).solution
     same: Bools = (wider.possible[:, : instance.bins] == found.possible).all(axis=1)
-    return same & ~wider.possible[:, instance.bins :].any(axis=1) & wider.proved.any()
+    # An allocation of all packages is also one where none happens to be missing, so one was found.
+    return same & ~wider.possible[:, instance.bins :].any(axis=1) & found.proved.any()
 
 
 def left_out(instance: Instance, truth: Ints) -> Bools | None:
