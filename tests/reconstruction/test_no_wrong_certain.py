@@ -180,3 +180,17 @@ def test_in_however_little_time_what_is_sure_is_right_though_small_records_are_m
     certain = (found.possible.sum(axis=1) == 1) & found.sure & ~found.discardable
     assert found.possible[certain, truth[certain]].all()
     assert not (certain & missing).any()
+
+
+def test_a_record_with_one_place_at_a_glance_is_not_there_if_the_totals_leave_it_out() -> None:
+    records = dataset("records", product=["1", "1", "2"], value=[5.0, 40.0, 7.0])
+    by_city = dataset("by city", product=["1", "2"], city=["a", "b"], value=[40, 7])
+    parties = dataset("parties", city=["a", "b"])
+    totals = [Totals(by_city, {"product": "product"}, "city", ["value"])]
+    found = reconstruct(
+        records, totals, parties, units={"value": "1"}, workers=1, rule_is_known=True
+    )
+    assert [phase.name for phase in found.phases] == ["prior", "1/1", "1/2"]
+    for phase in found.phases[1:]:
+        assert phase.certain.tolist() == [False, True, True]
+        assert phase.identified.tolist() == [False, True, True]

@@ -88,6 +88,8 @@ class Run:
             self.solve_open()
             self.prove_more()
         found.append(self.phase("1/2"))
+        # Who has one place left at a glance is there only if the totals bear that out.
+        found[1] = found[1].confirmed_by(found[2])
         if not self.coarse:
             return found
         for level in self.coarse:
@@ -156,7 +158,10 @@ class Run:
     def _left_to_rounds(self, share: float) -> float | None:
         if self.budget is None:
             return None
-        return max(0.01, share * for_rounds(self.budget.seconds, self.budget.left))
+        left = self.budget.left
+        if self.chosen is None:
+            left = for_rounds(self.budget.seconds, left)
+        return max(0.01, share * left)
 
     def _judge_rule(self, level: Level, found: Sequence[Result]) -> None:
         """Believe a rule that was given only if the totals bear it out."""

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from divulge import work
 from divulge.reconstruction.amounts import Ints
-from divulge.reconstruction.certificates import most_telling
+from divulge.reconstruction.certificates import MOST_KEPT, most_telling
 from divulge.reconstruction.further import walked_on
 from divulge.reconstruction.imperfect import Premise, not_misled, settle
 from divulge.reconstruction.instance import Instance
@@ -227,7 +227,12 @@ def _solved(tasks: Sequence[Task], times: _Times) -> Mapping[str, Any]:
     if times.folder is None:
         return solved()
     digest = hashlib.blake2b(b"".join(task.digest() for task in tasks), digest_size=16)
-    key = {"instances": digest.hexdigest(), "seconds": times.asked, "again": times.again}
+    key = {
+        "instances": digest.hexdigest(),
+        "seconds": times.asked,
+        "again": times.again,
+        "kept": MOST_KEPT,
+    }
     return work.Checkpoints(times.folder).remember("allocations", key, solved)
 
 
