@@ -156,3 +156,41 @@ def test_time_that_is_left_is_used_though_a_checkpoint_has_a_shorter_try(tmp_pat
         [kept] = solve_all([task], 1.0, in_all=4.0, workers=1)
         [again] = solve_all([task], 1.0, in_all=4.0, workers=1, again=True)
     assert short.proved.sum() == kept.proved.sum() < again.proved.sum()
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.2]), st.booleans())
+def test_in_however_little_time_what_is_sure_is_right_though_small_records_are_missing(
+    seed: int, seconds: float, told: bool
+) -> None:
+    from divulge.reconstruction.workers import Task, solve_all
+
+    random = np.random.default_rng(seed)
+    n, bins = int(random.integers(6, 40)), int(random.integers(2, 5))
+    amounts = random.integers(20, 3000, (n, 2))
+    small = random.random(n) < 0.2
+    amounts[small] = random.integers(1, 6, (int(small.sum()), 2))
+    truth = random.integers(0, bins, n)
+    missing = small & (random.random(n) < 0.5)
+    there = amounts * ~missing[:, None]
+    sums = np.array([there[truth == b].sum(axis=0) for b in range(bins)])
+    instance = Instance.of(amounts, sums - 5, sums + 5)
+    task = Task(instance, "any", truth if told else None)
+    [found] = solve_all([task], seconds, workers=1)
+    certain = (found.possible.sum(axis=1) == 1) & found.sure & ~found.discardable
+    assert found.possible[certain, truth[certain]].all()
+    assert not (certain & missing).any()
+
+
+def test_a_record_with_one_place_at_a_glance_is_not_there_if_the_totals_leave_it_out() -> None:
+    records = dataset("records", product=["1", "1", "2"], value=[5.0, 40.0, 7.0])
+    by_city = dataset("by city", product=["1", "2"], city=["a", "b"], value=[40, 7])
+    parties = dataset("parties", city=["a", "b"])
+    totals = [Totals(by_city, {"product": "product"}, "city", ["value"])]
+    found = reconstruct(
+        records, totals, parties, units={"value": "1"}, workers=1, rule_is_known=True
+    )
+    assert [phase.name for phase in found.phases] == ["prior", "1/1", "1/2"]
+    for phase in found.phases[1:]:
+        assert phase.certain.tolist() == [False, True, True]
+        assert phase.identified.tolist() == [False, True, True]

@@ -70,7 +70,7 @@ def reconstruct(
             is concluded from them), or "refuse".
         truth: the true places of the records, one column a table, if the auditor has them. They
             serve as a start for proofs that a place is ambiguous, and tell which records the totals
-            leave out where they contradict them; nothing else.
+            leave out, or where they have one too many, if they contradict them; nothing else.
         prior: how likely each sector of parties deals in what a record is about.
         seconds: for one instance; `in_all`: for all of them.
         in_all: what is not solved by then stays open; nothing is dropped.

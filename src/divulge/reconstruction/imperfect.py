@@ -77,16 +77,16 @@ def settle(
 ) -> Outcome:
     """Solve an instance under a premise; "any" takes the first of them that is consistent.
 
-    A truth that the totals contradict tells the premise: which records they leave out.
+    A truth that the totals contradict tells the premise: which records they leave out, or in which
+    bin they have one too many.
     """
     if premise == "excluded":
         return _with_discarded(instance, seconds, prior, truth)
     if premise == "extra":
         return _with_extra(instance, seconds, prior, truth)
-    if premise == "any" and _contradicted(instance, truth):
-        found = _with_discarded(instance, seconds, prior, truth)
-        if found.solution.status != "infeasible":
-            return found
+    told = _as_told(instance, seconds, prior, truth) if premise == "any" else None
+    if told is not None:
+        return told
     plain = solve(instance, seconds, prior, truth)
     if premise == "complete" or plain.status != "infeasible":
         return _plain(instance, plain, "complete")
@@ -102,12 +102,20 @@ def settle(
     return _plain(instance, plain, "complete")
 
 
-def _contradicted(instance: Instance, truth: Ints | None) -> bool:
-    """Whether the totals leave records out if a truth is right."""
+def _as_told(
+    instance: Instance, seconds: float, prior: Shares | None, truth: Ints | None
+) -> Outcome | None:
+    """Solved under the premise that a truth tells if the totals contradict it; None otherwise."""
     if truth is None or instance.holds(truth):
-        return False
+        return None
     out = left_out(instance, truth)
-    return out is not None and bool(out.any())
+    if out is not None and out.any():
+        found = _with_discarded(instance, seconds, prior, truth)
+    elif bin_of_extra(instance, truth) is not None:
+        found = _with_extra(instance, seconds, prior, truth)
+    else:
+        return None
+    return found if found.solution.status != "infeasible" else None
 
 
 def not_misled(instance: Instance, outcome: Outcome, seconds: float) -> Bools:
@@ -127,7 +135,8 @@ def not_misled(instance: Instance, outcome: Outcome, seconds: float) -> Bools:
         return np.zeros(n, bool)  # nothing is told by one place left, so nothing is worth the time
     wider = _with_discarded(instance, seconds, None).solution
     same: Bools = (wider.possible[:, : instance.bins] == found.possible).all(axis=1)
-    return same & ~wider.possible[:, instance.bins :].any(axis=1) & wider.proved.any()
+    # An allocation of all packages is also one where none happens to be missing, so one was found.
+    return same & ~wider.possible[:, instance.bins :].any(axis=1) & found.proved.any()
 
 
 def left_out(instance: Instance, truth: Ints) -> Bools | None:
@@ -158,24 +167,34 @@ def left_out(instance: Instance, truth: Ints) -> Bools | None:
     return out
 
 
+def with_discarded_bin(instance: Instance) -> Instance | None:
+    """The instance with a last bin for what was left out of the totals; None if nothing can be.
+
+    >>> one = Instance.of(np.array([[5], [4]]), np.array([[4]]), np.array([[4]]))
+    >>> with_discarded_bin(one).holds(np.array([1, 0]))
+    True
+    """
+    at_least, at_most = difference(instance)
+    if (at_most < 0).any():
+        return None
+    return Instance(
+        instance.amounts,
+        np.vstack([instance.low, np.maximum(at_least, 0)]),
+        np.vstack([instance.high, at_most]),
+        instance.widening,
+        instance.deeper,
+        np.hstack([instance.allowed, np.ones((instance.packages, 1), bool)]),
+        np.append(instance.held, 0),
+    )
+
+
 def _with_discarded(
     instance: Instance, seconds: float, prior: Shares | None, truth: Ints | None = None
 ) -> Outcome:
     """One more bin, for what was left out of the totals."""
-    at_least, at_most = difference(instance)
-    if (at_most < 0).any():
+    wider = with_discarded_bin(instance)
+    if wider is None:
         return _plain(instance, solve(instance, seconds, prior), "excluded")
-    n = instance.packages
-    low, high = np.maximum(at_least, 0), at_most
-    wider = Instance(
-        instance.amounts,
-        np.vstack([instance.low, low]),
-        np.vstack([instance.high, high]),
-        instance.widening,
-        instance.deeper,
-        np.hstack([instance.allowed, np.ones((n, 1), bool)]),
-        np.append(instance.held, 0),
-    )
     if prior is not None:
         # Whether a record was left out has nothing to do with where it would have gone.
         prior = np.hstack([prior, prior.max(axis=1, keepdims=True)])
@@ -190,43 +209,72 @@ def _with_discarded(
     return Outcome(found, "excluded", wider, checked, last, surely, shares)
 
 
+def with_extra_in(instance: Instance, b: int) -> Instance | None:
+    """The instance where one bin holds a record that only the totals have; None if it cannot be.
+
+    >>> one = Instance.of(np.array([[5]]), np.array([[5], [3]]), np.array([[5], [3]]))
+    >>> with_extra_in(one, 1).holds(np.array([0]))
+    True
+    """
+    at_least, at_most = difference(instance)
+    extra_low, extra_high = np.maximum(-at_most, 0), -at_least
+    if (extra_high < 0).any():
+        return None
+    low, high = instance.low.copy(), instance.high.copy()
+    low[b] -= extra_high
+    high[b] -= extra_low
+    if (high[b] + instance.widening[:, -1] + instance.deeper[:, -1] < 0).any():
+        return None
+    held = instance.held.copy()
+    widened = instance.widening, instance.deeper
+    if instance.counts_matter:
+        # The extra record counts too; the widest it can make a bin is one package more.
+        held[b] += 1
+        widened = _one_more(instance.widening), _one_more(instance.deeper)
+    return replace(instance, low=low, high=high, held=held, widening=widened[0], deeper=widened[1])
+
+
+def bin_of_extra(instance: Instance, allocation: Ints) -> int | None:
+    """The one bin of which an allocation falls short: an extra record is there; None if not so.
+
+    >>> one = Instance.of(np.array([[5]]), np.array([[5], [3]]), np.array([[5], [3]]))
+    >>> bin_of_extra(one, np.array([0]))
+    1
+    """
+    sums = np.array([instance.amounts[allocation == b].sum(axis=0) for b in range(instance.bins)])
+    count = instance.held + np.bincount(allocation, minlength=instance.bins)
+    short = (sums < instance.low - instance.widening[:, count].T).any(axis=1)
+    if short.sum() != 1:
+        return None
+    b = int(short.argmax())
+    run = with_extra_in(instance, b)
+    return b if run is not None and run.holds(allocation) else None
+
+
 def _with_extra(
     instance: Instance, seconds: float, prior: Shares | None, truth: Ints | None = None
 ) -> Outcome:
     """One run a bin: the record that only the totals hold is in it."""
     begun = time.monotonic()
-    at_least, at_most = difference(instance)
-    extra_low, extra_high = np.maximum(-at_most, 0), -at_least
     n, m = instance.packages, instance.bins
     possible, proved = np.zeros((n, m), bool), np.zeros((n, m), bool)
     total: int | None = 0
     pairs = np.zeros((n, m), object)
     certificates, statuses = [], []
-    if (extra_high < 0).any():
-        return _plain(instance, solve(instance, seconds, prior), "extra")
-    for b in range(m):
-        low, high = instance.low.copy(), instance.high.copy()
-        low[b] -= extra_high
-        high[b] -= extra_low
-        if (high[b] + instance.widening[:, -1] + instance.deeper[:, -1] < 0).any():
+    told = None if truth is None else bin_of_extra(instance, truth)
+    # The bin that a truth tells comes first, and has as much time as all others.
+    for number, b in enumerate(sorted(range(m), key=lambda b: b != told)):
+        run = with_extra_in(instance, b)
+        if run is None:
             continue
-        left = (seconds - (time.monotonic() - begun)) / (m - b)
+        left = seconds - (time.monotonic() - begun)
         if left <= 0:
             # No time to try the other bins: nothing is excluded that they might allow.
             possible |= instance.allowed
             statuses.append("open")
             total = None
             break
-        held = instance.held.copy()
-        widened = instance.widening, instance.deeper
-        if instance.counts_matter:
-            # The extra record counts too; the widest it can make a bin is one package more.
-            held[b] += 1
-            widened = _one_more(instance.widening), _one_more(instance.deeper)
-        run = replace(
-            instance, low=low, high=high, held=held, widening=widened[0], deeper=widened[1]
-        )
-        found = solve(run, left, prior, truth)
+        found = solve(run, left / (2 if b == told and m > 1 else m - number), prior, truth)
         statuses.append(found.status)
         possible |= found.possible
         proved |= found.proved

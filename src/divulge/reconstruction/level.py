@@ -10,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.reconstruction.amounts import Bools, Ints
+from divulge.reconstruction.certificates import still_holding
 from divulge.reconstruction.imperfect import Premise
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.prior import PlaceWeights
+from divulge.reconstruction.results import Result
 from divulge.reconstruction.rounding import Reading, Rule
 from divulge.reconstruction.totals import Group, Matched
-from divulge.reconstruction.workers import Result, Task
+from divulge.reconstruction.workers import Task
 
 
 @dataclass(eq=False)
@@ -60,8 +62,26 @@ class Level:
             place = {int(p): b for b, p in enumerate(self.matched.place[group.rows])}
             found = [place.get(int(p), -1) for p in truth[group.records]]
             start = None if -1 in found else np.array(found, np.int64)
+        known = self.results[number]
+        if truth is None and known is not None and known.premise == "complete":
+            # An allocation that was found serves as well: it fits, so it tells no other premise.
+            for kept in still_holding(known.certificates, allowed)[-1:]:
+                start = kept.astype(np.int64)
         instance = self.instance(group, self.readings, allowed)
         return Task(instance, premise, truth=start, prior=self.prior(group))
+
+    def task_to_go_on(self, number: int) -> Task | None:
+        """An instance of which more is to be proved; None if there is nothing to start from."""
+        known = self.results[number]
+        if known is None or known.status == "infeasible" or self.is_closed(number):
+            return None
+        allowed = self.possible[number]
+        if (known.possible != allowed).any():
+            known = known.narrowed(allowed)
+        if known is None or not len(known.certificates):
+            return None
+        instance = self.instance(self.matched.groups[number], self.readings, allowed)
+        return Task(instance, known.premise, known=known)
 
     def by_whatever_rule(self) -> Level:
         """The same table, nothing solved yet, read by whatever rule if its own is in doubt."""
@@ -95,6 +115,15 @@ class Level:
             self.weights.likeliest[where] / self.weights.together[where]
         )
         return chance.T
+
+    def complexity(self, number: int) -> float:
+        """Of the places still possible: the ways to choose among them, as a power of ten."""
+        return float(np.log10(np.maximum(self.possible[number].sum(axis=1), 1)).sum())
+
+    def seconds(self, number: int) -> float:
+        """How long an instance was worked on when it was last solved."""
+        result = self.results[number]
+        return 0.0 if result is None else result.seconds
 
     def is_unsound(self, number: int) -> bool:
         """Whether an instance contradicts its totals: nothing is concluded from it."""

@@ -9,7 +9,7 @@ import numpy as np
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.level import Level
 from divulge.reconstruction.prior import Floats
-from divulge.reconstruction.workers import Result
+from divulge.reconstruction.results import Result
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,16 +14,20 @@ from divulge.reconstruction.level import Level
 from divulge.reconstruction.narrowing import limit_coarse, limit_fine
 from divulge.reconstruction.phases import Listed, Phase, before_any_phase, phase_of
 from divulge.reconstruction.prior import Prior, weigh_places
+from divulge.reconstruction.results import Result
+from divulge.reconstruction.shares import EASY, HAD_ITS_TIME, for_rounds, in_full_time
 from divulge.reconstruction.suppressed import spread_slack
-from divulge.reconstruction.workers import Result, Task, solve_all
+from divulge.reconstruction.workers import Task, solve_all
 from divulge.work import Problems
 
 MOST_ROUNDS = 7
 FIRST_SHARE = 0.12
-"""Of the time, for the finest table at first: what the others tell makes it easier later."""
+"""Of the time left to rounds, for the finest table: what the others tell makes it easier later."""
+ALONE_SHARE = 0.6
 COARSE_SHARE = 0.4
 SHARE = 0.35
-LAST_SHARE = 0.95
+LEAST_LEFT = 0.02
+"""Of the whole time: with less left, walks are not taken up again."""
 DOUBTFUL = 0.05
 """The share of instances without an allocation from which on a rounding rule is not believed."""
 TELLING = 20
@@ -79,8 +83,13 @@ class Run:
     def phases(self, fixpoint: bool) -> list[Phase]:
         """What is known after every phase."""
         found = [before_any_phase(self.fine, self.rows, self.listed), self.phase("1/1")]
-        self.solve(self.fine, None, FIRST_SHARE if self.coarse else 1.0)
+        self.solve(self.fine, None, FIRST_SHARE if self.coarse else ALONE_SHARE)
+        if not self.coarse:
+            self.solve_open()
+            self.prove_more()
         found.append(self.phase("1/2"))
+        # Who has one place left at a glance is there only if the totals bear that out.
+        found[1] = found[1].confirmed_by(found[2])
         if not self.coarse:
             return found
         for level in self.coarse:
@@ -93,6 +102,7 @@ class Run:
         if fixpoint:
             self.to_fixpoint()
             found.append(self.phase("all tables"))
+        self.prove_more()
         return found
 
     def to_confirm(self, certain: Bools) -> list[set[int]]:
@@ -137,13 +147,21 @@ class Run:
         tasks = [level.task(n, self.asked.premise, truth) for n in which]
         if not tasks:
             return
-        left = None if self.budget is None else max(0.01, self.budget.left * share)
         name = f"Allocating by {level.matched.totals.finest}"
+        left = self._left_to_rounds(share)
         found = solve_all(tasks, self.seconds, left, self.workers, name, again)
         if changed is None and self.chosen is None:
             self._judge_rule(level, found)
         for n, task, result in zip(which, tasks, found, strict=True):
             self._take(level, n, task, result)
+
+    def _left_to_rounds(self, share: float) -> float | None:
+        if self.budget is None:
+            return None
+        left = self.budget.left
+        if self.chosen is None:
+            left = for_rounds(self.budget.seconds, left)
+        return max(0.01, share * left)
 
     def _judge_rule(self, level: Level, found: Sequence[Result]) -> None:
         """Believe a rule that was given only if the totals bear it out."""
@@ -171,10 +189,11 @@ class Run:
                 level.contradicted.add(n)
         elif not result.proved.any():
             # Nor from totals that no allocation was found to meet: they may contradict too.
-            level.results[n] = before or result
+            kept = None if before is None else before.narrowed(level.possible[n])
+            level.results[n] = kept or before or result
         else:
-            if before is not None and (before.possible == level.possible[n]).all():
-                result = result.with_proofs_of(before)
+            if before is not None:
+                result = result.with_proofs_of(before, task.instance.allowed)
             level.results[n] = result
             level.possible[n] = result.possible
         known = level.results[n]
@@ -206,16 +225,48 @@ class Run:
             if not fine and not any(coarse):
                 if not again:
                     return
-                # Time was short before, and some is left: once more for all that are open.
+                # Time was short before, and some is left: once more for those that are open.
                 again = False
                 self.solve_open()
 
     def solve_open(self) -> None:
-        """Solve what is not closed, in all tables, in the time that is left."""
-        waiting = [*self.coarse, self.fine]
-        for number, level in enumerate(waiting):
-            open_ones = [n for n in range(len(level.matched.groups)) if not level.is_closed(n)]
-            self.solve(level, open_ones, LAST_SHARE / (len(waiting) - number), again=True)
+        """Solve what is not closed and had little time, the easiest first, in full time."""
+        left = self._left_to_rounds(1.0)
+        if left is None:
+            return
+        waiting = [
+            (level.complexity(n), number, n)
+            for number, level in enumerate(self.levels)
+            for n in range(len(level.matched.groups))
+            if not level.is_closed(n) and not level.is_unsound(n)
+            if level.seconds(n) < HAD_ITS_TIME * self.seconds
+        ]
+        easy = sum(complexity <= EASY for complexity, _, _ in waiting)
+        some = sorted(waiting)[: easy + in_full_time(self.seconds, left, self.workers)]
+        for number, level in enumerate(self.levels):
+            of_level = [n for _, at, n in some if at == number]
+            share = len(of_level) / max(1, sum(at >= number for _, at, _ in some))
+            self.solve(level, of_level, share, again=True)
+
+    def prove_more(self) -> None:
+        """Add proofs where nothing more is excluded, in the time left: walk on from certificates.
+
+        Instances of which a walk has shown something are taken up again while there is time.
+        """
+        if self.budget is None or self.chosen is not None:
+            return  # whether something stays certain does not depend on proofs
+        waiting = [(level, n) for level in self.levels for n in range(len(level.matched.groups))]
+        while waiting and self.budget.left > LEAST_LEFT * self.budget.seconds:
+            all_of_them = [(level, n, level.task_to_go_on(n)) for level, n in waiting]
+            going = [(level, n, task) for level, n, task in all_of_them if task is not None]
+            tasks = [task for _, _, task in going]
+            name = "Proving what is possible"
+            found = solve_all(tasks, self.seconds, self.budget.left, self.workers, name)
+            waiting = []
+            for (level, n, task), result in zip(going, found, strict=True):
+                if result.findings > task.instance.packages - task.wanting:
+                    waiting.append((level, n))
+                self._take(level, n, task, result)
 
     def phase(self, name: str) -> Phase:
         """What is known now."""

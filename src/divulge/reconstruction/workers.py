@@ -22,27 +22,35 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.imperfect import PREMISES, Premise, not_misled, settle
+from divulge.reconstruction.amounts import Ints
+from divulge.reconstruction.certificates import MOST_KEPT, most_telling
+from divulge.reconstruction.further import walked_on
+from divulge.reconstruction.imperfect import Premise, not_misled, settle
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.results import Result, packed, unpacked
+from divulge.reconstruction.shares import at_last, while_limiting
 
-STATUSES = ("closed", "open", "infeasible")
 MOST_IN_BUNDLE = 400
 COMPLEXITY_OF_BUNDLE = 600.0
-HARD = 30.0
-LEAST_SECONDS = 0.02
 WORTH_PROCESSES = 300.0
 """From which sum of complexities on processes are started: they take a second each."""
+
+TO_BE_SURE = 0.1
+"""Of an instance's time, for whether records that are missing unnoticed would matter."""
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """An instance and its premise; truth and prior if known."""
+    """An instance and its premise; truth and prior if known.
+
+    `known`: nothing more is to be excluded, and proofs are to be added to what is known.
+    """
 
     instance: Instance
     premise: Premise = "any"
     truth: Ints | None = None
     prior: npt.NDArray[np.float64] | None = None
+    known: Result | None = None
 
     @property
     def complexity(self) -> float:
@@ -60,36 +68,16 @@ class Task:
             parts.update(self.truth.tobytes())
         if self.prior is not None:
             parts.update(self.prior.tobytes())
+        if self.known is not None:
+            for name in ("possible", "proved", "discardable", "sure", "certificates"):
+                parts.update(getattr(self.known, name).tobytes())
+            parts.update(self.known.premise.encode())
         return parts.digest() + self.premise.encode()
 
-
-@dataclass(frozen=True, eq=False)
-class Result:
-    """What is known of one instance; `discardable` packages may have been left out of the totals.
-
-    `sure` are packages whose places left are so even if small records are missing from the totals.
-    Shares are those of all allocations, None where they were not counted.
-    """
-
-    status: str
-    premise: Premise
-    possible: Bools
-    proved: Bools
-    discardable: Bools
-    sure: Bools
-    shares: npt.NDArray[np.float64] | None
-    discarded: npt.NDArray[np.float64]
-    count: int | None
-    seconds: float
-
-    def with_proofs_of(self, earlier: Result) -> Result:
-        """The same with what an earlier run on the same instance had proved."""
-        if self.premise != earlier.premise or (self.status, earlier.status) != ("open", "open"):
-            return self
-        proved = (self.proved | earlier.proved) & self.possible
-        # What can be left out of the totals is not proved of packages but of the instance.
-        done = (proved == self.possible).all() and not self.discardable.any()
-        return replace(self, proved=proved, status="closed" if done else "open")
+    @property
+    def wanting(self) -> int:
+        """How many packages have no finding yet."""
+        return self.instance.packages - (0 if self.known is None else self.known.findings)
 
 
 def solve_all(
@@ -102,9 +90,15 @@ def solve_all(
 ) -> list[Result]:
     """Solve all instances; the results are in the order of the tasks.
 
-    `again`: what an earlier call kept of the same instances, in less time, does not count.
+    Args:
+        tasks: the instances; of all of them something is known on which to go on, or of none.
+        seconds: for one instance at most.
+        in_all: for all of them; how it is shared out, see `shares`.
+        workers: how many processes.
+        name: what the progress is called.
+        again: as few as can have their full time; what an earlier call kept of the same
+            instances, in less time, does not count.
     """
-    asked = seconds
     complexity = np.array([task.complexity for task in tasks])
     order = np.argsort(complexity, kind="stable")
     bundles = list(_bundles(order, complexity))
@@ -112,31 +106,46 @@ def solve_all(
     checkpoints = work.current().checkpoints
     folder = None if checkpoints is None else checkpoints.folder
     workers = workers or os.cpu_count() or 1
-    if in_all is not None:
-        # All that are hard get the same, so that the largest are not left without any time.
-        hard = int((complexity > HARD).sum())
-        seconds = min(seconds, max(LEAST_SECONDS, 0.9 * in_all * workers / max(1, hard)))
+    if any(task.known is not None for task in tasks):
+        each = at_last([task.wanting for task in tasks], seconds, in_all, workers)
+    elif again:
+        each = np.full(len(tasks), seconds)
+    else:
+        each = while_limiting(complexity, seconds, in_all, workers)
+    times = _Times(each, deadline, folder, seconds, again)
     results: list[Result | None] = [None] * len(tasks)
     progress = _Counter(name, len(tasks))
     with work.step(progress.name, len(tasks)) as step:
         if workers == 1 or complexity.sum() < WORTH_PROCESSES:
             for bundle in bundles:
-                some = [tasks[t] for t in bundle]
-                arrays = _solved(some, seconds, deadline, folder, asked, again)
-                for t, result in zip(bundle, _unpacked(arrays), strict=True):
+                arrays = _solved([tasks[t] for t in bundle], times.of(bundle))
+                for t, result in zip(bundle, unpacked(arrays), strict=True):
                     results[t] = result
                     progress.closed += result.status == "closed"
                 step.name = f"{name}: {progress.closed:,} closed"
                 step.advance(len(bundle))
         else:
-            times = seconds, deadline, folder, asked, again
             for bundle, arrays in _in_processes(tasks, bundles, times, workers):
-                for t, result in zip(bundle, _unpacked(arrays), strict=True):
+                for t, result in zip(bundle, unpacked(arrays), strict=True):
                     results[t] = result
                     progress.closed += result.status == "closed"
                 step.name = f"{name}: {progress.closed:,} closed"
                 step.advance(len(bundle))
     return [result for result in results if result is not None]
+
+
+@dataclass(frozen=True, eq=False)
+class _Times:
+    """Seconds of each instance; `asked` is what the caller gave: checkpoints are known by it."""
+
+    each: npt.NDArray[np.float64]
+    deadline: float | None
+    folder: Path | None
+    asked: float
+    again: bool
+
+    def of(self, bundle: Sequence[int]) -> _Times:
+        return replace(self, each=self.each[bundle])
 
 
 @dataclass
@@ -162,7 +171,7 @@ def _bundles(order: Ints, complexity: npt.NDArray[np.float64]) -> Iterator[list[
 def _in_processes(
     tasks: Sequence[Task],
     bundles: Sequence[list[int]],
-    times: tuple[float, float | None, Path | None, float, bool],
+    times: _Times,
     workers: int,
 ) -> Iterator[tuple[list[int], Mapping[str, Any]]]:
     """Bundles as they are done; a few wait in the queue, so that stopping does not take long."""
@@ -175,7 +184,7 @@ def _in_processes(
                 bundle = next(rest, None)
                 if bundle is None:
                     break
-                job = pool.submit(_solved, [tasks[t] for t in bundle], *times)
+                job = pool.submit(_solved, [tasks[t] for t in bundle], times.of(bundle))
                 waiting[job] = bundle
             if not waiting:
                 return
@@ -207,35 +216,38 @@ def _ready() -> None:
     warm()
 
 
-def _solved(
-    tasks: Sequence[Task],
-    seconds: float,
-    deadline: float | None,
-    folder: Path | None,
-    asked: float,
-    again: bool,
-) -> Mapping[str, Any]:
-    """One bundle; `asked` is the time that the caller gave, by which checkpoints are known."""
+def _solved(tasks: Sequence[Task], times: _Times) -> Mapping[str, Any]:
+    """One bundle, or what a checkpoint has of it."""
     _ready()  # so that the first instance is not charged with what all need
-    if folder is None:
-        return _packed([_settled(task, seconds, deadline) for task in tasks])
+
+    def solved() -> Mapping[str, Any]:
+        both = zip(tasks, times.each, strict=True)
+        return packed([_settled(task, float(s), times.deadline) for task, s in both])
+
+    if times.folder is None:
+        return solved()
     digest = hashlib.blake2b(b"".join(task.digest() for task in tasks), digest_size=16)
-    key = {"instances": digest.hexdigest(), "seconds": asked, "again": again}
-    return work.Checkpoints(folder).remember(
-        "allocations", key, lambda: _packed([_settled(task, seconds, deadline) for task in tasks])
-    )
+    key = {
+        "instances": digest.hexdigest(),
+        "seconds": times.asked,
+        "again": times.again,
+        "kept": MOST_KEPT,
+    }
+    return work.Checkpoints(times.folder).remember("allocations", key, solved)
 
 
 def _settled(task: Task, seconds: float, deadline: float | None) -> Result:
     begun = time.monotonic()
     if deadline is not None:
         seconds = min(seconds, max(0.001, deadline - time.time()))
+    if task.known is not None:
+        return walked_on(task.instance, task.known, seconds)
     outcome = settle(task.instance, task.premise, seconds, task.prior, task.truth)
     found, bins = outcome.solution, task.instance.bins
     n = task.instance.packages
     sure = np.ones(n, bool)
     if task.premise == "any":
-        sure = not_misled(task.instance, outcome, seconds)
+        sure = not_misled(task.instance, outcome, TO_BE_SURE * seconds)
     if not found.proved.any():
         # No allocation was found: the premise itself is not shown to hold.
         sure = np.zeros(n, bool)
@@ -252,48 +264,5 @@ def _settled(task: Task, seconds: float, deadline: float | None) -> Result:
         outcome.discarded if outcome.discarded is not None else np.zeros(n),
         found.count if counted else None,
         time.monotonic() - begun,
+        most_telling(found.certificates[: 0 if found.status == "closed" else None], bins),
     )
-
-
-def _packed(results: Sequence[Result]) -> dict[str, npt.NDArray[Any]]:
-    """Results as arrays: what a checkpoint keeps, and what travels between processes."""
-    flat = [r.shares.ravel() for r in results if r.shares is not None]
-    return {
-        "shape": np.array([r.possible.shape for r in results], np.int64).reshape(-1, 2),
-        "status": np.array([STATUSES.index(r.status) for r in results], np.int8),
-        "premise": np.array([PREMISES.index(r.premise) for r in results], np.int8),
-        "possible": np.concatenate([r.possible.ravel() for r in results]),
-        "proved": np.concatenate([r.proved.ravel() for r in results]),
-        "discardable": np.concatenate([r.discardable for r in results]),
-        "sure": np.concatenate([r.sure for r in results]),
-        "counted": np.array([r.shares is not None for r in results]),
-        "shares": np.concatenate([*flat, np.empty(0)]),
-        "discarded": np.concatenate([r.discarded for r in results]),
-        # Counts have any number of digits.
-        "count": np.array(["" if r.count is None else str(r.count) for r in results], np.str_),
-        "seconds": np.array([r.seconds for r in results]),
-    }
-
-
-def _unpacked(arrays: Mapping[str, npt.NDArray[Any]]) -> Iterator[Result]:
-    pair = package = shared = 0
-    for place, (n, m) in enumerate(arrays["shape"]):
-        pairs, packages = slice(pair, pair + n * m), slice(package, package + n)
-        shares = None
-        if arrays["counted"][place]:
-            shares = arrays["shares"][shared : shared + n * m].reshape(n, m)
-            shared += n * m
-        count = str(arrays["count"][place])
-        yield Result(
-            STATUSES[arrays["status"][place]],
-            PREMISES[arrays["premise"][place]],
-            arrays["possible"][pairs].reshape(n, m),
-            arrays["proved"][pairs].reshape(n, m),
-            arrays["discardable"][packages],
-            arrays["sure"][packages],
-            shares,
-            arrays["discarded"][packages],
-            int(count) if count else None,
-            float(arrays["seconds"][place]),
-        )
-        pair, package = pair + n * m, package + n

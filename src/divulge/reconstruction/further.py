@@ -1,0 +1,78 @@
+"""Further proofs where nothing more is excluded: a walk that goes on from a certificate.
+
+Most of what is left in a large instance is possible, and only waits for an allocation that shows
+it. So when the tables have told each other all they know, time is best spent on walking alone.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from divulge.reconstruction.amounts import Ints
+from divulge.reconstruction.certificates import most_telling, pairs_of
+from divulge.reconstruction.imperfect import bin_of_extra, with_discarded_bin, with_extra_in
+from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.ladder import solve
+from divulge.reconstruction.resplitting import Walk
+from divulge.reconstruction.results import Result
+
+A_SMALL_WHILE = 0.02
+
+
+def walked_on(instance: Instance, known: Result, seconds: float) -> Result:
+    """The same result with more pairs proved.
+
+    Args:
+        instance: packages may go where they still may.
+        known: what is known of it, with a certificate at least; all of them hold.
+        seconds: how long; a walk that finds nothing ends sooner.
+    """
+    begun = time.monotonic()
+    n, bins = known.possible.shape
+    start = known.certificates[-1]
+    walked = _as_assumed(instance, known, start)
+    if walked is None:
+        return replace(known, seconds=time.monotonic() - begun)
+    possible, proved = known.possible, known.proved.copy()
+    if walked.bins > bins:
+        possible = np.hstack([possible, known.discardable[:, None]])
+        proved = np.hstack([proved, pairs_of(known.certificates, bins)[:, bins:]])
+    found: list[Ints] = []
+
+    def enter(allocations: Ints) -> None:
+        for of_package in allocations:
+            if not proved[np.arange(n), of_package].all():
+                proved[np.arange(n), of_package] = True
+                found.append(of_package.astype(np.int16))
+
+    walk = Walk(walked, start, enter, _of_part)
+    walk.explore(possible, proved, begun + seconds)
+    done = bool((proved == possible).all())
+    certificates = most_telling(np.array([*known.certificates, *found], np.int16), bins)
+    return replace(
+        known,
+        status="closed" if done else "open",
+        proved=np.ascontiguousarray(proved[:, :bins]),
+        certificates=certificates[:0] if done else certificates,
+        seconds=time.monotonic() - begun,
+    )
+
+
+def _as_assumed(instance: Instance, known: Result, certificate: Ints) -> Instance | None:
+    """The instance that a certificate is of, by its premise; None if that is not to be told."""
+    if known.premise == "excluded":
+        return with_discarded_bin(instance) or instance
+    if known.premise == "extra":
+        b = bin_of_extra(instance, certificate)
+        return None if b is None else with_extra_in(instance, b)
+    return instance
+
+
+def _of_part(part: Instance, end: float) -> Ints:
+    """Allocations of a small part of an instance, as many as are found in a small while."""
+    left = min(A_SMALL_WHILE, max(0.0, end - time.monotonic()))
+    found = solve(part, left, solver=False).certificates
+    return found.astype(np.int64)
