@@ -22,6 +22,7 @@ STEPS_TO_LIST = 30_000
 MOST_SETS = 3_000
 BINS_LISTED = 3
 SETS_TRIED = 3
+LONGEST_SPLIT = 5.0
 FEW = 20
 SHORT_LIST = 20_000
 
@@ -110,7 +111,8 @@ def _of_two_bins(part: Instance, end: float) -> Answer:
         return Answer()
     one = replace(part, low=low, high=high)
     can, must = part.allowed[:, 0], ~part.allowed[:, 1]
-    steps = int(max(0.0, end - time.monotonic()) * lattice.STEPS_PER_SECOND) + STEPS_TO_LIST
+    left = min(LONGEST_SPLIT, max(0.0, end - time.monotonic()))
+    steps = int(left * lattice.STEPS_PER_SECOND) + STEPS_TO_LIST
     found = _sets(one, 0, can, must, steps, 1, 1)
     if found is None:
         return Answer(None, sure=False)
