@@ -37,7 +37,7 @@ NEVER = 2**62
 MOST_LEADS = 2**20
 MOST_COUNTED = 2**62
 COST_OF_POINT, COST_OF_LISTING = 5.0, 10.0  # in needs
-BANDS = 2  # a need's reach in the other amount, in bands of the second list
+BANDS = 8  # a need's reach in the other amount, in bands of the second list
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +69,9 @@ class _Side:
         run_band = np.repeat(low, many) + offset
         filled = edges[run_band] < edges[run_band + 1]
         self.run_first, run_band = self.run_first[filled], run_band[filled]
+        # Sums come roughly in order of the other amount, so that places looked up are near.
+        near = np.argsort(first[self.run_first, 1] + band * run_band, kind="stable")
+        self.run_first, run_band = self.run_first[near], run_band[near]
         self.run_at = edges[run_band].astype(np.int32)
         self.run_end = edges[run_band + 1].astype(np.int32)
         self.run_next = np.empty(len(self.run_first), np.int64)

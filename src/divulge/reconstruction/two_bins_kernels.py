@@ -197,30 +197,40 @@ def ordered(
 
 
 @kernel
-def place_of(
-    amount: int, amounts: NDArray[Any], buckets: NDArray[Any], least: int, shift: int
-) -> Any:
-    """How many amounts are less than this one."""
-    if amount <= least:
-        return 0
-    b = (amount - least) >> shift
-    if b >= buckets.shape[0] - 2:
-        return amounts.shape[0] - AHEAD
-    low = np.int64(buckets[b])
-    # Most buckets have few amounts: to look at all without a branch takes less time.
-    less = 0
-    for i in range(AHEAD):
-        less += amounts[low + i] < amount
-    if less < AHEAD:
-        return low + less
-    low, high = low + AHEAD, np.int64(buckets[b + 1])
-    while low < high:
-        middle = (low + high) >> 1
-        if amounts[middle] < amount:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+def look_up(
+    needs: NDArray[Any],
+    begin: int,
+    end: int,
+    beyond: int,
+    amounts: NDArray[Any],
+    buckets: NDArray[Any],
+    least: int,
+    shift: int,
+    places: NDArray[Any],
+) -> None:
+    """For each need from begin to end, how many amounts are less than it and so much beyond."""
+    last, n = buckets.shape[0] - 2, amounts.shape[0] - AHEAD
+    for q in range(begin, end):
+        amount = needs[q, 0] + beyond
+        b = (amount - least) >> shift
+        if b < 0 or b >= last:
+            places[q - begin] = 0 if b < 0 else n
+            continue
+        low = np.int64(buckets[b])
+        # Most buckets have few amounts: to look at all without a branch takes less time.
+        less = 0
+        for i in range(AHEAD):
+            less += amounts[low + i] < amount
+        low += less
+        if less == AHEAD:
+            high = np.int64(buckets[b + 1])
+            while low < high:
+                middle = (low + high) >> 1
+                if amounts[middle] < amount:
+                    low = middle + 1
+                else:
+                    high = middle
+        places[q - begin] = low
 
 
 @kernel
@@ -243,13 +253,27 @@ def open_before(place: int, bits: NDArray[Any], before: NDArray[Any]) -> Any:
 
 
 @kernel
-def covers_at(place: int, steps: NDArray[Any], blocks: NDArray[Any]) -> Any:
-    """How many needs cover a place: the steps up to it, those of whole blocks summed up."""
-    block = place >> BLOCK
-    covers = blocks[block]
-    for at in range(block << BLOCK, place + 1):
-        covers += steps[at]
-    return covers
+def turn(
+    place: NDArray[Any],
+    begin: int,
+    end: int,
+    sign: int,
+    bits: NDArray[Any],
+    steps: NDArray[Any],
+    blocks: NDArray[Any],
+    asked: NDArray[Any],
+) -> None:
+    """Open or close the points from begin to end, and note how many needs have covered them.
+
+    That is the sum of the steps up to a point's place, of which blocks are summed up already.
+    """
+    for point in range(begin, end):
+        at = np.int64(place[point])
+        bits[at >> 6] ^= np.uint64(1) << np.uint64(at & 63)
+        covers = blocks[at >> BLOCK]
+        for step in range((at >> BLOCK) << BLOCK, at + 1):
+            covers += steps[step]
+        asked[point] += sign * covers
 
 
 @kernel
@@ -307,6 +331,10 @@ def swept(
     """
     one = np.uint64(1)
     total = 0
+    most = 0
+    for t in range(need_starts.shape[0] - 1):
+        most = max(most, need_starts[t + 1] - need_starts[t])
+    lows, highs = np.empty(most, np.int32), np.empty(most, np.int32)
     for slab in range(0, need_starts.shape[0] - 1, window):
         first, middle = point_starts[slab], point_starts[slab + window]
         n = point_starts[slab + 2 * window] - first
@@ -334,9 +362,11 @@ def swept(
                         before[word] = before[word - 1] + ones(bits[word - 1])
                     changed = False
                 asked_since = True
+                table = amounts, buckets, least, shift
+                look_up(needs, begin, end, 0, *table, lows)
+                look_up(needs, begin, end, width, *table, highs)
                 for q in range(begin, end):
-                    low = place_of(needs[q, 0], amounts, buckets, least, shift)
-                    high = place_of(needs[q, 0] + width, amounts, buckets, least, shift)
+                    low, high = np.int64(lows[q - begin]), np.int64(highs[q - begin])
                     met = open_before(high, bits, before) - open_before(low, bits, before)
                     if met == 0:
                         continue
@@ -376,14 +406,8 @@ def swept(
                     for block in range(1, blocks.shape[0]):
                         blocks[block] = blocks[block - 1] + step_sums[block - 1]
                     asked_since = False
-                for point in range(closing - first, opened - first):
-                    at = place[point]
-                    bits[at >> 6] ^= one << np.uint64(at & 63)
-                    asked[point] += covers_at(at, steps, blocks)
-                for point in range(opening - first, beyond - first):
-                    at = place[point]
-                    bits[at >> 6] ^= one << np.uint64(at & 63)
-                    asked[point] -= covers_at(at, steps, blocks)
+                turn(place, closing - first, opened - first, 1, bits, steps, blocks, asked)
+                turn(place, opening - first, beyond - first, -1, bits, steps, blocks, asked)
         covers = 0
         for at in range(n):
             covers += steps[at]
