@@ -36,7 +36,7 @@ AT_ONCE, MOST_AT_ONCE = 2**20, 2**25
 NEVER = 2**62
 MOST_LEADS = 2**20
 MOST_COUNTED = 2**62
-COST_OF_POINT, COST_OF_LISTING = 5.0, 10.0  # in needs
+COST_OF_POINT, COST_OF_LISTING = 10.0, 10.0  # in needs
 BANDS = 8  # a need's reach in the other amount, in bands of the second list
 
 

@@ -245,7 +245,7 @@ def ones(word: Any) -> Any:
 
 
 @kernel
-def open_before(place: int, bits: NDArray[Any], before: NDArray[Any]) -> Any:
+def open_before(place: Any, bits: NDArray[Any], before: NDArray[Any]) -> Any:
     """How many points before a place are open, from bits and the count before each word."""
     word = place >> 6
     mask = (np.uint64(1) << np.uint64(place & 63)) - np.uint64(1)
@@ -379,11 +379,11 @@ def swept(
                         news = (sets_a[a] & ~some[0]) | (sets_b[b] & ~some[1])
                         news |= (all_of[0] & ~sets_a[a]) | (all_of[1] & ~sets_b[b])
                         if news != 0 or told[0] == 0:
-                            at = low
-                            while (bits[at >> 6] >> np.uint64(at & 63)) & one == 0:
-                                at += 1
-                            point = points[first + who[at], 1]
-                            elements = (a, b, point >> 32, point & SECOND)
+                            # The first open point from `low` on: there is one, since some meet.
+                            while (bits[low >> 6] >> np.uint64(low & 63)) & one == 0:
+                                low += 1
+                            met_by = points[first + who[low], 1]
+                            elements = (a, b, met_by >> 32, met_by & SECOND)
                             tell(
                                 elements,
                                 sets_a,
