@@ -280,7 +280,7 @@ class _Meeting:
             if not self._met(begin, points, end):
                 return False
             begin += slabs * window
-            slabs = _next(slabs, longest, int(starts[-1]))
+            slabs = _next(slabs, longest, int(starts[-1]), self.points)
         return True
 
     def _met(self, begin: int, points: _Points, end: float) -> bool:
@@ -318,7 +318,7 @@ class _Meeting:
             if self.count > MOST_COUNTED:
                 return False
             at = here.stop
-            self.slabs = _next(self.slabs, MOST_LEADS, int(starts[-1]))
+            self.slabs = _next(self.slabs, MOST_LEADS, int(starts[-1]), self.needs)
         return True
 
     def counted(self, forced: Bools) -> Counted:
@@ -333,9 +333,10 @@ class _Meeting:
         return Counted(self.count, pairs, pairs / max(self.count, 1), (~members).astype(np.int16))
 
 
-def _next(slabs: int, longest: int, many: int) -> int:
-    """How many slabs to take next, if so many had so many sums."""
-    return max(1, min(4 * slabs, longest, slabs * AT_ONCE // max(many, 1)))
+def _next(slabs: int, longest: int, many: int, side: _Side) -> int:
+    """How many slabs to take next, if so many had so many sums: more sums than runs."""
+    aim = min(max(AT_ONCE, 2 * len(side.run_first)), max(1, MOST_AT_ONCE // 4))
+    return max(1, min(4 * slabs, longest, slabs * aim // max(many, 1)))
 
 
 @dataclass(frozen=True, eq=False)
