@@ -16,6 +16,7 @@ def warm() -> None:
         kernels,
         lattice,
         resplitting_kernels,
+        two_bins,
     )
     from divulge.reconstruction.instance import Instance
 
@@ -42,6 +43,8 @@ def warm() -> None:
     tries = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64)
     walk = one, one, one, allowed, start, allowed.copy(), proofs, *tries
     resplitting_kernels.walk(*walk, 1, np.uint64(1), 1, 1, 1)
+    split = Instance.of(np.ones((4, 1), np.int64), both, 3 * both)
+    two_bins.counted(split, split.allowed, 1e6, np.inf)
 
 
 if __name__ == "__main__":
