@@ -21,7 +21,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from divulge.reconstruction import counting, halves, lattice
+from divulge.reconstruction import counting, halves, lattice, two_bins
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.parts import parts_of, restricted
@@ -61,6 +61,10 @@ QUESTIONS = ((20_000, 0.03), (100_000, 0.15), (600_000, 0.6), (3_000_000, 2.5))
 """How much is tried to answer one question: steps for one bin, seconds for all."""
 FEW = 24
 """Packages of which meeting in the middle lists all sets at once."""
+WORTH_COUNTING = 66
+"""Packages of two bins up to which allocations are counted, however many there are."""
+COUNTING_SHARE = 0.8
+SUMS_PER_SECOND = 50_000_000
 NEVER = 2**62
 
 
@@ -346,10 +350,7 @@ def _counted(known: _Known, sets: Sequence[Words | None], end: float, prior: Sha
     counted = counting.count(limited, sets, prior, left / 3)
     if counted is None:
         return False
-    known.counted = counted
-    known.infeasible = counted.count == 0
-    known.possible = known.possible & (counted.pairs > 0).astype(bool)
-    known.enter(counted.proofs)
+    _take(known, counted)
     return True
 
 
@@ -367,16 +368,30 @@ def _of_two_bins(known: _Known, budget: int, end: float) -> bool:
     one = replace(instance, low=low, high=high)
     can, must = known.possible[:, 0], ~known.possible[:, 1]
     found = _all_sets(one, 0, can, must, budget, 0, end)
+    if found is None and budget == BUDGETS[1] and instance.packages <= WORTH_COUNTING:
+        left = COUNTING_SHARE * max(0.0, end - time.monotonic())
+        counted = two_bins.counted(
+            instance, known.possible, left * SUMS_PER_SECOND, time.monotonic() + left
+        )
+        if counted is not None:
+            _take(known, counted)
+            return True
+        if instance.attributes > 2:
+            found = lattice.fitting(one, 0, can, must, int(left * lattice.STEPS_PER_SECOND), 0)
     if found is None:
         return False
     pairs = np.stack([found.with_package, found.count - found.with_package], axis=1)
-    outside = ~masks_of(found.telling, instance.packages)
-    proofs = outside.astype(np.int16)
-    known.counted = counting.Counted(found.count, pairs, pairs / max(found.count, 1), proofs)
-    known.infeasible = found.count == 0
-    known.possible &= pairs > 0
-    known.enter(proofs)
+    proofs = (~masks_of(found.telling, instance.packages)).astype(np.int16)
+    shares = pairs / max(found.count, 1)
+    _take(known, counting.Counted(found.count, pairs, shares, proofs))
     return True
+
+
+def _take(known: _Known, counted: counting.Counted) -> None:
+    known.counted = counted
+    known.infeasible = counted.count == 0
+    known.possible = known.possible & (counted.pairs > 0).astype(bool)
+    known.enter(counted.proofs)
 
 
 def _is_current(known: _Known, b: int, of_bin: _Sets) -> bool:

@@ -21,7 +21,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 EASY = 30.0
 """Up to which complexity instances take next to no time: they have as much as they like."""
 
-LARGE = 120.0
+LARGE = 110.0
 """From which complexity on an instance is hardly ever closed."""
 
 LEAST_SECONDS = 0.02
@@ -29,7 +29,7 @@ OF_LARGE = 0.05
 USED = 0.9
 """Of the time of a round: instances end a little later than they should."""
 
-LAST_EFFORT = 0.36
+LAST_EFFORT = 0.2
 """Of the whole time, for what is open when tables have told each other all they know."""
 
 HAD_ITS_TIME = 0.9
@@ -40,7 +40,7 @@ def for_rounds(in_all: float, left: float) -> float:
     """The time of the rounds, of what is left of the whole time.
 
     >>> for_rounds(100, 70)
-    34.0
+    50.0
     """
     return max(0.0, left - LAST_EFFORT * in_all)
 
