@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reconstruction.strategies import instance_of, rounded, widened
 
-from divulge.reconstruction import RULES, allocate, counting, halves, ladder
+from divulge.reconstruction import RULES, allocate, counting, halves, ladder, sets
 from divulge.reconstruction.imperfect import inconsistencies, settle
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import solve
 from divulge.reconstruction.reference import agreement, allocations_of, attack_algorithm
+from divulge.reconstruction.words import masks_of, words_of
 from divulge.work import InvalidInput
 
 seeds = st.integers(0, 2**32 - 1)
@@ -53,23 +55,49 @@ def test_every_count_is_that_of_trying_everything(
     check(widened(random, instance) if wide else instance, truth)
 
 
-@pytest.mark.parametrize("rung", ["sets and programme", "solver", "exchange and solver"])
-def test_every_rung_alone_gives_the_same(rung: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ladder, "WALK", 0)
-    if rung != "sets and programme":
-        monkeypatch.setattr(ladder, "BUDGETS", ())
+def without(monkeypatch: pytest.MonkeyPatch, *rungs: str) -> None:
+    """Leave rungs of the ladder out."""
+    if "walk through all" in rungs:
+        monkeypatch.setattr(ladder, "WALK", 0)
+    if "sets" in rungs:
+        turns = [replace(turn, budgets=()) for turn in ladder.TURNS]
+        monkeypatch.setattr(ladder, "TURNS", turns)
+    if "walks" in rungs:
+        monkeypatch.setattr(ladder, "_start", lambda *_: None)
+    if "questions" in rungs:
+        monkeypatch.setattr(ladder, "pair_by_pair", lambda *_: None)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "with_truth"),
+    [
+        ((), False),
+        (("sets", "walks", "questions"), False),
+        (("sets", "questions"), True),
+        (("sets", "walks"), False),
+    ],
+    ids=["sets and programme", "solver", "exchange and solver", "questions"],
+)
+def test_every_rung_alone_gives_the_same(
+    left_out: tuple[str, ...], with_truth: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without(monkeypatch, "walk through all", *left_out)
     random = np.random.default_rng(5)
-    for number in range(60 if rung == "sets and programme" else 25):
+    for number in range(25 if left_out else 60):
         instance, truth = instance_of(random, 6, 3, 1 + number % 2)
         instance = widened(random, instance) if number % 3 == 0 else instance
-        check(instance, truth, truth=truth if rung.startswith("exchange") else None)
+        check(instance, truth, truth=truth if with_truth else None)
 
 
-def test_halves_that_meet_count_as_trying_everything_does(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("few", [0, 24], ids=["lattice", "meeting in the middle"])
+def test_all_sets_of_a_bin_count_as_trying_everything_does(
+    few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ladder, "WALK", 0)
-    monkeypatch.setattr(ladder, "BUDGETS", (0, 10**6))
+    without(monkeypatch, "walk through all", "walks", "questions")
+    budgets = (0, 10**6)
+    monkeypatch.setattr(sets, "BUDGETS", budgets)
+    monkeypatch.setattr(sets, "FEW", few)
+    monkeypatch.setattr(ladder, "TURNS", [replace(ladder.TURNS[0], budgets=budgets)])
     random = np.random.default_rng(6)
     for number in range(80):
         bins = 2 + number % 2
@@ -95,9 +123,9 @@ def test_the_halves_give_every_set_that_fits(seed: int, packages: int, attribute
             plain.append(chosen)
     assert found is not None
     assert found.count == len(plain)
-    assert {tuple(row) for row in counting.masks_of(found.sets, packages)} == set(plain)
+    assert {tuple(row) for row in masks_of(found.sets, packages)} == set(plain)
     assert found.with_package.tolist() == np.array(plain).sum(axis=0).tolist()
-    telling = counting.masks_of(found.telling, packages)
+    telling = masks_of(found.telling, packages)
     assert (telling.any(axis=0) == np.array(plain).any(axis=0)).all()
     assert (telling.all(axis=0) == np.array(plain).all(axis=0)).all()
 
@@ -213,7 +241,7 @@ def test_counts_beyond_64_bits_are_exact() -> None:
     pairs = 64  # each pair of equal packages has two bins: two ways each
     ones = np.ones((2 * pairs, 1), np.int64)
     allowed = np.kron(np.eye(pairs, dtype=bool), np.ones((2, 2), bool))
-    single = counting.words_of
+    single = words_of
     sets = [
         np.array([single(np.arange(128) == p) for p in np.flatnonzero(allowed[:, b])])
         for b in range(2 * pairs)

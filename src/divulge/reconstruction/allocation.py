@@ -19,6 +19,7 @@ from divulge.reconstruction.amounts import (
     Amount,
     Ints,
     NotAnAmount,
+    Shares,
     decimal_of,
     in_units,
 )
@@ -32,7 +33,7 @@ from divulge.reconstruction.imperfect import (
     settle,
 )
 from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.ladder import Shares, Solution, solve
+from divulge.reconstruction.ladder import Solution, solve
 from divulge.reconstruction.rounding import (
     RULES,
     Reading,

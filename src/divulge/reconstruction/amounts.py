@@ -13,6 +13,7 @@ Amount: TypeAlias = int | float | str | Decimal
 
 Ints: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 Bools: TypeAlias = npt.NDArray[np.bool_]
+Shares: TypeAlias = npt.NDArray[np.float64]
 
 LARGEST = 2**60
 """Of an amount and of all together, so that sums stay in 64 bits."""

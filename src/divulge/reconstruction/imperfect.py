@@ -16,9 +16,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from divulge.reconstruction.amounts import Bools, Ints
+from divulge.reconstruction.amounts import Bools, Ints, Shares
 from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.ladder import Shares, Solution, solve
+from divulge.reconstruction.ladder import Solution, solve
 from divulge.reconstruction.solver import least_violation
 
 Premise: TypeAlias = Literal["complete", "excluded", "extra", "any"]

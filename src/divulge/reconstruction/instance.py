@@ -55,6 +55,11 @@ class Instance:
         )
 
     @property
+    def arrays(self) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        """What kernels take first: amounts, and all that makes up an interval."""
+        return self.amounts, self.low, self.high, self.widening, self.deeper
+
+    @property
     def packages(self) -> int:
         """How many packages there are."""
         return len(self.amounts)

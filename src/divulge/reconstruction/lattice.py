@@ -9,6 +9,7 @@ middle is for bins with very many sets of few packages, this is for sixty packag
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -54,17 +55,21 @@ def fitting(
     held = int(instance.held[b] + forced.sum())
     base = instance.amounts[forced].sum(axis=0)
     windows = np.stack([instance.low[b], instance.high[b]]) - base
-    near = _Near.of(instance, instance.amounts[free], windows, held)
-    if near is None:
+    amounts = np.ascontiguousarray(instance.amounts[free])
+    short = _short_basis(instance, amounts, windows, held)
+    if short is None:
         return None
     complete, count, steps, sets, telling, having = lattice_kernels.listed(
-        near.amounts,
+        amounts,
         windows,
         instance.widening,
         instance.deeper,
         held,
-        *near.arrays,
-        near.most,
+        short.multiples,
+        short.lengths,
+        short.directions,
+        short.centre,
+        short.outside,
         most_steps,
         most_sets,
         2**62 if enough is None else enough,
@@ -84,55 +89,59 @@ def fitting(
     )
 
 
-class _Near:
-    """A short basis of the lattice, in orthogonal directions, and where its middle lies."""
+@dataclass(frozen=True, eq=False)
+class _Short:
+    """A short basis: its orthogonal directions, and where the middle lies by them.
 
-    amounts: Ints
-    arrays: tuple[Floats, ...]
-    most: float
+    Of each row the multiples of the directions before it, and the square of its own length; what
+    of the middle is in no direction is `outside`.
+    """
 
-    @classmethod
-    def of(cls, instance: Instance, amounts: Ints, windows: Ints, held: int) -> _Near | None:
-        """None if no basis is short enough to calculate with."""
-        from divulge.reconstruction import lattice_kernels
-
-        n = len(amounts)
-        most = held + n
-        low = windows[0] - instance.widening[:, most]
-        high = windows[1] + instance.widening[:, most] + instance.deeper[:, most]
-        telling = (amounts.sum(axis=0) > high) | (low > 0)
-        # Between two whole numbers there is none, so that a window may be so much wider.
-        scale = np.concatenate([np.ones(n), 1 / (high - low + 1)[telling]])
-        if (amounts[:, telling] * scale[n:] > WIDEST).any():
-            return None
-        order = np.argsort((amounts[:, telling] * scale[n:]).max(axis=1, initial=0), kind="stable")
-        basis = np.hstack([np.eye(n, dtype=np.int64), amounts[:, telling]])[order]
-        basis = np.ascontiguousarray(basis)
-        mu, r = np.zeros((n, n)), np.zeros((n, n))
-        if not lattice_kernels.reduced(basis, scale, mu, r, MOST_STEPS_OF_BASIS):
-            return None
-        if np.abs(basis * scale).max() > LONGEST:
-            return None
-        twice_the_middle = np.concatenate([np.ones(n, np.int64), (low + high)[telling]])
-        found = cls()
-        found.amounts = np.ascontiguousarray(amounts)
-        found.most = len(scale) / 4
-        found.arrays = _orthogonal(basis, scale, twice_the_middle)
-        return found
+    multiples: Floats
+    lengths: Floats
+    directions: Floats
+    centre: Floats
+    outside: Floats
 
 
-def _orthogonal(basis: Ints, scale: Floats, twice_the_middle: Ints) -> tuple[Floats, ...]:
-    """Multiples, squared lengths and directions of an orthogonal basis, and the middle by it."""
+def _short_basis(instance: Instance, amounts: Ints, windows: Ints, held: int) -> _Short | None:
+    """A basis of the lattice; None if it is not short enough to calculate with."""
     from divulge.reconstruction import lattice_kernels
 
-    n, d = basis.shape
-    padded = d + -d % 4  # the loop that lists takes four entries at a time
-    directions, mu = np.zeros((n, padded)), np.zeros((n, n))
-    lengths, centre, outside = np.zeros(n), np.zeros(n), np.zeros(padded)
-    lattice_kernels.orthogonal(
-        basis, scale, twice_the_middle, directions, mu, lengths, centre, outside
+    n = len(amounts)
+    most = held + n
+    low = windows[0] - instance.widening[:, most]
+    high = windows[1] + instance.widening[:, most] + instance.deeper[:, most]
+    telling = (amounts.sum(axis=0) > high) | (low > 0)
+    # Between two whole numbers there is none, so that a window may be so much wider.
+    scale = np.concatenate([np.ones(n), 1 / (high - low + 1)[telling]])
+    weighed = amounts[:, telling] * scale[n:]
+    if (weighed > WIDEST).any():
+        return None
+    order = np.argsort(weighed.max(axis=1, initial=0), kind="stable")
+    basis = np.hstack([np.eye(n, dtype=np.int64), amounts[:, telling]])[order]
+    basis = np.ascontiguousarray(basis)
+    room = np.zeros((n, n)), np.zeros((n, n))
+    if not lattice_kernels.reduced(basis, scale, *room, MOST_STEPS_OF_BASIS):
+        return None
+    if np.abs(basis * scale).max() > LONGEST:
+        return None
+    padded = len(scale) + -len(scale) % 4  # the loop that lists takes four entries at a time
+    short = _Short(
+        np.zeros((n, n)), np.zeros(n), np.zeros((n, padded)), np.zeros(n), np.zeros(padded)
     )
-    return mu, lengths, directions, centre, outside
+    twice_the_middle = np.concatenate([np.ones(n, np.int64), (low + high)[telling]])
+    lattice_kernels.orthogonal(
+        basis,
+        scale,
+        twice_the_middle,
+        short.directions,
+        short.multiples,
+        short.lengths,
+        short.centre,
+        short.outside,
+    )
+    return short
 
 
 def _words(sets: npt.NDArray[np.uint8], free: Ints, packages: int) -> Words:

@@ -89,7 +89,7 @@ def reduced(
             basis[before, t] = moved
         projected(basis, scale, before, mu, r)
         k = max(before, 1)
-    return k >= rows
+    return bool(k >= rows)
 
 
 @kernel
@@ -194,7 +194,6 @@ def listed(
     directions: NDArray[Any],
     centre: NDArray[Any],
     outside: NDArray[Any],
-    most: float,
     most_steps: int,
     most_sets: int,
     enough: int,
@@ -205,9 +204,7 @@ def listed(
     part w of the point's distance from the centre that is settled by now is known, and for every
     point that can still come of it w's square is its product with the whole distance, none of
     whose entries is above one half: so it is at most half the sum of w's entries, or else there is
-    no such point, nor one further on in the same direction (Ritter; Schnorr and Horner). No
-    distance is above `most`, squared.
-
+    no such point, nor one further on in the same direction (Ritter; Schnorr and Horner).
     Gives whether all were listed, how many, the steps made, the first of them (rows of 0 and 1),
     some that have and lack every package which any has or lacks, and how many have each package.
     """
@@ -225,7 +222,7 @@ def listed(
     for t in range(d):
         w[n, t] = -outside[t]
         distance[n] += outside[t] * outside[t]
-    most += SLACK
+    most = 0.25 * d + SLACK
     k = n - 1
     middle[k] = centre[k]
     first[k] = np.int64(np.ceil(middle[k]))

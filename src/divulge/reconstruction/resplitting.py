@@ -16,9 +16,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from divulge.reconstruction import halves, lattice
+from divulge.reconstruction import halves
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.near import Near
 from divulge.reconstruction.words import masks_of
 
 NODES = (60_000, 1_000_000, 6_000_000)
@@ -40,12 +41,6 @@ PROOFS_AT_ONCE = 256
 STEPS_AT_ONCE = 3_000_000
 SHORTEST_LIST = 16_384
 LONGEST_LIST = 2**19
-NOT_AMBIGUOUS = 10.0
-WANTED_FIRST = 0.3
-SURPLUS = 8.0
-MOST_IN_LATTICE = 90
-STEPS_IN_LATTICE = 200_000
-SPLITS_WANTED = 12
 
 
 Way: TypeAlias = Callable[[Bools, Bools, float], bool]
@@ -72,10 +67,9 @@ class Walk:
         self.of_bins = np.zeros((instance.bins, instance.bins), np.int64)
         self.of_pairs = np.zeros((instance.packages, instance.bins), np.int64)
         self.of_pairs_alone = np.zeros_like(self.of_pairs)
-        self.in_lattice = np.zeros_like(self.of_bins)
-        self.of_pairs_in_lattice = np.zeros_like(self.of_pairs)
         self.seed = np.uint64(88172645463325252)
         self.random = np.random.default_rng(1)
+        self.near = Near(instance, self.random)
 
     def explore(self, possible: Bools, proved: Bools, end: float) -> None:
         """Until all that is possible is proved, nothing promises more, or the time is up.
@@ -123,11 +117,7 @@ class Walk:
             if (possible[inside] <= proved[inside]).all():
                 continue
             found = _splits(instance, possible, self.place, int(a), int(b), longest, end)
-            if len(found):
-                self.place = found[random.integers(len(found))]
-                for other in found:
-                    if not proved[np.arange(len(other)), other].all():
-                        self.enter(other.astype(np.int16)[None])
+            self._go_on_from(found, proved)
         return int(proved.sum()) > before
 
     def _several_bins(self, possible: Bools, proved: Bools, end: float) -> bool:
@@ -205,90 +195,23 @@ class Walk:
         return bool(found == PROOFS_AT_ONCE or steps >= STEPS_AT_ONCE)
 
     def _near_in_lattice(self, possible: Bools, proved: Bools, end: float) -> bool:
-        """As many packages of two bins as are needed for other splits of them, by their lattice."""
+        """Some packages of two bins by their lattice; False if nothing is left to try."""
         while time.monotonic() < end:
-            a, b, package = self._drawn(possible, proved)
-            if a < 0:
+            found = self.near.splits(self.place, possible, proved)
+            if found is None:
                 return False
-            chosen = self._enough_of(possible, proved, a, b, package)
-            found = self._split_in_lattice(possible, a, b, package, chosen)
-            new = False
-            for other in found:
-                if not proved[np.arange(len(other)), other].all():
-                    self.enter(other.astype(np.int16)[None])
-                    new = True
-            if len(found):
-                self.place = found[self.random.integers(len(found))]
-            if package < 0:
-                tried = self.in_lattice[a, b]
-                self.in_lattice[a, b] = self.in_lattice[b, a] = (
-                    max(0, tried - 1) if new else tried + 1
-                )
+            self.near.told(self._go_on_from(found, proved))
         return True
 
-    def _drawn(self, possible: Bools, proved: Bools) -> tuple[int, int, int]:
-        """Two bins that promise much, or one pair that is wanted: the package goes to the second."""
-        waiting = possible & ~proved
-        much = np.where(proved.sum(axis=1) > 1, 1.0, NOT_AMBIGUOUS)[:, None] * waiting
-        if self.random.random() < 0.5:
-            wanted = much / (1.0 + self.of_pairs_in_lattice) ** 2
-            wanted[self.of_pairs_in_lattice >= TRIES_PER_PAIR] = 0
-            if not wanted.any():
-                return -1, -1, -1
-            chosen = int(self.random.choice(wanted.size, p=wanted.ravel() / wanted.sum()))
-            package, b = divmod(chosen, self.instance.bins)
-            self.of_pairs_in_lattice[package, b] += 1
-            return int(self.place[package]), b, package
-        between = np.zeros((self.instance.bins, self.instance.bins))
-        np.add.at(between, self.place, much)
-        between = (between + between.T) / (1.0 + self.in_lattice) ** 2
-        np.fill_diagonal(between, 0)
-        if not between.any():
-            return -1, -1, -1
-        chosen = int(self.random.choice(between.size, p=between.ravel() / between.sum()))
-        a, b = divmod(chosen, self.instance.bins)
-        return a, b, -1
-
-    def _enough_of(self, possible: Bools, proved: Bools, a: int, b: int, package: int) -> Ints:
-        """Packages of two bins that could move, as many as are likely to have other splits."""
-        instance = self.instance
-        inside = (self.place == a) | (self.place == b)
-        movable = np.flatnonzero(inside & possible[:, a] & possible[:, b])
-        movable = movable[movable != package]
-        urgency = self.random.random(len(movable))
-        urgency -= WANTED_FIRST * ~(proved[movable, a] & proved[movable, b])
-        movable = movable[np.argsort(urgency)]
-        width = np.minimum(instance.high[b] - instance.low[b], instance.high[a] - instance.low[a])
-        squares = np.cumsum(instance.amounts[movable].astype(np.float64) ** 2, axis=0)
-        bits = np.log2(np.maximum(1.0, 2 * np.sqrt(squares) / (width + 1))).sum(axis=1)
-        surplus = np.arange(1, len(movable) + 1) - bits
-        enough = np.flatnonzero(surplus > SURPLUS)
-        many = int(enough[0]) + 1 if len(enough) else len(movable)
-        return movable[: min(many, MOST_IN_LATTICE)]
-
-    def _split_in_lattice(
-        self, possible: Bools, a: int, b: int, package: int, chosen: Ints
-    ) -> Ints:
-        instance, place = self.instance, self.place
-        inside = (place == a) | (place == b)
-        both = instance.amounts[inside].sum(axis=0)
-        low, high = instance.low.copy(), instance.high.copy()
-        low[b] = np.maximum(low[b], both - high[a])
-        high[b] = np.minimum(high[b], both - low[a])
-        narrowed = replace(instance, low=low, high=high)
-        must = place == b
-        must[chosen] = False
-        if package >= 0:
-            must[package] = True
-        can = must.copy()
-        can[chosen] = True
-        found = lattice.fitting(
-            narrowed, b, can, must, STEPS_IN_LATTICE, 0, SPLITS_WANTED, self.random
-        )
-        if found is None:
-            return np.empty((0, len(place)), np.int64)
-        into_b = masks_of(found.telling, instance.packages)
-        return np.where(into_b, b, np.where(inside, a, place))
+    def _go_on_from(self, found: Ints, proved: Bools) -> bool:
+        """Enter what is new in allocations, and stand on one of them; False if nothing is."""
+        before = int(proved.sum())
+        for other in found:
+            if not proved[np.arange(len(other)), other].all():
+                self.enter(other.astype(np.int16)[None])
+        if len(found):
+            self.place = found[self.random.integers(len(found))]
+        return int(proved.sum()) > before
 
     def _one_by_one(self, possible: Bools, proved: Bools, end: float) -> bool:
         """One pair after the other; False if each was tried often enough."""

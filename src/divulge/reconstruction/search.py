@@ -49,8 +49,7 @@ def some_allocation(
     from divulge.reconstruction import kernels
 
     left = possible.astype(np.uint8)
-    arrays = instance.amounts, instance.low, instance.high, instance.widening, instance.deeper
-    if not kernels.propagate(*arrays, left, instance.held):
+    if not kernels.propagate(*instance.arrays, left, instance.held):
         return Answer()
     possible = left.astype(bool)
     place = possible.argmax(axis=1)

@@ -53,9 +53,7 @@ class Support:
                     continue
                 changed = True
                 left = possible.astype(np.uint8)
-                arrays = instance.amounts, instance.low, instance.high
-                widths = instance.widening, instance.deeper
-                if not kernels.propagate(*arrays, *widths, left, instance.held):
+                if not kernels.propagate(*instance.arrays, left, instance.held):
                     return None
                 possible = left.astype(bool)
         return possible
@@ -110,9 +108,9 @@ class Support:
         """
         instance = self.instance
         forced = possible[:, b] & (possible.sum(axis=1) == 1)
-        candidates = possible[:, b].copy()
-        forced[package], candidates[package] = inside, inside
-        candidates = _that_fit(instance, b, candidates, forced)
+        allowed = possible[:, b].copy()
+        forced[package], allowed[package] = inside, inside
+        candidates = _that_fit(instance, b, allowed, forced)
         if candidates is None:
             return np.empty((0, instance.packages), bool)
         key = (package, b, inside)

@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.counting import Counted, Words
+from divulge.reconstruction.counting import Counted
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.words import Words
 
 _Array: TypeAlias = npt.NDArray[Any]
 

@@ -1,0 +1,62 @@
+"""What is known of one part of an instance while the ladder is climbed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from divulge.reconstruction.amounts import Bools, Ints
+from divulge.reconstruction.counting import Counted
+from divulge.reconstruction.instance import Instance
+
+
+@dataclass
+class Known:
+    """What the rungs have found so far of one part of an instance."""
+
+    instance: Instance
+    possible: Bools
+    proved: Bools
+    certificates: list[Ints] = field(default_factory=list)
+    counted: Counted | None = None
+    uncounted: tuple[int, ...] = ()
+    infeasible: bool = False
+
+    @classmethod
+    def nothing_of(cls, instance: Instance) -> Known:
+        """What is known at first: what the instance allows."""
+        return cls(instance, instance.allowed.copy(), np.zeros_like(instance.allowed))
+
+    @property
+    def closed(self) -> bool:
+        """Whether all that is not excluded is proved."""
+        return bool((self.possible == self.proved).all())
+
+    @property
+    def settled(self) -> bool:
+        """Whether no rung has more to say, but for counts."""
+        return self.infeasible or self.counted is not None or self.closed
+
+    def enter(self, allocations: Ints) -> None:
+        """Keep allocations as certificates: their pairs are proved."""
+        for of_package in allocations:
+            self.proved[np.arange(len(of_package)), of_package] = True
+            self.certificates.append(of_package)
+
+    def take(self, counted: Counted) -> None:
+        """All allocations were counted, so that every pair is decided."""
+        self.counted = counted
+        self.infeasible = counted.count == 0
+        self.possible = self.possible & (counted.pairs > 0).astype(bool)
+        self.enter(counted.proofs)
+
+    def exclude(self, pairs: Bools) -> bool:
+        """Take pairs away, and what that excludes at a glance; False if nothing can be then."""
+        from divulge.reconstruction import kernels
+
+        left = (self.possible & ~pairs).astype(np.uint8)
+        self.infeasible = not kernels.propagate(*self.instance.arrays, left, self.instance.held)
+        if not self.infeasible:
+            self.possible = left.astype(bool)
+        return not self.infeasible

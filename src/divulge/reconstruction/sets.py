@@ -1,0 +1,260 @@
+"""Rungs 1 and 2: the sets that fit into each bin, and how many allocations are made of them.
+
+Smallest bin first: what is in none of its sets is excluded, what is in all is forced, and that
+narrows the other bins. Once all sets are known, but for two bins, allocations are counted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from divulge.reconstruction import counting, halves, lattice, two_bins
+from divulge.reconstruction.amounts import Bools, Shares
+from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.known import Known
+from divulge.reconstruction.words import Words, masks_of, words_of
+
+BUDGETS = (20_000, 400_000, 8_000_000, 60_000_000, 160_000_000)
+"""How far the sets of a bin are looked for, from try to try."""
+STEPS_PER_SECOND = 100_000_000
+MOST_SETS = 20_000
+LONGEST_TAIL = 16
+FEW = 24
+"""Packages of which meeting in the middle lists all sets at once."""
+WORTH_COUNTING = 66
+"""Packages of two bins up to which allocations are counted, however many there are."""
+COUNTING_SHARE = 0.8
+SUMS_PER_SECOND = 50_000_000
+NEVER = 2**62
+
+
+@dataclass
+class Sets:
+    """The sets that fit into one bin, for the packages that could go there when they were made."""
+
+    candidates: bytes
+    sets: Words | None
+    count: int
+
+
+def by_sets(
+    known: Known,
+    found: dict[int, Sets],
+    budgets: Sequence[int],
+    end: float,
+    prior: Shares | None,
+) -> None:
+    """Rungs 1 and 2, with budgets that grow."""
+    for budget in budgets:
+        if budget / STEPS_PER_SECOND > end - time.monotonic():
+            return
+        if _meets_in_two(known, budget, prior):
+            if _of_two_bins(known, budget, end):
+                return
+            continue  # one bin for itself tells less than both
+        if not _pruned(known, found, budget, end):
+            known.infeasible = True
+            return
+        current = [
+            found[b].sets if b in found and _is_current(known, b, found[b]) else None
+            for b in range(known.instance.bins)
+        ]
+        unknown = sum(of_bin is None for of_bin in current)
+        if unknown <= 2:
+            if _counted(known, current, end, prior):
+                return
+            if unknown == 0:
+                return
+
+
+def _counted(known: Known, sets: Sequence[Words | None], end: float, prior: Shares | None) -> bool:
+    """Rung 2: the number of allocations, if it can be had in time."""
+    tried = tuple(-1 if of_bin is None else len(of_bin) for of_bin in sets)
+    if tried == known.uncounted:
+        return False
+    known.uncounted = tried
+    limited = known.instance.limited(known.possible)
+    left = max(0.02, end - time.monotonic())
+    counted = counting.count(limited, sets, prior, left / 3)
+    if counted is None:
+        return False
+    known.take(counted)
+    return True
+
+
+def _meets_in_two(known: Known, budget: int, prior: Shares | None) -> bool:
+    two = known.instance.bins == 2 and not known.instance.counts_matter
+    return two and prior is None and budget > BUDGETS[0]
+
+
+def _of_two_bins(known: Known, budget: int, end: float) -> bool:
+    """Rung 2 where there are two bins: the sets of one whose complement fits the other."""
+    instance = known.instance
+    everything = instance.amounts.sum(axis=0)
+    low = np.maximum(instance.low[:1], everything - instance.high[1:])
+    high = np.minimum(instance.high[:1], everything - instance.low[1:])
+    one = replace(instance, low=low, high=high)
+    can, must = known.possible[:, 0], ~known.possible[:, 1]
+    found = _all_sets(one, 0, can, must, budget, 0, end)
+    if found is None and budget == BUDGETS[1] and instance.packages <= WORTH_COUNTING:
+        left = COUNTING_SHARE * max(0.0, end - time.monotonic())
+        counted = two_bins.counted(
+            instance, known.possible, left * SUMS_PER_SECOND, time.monotonic() + left
+        )
+        if counted is not None:
+            known.take(counted)
+            return True
+        if instance.attributes > 2:
+            found = lattice.fitting(one, 0, can, must, int(left * lattice.STEPS_PER_SECOND), 0)
+    if found is None:
+        return False
+    pairs = np.stack([found.with_package, found.count - found.with_package], axis=1)
+    proofs = (~masks_of(found.telling, instance.packages)).astype(np.int16)
+    shares = pairs / max(found.count, 1)
+    known.take(counting.Counted(found.count, pairs, shares, proofs))
+    return True
+
+
+def _is_current(known: Known, b: int, of_bin: Sets) -> bool:
+    return of_bin.candidates == known.possible[:, b].tobytes() + _forced(known, b).tobytes()
+
+
+def _forced(known: Known, b: int) -> Bools:
+    forced: Bools = known.possible[:, b] & (known.possible.sum(axis=1) == 1)
+    return forced
+
+
+def _pruned(known: Known, found: dict[int, Sets], budget: int, end: float) -> bool:
+    """Enumerate bin after bin, smallest first, until no bin tells anything new."""
+    instance = known.instance
+    given_up: set[int] = set()
+    while True:
+        waiting = [
+            b
+            for b in range(instance.bins)
+            if b not in given_up
+            and not (b in found and _is_current(known, b, found[b]))
+            and _may_tell(known, b)
+        ]
+        if not waiting or time.monotonic() > end:
+            return True
+        b = min(waiting, key=lambda b: int(known.possible[:, b].sum()))
+        candidates, forced = known.possible[:, b], _forced(known, b)
+        complete, count, sets, union, common = _enumerated(
+            instance, b, candidates, forced, budget, end
+        )
+        if not complete:
+            given_up.add(b)
+            continue
+        if count == 0:
+            return False
+        key = candidates.tobytes() + forced.tobytes()
+        found[b] = Sets(key, sets if count <= len(sets) else None, count)
+        if count <= len(sets):
+            found[b].sets = sets[:count]
+        else:
+            given_up.add(b)
+        some = masks_of(union, instance.packages)
+        always = masks_of(common, instance.packages)
+        before = known.possible.sum()
+        known.possible[:, b] &= some
+        known.possible[always] = False
+        known.possible[always, b] = True
+        if known.possible.sum() != before:
+            if not known.exclude(~known.possible):
+                return False
+            for other, of_bin in found.items():
+                _filter(known, other, of_bin)
+            given_up = {
+                other
+                for other in given_up
+                if other in found and _is_current(known, other, found[other])
+            }
+
+
+def _may_tell(known: Known, b: int) -> bool:
+    """Whether the sets of a bin can exclude anything: some package of it has a pair unproved."""
+    inside = known.possible[:, b]
+    return bool((known.possible[inside] & ~known.proved[inside]).any())
+
+
+def _filter(known: Known, b: int, of_bin: Sets) -> None:
+    """Keep those sets of a bin that agree with what has been excluded since."""
+    if of_bin.sets is None:
+        return
+    outside = words_of(~known.possible[:, b])
+    inside = words_of(_forced(known, b))
+    keep = ((of_bin.sets & outside) == 0).all(axis=1) & ((inside & ~of_bin.sets) == 0).all(axis=1)
+    of_bin.sets = of_bin.sets[keep]
+    if not len(of_bin.sets):
+        return
+    masks = masks_of(of_bin.sets, known.instance.packages)
+    if (masks.any(axis=0) == known.possible[:, b]).all():
+        tight = known.possible[:, b].tobytes() + _forced(known, b).tobytes()
+        if (masks.all(axis=0) == _forced(known, b)).all():
+            of_bin.candidates = tight
+
+
+def _enumerated(
+    instance: Instance, b: int, candidates: Bools, forced: Bools, budget: int, end: float
+) -> tuple[bool, int, Words, Words, Words]:
+    from divulge.reconstruction import kernels
+
+    words = (instance.packages + 63) // 64
+    most_sets = max(64, min(MOST_SETS, 400_000 // words))
+    if budget > BUDGETS[0]:
+        met = _all_sets(instance, b, candidates, forced, budget, most_sets, end)
+        if met is None:
+            nothing = words_of(np.zeros(instance.packages, bool))
+            return False, 0, nothing[None], nothing, nothing
+        union = np.bitwise_or.reduce(met.telling, axis=0)
+        common = np.bitwise_and.reduce(met.telling, axis=0)
+        return True, met.count, met.sets, union, common
+    room = np.maximum(instance.high[b] - instance.low[b], 0) + 1
+    spread = instance.amounts[candidates].sum(axis=0) / room
+    lead = np.argsort(-spread)  # the attribute that tells most comes first
+    amounts = np.ascontiguousarray(instance.amounts[:, lead])
+    free = np.flatnonzero(candidates & ~forced)
+    free = free[np.argsort(-amounts[free, 0], kind="stable")]
+    tail = min(len(free), max(len(free) // 2, 4), LONGEST_TAIL, max(4, budget.bit_length() - 3))
+    base = amounts[forced].sum(axis=0)
+    complete, count, sets, union, common = kernels.fitting_sets(
+        amounts,
+        free,
+        base,
+        int(instance.held[b] + forced.sum()),
+        np.ascontiguousarray(instance.low[b, lead]),
+        np.ascontiguousarray(instance.high[b, lead]),
+        np.ascontiguousarray(instance.widening[lead]),
+        np.ascontiguousarray(instance.deeper[lead]),
+        tail,
+        words,
+        budget,
+        most_sets,
+        NEVER,
+    )
+    always = words_of(forced)
+    return complete, count, sets | always, union | always, common | always
+
+
+def _all_sets(
+    instance: Instance,
+    b: int,
+    candidates: Bools,
+    forced: Bools,
+    budget: int,
+    most_sets: int,
+    end: float,
+) -> halves.Fitting | None:
+    """All sets of a bin by the way that is likely to list them, then by the other."""
+    if int((candidates & ~forced).sum()) > FEW:
+        steps = int(budget * lattice.STEPS_PER_SECOND / STEPS_PER_SECOND)
+        found = lattice.fitting(instance, b, candidates, forced, steps, most_sets)
+        if found is not None:
+            return found
+    longest = budget // halves.STEPS_PER_SUM
+    return halves.fitting(instance, b, candidates, forced, longest, most_sets, end)
