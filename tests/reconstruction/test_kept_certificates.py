@@ -284,7 +284,7 @@ def test_the_last_effort_shows_more_packages_to_be_ambiguous(crowded: Any) -> No
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Run, "prove_more", watched)
-        found = _audit(crowded, seconds=0.1, in_all=3)
+        found = _audit(crowded, seconds=0.2, in_all=6)
     before, after = ambiguous[:2]  # a second run only confirms what is certain
     assert before < after
     for level in found.levels:
@@ -319,8 +319,8 @@ def test_a_walk_that_a_checkpoint_has_is_not_walked_again(crowded: Any, tmp_path
     tasks = [level.task_to_go_on(n) for n in range(len(level.results))]
     going = [task for task in tasks if task is not None][:5]
     with work.under(checkpoints=work.Checkpoints(tmp_path)):
-        first = solve_all(going, 0.05, in_all=0.2, workers=1)
-        again = solve_all(going, 0.05, in_all=9.0, workers=1)
+        first = solve_all(going, 0.5, in_all=3.0, workers=1)
+        again = solve_all(going, 0.5, in_all=9.0, workers=1)
     assert any(f.findings > t.known.findings for f, t in zip(first, going, strict=True) if t.known)
     assert all((a.proved == b.proved).all() for a, b in zip(first, again, strict=True))
 

@@ -6,16 +6,21 @@ another.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.reconstruction.strategies import audited, dataset, two_tables
 
 from divulge.reconstruction import RULES, Generalised, Totals
+from divulge.reconstruction.imperfect import settle, with_discarded_bin
+from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.rounding import read_totals
 
+seeds = st.integers(0, 2**32 - 1)
 declared = st.sampled_from([*RULES, "diagnose"])
 
 
@@ -115,3 +120,51 @@ def test_totals_called_exact_that_look_rounded_are_read_as_rounded_too(rule: str
     ).levels
     [reading] = level.by_any_rule()
     assert reading.widening.tolist() == [0, 50, 100]
+
+
+@settings(max_examples=80, deadline=None)
+@given(seeds, st.sampled_from(["unknown_hard", "unknown_clt"]))
+def test_a_bin_for_records_left_out_has_room_for_whatever_was(seed: int, rule: Any) -> None:
+    random = np.random.default_rng(seed)
+    n, m = int(random.integers(3, 9)), int(random.integers(2, 5))
+    amounts = random.integers(1, 1000, n)
+    truth = np.append(random.integers(0, m, n - 1), m)  # the last is left out
+    inside = [amounts[truth == b] for b in range(m)]
+    rounded = [int(sum((100 * np.rint(some / 100)).astype(int))) for some in inside]
+    read = read_totals(rule, amounts, [Decimal(r) for r in rounded], Decimal(1), Decimal(100))
+    instance = Instance.of(
+        amounts[:, None],
+        read.low[:, None],
+        read.high[:, None],
+        read.widening[None],
+        read.deeper[None],
+    )
+    rest = np.where(truth == m, 0, truth)
+    kept = Instance.of(
+        amounts[:-1, None],
+        read.low[:, None],
+        read.high[:, None],
+        read.widening[None],
+        read.deeper[None],
+    )
+    assume(kept.holds(rest[:-1]))
+    wider = with_discarded_bin(instance)
+    assert wider is not None
+    assert wider.holds(truth)
+
+
+def test_several_bins_may_be_wider_together_than_one_with_all_packages() -> None:
+    amounts = np.array([852, 749, 48, 749, 549, 448])
+    totals = [Decimal(total) for total in (400, 700, 1400, 700)]
+    read = read_totals("unknown_clt", amounts, totals, Decimal(1), Decimal(100))
+    instance = Instance.of(
+        amounts[:, None],
+        read.low[:, None],
+        read.high[:, None],
+        read.widening[None],
+        read.deeper[None],
+    )
+    assert instance.holds(np.array([2, 1, 2, 3, 2, 0]))
+    found = settle(instance, "excluded", 1.0)
+    assert found.surely_discarded is not None
+    assert not found.surely_discarded.any()

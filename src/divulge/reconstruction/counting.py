@@ -9,6 +9,7 @@ between them in all ways. Counts are Python's integers as soon as they might not
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -31,7 +32,7 @@ MOST_STEPS = 4_000_000
 SUMS_PER_SECOND = 50_000_000
 SHORTEST_HALF, LONGEST_HALF = 2**14, 2**21
 FEW_LEFT = 28
-SECONDS_A_LATTICE = 0.003
+SECONDS_A_LATTICE = 0.008
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +153,7 @@ def _split_in_lattice(
 ) -> _End | None:
     """What is left in every state, split between two bins in all ways."""
     a, b = last
-    left = int(seconds * lattice.STEPS_PER_SECOND)
+    left, end = int(seconds * lattice.STEPS_PER_SECOND), time.monotonic() + seconds
     ways = np.zeros(len(states), np.int64)
     alive, in_other, first, shown_states, shown = [], [], [], [], []
     seen = np.zeros((2, instance.packages), bool)
@@ -167,7 +168,7 @@ def _split_in_lattice(
         found = lattice.fitting(one, 0, can, must, left, 0)
         if found is None and (can & ~must).sum() <= FEW_LEFT:
             found = halves.fitting(one, 0, can, must, SHORTEST_HALF, 0)
-        if found is None:
+        if found is None or time.monotonic() > end:
             return None
         left -= found.steps
         if not found.count:

@@ -62,10 +62,23 @@ def difference(instance: Instance) -> tuple[Ints, Ints]:
     >>> [side.tolist() for side in difference(one)]
     [[3], [5]]
     """
-    most = instance.widening[:, -1]
+    most, deepest = _of_all_bins(instance.widening), _of_all_bins(instance.deeper)
     amounts = instance.amounts.sum(axis=0)
-    low = amounts - (instance.high.sum(axis=0) + most + instance.deeper[:, -1])
+    low = amounts - (instance.high.sum(axis=0) + most + deepest)
     return low, amounts - (instance.low.sum(axis=0) - most)
+
+
+def _of_all_bins(by_count: Ints) -> Ints:
+    """The most that intervals of bins which share all packages can be wider, one added to another.
+
+    As if every package had the most that a package of any bin has: where the width is no multiple
+    of the count, several bins together may be wider than one with all packages.
+    """
+    counts = np.arange(1, by_count.shape[1])
+    if not len(counts):
+        return by_count[:, -1]
+    widest: Ints = (-(-by_count[:, 1:] * counts[-1] // counts)).max(axis=1)
+    return widest
 
 
 def settle(

@@ -22,7 +22,7 @@ from divulge.reconstruction.words import Words, words_of
 
 STEPS_PER_SECOND = 15_000_000
 MOST_PACKAGES = 100
-MOST_STEPS_OF_BASIS = 20_000
+MOST_STEPS_OF_BASIS = 200_000
 WIDEST = 2.0**44
 LONGEST = 2.0**27
 """Up to which entries floating numbers tell exactly enough what is near: before, and in the end."""
@@ -55,6 +55,11 @@ def fitting(
     held = int(instance.held[b] + forced.sum())
     base = instance.amounts[forced].sum(axis=0)
     windows = np.stack([instance.low[b], instance.high[b]]) - base
+    most = held + len(free)
+    high = windows[1] + instance.widening[:, most] + instance.deeper[:, most]
+    if (windows[0] - instance.widening[:, most] > high).any():
+        none = words_of(forced)[None][:0]
+        return Fitting(0, none, none, np.zeros(instance.packages, np.int64))
     amounts = np.ascontiguousarray(instance.amounts[free])
     short = _short_basis(instance, amounts, windows, held)
     if short is None:

@@ -15,6 +15,7 @@ from divulge.engines import kernel
 
 SHORT_ENOUGH = 0.99
 JUST_OVER_HALF = 0.51
+MOST_ROUNDS = 1_000
 SLACK = 1e-6
 """Rounding errors of the sums of squares are smaller by far; what is found is checked exactly."""
 
@@ -40,8 +41,7 @@ def shortened(
     basis: NDArray[Any], scale: NDArray[Any], k: int, mu: NDArray[Any], r: NDArray[Any]
 ) -> None:
     """Take whole multiples of the rows before off row k until it cannot be made shorter so."""
-    again = True
-    while again:
+    for _ in range(MOST_ROUNDS):
         again = False
         projected(basis, scale, k, mu, r)
         for j in range(k - 1, -1, -1):
@@ -54,6 +54,8 @@ def shortened(
                 for i in range(j):
                     mu[k, i] -= times * mu[j, i]
                 mu[k, j] -= times
+        if not again:
+            return
 
 
 @kernel

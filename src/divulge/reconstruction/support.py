@@ -18,7 +18,7 @@ from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.words import masks_of
 
 LONGEST_LIST = 100_000
-LEAST_SECONDS = 0.3
+LONGEST_TO_MEET = 0.3
 
 
 class Support:
@@ -47,8 +47,7 @@ class Support:
             changed = False
             for b in np.argsort(possible.sum(axis=0), kind="stable"):
                 before = int(possible.sum())
-                if not self._ask(possible, proved, int(b), steps, end):
-                    return None
+                self._ask(possible, proved, int(b), steps, end)
                 if int(possible.sum()) == before:
                     continue
                 changed = True
@@ -58,8 +57,8 @@ class Support:
                 possible = left.astype(bool)
         return possible
 
-    def _ask(self, possible: Bools, proved: Bools, b: int, steps: int, end: float) -> bool:
-        """Exclude what no set of a bin supports; False if the bin has no set at all."""
+    def _ask(self, possible: Bools, proved: Bools, b: int, steps: int, end: float) -> None:
+        """Exclude what no set of a bin supports."""
         settled = possible.sum(axis=1) == 1
         unsure = possible[:, b] & ~settled & (possible & ~proved).any(axis=1)
         with_it = unsure & ~proved[:, b]
@@ -70,7 +69,7 @@ class Support:
             *((int(p), False) for p in np.flatnonzero(without)),
         ]:
             if time.monotonic() > end:
-                return True
+                return
             if not possible[package, b] or possible[package].sum() == 1:
                 continue
             if self._answered(possible, b, package, inside):
@@ -82,12 +81,9 @@ class Support:
                 self.sets[b] = np.concatenate([self.sets[b], found])
             elif inside:
                 possible[package, b] = False
-                if not possible[package].any():
-                    return False
             else:
                 possible[package] = False
                 possible[package, b] = True
-        return True
 
     def _answered(self, possible: Bools, b: int, package: int, inside: bool) -> bool:
         """Whether a set that is known and still allowed has the package, or lacks it."""
@@ -120,7 +116,7 @@ class Support:
         self.asked[key] = asked
         found = lattice.fitting(instance, b, candidates, forced, steps, 1, enough=1)
         if found is None:
-            soon = min(end, time.monotonic() + LEAST_SECONDS)
+            soon = min(end, time.monotonic() + LONGEST_TO_MEET)
             longest = min(LONGEST_LIST, steps)
             found = halves.fitting(instance, b, candidates, forced, longest, 1, soon)
         if found is None:

@@ -36,6 +36,8 @@ AT_ONCE, MOST_AT_ONCE = 2**20, 2**25
 
 NEVER = 2**62
 MOST_LEADS = 2**20
+COST_OF_SLAB = 300.0
+WIDEST = 2**22
 MOST_COUNTED = 2**62
 COST_OF_POINT, COST_OF_LISTING = 10.0, 10.0  # in needs
 BANDS = 8  # a need's reach in the other amount, in bands of the second list
@@ -165,9 +167,12 @@ def _four_lists(
 ) -> tuple[_List, _List, _List, _List] | None:
     """The packages, which come from the largest, in four lists such that least is to be done."""
     n = len(packages)
+    if int(high[0] - low[0]) > WIDEST:
+        return None  # a slab is as wide as the window, and this takes too much memory
     sizes = _foretold(amounts[packages], low, high)
     least, first, small = _cheapest(sizes, COST_OF_POINT + int(high[0] - low[0]) / 500)
-    if least > most_sums:
+    slabs = int(amounts[packages, 0].sum()) / MOST_LEADS
+    if least + COST_OF_SLAB * slabs > most_sums:
         return None
     halved = n - small + small // 2
     parts = np.split(packages, [first, n - small, halved])
