@@ -21,11 +21,11 @@ from divulge.reconstruction.workers import Task, solve_all
 from divulge.work import Problems
 
 MOST_ROUNDS = 7
-FIRST_SHARE = 0.12
+FIRST_SHARE = 0.1
 """Of the time left to rounds, for the finest table: what the others tell makes it easier later."""
 ALONE_SHARE = 0.6
-COARSE_SHARE = 0.4
-SHARE = 0.35
+COARSE_SHARE = 0.35
+SHARE = 0.25
 LEAST_LEFT = 0.02
 """Of the whole time: with less left, walks are not taken up again."""
 DOUBTFUL = 0.05

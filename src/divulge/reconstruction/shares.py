@@ -21,7 +21,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 EASY = 30.0
 """Up to which complexity instances take next to no time: they have as much as they like."""
 
-LARGE = 110.0
+LARGE = 85.0
 """From which complexity on an instance is hardly ever closed."""
 
 LEAST_SECONDS = 0.02
@@ -50,7 +50,7 @@ def while_limiting(
 ) -> Floats:
     """Seconds of each instance in a round: the same for all that may be closed with some effort.
 
-    >>> while_limiting(np.array([5.0, 50, 100, 900]), 3.0, 1.0, 1).round(2).tolist()
+    >>> while_limiting(np.array([5.0, 50, 80, 900]), 3.0, 1.0, 1).round(2).tolist()
     [3.0, 0.42, 0.42, 0.05]
     """
     shares = np.full(len(complexity), seconds)
