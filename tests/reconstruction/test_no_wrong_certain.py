@@ -152,9 +152,9 @@ def test_time_that_is_left_is_used_though_a_checkpoint_has_a_shorter_try(tmp_pat
     sums = np.array([amounts[truth == b].sum(axis=0) for b in range(5)])
     task = Task(Instance.of(amounts, sums - 1, sums + 1), truth=truth)
     with work.under(checkpoints=work.Checkpoints(tmp_path)):
-        [short] = solve_all([task], 1.0, in_all=0.001, workers=1)
-        [kept] = solve_all([task], 1.0, in_all=4.0, workers=1)
-        [again] = solve_all([task], 1.0, in_all=4.0, workers=1, again=True)
+        [short] = solve_all([task], 2.0, in_all=0.001, workers=1)
+        [kept] = solve_all([task], 2.0, in_all=8.0, workers=1)
+        [again] = solve_all([task], 2.0, in_all=8.0, workers=1, again=True)
     assert short.proved.sum() == kept.proved.sum() < again.proved.sum()
 
 

@@ -187,7 +187,7 @@ def _soon(instance: Instance, end: float) -> Ints:
     """Allocations of a small instance: all of its pairs, or those that are found at once."""
     known = Known.nothing_of(instance)
     if not _walked(known):
-        by_sets(known, {}, BUDGETS[:2], end, None)
+        by_sets(known, {}, BUDGETS[:2], end, None, in_full=False)
     return np.array(known.certificates, np.int64).reshape(-1, instance.packages)
 
 

@@ -66,10 +66,10 @@ def reduced(
 
     A row goes before the first one that is longer than what the row adds there.
     """
-    k, rows = 1, basis.shape[0]
+    k = 1
     projected(basis, scale, 0, mu, r)
     for _ in range(most_steps):
-        if k >= rows:
+        if k >= basis.shape[0]:
             return True
         shortened(basis, scale, k, mu, r)
         left = 0.0
@@ -91,7 +91,7 @@ def reduced(
             basis[before, t] = moved
         projected(basis, scale, before, mu, r)
         k = max(before, 1)
-    return bool(k >= rows)
+    return False
 
 
 @kernel

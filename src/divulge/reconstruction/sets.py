@@ -47,13 +47,17 @@ def by_sets(
     budgets: Sequence[int],
     end: float,
     prior: Shares | None,
+    in_full: bool = True,
 ) -> None:
-    """Rungs 1 and 2, with budgets that grow."""
+    """Rungs 1 and 2, with budgets that grow.
+
+    `in_full`: the allocations of two bins are counted even where they are too many to be listed.
+    """
     for budget in budgets:
         if budget / STEPS_PER_SECOND > end - time.monotonic():
             return
         if _meets_in_two(known, budget, prior):
-            if _of_two_bins(known, budget, end):
+            if _of_two_bins(known, budget, end, in_full):
                 return
             continue  # one bin for itself tells less than both
         if not _pruned(known, found, budget, end):
@@ -91,7 +95,7 @@ def _meets_in_two(known: Known, budget: int, prior: Shares | None) -> bool:
     return two and prior is None and budget > BUDGETS[0]
 
 
-def _of_two_bins(known: Known, budget: int, end: float) -> bool:
+def _of_two_bins(known: Known, budget: int, end: float, in_full: bool) -> bool:
     """Rung 2 where there are two bins: the sets of one whose complement fits the other."""
     instance = known.instance
     everything = instance.amounts.sum(axis=0)
@@ -100,7 +104,8 @@ def _of_two_bins(known: Known, budget: int, end: float) -> bool:
     one = replace(instance, low=low, high=high)
     can, must = known.possible[:, 0], ~known.possible[:, 1]
     found = _all_sets(one, 0, can, must, budget, 0, end)
-    if found is None and budget == BUDGETS[1] and instance.packages <= WORTH_COUNTING:
+    in_full = in_full and budget == BUDGETS[1] and instance.packages <= WORTH_COUNTING
+    if found is None and in_full:
         left = COUNTING_SHARE * max(0.0, end - time.monotonic())
         counted = two_bins.counted(
             instance, known.possible, left * SUMS_PER_SECOND, time.monotonic() + left
