@@ -122,6 +122,12 @@ def test_totals_called_exact_that_look_rounded_are_read_as_rounded_too(rule: str
     assert reading.widening.tolist() == [0, 50, 100]
 
 
+def as_read(amounts: Any, read: Any) -> Instance:
+    """Packages of one amount, and bins as their totals are read."""
+    widths = read.widening[None], read.deeper[None]
+    return Instance.of(amounts[:, None], read.low[:, None], read.high[:, None], *widths)
+
+
 @settings(max_examples=80, deadline=None)
 @given(seeds, st.sampled_from(["unknown_hard", "unknown_clt"]))
 def test_a_bin_for_records_left_out_has_room_for_whatever_was(seed: int, rule: Any) -> None:
@@ -132,23 +138,8 @@ def test_a_bin_for_records_left_out_has_room_for_whatever_was(seed: int, rule: A
     inside = [amounts[truth == b] for b in range(m)]
     rounded = [int(sum((100 * np.rint(some / 100)).astype(int))) for some in inside]
     read = read_totals(rule, amounts, [Decimal(r) for r in rounded], Decimal(1), Decimal(100))
-    instance = Instance.of(
-        amounts[:, None],
-        read.low[:, None],
-        read.high[:, None],
-        read.widening[None],
-        read.deeper[None],
-    )
-    rest = np.where(truth == m, 0, truth)
-    kept = Instance.of(
-        amounts[:-1, None],
-        read.low[:, None],
-        read.high[:, None],
-        read.widening[None],
-        read.deeper[None],
-    )
-    assume(kept.holds(rest[:-1]))
-    wider = with_discarded_bin(instance)
+    assume(as_read(amounts[:-1], read).holds(truth[:-1]))
+    wider = with_discarded_bin(as_read(amounts, read))
     assert wider is not None
     assert wider.holds(truth)
 
@@ -157,13 +148,7 @@ def test_several_bins_may_be_wider_together_than_one_with_all_packages() -> None
     amounts = np.array([852, 749, 48, 749, 549, 448])
     totals = [Decimal(total) for total in (400, 700, 1400, 700)]
     read = read_totals("unknown_clt", amounts, totals, Decimal(1), Decimal(100))
-    instance = Instance.of(
-        amounts[:, None],
-        read.low[:, None],
-        read.high[:, None],
-        read.widening[None],
-        read.deeper[None],
-    )
+    instance = as_read(amounts, read)
     assert instance.holds(np.array([2, 1, 2, 3, 2, 0]))
     found = settle(instance, "excluded", 1.0)
     assert found.surely_discarded is not None
