@@ -14,6 +14,8 @@ import numpy as np
 from divulge.reconstruction.amounts import Bools, Ints
 
 MOST_KEPT = 48
+MOST_PLACES_KEPT = 16_000
+"""Of small instances more are kept, so that few pairs are left to be asked for."""
 SECOND_PLACE = 10
 """How much more the first two places of a package count than further ones: they are a finding."""
 
@@ -41,7 +43,7 @@ def pairs_of(certificates: Ints, bins: int) -> Bools:
     return proved
 
 
-def most_telling(certificates: Ints, bins: int, most: int = MOST_KEPT) -> Ints:
+def most_telling(certificates: Ints, bins: int, most: int | None = None) -> Ints:
     """Few certificates that prove much: two places of as many packages as possible, then pairs.
 
     The next is always the one that adds most. What one adds never grows while others are taken, so
@@ -51,6 +53,8 @@ def most_telling(certificates: Ints, bins: int, most: int = MOST_KEPT) -> Ints:
     [[0, 0], [1, 1]]
     """
     packages = np.arange(certificates.shape[1])
+    if most is None:
+        most = max(MOST_KEPT, MOST_PLACES_KEPT // max(1, len(packages)))
     proved = np.zeros((len(packages), bins + 1), bool)
     worth = np.full(len(packages), SECOND_PLACE)
     # The first stays: it is the start of all others, and where most of them agree.

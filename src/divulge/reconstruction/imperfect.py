@@ -87,45 +87,50 @@ def settle(
     seconds: float = 10.0,
     prior: Shares | None = None,
     truth: Ints | None = None,
+    earlier: Ints | None = None,
 ) -> Outcome:
     """Solve an instance under a premise; "any" takes the first of them that is consistent.
 
     A truth that the totals contradict tells the premise: which records they leave out, or in which
-    bin they have one too many.
+    bin they have one too many. Allocations that were found `earlier` are proofs if they hold.
     """
     if premise == "excluded":
-        return _with_discarded(instance, seconds, prior, truth)
+        return _with_discarded(instance, seconds, prior, truth, earlier)
     if premise == "extra":
-        return _with_extra(instance, seconds, prior, truth)
-    told = _as_told(instance, seconds, prior, truth) if premise == "any" else None
+        return _with_extra(instance, seconds, prior, truth, earlier)
+    told = _as_told(instance, seconds, prior, truth, earlier) if premise == "any" else None
     if told is not None:
         return told
-    plain = solve(instance, seconds, prior, truth)
+    plain = solve(instance, seconds, prior, truth, earlier=earlier)
     if premise == "complete" or plain.status != "infeasible":
         return _plain(instance, plain, "complete")
     at_least, at_most = difference(instance)
     if (at_most >= 0).all():
-        found = _with_discarded(instance, seconds, prior, truth)
+        found = _with_discarded(instance, seconds, prior, truth, earlier)
         if found.solution.status != "infeasible":
             return found
     if (at_least <= 0).all():
-        found = _with_extra(instance, seconds, prior, truth)
+        found = _with_extra(instance, seconds, prior, truth, earlier)
         if found.solution.status != "infeasible":
             return found
     return _plain(instance, plain, "complete")
 
 
 def _as_told(
-    instance: Instance, seconds: float, prior: Shares | None, truth: Ints | None
+    instance: Instance,
+    seconds: float,
+    prior: Shares | None,
+    truth: Ints | None,
+    earlier: Ints | None,
 ) -> Outcome | None:
     """Solved under the premise that a truth tells if the totals contradict it; None otherwise."""
     if truth is None or instance.holds(truth):
         return None
     out = left_out(instance, truth)
     if out is not None and out.any():
-        found = _with_discarded(instance, seconds, prior, truth)
+        found = _with_discarded(instance, seconds, prior, truth, earlier)
     elif bin_of_extra(instance, truth) is not None:
-        found = _with_extra(instance, seconds, prior, truth)
+        found = _with_extra(instance, seconds, prior, truth, earlier)
     else:
         return None
     return found if found.solution.status != "infeasible" else None
@@ -202,7 +207,11 @@ def with_discarded_bin(instance: Instance) -> Instance | None:
 
 
 def _with_discarded(
-    instance: Instance, seconds: float, prior: Shares | None, truth: Ints | None = None
+    instance: Instance,
+    seconds: float,
+    prior: Shares | None,
+    truth: Ints | None = None,
+    earlier: Ints | None = None,
 ) -> Outcome:
     """One more bin, for what was left out of the totals."""
     wider = with_discarded_bin(instance)
@@ -214,7 +223,7 @@ def _with_discarded(
     if truth is not None:
         out = left_out(instance, truth)
         truth = None if out is None else np.where(out, instance.bins, truth)
-    found = solve(wider, seconds, prior, truth)
+    found = solve(wider, seconds, prior, truth, earlier=earlier)
     last = found.possible[:, -1]
     surely = last & (found.possible.sum(axis=1) == 1)
     shares = None if found.shares is None else found.shares[:, -1]
@@ -265,7 +274,11 @@ def bin_of_extra(instance: Instance, allocation: Ints) -> int | None:
 
 
 def _with_extra(
-    instance: Instance, seconds: float, prior: Shares | None, truth: Ints | None = None
+    instance: Instance,
+    seconds: float,
+    prior: Shares | None,
+    truth: Ints | None = None,
+    earlier: Ints | None = None,
 ) -> Outcome:
     """One run a bin: the record that only the totals hold is in it."""
     begun = time.monotonic()
@@ -287,7 +300,8 @@ def _with_extra(
             statuses.append("open")
             total = None
             break
-        found = solve(run, left / (2 if b == told and m > 1 else m - number), prior, truth)
+        share = left / (2 if b == told and m > 1 else m - number)
+        found = solve(run, share, prior, truth, earlier=earlier)
         statuses.append(found.status)
         possible |= found.possible
         proved |= found.proved

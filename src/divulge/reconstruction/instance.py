@@ -107,3 +107,21 @@ class Instance:
                 if not self.low[place, i] - wide <= total <= self.high[place, i] + wide + deep:
                     return False
         return True
+
+    def hold(self, allocations: Ints) -> Bools:
+        """Which of many allocations keep to everything, one a row, as `holds` does for one.
+
+        >>> one = np.array([[0], [9]]), np.array([[1], [9]])
+        >>> Instance.of(np.array([[1], [9]]), *one).hold(np.array([[0, 1], [1, 0]])).tolist()
+        [True, False]
+        """
+        good = np.array((allocations < self.bins).all(axis=1), bool)
+        inside = np.minimum(allocations, self.bins - 1)
+        good &= self.allowed[np.arange(self.packages), inside].all(axis=1)
+        for b in range(self.bins):
+            in_bin = allocations == b
+            sums, count = in_bin @ self.amounts, self.held[b] + in_bin.sum(axis=1)
+            wide, deep = self.widening[:, count].T, self.deeper[:, count].T
+            good &= (sums >= self.low[b] - wide).all(axis=1)
+            good &= (sums <= self.high[b] + wide + deep).all(axis=1)
+        return good

@@ -44,6 +44,12 @@ class Known:
             self.proved[np.arange(len(of_package)), of_package] = True
             self.certificates.append(of_package)
 
+    def enter_new(self, allocations: Ints) -> None:
+        """Keep those of the allocations that prove a pair which the others have not proved."""
+        for of_package in allocations:
+            if not self.proved[np.arange(len(of_package)), of_package].all():
+                self.enter(of_package[None].astype(np.int16))
+
     def take(self, counted: Counted) -> None:
         """All allocations were counted, so that every pair is decided."""
         self.counted = counted

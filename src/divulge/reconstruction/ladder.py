@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from divulge.reconstruction.amounts import Bools, Ints, Shares
 from divulge.reconstruction.counting import Counted
+from divulge.reconstruction.covers import Covers
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.known import Known
 from divulge.reconstruction.parts import parts_of, restricted
@@ -35,7 +36,7 @@ Status: TypeAlias = Literal["closed", "open", "infeasible"]
 
 @dataclass(frozen=True)
 class Turn:
-    """Sets, walks and questions take turns; until when each, of the time for an instance.
+    """Sets, walks, covers and questions take turns; until when each, of the time for an instance.
 
     Proofs that are found soon spare much: what is proved need not be excluded.
     """
@@ -43,24 +44,26 @@ class Turn:
     budgets: tuple[int, ...]
     sets: float
     walks: float
+    covers: float
     questions: float
     first_question: int
 
 
 TURNS = (
-    Turn(BUDGETS[:2], 1.0, 0.1, 0.25, 0),
-    Turn(BUDGETS[2:4], 0.45, 0.55, 0.75, 1),
-    Turn(BUDGETS[4:], 0.85, 0.9, 0.98, 2),
+    Turn(BUDGETS[:2], 1.0, 0.06, 0.2, 0.27, 0),
+    Turn(BUDGETS[2:4], 0.37, 0.4, 0.75, 0.85, 1),
+    Turn(BUDGETS[4:], 0.86, 0.9, 0.9, 0.98, 2),
 )
 TURNS_OF_MANY = (
-    Turn(BUDGETS[:2], 0.3, 0.6, 0.8, 0),
-    Turn(BUDGETS[2:3], 0.9, 1.0, 1.0, 1),
+    Turn(BUDGETS[:2], 0.3, 0.6, 0.6, 0.8, 0),
+    Turn(BUDGETS[2:3], 0.9, 1.0, 1.0, 1.0, 1),
 )
 """Where there are many pairs, few can be excluded, and most of the time is for proofs."""
 MANY_PAIRS = 800
 MOST_PAIRS_ASKED = 1_500
 WALK = 30_000
 TRIES = 300_000
+A_SMALL_WHILE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,7 @@ def solve(
     prior: Shares | None = None,
     truth: Ints | None = None,
     solver: bool = True,
+    earlier: Ints | None = None,
 ) -> Solution:
     """Climb the ladder as far as needed, within a time.
 
@@ -92,6 +96,7 @@ def solve(
         prior: how probable each bin is for each package before.
         truth: an allocation that is known to be right: exchanges start from it.
         solver: whether CP-SAT is asked where the rest does not suffice.
+        earlier: allocations that were found before, one a row; those that hold are proofs.
     """
     from divulge.reconstruction import kernels
     from divulge.reconstruction.warm import warm
@@ -103,6 +108,8 @@ def solve(
         return _infeasible(instance, begun)
     possible = allowed.astype(bool)
     parts = parts_of(possible)
+    proofs = np.empty((0, instance.packages), np.int64) if earlier is None else earlier
+    proofs = proofs[instance.hold(proofs)]
     solved = []
     for packages, bins in parts:
         part = restricted(instance, possible, packages, bins)
@@ -113,6 +120,7 @@ def solve(
             None if prior is None else prior[np.ix_(packages, bins)],
             None if truth is None else _relabelled(truth, packages, bins),
             solver,
+            np.searchsorted(bins, proofs[:, packages]),
         )
         if known.infeasible:
             return _infeasible(instance, begun)
@@ -139,14 +147,21 @@ def _relabelled(truth: Ints, packages: Ints, bins: Ints) -> Ints | None:
 
 
 def _solve_part(
-    instance: Instance, seconds: float, prior: Shares | None, truth: Ints | None, solver: bool
+    instance: Instance,
+    seconds: float,
+    prior: Shares | None,
+    truth: Ints | None,
+    solver: bool,
+    earlier: Ints,
 ) -> Known:
     known = Known.nothing_of(instance)
     begun = time.monotonic()
     if prior is None and _walked(known):
         return known
+    known.enter_new(earlier)
     sets: dict[int, Sets] = {}
     support = Support(instance)
+    covers = Covers(_left)
     walk = None
     many = known.possible.sum() > MANY_PAIRS
     for turn in TURNS_OF_MANY if many else TURNS:
@@ -157,6 +172,8 @@ def _solve_part(
             walk = _start(known, truth, begun + turn.walks * seconds)
         if walk is not None:
             walk.explore(known.possible, known.proved, begun + turn.walks * seconds)
+        if prior is None and not known.settled:
+            covers.explore(known, sets, begun + turn.covers * seconds)
         if prior is None and not known.settled:
             end = begun + turn.questions * seconds
             pair_by_pair(known, support, walk, turn.first_question, end)
@@ -189,6 +206,11 @@ def _soon(instance: Instance, end: float) -> Ints:
     if not _walked(known):
         by_sets(known, {}, BUDGETS[:2], end, None, in_full=False)
     return np.array(known.certificates, np.int64).reshape(-1, instance.packages)
+
+
+def _left(instance: Instance, seconds: float) -> Solution:
+    """What is left to a few bins, in next to no time."""
+    return solve(instance, min(A_SMALL_WHILE, seconds), solver=False)
 
 
 def _walked(known: Known) -> bool:

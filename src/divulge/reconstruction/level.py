@@ -62,13 +62,14 @@ class Level:
             place = {int(p): b for b, p in enumerate(self.matched.place[group.rows])}
             found = [place.get(int(p), -1) for p in truth[group.records]]
             start = None if -1 in found else np.array(found, np.int64)
-        known = self.results[number]
-        if truth is None and known is not None and known.premise == "complete":
-            # An allocation that was found serves as well: it fits, so it tells no other premise.
-            for kept in still_holding(known.certificates, allowed)[-1:]:
-                start = kept.astype(np.int64)
+        known, earlier = self.results[number], None
+        if known is not None:
+            earlier = still_holding(known.certificates, allowed)
+            if truth is None and known.premise == "complete" and len(earlier):
+                # One that was found serves as well: it fits, so it tells no other premise.
+                start = earlier[-1].astype(np.int64)
         instance = self.instance(group, self.readings, allowed)
-        return Task(instance, premise, truth=start, prior=self.prior(group))
+        return Task(instance, premise, start, self.prior(group), earlier=earlier)
 
     def task_to_go_on(self, number: int) -> Task | None:
         """An instance of which more is to be proved; None if there is nothing to start from."""

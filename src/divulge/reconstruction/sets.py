@@ -7,13 +7,14 @@ narrows the other bins. Once all sets are known, but for two bins, allocations a
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from divulge.reconstruction import counting, halves, lattice, two_bins
 from divulge.reconstruction.amounts import Bools, Shares
+from divulge.reconstruction.expected import expected_bits
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.known import Known
 from divulge.reconstruction.words import Words, masks_of, words_of
@@ -21,7 +22,7 @@ from divulge.reconstruction.words import Words, masks_of, words_of
 BUDGETS = (20_000, 400_000, 8_000_000, 60_000_000, 160_000_000)
 """How far the sets of a bin are looked for, from try to try."""
 STEPS_PER_SECOND = 100_000_000
-MOST_SETS = 20_000
+MOST_WORDS = 400_000
 LONGEST_TAIL = 16
 FEW = 24
 """Packages of which meeting in the middle lists all sets at once."""
@@ -30,6 +31,7 @@ WORTH_COUNTING = 66
 COUNTING_SHARE = 0.8
 SUMS_PER_SECOND = 50_000_000
 NEVER = 2**62
+MORE_THAN_EXPECTED = 4
 
 
 @dataclass
@@ -124,8 +126,35 @@ def _of_two_bins(known: Known, budget: int, end: float, in_full: bool) -> bool:
     return True
 
 
+def listed(known: Known, b: int, steps: int, most: int) -> Sets | None:
+    """All sets of a bin; None if there are more than `most`, or it takes more steps."""
+    instance, candidates, forced = known.instance, known.possible[:, b], _forced(known, b)
+    most = most // ((instance.packages + 63) // 64)
+    found = lattice.fitting(instance, b, candidates, forced, steps, most)
+    if found is None and (candidates & ~forced).sum() <= FEW:
+        found = halves.fitting(instance, b, candidates, forced, 2 ** (FEW // 2), most)
+    if found is None or found.count > most:
+        return None
+    return Sets(key_of(known, b), found.sets[: found.count], found.count)
+
+
+def expected(known: Known, b: int) -> float:
+    """How many sets a bin probably has, as a power of 2."""
+    return expected_bits(known.instance, b, known.possible[:, b], _forced(known, b))
+
+
+def is_listed(known: Known, b: int, found: Mapping[int, Sets]) -> bool:
+    """Whether all sets of a bin are known, and nothing was excluded since."""
+    return b in found and found[b].sets is not None and _is_current(known, b, found[b])
+
+
+def key_of(known: Known, b: int) -> bytes:
+    """What the sets of a bin depend on: which packages may be in it, and which must."""
+    return known.possible[:, b].tobytes() + _forced(known, b).tobytes()
+
+
 def _is_current(known: Known, b: int, of_bin: Sets) -> bool:
-    return of_bin.candidates == known.possible[:, b].tobytes() + _forced(known, b).tobytes()
+    return of_bin.candidates == key_of(known, b)
 
 
 def _forced(known: Known, b: int) -> Bools:
@@ -210,7 +239,7 @@ def _enumerated(
     from divulge.reconstruction import kernels
 
     words = (instance.packages + 63) // 64
-    most_sets = max(64, min(MOST_SETS, 400_000 // words))
+    most_sets = max(64, MOST_WORDS // words)
     if budget > BUDGETS[0]:
         met = _all_sets(instance, b, candidates, forced, budget, most_sets, end)
         if met is None:
@@ -258,6 +287,9 @@ def _all_sets(
     """All sets of a bin by the way that is likely to list them, then by the other."""
     if int((candidates & ~forced).sum()) > FEW:
         steps = int(budget * lattice.STEPS_PER_SECOND / STEPS_PER_SECOND)
+        bits = expected_bits(instance, b, candidates, forced)
+        if 2.0**bits > MORE_THAN_EXPECTED * steps:
+            return None
         found = lattice.fitting(instance, b, candidates, forced, steps, most_sets)
         if found is not None:
             return found

@@ -12,6 +12,8 @@ def warm() -> None:
     """Run every kernel on next to nothing, so that its machine code is there."""
     from divulge.reconstruction import (
         counting_kernels,
+        covering,
+        expected,
         halves_kernels,
         kernels,
         lattice,
@@ -39,7 +41,10 @@ def warm() -> None:
     kernels.exchange(*arrays, allowed, held, start, allowed.copy(), proofs, 1, 1)
     counting_kernels.transitions(word[:, None], word[:, None], word, 1)
     halves_kernels.splits(word[:, None], one, where, two, both, both, 2, 10)
-    lattice.fitting(Instance.of(both, both, both), 0, np.ones(2, bool), np.zeros(2, bool), 10, 1)
+    everything, nothing = np.ones(2, bool), np.zeros(2, bool)
+    lattice.fitting(Instance.of(both, both, both), 0, everything, nothing, 10, 1)
+    expected.expected_bits(Instance.of(both, both, both), 0, everything, nothing)
+    covering.Lists(Instance.of(both, both, both), {0: word[:, None]}).covers()
     tries = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64)
     walk = one, one, one, allowed, start, allowed.copy(), proofs, *tries
     resplitting_kernels.walk(*walk, 1, np.uint64(1), 1, 1, 1)

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from divulge import work
 from divulge.reconstruction.amounts import Ints
-from divulge.reconstruction.certificates import MOST_KEPT, most_telling
+from divulge.reconstruction.certificates import MOST_PLACES_KEPT, most_telling
 from divulge.reconstruction.further import walked_on
 from divulge.reconstruction.imperfect import Premise, not_misled, settle
 from divulge.reconstruction.instance import Instance
@@ -41,7 +41,7 @@ TO_BE_SURE = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """An instance and its premise; truth and prior if known.
+    """An instance and its premise; truth, prior and allocations found `earlier`, if there are any.
 
     `known`: nothing more is to be excluded, and proofs are to be added to what is known.
     """
@@ -51,6 +51,7 @@ class Task:
     truth: Ints | None = None
     prior: npt.NDArray[np.float64] | None = None
     known: Result | None = None
+    earlier: Ints | None = None
 
     @property
     def complexity(self) -> float:
@@ -68,6 +69,8 @@ class Task:
             parts.update(self.truth.tobytes())
         if self.prior is not None:
             parts.update(self.prior.tobytes())
+        if self.earlier is not None:
+            parts.update(self.earlier.tobytes())
         if self.known is not None:
             for name in ("possible", "proved", "discardable", "sure", "certificates"):
                 parts.update(getattr(self.known, name).tobytes())
@@ -231,7 +234,7 @@ def _solved(tasks: Sequence[Task], times: _Times) -> Mapping[str, Any]:
         "instances": digest.hexdigest(),
         "seconds": times.asked,
         "again": times.again,
-        "kept": MOST_KEPT,
+        "kept": MOST_PLACES_KEPT,
     }
     return work.Checkpoints(times.folder).remember("allocations", key, solved)
 
@@ -242,7 +245,7 @@ def _settled(task: Task, seconds: float, deadline: float | None) -> Result:
         seconds = min(seconds, max(0.001, deadline - time.time()))
     if task.known is not None:
         return walked_on(task.instance, task.known, seconds)
-    outcome = settle(task.instance, task.premise, seconds, task.prior, task.truth)
+    outcome = settle(task.instance, task.premise, seconds, task.prior, task.truth, task.earlier)
     found, bins = outcome.solution, task.instance.bins
     n = task.instance.packages
     sure = np.ones(n, bool)

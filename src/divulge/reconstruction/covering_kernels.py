@@ -1,0 +1,235 @@
+"""The search of covering: bin after bin takes one of its sets, the bin with fewest left first.
+
+The sets of a bin are bits: for every package a row of words says which of them have it. What
+a choice leaves of a list of thousands is then a few operations on words.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.engines import kernel
+
+FAR_MORE = 32
+"""Lists so many times as long as the shortest wait: they are cut down when their turn comes."""
+
+
+@kernel
+def having(sets: NDArray[Any], begin: NDArray[Any], words: NDArray[Any], packages: int) -> Any:
+    """Which sets have a package, by package: bits of words, bin b those from `words[b]` on."""
+    has = np.zeros((packages, words[words.shape[0] - 1]), np.uint64)
+    for b in range(begin.shape[0] - 1):
+        for row in range(begin[b], begin[b + 1]):
+            place = row - begin[b]
+            bit = np.uint64(1) << np.uint64(place % 64)
+            for p in range(packages):
+                if (sets[row, p // 64] >> np.uint64(p % 64)) & np.uint64(1) != 0:
+                    has[p, words[b] + place // 64] |= bit
+    return has
+
+
+@kernel
+def covers(
+    has: NDArray[Any],
+    words: NDArray[Any],
+    alive: NDArray[Any],
+    may_be_left: NDArray[Any],
+    amounts: NDArray[Any],
+    low: NDArray[Any],
+    high: NDArray[Any],
+    most_covers: int,
+    most_steps: int,
+) -> tuple[bool, NDArray[Any]]:
+    """All ways to give each bin one of its sets, such that no package is in two.
+
+    `alive` has a bit for every set that may be taken. What is in none must be of `may_be_left`,
+    and have sums from `low` to `high`. Of each way, the place of every bin's set in its list; not
+    all of them, and False, if there are more than at most, or there is more to look at.
+    """
+    packages, bins = has.shape[0], words.shape[0] - 1
+    # Level 0 is before anything is asked; level d + 1 once d bins have taken their sets.
+    left = np.zeros((bins + 2, has.shape[1]), np.uint64)
+    left[0] = alive
+    able = np.ones((bins + 2, bins, packages), np.uint8)
+    rest = np.ones((bins + 2, packages), np.uint8)
+    asof = np.zeros((bins + 2, bins), np.int64)
+    size = np.zeros((bins + 2, bins), np.int64)
+    for b in range(bins):
+        size[0, b] = bits_of(left[0], words[b], words[b + 1])
+    taken = np.zeros(bins, np.uint8)
+    bin_of, at = np.zeros(bins + 2, np.int64), np.zeros(bins + 2, np.int64)
+    chosen, found = np.zeros(bins, np.int64), np.empty((64, bins), np.int64)
+    ways = 0
+    steps = np.zeros(1, np.int64)
+    level, entered = 1, True
+    while level > 0:
+        if entered:
+            entered = False
+            if level == bins + 1:
+                if has_sums(rest[level], amounts, low, high):
+                    if ways == found.shape[0]:
+                        more = np.empty((2 * ways, bins), np.int64)
+                        more[:ways] = found
+                        found = more
+                    found[ways] = chosen
+                    ways += 1
+                    if ways > most_covers:
+                        return False, found[:ways]
+                level -= 1
+                continue
+            b = narrowed(has, words, level, left, able, rest, asof, size, may_be_left, taken, steps)
+            if steps[0] > most_steps:
+                return False, found[:ways]
+            if b < 0:
+                level -= 1
+                continue
+            bin_of[level], at[level] = b, -1
+            taken[b] = 1
+        b = bin_of[level]
+        at[level] = next_bit(left[level], words[b], words[b + 1], at[level] + 1)
+        if at[level] < 0:
+            taken[b] = 0
+            level -= 1
+            continue
+        chosen[b] = at[level]
+        word, bit = words[b] + at[level] // 64, np.uint64(at[level] % 64)
+        for p in range(packages):
+            rest[level + 1, p] = rest[level, p]
+            if (has[p, word] >> bit) & np.uint64(1) != 0:
+                rest[level + 1, p] = 0
+        level += 1
+        entered = True
+    return True, found[:ways]
+
+
+@kernel
+def narrowed(
+    has: NDArray[Any],
+    words: NDArray[Any],
+    level: int,
+    left: NDArray[Any],
+    able: NDArray[Any],
+    rest: NDArray[Any],
+    asof: NDArray[Any],
+    size: NDArray[Any],
+    may_be_left: NDArray[Any],
+    taken: NDArray[Any],
+    steps: NDArray[Any],
+) -> int:
+    """Cut down the lists of the bins to come to what is left; the bin with fewest, or -1 if none.
+
+    A set stays if it is of packages that are left and has all of them that no other bin can take.
+    A list that waits stays as it was at the level `asof`.
+    """
+    packages, bins = has.shape[0], words.shape[0] - 1
+    # How many bins to come, or what may be left over, can take a package.
+    takers = np.zeros(packages, np.int64)
+    for p in range(packages):
+        takers[p] = may_be_left[p]
+    for b in range(bins):
+        asof[level, b], size[level, b] = asof[level - 1, b], size[level - 1, b]
+        for p in range(packages):
+            able[level, b, p] = able[level - 1, b, p] & rest[level, p]
+            if taken[b] == 0:
+                takers[p] += able[level, b, p]
+    done = taken.copy()
+    best = -1
+    while True:
+        b = -1
+        for other in range(bins):
+            if done[other] == 0 and (b < 0 or size[level, other] < size[level, b]):
+                b = other
+        if b < 0 or (best >= 0 and size[level, b] > FAR_MORE * (size[level, best] + 1)):
+            break
+        done[b] = 1
+        first, last, before = words[b], words[b + 1], asof[level, b]
+        for w in range(first, last):
+            left[level, w] = left[before, w]
+        asof[level, b] = level
+        for p in range(packages):
+            if rest[level, p] == 0:
+                if rest[before, p] != 0:
+                    for w in range(first, last):
+                        left[level, w] &= ~has[p, w]
+                    steps[0] += last - first
+            elif able[level, b, p] != 0 and takers[p] == 1:
+                for w in range(first, last):
+                    left[level, w] &= has[p, w]
+                steps[0] += last - first
+        size[level, b] = bits_of(left[level], first, last)
+        steps[0] += 2 * (last - first) + packages
+        if size[level, b] == 0:
+            return -1
+        for p in range(packages):
+            if able[level, b, p] != 0 and not any_of(left[level], has[p], first, last):
+                able[level, b, p] = 0
+                takers[p] -= 1
+                steps[0] += last - first
+                if takers[p] == 0:
+                    return -1
+        if best < 0 or size[level, b] < size[level, best]:
+            best = b
+    for p in range(packages):
+        if rest[level, p] != 0 and takers[p] == 0:
+            return -1
+    return best
+
+
+@kernel
+def bits_of(bits: NDArray[Any], first: int, last: int) -> int:
+    """How many bits are set from one word to another."""
+    one, two, four = np.uint64(1), np.uint64(2), np.uint64(4)
+    ones, pairs = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+    fours, eights = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+    total = 0
+    for w in range(first, last):
+        by_two = bits[w] - ((bits[w] >> one) & ones)
+        by_four = (by_two & pairs) + ((by_two >> two) & pairs)
+        total += (((by_four + (by_four >> four)) & fours) * eights) >> np.uint64(56)
+    return total
+
+
+@kernel
+def any_of(some: NDArray[Any], others: NDArray[Any], first: int, last: int) -> bool:
+    """Whether a bit is set in both, from one word to another."""
+    for w in range(first, last):  # noqa: SIM110  # compiled
+        if some[w] & others[w] != 0:
+            return True
+    return False
+
+
+@kernel
+def next_bit(bits: NDArray[Any], first: int, last: int, place: int) -> int:
+    """The first bit that is set, from a place on; -1 if none is."""
+    word = first + place // 64
+    if word >= last:
+        return -1
+    x = bits[word] >> np.uint64(place % 64)
+    while x == 0:
+        word += 1
+        if word == last:
+            return -1
+        place = (word - first) * 64
+        x = bits[word]
+    while x & np.uint64(1) == 0:
+        x >>= np.uint64(1)
+        place += 1
+    return place
+
+
+@kernel
+def has_sums(
+    left: NDArray[Any], amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any]
+) -> bool:
+    """Whether packages that are left have sums within bounds."""
+    for a in range(amounts.shape[1]):
+        total = 0
+        for p in range(amounts.shape[0]):
+            if left[p] != 0:
+                total += amounts[p, a]
+        if total < low[a] or total > high[a]:
+            return False
+    return True

@@ -1,0 +1,127 @@
+"""The loops of the estimate of how many sets fit into a bin."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.engines import kernel
+
+ROUNDS = 25
+LONGEST_STEP = 2.0
+CLOSE = 1e-4
+
+
+@kernel
+def sets_in_bits(amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> float:
+    """The expected number of sets of packages with sums from `low` to `high`, as a power of 2.
+
+    Each package is in with a chance of its own, such that the sums are right in the mean and no
+    more is assumed; the sets that are likely then all have about the same chance. Of those, the
+    sums are spread like normal ones.
+    """
+    n, k = amounts.shape
+    share, aim, width = np.zeros((n, k)), np.zeros(k), np.zeros(k)
+    for a in range(k):
+        total = 0.0
+        for p in range(n):
+            total += amounts[p, a]
+        total = max(total, 1.0)
+        for p in range(n):
+            share[p, a] = amounts[p, a] / total
+        width[a] = (high[a] - low[a] + 1.0) / total
+        middle = 0.5 * (low[a] + high[a]) / total
+        aim[a] = min(max(middle, 0.5 * min(width[a], 1.0)), 1.0 - 0.5 * min(width[a], 1.0))
+    tilt, chance = np.zeros(k), np.full(n, 0.5)
+    spread, gap, step = np.zeros((k, k)), np.zeros(k), np.zeros(k)
+    for _ in range(ROUNDS):
+        moments(share, chance, width, aim, spread, gap)
+        factored(spread)
+        solved(spread, gap, step)
+        longest = 0.0
+        for p in range(n):
+            along = 0.0
+            for a in range(k):
+                along += share[p, a] * step[a]
+            longest = max(longest, abs(along))
+        damped = min(1.0, LONGEST_STEP / max(longest, 1e-12))
+        for a in range(k):
+            tilt[a] += damped * step[a]
+        for p in range(n):
+            along = 0.0
+            for a in range(k):
+                along += share[p, a] * tilt[a]
+            chance[p] = 1.0 / (1.0 + math.exp(min(max(along, -30.0), 30.0)))
+        if longest < CLOSE:
+            break
+    moments(share, chance, width, aim, spread, gap)
+    factored(spread)
+    nats = 0.0
+    for p in range(n):
+        nats -= chance[p] * math.log(chance[p]) + (1 - chance[p]) * math.log(1 - chance[p])
+    for a in range(k):
+        nats += math.log(min(width[a], 1.0)) - math.log(spread[a, a])
+        nats -= 0.5 * math.log(2 * math.pi)
+    return nats / math.log(2.0)
+
+
+@kernel
+def moments(
+    share: NDArray[Any],
+    chance: NDArray[Any],
+    width: NDArray[Any],
+    aim: NDArray[Any],
+    spread: NDArray[Any],
+    gap: NDArray[Any],
+) -> None:
+    """How the sums are spread, that of the window included, and by how much their means are off."""
+    n, k = share.shape
+    for a in range(k):
+        gap[a] = -aim[a]
+        for b in range(k):
+            spread[a, b] = 0.0
+        spread[a, a] = min(width[a], 1.0) ** 2 / 12 + 1e-18
+    for p in range(n):
+        both = chance[p] * (1 - chance[p])
+        for a in range(k):
+            gap[a] += share[p, a] * chance[p]
+            for b in range(a + 1):
+                spread[a, b] += both * share[p, a] * share[p, b]
+    for a in range(k):
+        for b in range(a):
+            spread[b, a] = spread[a, b]
+
+
+@kernel
+def factored(matrix: NDArray[Any]) -> None:
+    """The lower Cholesky factor of a matrix, in its place."""
+    k = matrix.shape[0]
+    for a in range(k):
+        for b in range(a + 1):
+            total = matrix[a, b]
+            for c in range(b):
+                total -= matrix[a, c] * matrix[b, c]
+            if a == b:
+                matrix[a, a] = math.sqrt(max(total, 1e-36))
+            else:
+                matrix[a, b] = total / matrix[b, b]
+
+
+@kernel
+def solved(factor: NDArray[Any], right: NDArray[Any], found: NDArray[Any]) -> None:
+    """What the matrix of a Cholesky factor takes to the right side."""
+    k = factor.shape[0]
+    for a in range(k):
+        total = right[a]
+        for b in range(a):
+            total -= factor[a, b] * found[b]
+        found[a] = total / factor[a, a]
+    for place in range(k):
+        a = k - 1 - place
+        total = found[a]
+        for b in range(a + 1, k):
+            total -= factor[b, a] * found[b]
+        found[a] = total / factor[a, a]

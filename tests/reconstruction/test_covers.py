@@ -1,0 +1,179 @@
+"""Covers by listed sets beside trying everything, and what is expected of lists beforehand."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.reconstruction.strategies import instance_of, widened
+from tests.reconstruction.test_lattice import sets_of
+
+from divulge.reconstruction import covers as rung
+from divulge.reconstruction import sets
+from divulge.reconstruction.covered import Covered
+from divulge.reconstruction.covering import Lists
+from divulge.reconstruction.covers import Covers
+from divulge.reconstruction.expected import expected_bits
+from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.known import Known
+from divulge.reconstruction.ladder import solve
+from divulge.reconstruction.reference import allocations_of
+from divulge.reconstruction.words import Words, words_of
+
+seeds = st.integers(0, 2**32 - 1)
+PLENTY = 10**9
+
+
+def listed(instance: Instance, bins: int) -> dict[int, Words]:
+    """All sets of the first bins."""
+    nothing = np.zeros(instance.packages, bool)
+    found = {b: sets_of(instance, b, instance.allowed[:, b], nothing) for b in range(bins)}
+    return {b: np.array([words_of(row) for row in rows]) for b, rows in found.items()}
+
+
+def solve_soon(instance: Instance, seconds: float) -> Any:
+    return solve(instance, min(seconds, 5.0), solver=False)
+
+
+def of_every(instance: Instance) -> Any:
+    """How many allocations there are, and with each pair, by trying everything."""
+    every = np.array(allocations_of(instance), np.int64).reshape(-1, instance.packages)
+    return len(every), np.stack([(every == b).sum(axis=0) for b in range(instance.bins)], axis=1)
+
+
+@settings(max_examples=120, deadline=None)
+@given(seeds, st.integers(3, 7), st.integers(2, 4), st.integers(1, 2), st.integers(1, 3))
+def test_covers_count_as_trying_everything_does(
+    seed: int, packages: int, bins: int, attributes: int, last: int
+) -> None:
+    """Whether one bin or several have what is left."""
+    instance, _ = instance_of(np.random.default_rng(seed), packages, bins, attributes)
+    of_bins = listed(instance, max(1, bins - last))
+    lists = Lists(instance, of_bins)
+    complete, found = lists.covers()
+    assert complete
+    known = Known.nothing_of(instance)
+    covered = Covered(lists, found)
+    covered.solve_left(solve_soon, math.inf)
+    covered.tell(known)
+    count, pairs = of_every(instance)
+    assert not known.infeasible
+    assert (known.possible == (pairs > 0)).all()
+    assert (known.proved == (pairs > 0)).all()
+    assert instance.hold(np.array(known.certificates)).all()
+    assert known.counted is not None
+    assert known.counted.count == count
+    assert known.counted.pairs.tolist() == pairs.tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, st.integers(3, 7), st.integers(3, 4), st.integers(1, 2), st.booleans())
+def test_questions_to_covers_are_answered_as_by_trying_everything(
+    seed: int, packages: int, bins: int, attributes: int, one_left: bool
+) -> None:
+    instance, _ = instance_of(np.random.default_rng(seed), packages, bins, attributes)
+    lists = Lists(instance, listed(instance, bins - (1 if one_left else 2)))
+    known = Known.nothing_of(instance)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rung, "FEW_COVERS", 10**6)
+        Covers(solve_soon)._ask(known, lists, 1.0, math.inf)
+    _, pairs = of_every(instance)
+    assert (known.possible == (pairs > 0)).all()
+    assert (known.proved == (pairs > 0)).all()
+    assert instance.hold(np.array(known.certificates)).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, st.integers(1, 40))
+def test_a_search_that_ends_early_says_so_and_what_it_found_holds(seed: int, steps: int) -> None:
+    instance, _ = instance_of(np.random.default_rng(seed), 7, 3, 1)
+    lists = Lists(instance, listed(instance, 2))
+    _, every = lists.covers()
+    complete, some = lists.covers(steps=steps)
+    assert complete or len(some) <= len(every)
+    assert {tuple(row) for row in some} <= {tuple(row) for row in every}
+    if complete:
+        assert len(some) == len(every)
+    if len(every) > 2:
+        complete, some = lists.covers(most=1)
+        assert (complete, len(some)) == (False, 2)
+
+
+def thin(seed: int) -> Instance:
+    """Many packages in five bins: each has thousands of sets, and few fit together."""
+    random = np.random.default_rng(seed)
+    amounts = np.round(np.exp(random.normal(4.0, 1.3, (40, 3)))).astype(np.int64)
+    truth = random.choice(5, 40, p=[0.5, 0.2, 0.1, 0.1, 0.1])
+    sums = np.array([amounts[truth == b].sum(axis=0) for b in range(5)])
+    return Instance.of(amounts, sums - 3, sums + 3)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 4])
+def test_bins_with_many_sets_and_few_allocations_are_closed_by_covers(seed: int) -> None:
+    instance = thin(seed)
+    known, found = Known.nothing_of(instance), dict[int, sets.Sets]()
+    Covers(solve_soon).explore(known, found, time.monotonic() + 20.0)
+    assert known.counted is not None
+    assert known.closed
+    assert max(of_bin.count for of_bin in found.values()) > 500
+    assert instance.hold(np.array(known.certificates)).all()
+    # The programme goes through the same sets in another way.
+    others = solve(instance, 20.0)
+    assert others.status == "closed"
+    assert (others.possible == known.possible).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, st.booleans())
+def test_many_allocations_hold_as_each_of_them_does(seed: int, wide: bool) -> None:
+    random = np.random.default_rng(seed)
+    instance, truth = instance_of(random, 5, 3, 2)
+    instance = widened(random, instance) if wide else instance
+    some = np.vstack([truth, random.integers(0, 4, (30, 5)), np.array(allocations_of(instance))])
+    plain = [bool((row < 3).all()) and instance.holds(row) for row in some]
+    assert instance.hold(some).tolist() == plain
+
+
+def test_what_was_found_earlier_is_proved_and_what_does_not_hold_is_not() -> None:
+    random = np.random.default_rng(3)
+    amounts = random.integers(1, 50, (60, 1))
+    truth = random.integers(0, 4, 60)
+    sums = np.array([amounts[truth == b].sum(axis=0) for b in range(4)])
+    instance = Instance.of(amounts, sums - 3, sums + 3)
+    wrong = np.zeros(60, np.int64)
+    assert not instance.holds(wrong)
+    found = solve(instance, 0.0, earlier=np.stack([wrong, truth]), solver=False)
+    assert found.proved[np.arange(60), truth].all()
+    assert instance.hold(found.certificates).all()
+
+
+def test_how_many_sets_are_expected_is_right_within_a_few_bits() -> None:
+    random = np.random.default_rng(11)
+    off = []
+    for _ in range(40):
+        n, k = int(random.integers(9, 13)), int(random.integers(1, 4))
+        amounts = np.round(np.exp(random.normal(5.0, 1.0, (n, k)))).astype(np.int64)
+        inside = random.random(n) < random.choice([0.2, 0.5])
+        sums, wide = amounts[inside].sum(axis=0), int(random.choice([5, 100]))
+        instance = Instance.of(amounts, (sums - wide)[None], (sums + wide)[None])
+        everything, nothing = np.ones(n, bool), np.zeros(n, bool)
+        count = len(sets_of(instance, 0, everything, nothing))
+        off.append(expected_bits(instance, 0, everything, nothing) - math.log2(count))
+    assert np.median(np.abs(off)) < 2
+    assert max(off) < 3  # what is expected to be long is hardly ever short
+
+
+def test_sets_that_were_never_to_be_listed_take_no_time() -> None:
+    random = np.random.default_rng(1)
+    amounts = random.integers(1, 100, (90, 1))
+    instance = Instance.of(amounts, *(np.full((3, 1), 1500 + d) for d in (0, 400)))
+    known, found = Known.nothing_of(instance), dict[int, sets.Sets]()
+    assert min(sets.expected(known, b) for b in range(3)) > 40
+    Covers(solve_soon).explore(known, found, math.inf)
+    assert not found
+    assert known.possible.all()
