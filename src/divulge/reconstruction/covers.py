@@ -23,6 +23,8 @@ MOST_SETS = 400_000
 MOST_BITS = 20
 """Bins that probably have more sets than this power of 2 are not listed."""
 MOST_UNLISTED = 2
+STEPS_A_SET = 20
+"""What listing takes for each set, at least."""
 LEFT_PER_SECOND = 200
 LISTING = 0.5
 """Of the time, for listing the sets of bins."""
@@ -80,7 +82,10 @@ class Covers:
             if not sets.is_listed(known, b, found)
             if (bits := sets.expected(known, b)) <= MOST_BITS
         )
+        in_time = (end - time.monotonic()) * lattice.STEPS_PER_SECOND
         if unlisted - len(waiting) > MOST_UNLISTED:
+            return False
+        if sum(2.0**bits for bits, _ in waiting[: unlisted - 1]) * STEPS_A_SET > in_time:
             return False
         for _, b in waiting:
             if unlisted == 1:

@@ -121,10 +121,11 @@ class Level:
         """Of the places still possible: the ways to choose among them, as a power of ten."""
         return float(np.log10(np.maximum(self.possible[number].sum(axis=1), 1)).sum())
 
-    def seconds(self, number: int) -> float:
-        """How long an instance was worked on when it was last solved."""
+    def in_question(self, number: int) -> int:
+        """How many places of records are neither excluded nor proved."""
         result = self.results[number]
-        return 0.0 if result is None else result.seconds
+        proved = 0 if result is None else int((result.proved & self.possible[number]).sum())
+        return int(self.possible[number].sum()) - proved
 
     def is_unsound(self, number: int) -> bool:
         """Whether an instance contradicts its totals: nothing is concluded from it."""

@@ -18,6 +18,8 @@ from divulge.reconstruction.support import Support
 
 QUESTIONS = ((20_000, 0.03), (100_000, 0.15), (600_000, 0.6), (3_000_000, 2.5))
 """How much is tried to answer one question: steps for one bin, seconds for all."""
+FOR_ONE_BIN = 0.5
+"""Of the time, for questions to one bin alone: they exclude much, or nothing for long."""
 WALKING = 0.1
 """Of the time, for a walk from where the questions have led."""
 
@@ -27,7 +29,10 @@ def pair_by_pair(known: Known, support: Support, walk: Walk | None, first: int, 
     for steps, at_most in QUESTIONS[first:]:
         if time.monotonic() > end:
             return
-        narrowed = support.narrow(known.possible, known.proved, steps, end)
+        now = time.monotonic()
+        narrowed = support.narrow(
+            known.possible, known.proved, steps, now + FOR_ONE_BIN * (end - now)
+        )
         known.infeasible = narrowed is None
         if narrowed is None:
             return

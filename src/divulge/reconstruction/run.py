@@ -15,7 +15,7 @@ from divulge.reconstruction.narrowing import limit_coarse, limit_fine
 from divulge.reconstruction.phases import Listed, Phase, before_any_phase, phase_of
 from divulge.reconstruction.prior import Prior, weigh_places
 from divulge.reconstruction.results import Result
-from divulge.reconstruction.shares import EASY, HAD_ITS_TIME, for_rounds, in_full_time
+from divulge.reconstruction.shares import EASY, for_rounds, in_full_time
 from divulge.reconstruction.suppressed import spread_slack
 from divulge.reconstruction.workers import Task, solve_all
 from divulge.work import Problems
@@ -26,6 +26,10 @@ FIRST_SHARE = 0.1
 ALONE_SHARE = 0.6
 COARSE_SHARE = 0.35
 SHARE = 0.25
+OPEN_SHARE = 0.5
+MOST_TRIES = 4
+MORE_A_TRY = 20
+"""What another try is like: as many more pairs in question."""
 LEAST_LEFT = 0.02
 """Of the whole time: with less left, walks are not taken up again."""
 DOUBTFUL = 0.05
@@ -66,6 +70,7 @@ class Run:
         self.levels = levels
         self.fine, self.coarse = levels[0], levels[1:]
         self.solved: dict[tuple[int, int], Solved] = {}
+        self.in_full: dict[tuple[int, int], tuple[int, int]] = {}
         for level in self.coarse:
             spread_slack(self.fine, level)
         names = self.fine.matched.names
@@ -85,7 +90,8 @@ class Run:
         found = [before_any_phase(self.fine, self.rows, self.listed), self.phase("1/1")]
         self.solve(self.fine, None, FIRST_SHARE if self.coarse else ALONE_SHARE)
         if not self.coarse:
-            self.solve_open()
+            while self.solve_open():
+                pass
             self.prove_more()
         found.append(self.phase("1/2"))
         # Who has one place left at a glance is there only if the totals bear that out.
@@ -214,39 +220,47 @@ class Run:
         )
 
     def to_fixpoint(self) -> None:
-        """Sets of places limit each other until nothing changes."""
-        again = self.budget is not None
-        for _ in range(MOST_ROUNDS):
-            fine = limit_fine(self.fine, self.coarse, self.rows, certain_only=False)
-            self.solve(self.fine, [n for n in fine if not self.fine.is_settled(n)], SHARE)
-            coarse = limit_coarse(self.fine, self.coarse, self.rows)
-            for level, changed in zip(self.coarse, coarse, strict=True):
-                self.solve(level, [n for n in changed if not level.is_settled(n)], SHARE)
-            if not fine and not any(coarse):
-                if not again:
-                    return
-                # Time was short before, and some is left: once more for those that are open.
-                again = False
-                self.solve_open()
+        """Sets of places limit each other until nothing changes, and what is open has its time."""
+        while True:
+            for _ in range(MOST_ROUNDS):
+                fine = limit_fine(self.fine, self.coarse, self.rows, certain_only=False)
+                self.solve(self.fine, [n for n in fine if not self.fine.is_settled(n)], SHARE)
+                coarse = limit_coarse(self.fine, self.coarse, self.rows)
+                for level, changed in zip(self.coarse, coarse, strict=True):
+                    self.solve(level, [n for n in changed if not level.is_settled(n)], SHARE)
+                if not fine and not any(coarse):
+                    break
+            if not self.solve_open():
+                return
 
-    def solve_open(self) -> None:
-        """Solve what is not closed and had little time, the easiest first, in full time."""
-        left = self._left_to_rounds(1.0)
-        if left is None:
-            return
-        waiting = [
-            (level.complexity(n), number, n)
-            for number, level in enumerate(self.levels)
-            for n in range(len(level.matched.groups))
-            if not level.is_closed(n) and not level.is_unsound(n)
-            if level.seconds(n) < HAD_ITS_TIME * self.seconds
-        ]
-        easy = sum(complexity <= EASY for complexity, _, _ in waiting)
+    def solve_open(self) -> bool:
+        """Solve what is not closed in full time, in half of the time left; False if there is none.
+
+        The easiest first; once more, as long as that shows more, where few pairs are in question.
+        """
+        left = self._left_to_rounds(OPEN_SHARE)
+        if left is None or self.budget is None or left < LEAST_LEFT * self.budget.seconds:
+            return False
+        waiting = []
+        for number, level in enumerate(self.levels):
+            for n in range(len(level.matched.groups)):
+                if level.is_closed(n) or level.is_unsound(n):
+                    continue
+                tries, in_question = self.in_full.get((number, n), (0, -1))
+                now = level.in_question(n)
+                if now != in_question and tries < MOST_TRIES:
+                    effort = level.complexity(n) if tries == 0 else now + MORE_A_TRY * tries
+                    waiting.append((effort, number, n))
+        easy = sum(effort <= EASY for effort, _, _ in waiting)
         some = sorted(waiting)[: easy + in_full_time(self.seconds, left, self.workers)]
         for number, level in enumerate(self.levels):
             of_level = [n for _, at, n in some if at == number]
+            for n in of_level:
+                tries, _ = self.in_full.get((number, n), (0, -1))
+                self.in_full[number, n] = tries + 1, level.in_question(n)
             share = len(of_level) / max(1, sum(at >= number for _, at, _ in some))
-            self.solve(level, of_level, share, again=True)
+            self.solve(level, of_level, OPEN_SHARE * share, again=True)
+        return bool(some)
 
     def prove_more(self) -> None:
         """Add proofs where nothing more is excluded, in the time left: walk on from certificates.

@@ -14,6 +14,7 @@ import numpy as np
 
 from divulge.reconstruction import halves, lattice
 from divulge.reconstruction.amounts import Bools, Ints
+from divulge.reconstruction.expected import expected_bits
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.parts import parts_of, restricted
 from divulge.reconstruction.words import masks_of
@@ -21,6 +22,7 @@ from divulge.reconstruction.words import masks_of
 STEPS_TO_LIST = 30_000
 MOST_SETS = 3_000
 BINS_LISTED = 3
+MORE_THAN_EXPECTED = 8
 SETS_TRIED = 3
 LONGEST_SPLIT = 5.0
 FEW = 20
@@ -93,7 +95,7 @@ def _of_part(part: Instance, end: float, steps: int) -> Answer:
 def _some_sets(part: Instance, steps: int) -> tuple[int, Bools]:
     """Some sets of the bin with fewest candidates: where there are many, most lead somewhere."""
     settled = part.allowed.sum(axis=1) == 1
-    b = int((part.allowed & ~settled[:, None]).sum(axis=0).argmin())
+    b = _by_expected(part, settled)[0][1]
     can, must = part.allowed[:, b], part.allowed[:, b] & settled
     random = np.random.default_rng(part.packages)
     found = lattice.fitting(part, b, can, must, steps, SETS_TRIED, SETS_TRIED, random)
@@ -125,20 +127,27 @@ def _fewest_sets(part: Instance, end: float, steps: int) -> tuple[int, Bools | N
     """A bin with few sets, and all of them; None if there are too many."""
     best: tuple[int, halves.Fitting | None] = (-1, None)
     settled = part.allowed.sum(axis=1) == 1
-    free = (part.allowed & ~settled[:, None]).sum(axis=0)
-    for b in np.argsort(free, kind="stable")[:BINS_LISTED]:
+    for bits, b in _by_expected(part, settled)[:BINS_LISTED]:
+        if 2.0**bits > MORE_THAN_EXPECTED * min(steps, MOST_SETS):
+            break
         can, must = part.allowed[:, b], part.allowed[:, b] & settled
-        found = _sets(part, int(b), can, must, steps, MOST_SETS, MOST_SETS + 1)
+        found = _sets(part, b, can, must, steps, MOST_SETS, MOST_SETS + 1)
         if found is None or not found.complete or found.count > MOST_SETS:
             continue
         if best[1] is None or found.count < best[1].count:
-            best = int(b), found
+            best = b, found
         if found.count <= 1 or time.monotonic() > end:
             break
     b, fewest = best
     if fewest is None:
         return b, None
     return b, masks_of(fewest.sets, part.packages)
+
+
+def _by_expected(part: Instance, settled: Bools) -> list[tuple[float, int]]:
+    """Bins by how many sets they probably have, fewest first."""
+    each = ((b, part.allowed[:, b]) for b in range(part.bins))
+    return sorted((expected_bits(part, b, can, can & settled), b) for b, can in each)
 
 
 def _sets(

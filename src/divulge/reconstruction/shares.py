@@ -32,9 +32,6 @@ USED = 0.9
 LAST_EFFORT = 0.2
 """Of the whole time, for what is open when tables have told each other all they know."""
 
-HAD_ITS_TIME = 0.9
-"""Of the time for one instance: with as much, it is not solved once more."""
-
 
 def for_rounds(in_all: float, left: float) -> float:
     """The time of the rounds, of what is left of the whole time.
