@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from divulge.reconstruction import halves, lattice
+from divulge.reconstruction import halves, lattice, two_bins
 from divulge.reconstruction.amounts import Bools, Ints
+from divulge.reconstruction.counted import Counted as Counted
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.words import Words, masks_of, words_of
 
@@ -33,16 +34,8 @@ SUMS_PER_SECOND = 50_000_000
 SHORTEST_HALF, LONGEST_HALF = 2**14, 2**21
 FEW_LEFT = 28
 SECONDS_A_LATTICE = 0.008
-
-
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """The number of allocations, of those with each pair, and how probable each pair is."""
-
-    count: int
-    pairs: npt.NDArray[Any]
-    shares: npt.NDArray[np.float64]
-    proofs: Ints
+FEW_STEPS = 1_000_000
+"""Of listing what is left in a state, before its splits are counted without listing them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,32 +146,21 @@ def _split_in_lattice(
 ) -> _End | None:
     """What is left in every state, split between two bins in all ways."""
     a, b = last
-    left, end = int(seconds * lattice.STEPS_PER_SECOND), time.monotonic() + seconds
+    end = time.monotonic() + seconds
     ways = np.zeros(len(states), np.int64)
     alive, in_other, first, shown_states, shown = [], [], [], [], []
     seen = np.zeros((2, instance.packages), bool)
     for number, state in enumerate(states):
-        both = instance.amounts[state].sum(axis=0)
-        low = np.maximum(instance.low[b], both - instance.high[a])[None]
-        high = np.minimum(instance.high[b], both - instance.low[a])[None]
-        can, must = state & instance.allowed[:, b], state & ~instance.allowed[:, a]
-        if (low > high).any() or (must & ~can).any():
-            continue
-        one = replace(instance, low=low, high=high, held=instance.held[[b]])
-        found = lattice.fitting(one, 0, can, must, left, 0)
-        if found is None and (can & ~must).sum() <= FEW_LEFT:
-            found = halves.fitting(one, 0, can, must, SHORTEST_HALF, 0)
+        found = _split(instance, state, a, b, end)
         if found is None or time.monotonic() > end:
             return None
-        left -= found.steps
         if not found.count:
             continue
         ways[number] = found.count
         alive.append(number)
         in_other.append(found.with_package)
-        telling = masks_of(found.telling, instance.packages)
-        first.append(telling[0])
-        for inside in telling:
+        first.append(found.telling[0])
+        for inside in found.telling:
             if (inside & ~seen[0]).any() or (state & ~inside & ~seen[1]).any():
                 seen[0] |= inside
                 seen[1] |= state & ~inside
@@ -195,6 +177,58 @@ def _split_in_lattice(
         np.array(shown_states, np.int64),
         np.array(shown, bool).reshape(-1, n),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Splits:
+    """In how many ways a state is split, how many give each package to the other bin, and some."""
+
+    count: int
+    with_package: Ints
+    telling: Bools
+
+
+def _split(instance: Instance, state: Bools, a: int, b: int, end: float) -> _Splits | None:
+    """The packages of a state, split between two bins; None if that takes until after `end`.
+
+    Few splits are listed. Many are counted without listing them where that can be done, and
+    otherwise listed as well.
+    """
+    n = instance.packages
+    both = instance.amounts[state].sum(axis=0)
+    low = np.maximum(instance.low[b], both - instance.high[a])[None]
+    high = np.minimum(instance.high[b], both - instance.low[a])[None]
+    can, must = state & instance.allowed[:, b], state & ~instance.allowed[:, a]
+    if (low > high).any() or (must & ~can).any():
+        return _Splits(0, np.zeros(n, np.int64), np.zeros((0, n), bool))
+    one = replace(instance, low=low, high=high, held=instance.held[[b]])
+
+    def left() -> float:
+        return max(0.0, end - time.monotonic())
+
+    steps = int(left() * lattice.STEPS_PER_SECOND)
+    found = lattice.fitting(one, 0, can, must, min(FEW_STEPS, steps), 0)
+    if found is None and (can & ~must).sum() <= FEW_LEFT:
+        found = halves.fitting(one, 0, can, must, SHORTEST_HALF, 0)
+    if found is None:
+        packages, bins = np.flatnonzero(state), [b, a]
+        two = Instance.of(
+            instance.amounts[packages],
+            instance.low[bins],
+            instance.high[bins],
+            allowed=instance.allowed[packages][:, bins],
+        )
+        counted = two_bins.counted(two, two.allowed, left() * SUMS_PER_SECOND, end)
+        if counted is not None:
+            with_package, telling = np.zeros(n, np.int64), np.zeros((len(counted.proofs), n), bool)
+            with_package[packages] = counted.pairs[:, 0]
+            telling[:, packages] = counted.proofs == 0
+            return _Splits(counted.count, with_package, telling)
+        steps = int(left() * lattice.STEPS_PER_SECOND)
+        found = lattice.fitting(one, 0, can, must, steps, 0) if steps > FEW_STEPS else None
+    if found is None:
+        return None
+    return _Splits(found.count, found.with_package, masks_of(found.telling, n))
 
 
 def _order(instance: Instance, bins: list[int], sizes: dict[int, int]) -> list[int]:

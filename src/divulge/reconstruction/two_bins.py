@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.counting import Counted
+from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.words import Words
 
@@ -30,8 +30,8 @@ SAMPLE = 2**14
 """Sums that stand for all of a list while its length is foretold."""
 
 LONGEST = 2**22  # of the first list
-MOST_SECOND, MOST_SMALL = 22, 30  # packages
-AT_ONCE, MOST_AT_ONCE = 2**20, 2**25
+MOST_SECOND, MOST_SMALL = 20, 30  # packages
+AT_ONCE, MOST_AT_ONCE = 2**19, 2**24
 """Needs and points of a chunk: how many are aimed at, and how many there is memory for."""
 
 NEVER = 2**62
@@ -39,8 +39,8 @@ MOST_LEADS = 2**20
 COST_OF_SLAB = 300.0
 WIDEST = 2**22
 MOST_COUNTED = 2**62
-COST_OF_POINT, COST_OF_LISTING = 10.0, 10.0  # in needs
-BANDS = 8  # a need's reach in the other amount, in bands of the second list
+COST_OF_POINT, COST_OF_LISTING = 7.0, 10.0  # in needs
+BANDS = 16  # a need's reach in the other amount, in bands of the second list
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,47 +67,99 @@ class _Side:
         low = np.clip((least - first[:, 1] - base) // band, 0, bands)
         high = np.clip((most - first[:, 1] - base) // band, -1, bands - 1)
         many = np.maximum(high - low + 1, 0)
-        self.run_first = np.repeat(np.arange(len(first)), many).astype(np.int32)
-        offset = np.arange(len(self.run_first)) - np.repeat(np.cumsum(many) - many, many)
+        run_first = np.repeat(np.arange(len(first)), many).astype(np.int32)
+        offset = np.arange(len(run_first)) - np.repeat(np.cumsum(many) - many, many)
         run_band = np.repeat(low, many) + offset
         filled = edges[run_band] < edges[run_band + 1]
-        self.run_first, run_band = self.run_first[filled], run_band[filled]
-        # Sums come roughly in order of the other amount, so that places looked up are near.
-        near = np.argsort(first[self.run_first, 1] + band * run_band, kind="stable")
-        self.run_first, run_band = self.run_first[near], run_band[near]
+        run_first, run_band = run_first[filled], run_band[filled]
+        # Sums come roughly in order of the other amount, so that what is looked up is near.
+        near = np.argsort(first[run_first, 1] + band * run_band, kind="stable")
+        self.run_first, run_band = run_first[near], run_band[near]
+        self.band, self.run_other = band, first[self.run_first, 1] + base + band * run_band
         self.run_at = edges[run_band].astype(np.int32)
         self.run_end = edges[run_band + 1].astype(np.int32)
         self.run_next = np.empty(len(self.run_first), np.int64)
-
-    @property
-    def runs(self) -> tuple[_Array, _Array, _Array, _Array, Ints, Ints]:
-        lists = self.first, self.second
-        return self.run_first, self.run_at, self.run_end, self.run_next, *lists
+        self.moved = np.empty_like(self.run_at), np.empty_like(self.run_next)
+        self.room = _Sums.room_for(min(MOST_AT_ONCE, 2**16))
 
     def begin(self, begin: int) -> None:
         """Leave out all sums whose leading amount is less than begin."""
         from divulge.reconstruction import two_bins_kernels
 
-        two_bins_kernels.begun(*self.runs, begin, NEVER)
+        runs = self.run_first, self.run_at, self.run_end, self.run_next
+        two_bins_kernels.begun(*runs, self.first, self.second, begin, NEVER)
 
-    def starts(self, begin: int, least: Ints, most: Ints) -> Ints:
-        """How many sums there are up to each leading amount from begin on.
+    def gathered(self, begin: int, least: Ints, most: Ints) -> _Sums | None:
+        """The sums from a leading amount on, for as many leading amounts as there are limits.
 
-        Those whose other amount is from least to most, which say how many leading amounts, too.
+        Those whose other amount is from least to most; None if there is no room for them. Runs
+        stay where they are.
         """
         from divulge.reconstruction import two_bins_kernels
 
-        limits = begin, begin + len(least), least, most
-        starts: Ints = two_bins_kernels.counts_by_lead(*self.runs, *limits)
-        return starts
+        while True:
+            room = len(self.room)
+            many = two_bins_kernels.gathered(
+                self.run_first,
+                self.run_at,
+                self.run_end,
+                self.run_next,
+                self.run_other,
+                self.first,
+                self.second,
+                self.band,
+                begin,
+                least,
+                most,
+                NEVER,
+                *self.moved,
+                self.room.leads,
+                self.room.others,
+                self.room.who,
+            )
+            if many >= 0:
+                return self.room.up_to(many)
+            if room >= MOST_AT_ONCE:
+                return None
+            self.room = _Sums.room_for(min(MOST_AT_ONCE, 4 * room))
 
-    def gathered(self, begin: int, least: Ints, most: Ints, starts: Ints) -> Ints:
-        """These sums; to be asked for once, in order."""
-        from divulge.reconstruction import two_bins_kernels
+    def move_on(self) -> None:
+        """Runs are now behind the sums that were gathered last."""
+        after = self.moved
+        self.moved = self.run_at, self.run_next
+        self.run_at, self.run_next = after
 
-        limits = begin, begin + len(least), least, most
-        found: Ints = two_bins_kernels.gathered(*self.runs, *limits, starts, NEVER)
-        return found
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Leading amounts from where a slab begins, other amounts, and of which elements."""
+
+    leads: Ints
+    others: Ints
+    who: Ints
+
+    def __len__(self) -> int:
+        return len(self.leads)
+
+    @classmethod
+    def room_for(cls, many: int) -> _Sums:
+        return cls(np.empty(many, np.int32), np.empty(many, np.int64), np.empty(many, np.int64))
+
+    def up_to(self, many: int) -> _Sums:
+        return _Sums(self.leads[:many], self.others[:many], self.who[:many])
+
+    def from_on(self, begin: int) -> _Sums:
+        """Those whose leading amount is not less, which is from there on."""
+        kept = self.leads >= begin
+        return _Sums(self.leads[kept] - np.int32(begin), self.others[kept], self.who[kept])
+
+    def and_after(self, later: _Sums, begin: int) -> _Sums:
+        """These and others that begin later."""
+        return _Sums(
+            np.concatenate([self.leads, later.leads + np.int32(begin)]),
+            np.concatenate([self.others, later.others]),
+            np.concatenate([self.who, later.who]),
+        )
 
 
 def counted(instance: Instance, possible: Bools, most_sums: float, end: float) -> Counted | None:
@@ -170,7 +222,7 @@ def _four_lists(
     if int(high[0] - low[0]) > WIDEST:
         return None  # a slab is as wide as the window, and this takes too much memory
     sizes = _foretold(amounts[packages], low, high)
-    least, first, small = _cheapest(sizes, COST_OF_POINT + int(high[0] - low[0]) / 500)
+    least, first, small = _cheapest(sizes)
     slabs = int(amounts[packages, 0].sum()) / MOST_LEADS
     if least + COST_OF_SLAB * slabs > most_sums:
         return None
@@ -185,12 +237,12 @@ def _four_lists(
     )
 
 
-def _cheapest(sizes: list[float], of_point: float) -> tuple[float, int, int]:
+def _cheapest(sizes: list[float]) -> tuple[float, int, int]:
     """What counting costs, in needs, with so many packages in the first list and so many small."""
     n = len(sizes) - 1
     best = (math.inf, n, 0)
     for small in range(min(n, MOST_SMALL) + 1):
-        meeting = sizes[n - small] + of_point * 2.0**small
+        meeting = sizes[n - small] + COST_OF_POINT * 2.0**small
         chunks = 1 + meeting / AT_ONCE
         for second in range(min(n - small, MOST_SECOND) + 1):
             first = n - small - second
@@ -255,7 +307,6 @@ class _Meeting:
         self.sets = a.sets, b.sets, c.sets, d.sets
         times = [np.zeros(len(some.sets), np.int64) for some in self.lists]
         self.times = times[0], times[1], times[2], times[3]
-        self.slabs = 1  # of needs that are gathered at once
         self.count = 0
         self.some = np.zeros(4, np.uint64)
         self.all_of = np.full(4, np.iinfo(np.uint64).max)
@@ -265,55 +316,45 @@ class _Meeting:
 
     def finished(self, end: float) -> bool:
         """Count; False if it takes until after `end`, or if a slab is too large."""
-        if self.empty:
-            return True
-        window, longest = self.window, max(1, MOST_LEADS // self.window)
-        begin, slabs = -window, 1
-        self.needs.begin(begin)
-        self.points.begin(0)
-        points = _Points(np.empty((0, 2), np.int64), np.zeros(window + 1, np.int64))
-        while begin <= self.last:
-            least = np.zeros(slabs * window, np.int64)
-            most = np.full(slabs * window, NEVER)
-            starts = self.points.starts(begin + window, least, most)
-            if starts[-1] > MOST_AT_ONCE and slabs > 1:
-                slabs = max(1, slabs // 4)
-                continue
-            if starts[-1] > MOST_AT_ONCE:
-                return False
-            new = self.points.gathered(begin + window, least, most, starts)
-            points = points.followed_by(_Points(new, starts), window)
-            if not self._met(begin, points, end):
-                return False
-            begin += slabs * window
-            slabs = _next(slabs, longest, int(starts[-1]), self.points)
-        return True
-
-    def _met(self, begin: int, points: _Points, end: float) -> bool:
-        """Count the pairs of these points and the needs of all their slabs but the last."""
         from divulge.reconstruction import two_bins_kernels
 
-        window = self.window
-        reach = two_bins_kernels.reach(points.sums, points.starts, window, self.width)
-        at, all_of_them = 0, len(reach[0])
-        while at < all_of_them:
+        if self.empty:
+            return True
+        window, width = self.window, self.width
+        begin, length = 1 - window, window
+        self.needs.begin(begin)
+        self.points.begin(0)
+        none = np.empty(0, np.int64)
+        old = _Sums(none.astype(np.int32), none, none)
+        while begin <= self.last:
             if time.monotonic() > end:
                 return False
-            here = slice(at, min(at + self.slabs * window, all_of_them))
-            least, most = reach[0][here], reach[1][here]
-            starts = self.needs.starts(begin + at, least, most)
-            if starts[-1] > MOST_AT_ONCE and self.slabs > 1:
-                self.slabs = max(1, self.slabs // 4)
+            anywhere = np.zeros(length, np.int64), np.full(length, NEVER)
+            # Points of the first window are there: in the first slab, there are none below zero.
+            ahead = window - 1
+            new = self.points.gathered(begin + ahead, *anywhere)
+            points = None if new is None else old.and_after(new, ahead)
+            needs = None
+            if points is not None:
+                limits = two_bins_kernels.reach(
+                    points.leads, points.others, length, window, width, NEVER
+                )
+                needs = self.needs.gathered(begin, *limits)
+            if points is None or needs is None:
+                if 4 * length <= window or length == 1:
+                    return False
+                length = max(1, length // 4)
                 continue
-            if starts[-1] > MOST_AT_ONCE:
-                return False
-            self.count += two_bins_kernels.swept(
-                self.needs.gathered(begin + at, least, most, starts),
-                starts,
-                points.sums,
-                points.starts[at : here.stop + window + 1],
+            self.count += two_bins_kernels.met(
+                needs.leads,
+                needs.others,
+                needs.who,
+                points.leads,
+                points.others,
+                points.who,
+                length,
                 window,
-                self.width,
+                width,
                 *self.sets,
                 *self.times,
                 self.some,
@@ -323,9 +364,20 @@ class _Meeting:
             )
             if self.count > MOST_COUNTED:
                 return False
-            at = here.stop
-            self.slabs = _next(self.slabs, MOST_LEADS, int(starts[-1]), self.needs)
+            self.points.move_on()
+            self.needs.move_on()
+            old = points.from_on(length)
+            begin += length
+            length = self._next(length, len(needs), len(points) - len(old))
         return True
+
+    def _next(self, length: int, needs: int, points: int) -> int:
+        """How long a slab to take next, if one so long had so many: more sums than runs."""
+        aim = max(AT_ONCE, 2 * len(self.needs.run_first))
+        for_needs = length * min(aim, MOST_AT_ONCE // 4) // max(needs, 1)
+        aim = max(AT_ONCE, 2 * len(self.points.run_first))
+        for_points = length * min(aim, MOST_AT_ONCE // 4) // max(points, 1)
+        return max(1, min(4 * length, MOST_LEADS, for_needs, for_points))
 
     def counted(self, forced: Bools) -> Counted:
         with_package = np.where(forced, self.count, 0)
@@ -337,26 +389,3 @@ class _Meeting:
                 members[:, package] = (self.telling[: len(members), column] & bit) != 0
         pairs = np.stack([with_package, self.count - with_package], axis=1)
         return Counted(self.count, pairs, pairs / max(self.count, 1), (~members).astype(np.int16))
-
-
-def _next(slabs: int, longest: int, many: int, side: _Side) -> int:
-    """How many slabs to take next, if so many had so many sums: more sums than runs."""
-    aim = min(max(AT_ONCE, 2 * len(side.run_first)), max(1, MOST_AT_ONCE // 4))
-    return max(1, min(4 * slabs, longest, slabs * aim // max(many, 1)))
-
-
-@dataclass(frozen=True, eq=False)
-class _Points:
-    """Points in order of their leading amount, and where those of each amount start."""
-
-    sums: Ints
-    starts: Ints
-
-    def followed_by(self, other: _Points, window: int) -> _Points:
-        """The last slab of these, which needs are still to meet, and others after it."""
-        begin = self.starts[-1 - window]
-        kept = self.starts[-1 - window :] - begin
-        return _Points(
-            np.concatenate([self.sums[begin:], other.sums]),
-            np.concatenate([kept, other.starts[1:] + kept[-1]]),
-        )

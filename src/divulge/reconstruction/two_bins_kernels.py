@@ -3,6 +3,12 @@
 A side is given by two lists, and its sums are all sums of an element of one and an element of the
 other; they are never there all at once. A run is one element of the first list with a stretch of
 the second that is in order of the leading amount, and remembers how far it has got.
+
+Needs and points of a slab then come in order of the other amount. While a need is looked at, those
+points are open whose other amount meets it, and it asks how many of them have a leading amount
+that does: counts of open points by leading amount, in blocks of blocks, tell it at once. How many
+needs ask for a point is counted the other way round: each need enters where its window begins and
+ends, and a point looks at all that was entered up to it when it opens and when it closes.
 """
 
 from __future__ import annotations
@@ -14,10 +20,10 @@ from numpy.typing import NDArray
 
 from divulge.engines import kernel
 
-FEW = 24
-AHEAD = 4
 SECOND = 2**32 - 1
-BLOCK = 6  # places whose covers are summed up: 2 to this power
+DIGIT = 11  # bits that are put in order at once
+BLOCK = 5  # leading amounts of a block: 2 to this power
+LAST = 2**BLOCK - 1
 
 
 @kernel
@@ -34,49 +40,21 @@ def begun(
     """Move every run to its first sum whose leading amount is not less than begin."""
     for run in range(run_first.shape[0]):
         lead = first[run_first[run], 0]
-        low, high = run_at[run], run_end[run]
-        while low < high:
-            middle = (low + high) // 2
-            if lead + second[middle, 0] < begin:
-                low = middle + 1
-            else:
-                high = middle
-        run_at[run] = low
-        run_next[run] = lead + second[low, 0] if low < run_end[run] else past
+        at = first_from(second, run_at[run], run_end[run], begin - lead)
+        run_at[run] = at
+        run_next[run] = lead + second[at, 0] if at < run_end[run] else past
 
 
 @kernel
-def counts_by_lead(
-    run_first: NDArray[Any],
-    run_at: NDArray[Any],
-    run_end: NDArray[Any],
-    run_next: NDArray[Any],
-    first: NDArray[Any],
-    second: NDArray[Any],
-    begin: int,
-    end: int,
-    least: NDArray[Any],
-    most: NDArray[Any],
-) -> NDArray[Any]:
-    """Where the sums of each leading amount from begin to end will start, if laid end to end.
-
-    Only sums count whose other amount is from least to most, as the leading one has it.
-    """
-    starts = np.zeros(end - begin + 1, np.int64)
-    for run in range(run_first.shape[0]):
-        if run_next[run] >= end:
-            continue
-        lead = first[run_first[run], 0] - begin
-        other = first[run_first[run], 1]
-        for at in range(run_at[run], run_end[run]):
-            here = lead + second[at, 0]
-            if here >= end - begin:
-                break
-            total = other + second[at, 1]
-            starts[here + 1] += (total >= least[here]) & (total <= most[here])
-    for here in range(end - begin):
-        starts[here + 1] += starts[here]
-    return starts
+def first_from(second: NDArray[Any], low: Any, high: Any, least: int) -> Any:
+    """The first place from low to high whose leading amount is not less."""
+    while low < high:
+        middle = (low + high) // 2
+        if second[middle, 0] < least:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel
@@ -85,195 +63,238 @@ def gathered(
     run_at: NDArray[Any],
     run_end: NDArray[Any],
     run_next: NDArray[Any],
+    run_other: NDArray[Any],
     first: NDArray[Any],
     second: NDArray[Any],
+    band: int,
     begin: int,
-    end: int,
     least: NDArray[Any],
     most: NDArray[Any],
-    starts: NDArray[Any],
     past: Any,
-) -> NDArray[Any]:
-    """The sums whose leading amount is from begin to end, in its order; runs move on.
+    moved_at: NDArray[Any],
+    moved_next: NDArray[Any],
+    leads: NDArray[Any],
+    others: NDArray[Any],
+    who: NDArray[Any],
+) -> int:
+    """The sums whose leading amount is from begin on, for as many as there are limits.
 
-    Gives the other amount of each sum and, as one number, which elements it is of: the number of
-    the one of the first list times 2^32, and of the second.
+    Only those whose other amount is from least to most, as the leading one has it. Enters leading
+    amounts from begin on, other amounts and, as one number, which elements a sum is of: the number
+    of the one of the first list times 2^32, and of the second. How far runs get is moved_at and
+    moved_next. Says how many there are, or -1 if there is no room for them.
     """
-    sums = np.empty((starts[end - begin], 2), np.int64)
-    free = starts.copy()
+    length = least.shape[0]
+    end = begin + length
+    lowest, highest = least.min(), most.max()
+    n, room = 0, leads.shape[0]
     for run in range(run_first.shape[0]):
-        if run_next[run] >= end:
+        moved_at[run] = run_at[run]
+        moved_next[run] = run_next[run]
+        # A run that is out of reach stays behind until it may be of interest.
+        out = run_other[run] > highest or run_other[run] + band <= lowest
+        if run_next[run] >= end or out:
             continue
         element = np.int64(run_first[run])
         lead = first[element, 0] - begin
         other = first[element, 1]
-        at = np.int64(run_at[run])
-        beyond = run_end[run]
+        at, beyond = np.int64(run_at[run]), np.int64(run_end[run])
+        if run_next[run] < begin:
+            at = first_from(second, at, beyond, -lead)
         while at < beyond:
             here = lead + second[at, 0]
-            if here >= end - begin:
+            if here >= length:
                 break
+            if n == room:
+                return -1
             total = other + second[at, 1]
-            if (total >= least[here]) & (total <= most[here]):
-                to = free[here]
-                sums[to, 0] = total
-                sums[to, 1] = (element << 32) | at
-                free[here] = to + 1
+            leads[n] = here
+            others[n] = total
+            who[n] = (element << 32) | at
+            n += (total >= least[here]) & (total <= most[here])
             at += 1
-        run_at[run] = at
-        run_next[run] = first[element, 0] + second[at, 0] if at < beyond else past
-    return sums
+        moved_at[run] = at
+        moved_next[run] = first[element, 0] + second[at, 0] if at < beyond else past
+    return n
 
 
 @kernel
 def reach(
-    points: NDArray[Any], starts: NDArray[Any], window: int, width: int
+    leads: NDArray[Any], others: NDArray[Any], length: int, window: int, width: int, never: Any
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """From where to where a need's other amount can be, for each leading amount, to be met."""
-    n = starts.shape[0] - 1 - window
-    least, most = np.ones(n, np.int64), np.zeros(n, np.int64)
-    for slab in range(0, n, window):
-        begin, end = starts[slab], starts[slab + 2 * window]
-        if begin == end:
-            continue
-        low, high = points[begin, 0], points[begin, 0]
-        for at in range(begin, end):
-            low = min(low, points[at, 0])
-            high = max(high, points[at, 0])
-        least[slab : slab + window] = low - width + 1
-        most[slab : slab + window] = high
+    whole = length + window
+    low, high = np.full(whole, never), np.full(whole, -never)
+    for point in range(leads.shape[0]):
+        low[leads[point]] = min(low[leads[point]], others[point])
+        high[leads[point]] = max(high[leads[point]], others[point])
+    # Of all windows: what is least from a place to the end of its block, and from the begin.
+    low_before, high_before = low.copy(), high.copy()
+    for t in range(1, whole):
+        if t % window:
+            low_before[t] = min(low_before[t], low_before[t - 1])
+            high_before[t] = max(high_before[t], high_before[t - 1])
+    for t in range(whole - 2, -1, -1):
+        if (t + 1) % window:
+            low[t] = min(low[t], low[t + 1])
+            high[t] = max(high[t], high[t + 1])
+    least, most = np.empty(length, np.int64), np.empty(length, np.int64)
+    for t in range(length):
+        least[t] = min(low[t], low_before[t + window - 1]) - width + 1
+        most[t] = max(high[t], high_before[t + window - 1])
     return least, most
 
 
 @kernel
-def ordered(
-    points: NDArray[Any], begin: int, end: int
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int, int]:
-    """Points from begin to end by their other amount: amounts, who, buckets, least and shift.
-
-    Bucket b starts at buckets[b] and has the amounts from least + (b << shift).
-    """
-    n = end - begin
-    least = points[begin, 0]
-    most = points[begin, 0]
-    for at in range(begin, end):
-        least = min(least, points[at, 0])
-        most = max(most, points[at, 0])
+def in_order(others: NDArray[Any]) -> NDArray[Any]:
+    """The order of the other amounts."""
+    n = others.shape[0]
+    order = np.empty(n, np.int32)
+    if n == 0:
+        return order
+    least, most = others.min(), others.max()
+    number = 0  # bits of a number of a sum; those of its amount come before
+    while n >> number:
+        number += 1
     shift = 0
-    while ((most - least) >> shift) + 1 > 2 * n:
+    while (most - least) >> shift >> (62 - number):
         shift += 1
-    width = ((most - least) >> shift) + 1
-    buckets = np.zeros(width + 2, np.int32)
-    for at in range(begin, end):
-        buckets[((points[at, 0] - least) >> shift) + 2] += 1
-    for b in range(2, width + 2):
-        buckets[b] += buckets[b - 1]
-    # Beyond the last there are some more, so that AHEAD of any can be looked at.
-    amounts = np.full(n + AHEAD, np.iinfo(np.int64).max)
-    who = np.empty(n, np.int32)
-    for at in range(begin, end):
-        b = ((points[at, 0] - least) >> shift) + 1
-        to = buckets[b]
-        buckets[b] = to + 1
-        amounts[to] = points[at, 0]
-        who[to] = at - begin
-    for b in range(width):
-        low, high = buckets[b], buckets[b + 1]
-        if high - low > FEW:
-            order = np.argsort(amounts[low:high])
-            amounts[low:high] = amounts[low:high][order]
-            who[low:high] = who[low:high][order]
-        else:
-            for at in range(low + 1, high):
-                amount, point = amounts[at], who[at]
-                to = at
-                while to > low and amounts[to - 1] > amount:
-                    amounts[to] = amounts[to - 1]
-                    who[to] = who[to - 1]
-                    to -= 1
-                amounts[to] = amount
-                who[to] = point
-    return amounts, who, buckets, least, shift
+    bits = 0
+    while (most - least) >> shift >> bits:
+        bits += 1
+    rounds = max(1, (bits + DIGIT - 1) // DIGIT)
+    digit = (bits + rounds - 1) // rounds
+    keys, spare = np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        keys[i] = ((others[i] - least) >> shift << number) | i
+    for round_ in range(rounds):
+        at, mask = number + round_ * digit, (1 << digit) - 1
+        starts = np.zeros(mask + 2, np.int64)
+        for i in range(n):
+            starts[((keys[i] >> at) & mask) + 1] += 1
+        for value in range(mask + 1):
+            starts[value + 1] += starts[value]
+        for i in range(n):
+            value = (keys[i] >> at) & mask
+            spare[starts[value]] = keys[i]
+            starts[value] += 1
+        keys, spare = spare, keys
+    for i in range(n):
+        order[i] = keys[i] & ((1 << number) - 1)
+    if shift:  # amounts that were told apart by their last bits alone
+        for i in range(1, n):
+            one, to = order[i], i
+            while to > 0 and others[order[to - 1]] > others[one]:
+                order[to] = order[to - 1]
+                to -= 1
+            order[to] = one
+    return order
 
 
 @kernel
-def look_up(
-    needs: NDArray[Any],
-    begin: int,
-    end: int,
-    beyond: int,
-    amounts: NDArray[Any],
-    buckets: NDArray[Any],
-    least: int,
-    shift: int,
-    places: NDArray[Any],
-) -> None:
-    """For each need from begin to end, how many amounts are less than it and so much beyond."""
-    last, n = buckets.shape[0] - 2, amounts.shape[0] - AHEAD
-    for q in range(begin, end):
-        amount = needs[q, 0] + beyond
-        b = (amount - least) >> shift
-        if b < 0 or b >= last:
-            places[q - begin] = 0 if b < 0 else n
-            continue
-        low = np.int64(buckets[b])
-        # Most buckets have few amounts: to look at all without a branch takes less time.
-        less = 0
-        for i in range(AHEAD):
-            less += amounts[low + i] < amount
-        low += less
-        if less == AHEAD:
-            high = np.int64(buckets[b + 1])
-            while low < high:
-                middle = (low + high) >> 1
-                if amounts[middle] < amount:
-                    low = middle + 1
-                else:
-                    high = middle
-        places[q - begin] = low
+def blocks(leads: int) -> NDArray[Any]:
+    """Where the levels of so many leading amounts begin: blocks of them, blocks of blocks, and on.
 
-
-@kernel
-def ones(word: Any) -> Any:
-    """How many bits of a word are set."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + (
-        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
-    )
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@kernel
-def open_before(place: Any, bits: NDArray[Any], before: NDArray[Any]) -> Any:
-    """How many points before a place are open, from bits and the count before each word."""
-    word = place >> 6
-    mask = (np.uint64(1) << np.uint64(place & 63)) - np.uint64(1)
-    return before[word] + ones(bits[word] & mask)
-
-
-@kernel
-def turn(
-    place: NDArray[Any],
-    begin: int,
-    end: int,
-    sign: int,
-    bits: NDArray[Any],
-    steps: NDArray[Any],
-    blocks: NDArray[Any],
-    asked: NDArray[Any],
-) -> None:
-    """Open or close the points from begin to end, and note how many needs have covered them.
-
-    That is the sum of the steps up to a point's place, of which blocks are summed up already.
+    The last number is where all of them end.
     """
-    for point in range(begin, end):
-        at = np.int64(place[point])
-        bits[at >> 6] ^= np.uint64(1) << np.uint64(at & 63)
-        covers = blocks[at >> BLOCK]
-        for step in range((at >> BLOCK) << BLOCK, at + 1):
-            covers += steps[step]
-        asked[point] += sign * covers
+    begins = np.zeros(16, np.int64)
+    levels = 0
+    while True:
+        begins[levels + 1] = begins[levels] + (leads >> BLOCK) + 1
+        levels += 1
+        if leads <= LAST:
+            return begins[: levels + 1]
+        leads >>= BLOCK
+
+
+@kernel
+def turn(counts: NDArray[Any], begins: NDArray[Any], signs: NDArray[Any], lead: Any) -> None:
+    """A point opens or closes: of each level, what comes after it in its block is one more or less.
+
+    signs[i, j] is what that is for place j if the point is at place i.
+    """
+    for level in range(begins.shape[0] - 1):
+        block, inside = begins[level] + (lead >> BLOCK), lead & LAST
+        for i in range(counts.shape[1]):
+            counts[block, i] += signs[inside, i]
+        lead >>= BLOCK
+
+
+@kernel
+def open_before(counts: NDArray[Any], begins: NDArray[Any], lead: Any) -> int:
+    """How many open points have a smaller leading amount."""
+    total = 0
+    for level in range(begins.shape[0] - 1):
+        total += counts[begins[level] + (lead >> BLOCK), lead & LAST]
+        lead >>= BLOCK
+    return total
+
+
+@kernel
+def enter(asks: NDArray[Any], begins: NDArray[Any], lead: Any, times: Any) -> None:
+    """From this leading amount on, a point is asked for so many times more."""
+    for level in range(begins.shape[0] - 1):
+        asks[begins[level] + (lead >> BLOCK), lead & LAST] += times
+        lead >>= BLOCK
+
+
+@kernel
+def asked_at(asks: NDArray[Any], begins: NDArray[Any], before: NDArray[Any], lead: Any) -> Any:
+    """How many times a point has been asked for: all that was entered up to its leading amount."""
+    total = np.int32(0)
+    lead += 1
+    for level in range(begins.shape[0] - 1):
+        block, inside = begins[level] + (lead >> BLOCK), lead & LAST
+        for i in range(asks.shape[1]):
+            total = np.int32(total + np.int32(asks[block, i] & before[inside, i]))
+        lead >>= BLOCK
+    return total
+
+
+@kernel
+def asked(
+    need_leads: NDArray[Any],
+    need_others: NDArray[Any],
+    point_leads: NDArray[Any],
+    point_others: NDArray[Any],
+    length: int,
+    window: int,
+    width: int,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """How many points meet each need, and how many needs each point meets."""
+    n, m = need_leads.shape[0], point_leads.shape[0]
+    by_need, by_point = np.empty(n, np.int32), np.zeros(m, np.int32)
+    need_order, order = in_order(need_others), in_order(point_others)
+    wanted, wanting = need_others[need_order], need_leads[need_order]
+    others, leads = point_others[order], point_leads[order]
+    begins = blocks(length + window)
+    size = LAST + 1
+    counts, asks = np.zeros((begins[-1], size), np.int32), np.zeros((begins[-1], size), np.int32)
+    opening, before = np.zeros((size, size), np.int32), np.zeros((size, size), np.int32)
+    for i in range(size):
+        for j in range(size):
+            opening[i, j] = j > i
+            before[i, j] = -1 if j < i else 0
+    closing = -opening
+    closed, opened = 0, 0
+    for q in range(n):
+        other = wanted[q]
+        while opened < m and others[opened] < other + width:
+            turn(counts, begins, opening, np.int64(leads[opened]))
+            by_point[order[opened]] = -asked_at(asks, begins, before, np.int64(leads[opened]))
+            opened += 1
+        while closed < opened and others[closed] < other:
+            turn(counts, begins, closing, np.int64(leads[closed]))
+            by_point[order[closed]] += asked_at(asks, begins, before, np.int64(leads[closed]))
+            closed += 1
+        lead = np.int64(wanting[q])
+        many = open_before(counts, begins, lead + window) - open_before(counts, begins, lead)
+        by_need[need_order[q]] = many
+        enter(asks, begins, lead, 1)
+        enter(asks, begins, lead + window, -1)
+    for p in range(closed, opened):
+        by_point[order[p]] += asked_at(asks, begins, before, np.int64(leads[p]))
+    return by_need, by_point
 
 
 @kernel
@@ -299,11 +320,14 @@ def tell(
 
 
 @kernel
-def swept(
-    needs: NDArray[Any],
-    need_starts: NDArray[Any],
-    points: NDArray[Any],
-    point_starts: NDArray[Any],
+def met(
+    need_leads: NDArray[Any],
+    need_others: NDArray[Any],
+    need_who: NDArray[Any],
+    point_leads: NDArray[Any],
+    point_others: NDArray[Any],
+    point_who: NDArray[Any],
+    length: int,
     window: int,
     width: int,
     sets_a: NDArray[Any],
@@ -321,148 +345,49 @@ def swept(
 ) -> int:
     """Count the pairs of a need and a point that meets it, and those of each list's elements.
 
-    A need of leading amount t (needs from need_starts[t] to need_starts[t + 1]) is met by points
-    of leading amounts t to t + window - 1 whose other amount is from the need to width - 1 beyond.
-    Slab by slab, each as wide as the window: the points of a slab and of the next in order of the
-    other amount, with a bit for those that are open, that is in the window of the needs whose turn
-    it is. A need asks how many open points are between two places. How many needs ask for a point
-    is counted the other way round: needs leave a step up and a step down, and a point looks at
-    the sum of steps when it opens and when it closes.
+    A need of leading amount t is met by points of leading amounts t to t + window - 1 whose other
+    amount is from the need to width - 1 beyond. Needs have leading amounts less than length.
     """
-    one = np.uint64(1)
+    asked_by, asked_for = asked(
+        need_leads, need_others, point_leads, point_others, length, window, width
+    )
     total = 0
-    most = 0
-    for t in range(need_starts.shape[0] - 1):
-        most = max(most, need_starts[t + 1] - need_starts[t])
-    lows, highs = np.empty(most, np.int32), np.empty(most, np.int32)
-    for slab in range(0, need_starts.shape[0] - 1, window):
-        first, middle = point_starts[slab], point_starts[slab + window]
-        n = point_starts[slab + 2 * window] - first
-        needed = need_starts[slab + window] - need_starts[slab]
-        if n == 0 or needed == 0:
+    # In the order of runs, elements that come one after the other are next to each other.
+    for q in range(need_leads.shape[0]):
+        if asked_by[q] == 0:
             continue
-        amounts, who, buckets, least, shift = ordered(points, first, first + n)
-        place = np.empty(n, np.int32)
-        for at in range(n):
-            place[who[at]] = at
-        bits = np.zeros((n >> 6) + 1, np.uint64)
-        before = np.zeros((n >> 6) + 1, np.int64)
-        steps = np.zeros(n + 1, np.int32)
-        step_sums = np.zeros((n >> BLOCK) + 1, np.int64)
-        blocks = np.zeros((n >> BLOCK) + 1, np.int64)
-        asked = np.zeros(n, np.int64)
-        for point in range(middle - first):
-            bits[place[point] >> 6] |= one << np.uint64(place[point] & 63)
-        changed, asked_since = True, False
-        for t in range(slab, slab + window):
-            begin, end = need_starts[t], need_starts[t + 1]
-            if end > begin:
-                if changed:
-                    for word in range(1, bits.shape[0]):
-                        before[word] = before[word - 1] + ones(bits[word - 1])
-                    changed = False
-                asked_since = True
-                table = amounts, buckets, least, shift
-                look_up(needs, begin, end, 0, *table, lows)
-                look_up(needs, begin, end, width, *table, highs)
-                for q in range(begin, end):
-                    low, high = np.int64(lows[q - begin]), np.int64(highs[q - begin])
-                    met = open_before(high, bits, before) - open_before(low, bits, before)
-                    if met == 0:
-                        continue
-                    steps[low] += 1
-                    steps[high] -= 1
-                    step_sums[low >> BLOCK] += 1
-                    step_sums[high >> BLOCK] -= 1
-                    a, b = needs[q, 1] >> 32, needs[q, 1] & SECOND
-                    if by_a[a] == 0 or by_b[b] == 0:
-                        news = (sets_a[a] & ~some[0]) | (sets_b[b] & ~some[1])
-                        news |= (all_of[0] & ~sets_a[a]) | (all_of[1] & ~sets_b[b])
-                        if news != 0 or told[0] == 0:
-                            # The first open point from `low` on: there is one, since some meet.
-                            while (bits[low >> 6] >> np.uint64(low & 63)) & one == 0:
-                                low += 1
-                            met_by = points[first + who[low], 1]
-                            elements = (a, b, met_by >> 32, met_by & SECOND)
-                            tell(
-                                elements,
-                                sets_a,
-                                sets_b,
-                                sets_c,
-                                sets_d,
-                                some,
-                                all_of,
-                                telling,
-                                told,
-                            )
-                    by_a[a] += met
-                    by_b[b] += met
-                    total += met
-            closing, opened = point_starts[t], point_starts[t + 1]
-            opening, beyond = point_starts[t + window], point_starts[t + window + 1]
-            if opened > closing or beyond > opening:
-                changed = True
-                if asked_since:
-                    for block in range(1, blocks.shape[0]):
-                        blocks[block] = blocks[block - 1] + step_sums[block - 1]
-                    asked_since = False
-                turn(place, closing - first, opened - first, 1, bits, steps, blocks, asked)
-                turn(place, opening - first, beyond - first, -1, bits, steps, blocks, asked)
-        covers = 0
-        for at in range(n):
-            covers += steps[at]
-            if who[at] >= middle - first:
-                asked[who[at]] += covers
-        for point in range(n):
-            if asked[point] == 0:
-                continue
-            c, d = points[first + point, 1] >> 32, points[first + point, 1] & SECOND
-            if by_c[c] == 0 or by_d[d] == 0:
-                news = (sets_c[c] & ~some[2]) | (sets_d[d] & ~some[3])
-                news |= (all_of[2] & ~sets_c[c]) | (all_of[3] & ~sets_d[d])
-                if news != 0:
-                    q = asking(
-                        points[first + point, 0],
-                        first + point,
-                        slab,
-                        needs,
-                        need_starts,
-                        point_starts,
-                        window,
-                        width,
-                    )
-                    elements = (needs[q, 1] >> 32, needs[q, 1] & SECOND, c, d)
-                    tell(
-                        elements,
-                        sets_a,
-                        sets_b,
-                        sets_c,
-                        sets_d,
-                        some,
-                        all_of,
-                        telling,
-                        told,
-                    )
-            by_c[c] += asked[point]
-            by_d[d] += asked[point]
+        a, b = need_who[q] >> 32, need_who[q] & SECOND
+        if by_a[a] == 0 or by_b[b] == 0:
+            new = (sets_a[a] & ~some[0]) | (sets_b[b] & ~some[1])
+            new |= (all_of[0] & ~sets_a[a]) | (all_of[1] & ~sets_b[b])
+            if new != 0 or told[0] == 0:
+                p = 0
+                while not (
+                    need_leads[q] <= point_leads[p] < need_leads[q] + window
+                    and need_others[q] <= point_others[p] < need_others[q] + width
+                ):
+                    p += 1
+                elements = (a, b, point_who[p] >> 32, point_who[p] & SECOND)
+                tell(elements, sets_a, sets_b, sets_c, sets_d, some, all_of, telling, told)
+        by_a[a] += asked_by[q]
+        by_b[b] += asked_by[q]
+        total += asked_by[q]
+    for p in range(point_leads.shape[0]):
+        if asked_for[p] == 0:
+            continue
+        c, d = point_who[p] >> 32, point_who[p] & SECOND
+        if by_c[c] == 0 or by_d[d] == 0:
+            new = (sets_c[c] & ~some[2]) | (sets_d[d] & ~some[3])
+            new |= (all_of[2] & ~sets_c[c]) | (all_of[3] & ~sets_d[d])
+            if new != 0:
+                q = 0
+                while not (
+                    need_leads[q] <= point_leads[p] < need_leads[q] + window
+                    and need_others[q] <= point_others[p] < need_others[q] + width
+                ):
+                    q += 1
+                elements = (need_who[q] >> 32, need_who[q] & SECOND, c, d)
+                tell(elements, sets_a, sets_b, sets_c, sets_d, some, all_of, telling, told)
+        by_c[c] += asked_for[p]
+        by_d[d] += asked_for[p]
     return total
-
-
-@kernel
-def asking(
-    amount: int,
-    point: int,
-    slab: int,
-    needs: NDArray[Any],
-    need_starts: NDArray[Any],
-    point_starts: NDArray[Any],
-    window: int,
-    width: int,
-) -> int:
-    """The first need of a slab that a point meets; there is one."""
-    for t in range(slab, slab + window):
-        if point_starts[t] <= point < point_starts[t + window]:
-            for q in range(need_starts[t], need_starts[t + 1]):
-                if needs[q, 0] <= amount < needs[q, 0] + width:
-                    return q
-    return -1
