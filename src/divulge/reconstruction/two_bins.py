@@ -5,8 +5,9 @@ lists: the largest packages and the next on one side, the small ones and the sma
 each list with the sums of all its sets that can still lead to the windows. What a set of large
 packages lacks is a need, a set of small ones is a point, and a need is met by all points in a
 rectangle. Needs and points come slab by slab of the leading amount, so that neither are in memory
-all at once, and no pair is ever looked at: needs ask how many points meet them. What is in memory
-grows with the fourth root of the number of sets, what takes time with its square root.
+all at once, and no pair is ever looked at: needs ask how many points meet them. (Where there are
+more than two amounts, those that meet in three are looked at: they are far fewer.) What is in
+memory grows with the fourth root of the number of sets, what takes time with its square root.
 """
 
 from __future__ import annotations
@@ -39,6 +40,10 @@ MOST_LEADS = 2**20
 COST_OF_SLAB = 300.0
 WIDEST = 2**22
 MOST_COUNTED = 2**62
+FEW = 1_000_000
+"""Allocations of more than two amounts that are listed sooner than counted."""
+
+COST_OF_PAIR = 0.01  # of packages that fit in two amounts where there are more
 COST_OF_POINT, COST_OF_LISTING = 7.0, 10.0  # in needs
 BANDS = 16  # a need's reach in the other amount, in bands of the second list
 
@@ -61,7 +66,8 @@ class _Side:
         base = int(second[:, 1].min())
         of_band = (second[:, 1] - base) // band
         self.order = np.lexsort((second[:, 0], of_band))
-        self.first, self.second = first, np.ascontiguousarray(second[self.order])
+        self.first = np.ascontiguousarray(first)
+        self.second = np.ascontiguousarray(second[self.order])
         bands = int(of_band.max()) + 1
         edges = np.searchsorted(of_band[self.order], np.arange(bands + 1))
         low = np.clip((least - first[:, 1] - base) // band, 0, bands)
@@ -165,9 +171,8 @@ class _Sums:
 def counted(instance: Instance, possible: Bools, most_sums: float, end: float) -> Counted | None:
     """Count all allocations to two bins; None if it takes too many sums or until after `end`.
 
-    Only where packages have one or two amounts and intervals do not depend on the number of
-    packages in a bin. How many sums there will be is foretold from a sample, so that what is
-    hopeless is refused at once.
+    Only where intervals do not depend on the number of packages in a bin. How many sums there will
+    be is foretold from a sample, so that what is hopeless is refused at once.
 
     >>> import math
     >>> amounts = np.array([[1, 10], [2, 20], [3, 30], [4, 40]])
@@ -176,17 +181,19 @@ def counted(instance: Instance, possible: Bools, most_sums: float, end: float) -
     >>> found.count, found.pairs[:, 0].tolist()
     (6, [3, 3, 3, 3])
     """
-    if instance.bins != 2 or instance.attributes > 2 or instance.counts_matter:
+    if instance.bins != 2 or instance.counts_matter:
         return None
     free, forced = possible[:, 0] & possible[:, 1], possible[:, 0] & ~possible[:, 1]
     low, high = _windows(instance, free, forced)
     if (low > high).any() or not possible.any(axis=1).all():
         return _none(instance)
-    amounts = instance.amounts
-    if instance.attributes == 1:
+    amounts, low, high = _different(instance.amounts, low, high)
+    if (low > high).any():
+        return _none(instance)
+    if amounts.shape[1] == 1:
         amounts = np.concatenate([amounts, np.zeros_like(amounts)], axis=1)
         low, high = np.append(low, 0), np.append(high, 0)
-    lead = np.argsort(high - low, kind="stable")  # narrow windows make small slabs
+    lead = _order(amounts[free], high - low)
     amounts, low, high = amounts[:, lead], low[lead], high[lead]
     packages = np.flatnonzero(free)
     spread = np.maximum(np.sqrt((amounts[free] ** 2.0).sum(axis=0)), 1.0)
@@ -198,6 +205,27 @@ def counted(instance: Instance, possible: Bools, most_sums: float, end: float) -
     if not met.finished(end):
         return None
     return met.counted(forced)
+
+
+def _different(amounts: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints, Ints]:
+    """Amounts without repetition: those that are equal for all packages keep to both windows."""
+    columns, which = np.unique(amounts, axis=1, return_inverse=True)
+    lows = np.full(columns.shape[1], np.iinfo(np.int64).min)
+    highs = np.full(columns.shape[1], np.iinfo(np.int64).max)
+    np.maximum.at(lows, which, low)
+    np.minimum.at(highs, which, high)
+    return np.ascontiguousarray(columns), lows, highs
+
+
+def _order(amounts: Ints, widths: Ints) -> Ints:
+    """The two amounts that tell most come first, and of these the one with the narrow window.
+
+    Narrow windows make small slabs.
+    """
+    told = amounts.sum(axis=0) / (widths + 1)
+    order = np.argsort(-told, kind="stable")
+    order[:2] = sorted(order[:2], key=lambda i: (not told[i], int(widths[i])))
+    return order
 
 
 def _windows(instance: Instance, free: Bools, forced: Bools) -> tuple[Ints, Ints]:
@@ -221,8 +249,14 @@ def _four_lists(
     n = len(packages)
     if int(high[0] - low[0]) > WIDEST:
         return None  # a slab is as wide as the window, and this takes too much memory
+    if amounts.shape[1] > 2 and not _tells_cells_apart(amounts[packages], high - low + 1):
+        return None
     sizes = _foretold(amounts[packages], low, high)
     least, first, small = _cheapest(sizes)
+    if amounts.shape[1] > 2:
+        if sizes[-1] < FEW:
+            return None
+        least += COST_OF_PAIR * _foretold(amounts[packages, :2], low[:2], high[:2])[-1]
     slabs = int(amounts[packages, 0].sum()) / MOST_LEADS
     if least + COST_OF_SLAB * slabs > most_sums:
         return None
@@ -235,6 +269,13 @@ def _four_lists(
         _listed(amounts, parts[2], high),
         _listed(amounts, parts[3], high),
     )
+
+
+def _tells_cells_apart(amounts: Ints, widths: Ints) -> bool:
+    """Whether a cell of three amounts and a place in it are one number of 64 bits."""
+    lead, other, third = (int(amounts[:, i].sum()) for i in range(3))
+    cells = (lead // int(widths[0]) + 4) * (2 * third // int(widths[2]) + 4)
+    return cells * 2 * (other + int(widths[1])) < NEVER
 
 
 def _cheapest(sizes: list[float]) -> tuple[float, int, int]:
@@ -258,7 +299,7 @@ def _foretold(amounts: Ints, low: Ints, high: Ints) -> list[float]:
     Exactly while they are few, then from a sample of them that grows as the list would.
     """
     chance = np.random.default_rng(0)
-    sums, size, sizes = np.zeros((1, 2), np.int64), 1.0, [1.0]
+    sums, size, sizes = np.zeros((1, amounts.shape[1]), np.int64), 1.0, [1.0]
     rest = amounts.sum(axis=0)
     for of_package in amounts:
         rest = rest - of_package
@@ -276,7 +317,7 @@ def _listed(amounts: Ints, packages: Ints, top: Ints, bottom: Ints | None = None
     Nor too far below, if there is a bottom: what they must sum up to less all that could come,
     which rises by every package that is decided upon.
     """
-    sums, sets = np.zeros((1, 2), np.int64), np.zeros(1, np.uint64)
+    sums, sets = np.zeros((1, amounts.shape[1]), np.int64), np.zeros(1, np.uint64)
     for place, package in enumerate(packages):
         sums = np.concatenate([sums, sums + amounts[package]])
         sets = np.concatenate([sets, sets | np.uint64(1 << place)])
@@ -293,14 +334,22 @@ class _Meeting:
 
     def __init__(self, lists: tuple[_List, _List, _List, _List], low: Ints, high: Ints) -> None:
         a, b, c, d = lists
-        window, width = (int(size) for size in high - low + 1)
-        self.window, self.width = window, width
+        window, width = (int(size) for size in (high - low + 1)[:2])
+        self.window, self.width, self.widths = window, width, (high - low + 1)[2:]
+        none = np.empty((0, 0), np.int64)
+        self.more = none, none, none, none
         self.empty = not all(len(some.sums) for some in lists)
         most = c.sums.max(axis=0, initial=0) + d.sums.max(axis=0, initial=0)
         self.last = int(most[0])
         if not self.empty:
-            self.needs = _Side(low - a.sums, -b.sums, 1 - width, int(most[1]))
-            self.points = _Side(c.sums, d.sums, 0, int(most[1]))
+            self.needs = _Side((low - a.sums)[:, :2], -b.sums[:, :2], 1 - width, int(most[1]))
+            self.points = _Side(c.sums[:, :2], d.sums[:, :2], 0, int(most[1]))
+            self.more = (
+                np.ascontiguousarray((low - a.sums)[:, 2:]),
+                -b.sums[self.needs.order, 2:],
+                np.ascontiguousarray(c.sums[:, 2:]),
+                d.sums[self.points.order, 2:],
+            )
             b = replace(b, sets=b.sets[self.needs.order])
             d = replace(d, sets=d.sets[self.points.order])
         self.lists = (a, b, c, d)
@@ -355,6 +404,8 @@ class _Meeting:
                 length,
                 window,
                 width,
+                self.widths,
+                *self.more,
                 *self.sets,
                 *self.times,
                 self.some,

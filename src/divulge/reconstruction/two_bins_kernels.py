@@ -298,6 +298,94 @@ def asked(
 
 
 @kernel
+def asked_in_all(
+    need_leads: NDArray[Any],
+    need_others: NDArray[Any],
+    need_who: NDArray[Any],
+    point_leads: NDArray[Any],
+    point_others: NDArray[Any],
+    point_who: NDArray[Any],
+    window: int,
+    width: int,
+    widths: NDArray[Any],
+    more_a: NDArray[Any],
+    more_b: NDArray[Any],
+    more_c: NDArray[Any],
+    more_d: NDArray[Any],
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The same where there are more amounts: points that meet a need in three are looked at.
+
+    By cells as large as the windows of the leading and of the third amount: a need is met by
+    points of its own cell and of the next in either direction.
+    """
+    n, m = need_leads.shape[0], point_leads.shape[0]
+    by_need, by_point = np.zeros(n, np.int32), np.zeros(m, np.int32)
+    if n == 0 or m == 0:
+        return by_need, by_point
+    need_thirds = thirds_of(need_who, more_a, more_b)
+    point_thirds = thirds_of(point_who, more_c, more_d)
+    third, third_width = min(need_thirds.min(), point_thirds.min()), widths[0]
+    cells = (max(need_thirds.max(), point_thirds.max()) - third) // third_width + 2
+    least = min(need_others.min(), point_others.min())
+    cell = max(need_others.max(), point_others.max()) - least + width
+    need_keys, keys = np.empty(n, np.int64), np.empty(m, np.int64)
+    for q in range(n):
+        place = need_leads[q] // window * cells + (need_thirds[q] - third) // third_width
+        need_keys[q] = place * cell + need_others[q] - least
+    for p in range(m):
+        place = point_leads[p] // window * cells + (point_thirds[p] - third) // third_width
+        keys[p] = place * cell + point_others[p] - least
+    order, need_order = in_order(keys), in_order(need_keys)
+    keys, who = keys[order], point_who[order]
+    leads, thirds = point_leads[order], point_thirds[order]
+    for step in (0, 1, cells, cells + 1):
+        closed, opened = 0, 0
+        for q in need_order:
+            key = need_keys[q] + step * cell
+            while opened < m and keys[opened] < key + width:
+                opened += 1
+            while closed < opened and keys[closed] < key:
+                closed += 1
+            for p in range(closed, opened):
+                in_lead = need_leads[q] <= leads[p] < need_leads[q] + window
+                in_third = need_thirds[q] <= thirds[p] < need_thirds[q] + third_width
+                if (in_lead & in_third) and meets(
+                    need_who[q], who[p], widths, more_a, more_b, more_c, more_d
+                ):
+                    by_need[q] += 1
+                    by_point[order[p]] += 1
+    return by_need, by_point
+
+
+@kernel
+def thirds_of(who: NDArray[Any], first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    """The third amount of sums."""
+    thirds = np.empty(who.shape[0], np.int64)
+    for i in range(who.shape[0]):
+        thirds[i] = first[who[i] >> 32, 0] + second[who[i] & SECOND, 0]
+    return thirds
+
+
+@kernel
+def meets(
+    need: Any,
+    point: Any,
+    widths: NDArray[Any],
+    more_a: NDArray[Any],
+    more_b: NDArray[Any],
+    more_c: NDArray[Any],
+    more_d: NDArray[Any],
+) -> bool:
+    """Whether a point meets a need in all amounts but the first two."""
+    a, b, c, d = need >> 32, need & SECOND, point >> 32, point & SECOND
+    for i in range(widths.shape[0]):
+        beyond = more_c[c, i] + more_d[d, i] - more_a[a, i] - more_b[b, i]
+        if beyond < 0 or beyond >= widths[i]:
+            return False
+    return True
+
+
+@kernel
 def tell(
     elements: Any,
     sets_a: NDArray[Any],
@@ -330,6 +418,11 @@ def met(
     length: int,
     window: int,
     width: int,
+    widths: NDArray[Any],
+    more_a: NDArray[Any],
+    more_b: NDArray[Any],
+    more_c: NDArray[Any],
+    more_d: NDArray[Any],
     sets_a: NDArray[Any],
     sets_b: NDArray[Any],
     sets_c: NDArray[Any],
@@ -347,10 +440,28 @@ def met(
 
     A need of leading amount t is met by points of leading amounts t to t + window - 1 whose other
     amount is from the need to width - 1 beyond. Needs have leading amounts less than length.
+    Of further amounts there are the widths, and what they are for the elements of each list.
     """
-    asked_by, asked_for = asked(
-        need_leads, need_others, point_leads, point_others, length, window, width
-    )
+    if widths.shape[0] == 0:
+        asked_by, asked_for = asked(
+            need_leads, need_others, point_leads, point_others, length, window, width
+        )
+    else:
+        asked_by, asked_for = asked_in_all(
+            need_leads,
+            need_others,
+            need_who,
+            point_leads,
+            point_others,
+            point_who,
+            window,
+            width,
+            widths,
+            more_a,
+            more_b,
+            more_c,
+            more_d,
+        )
     total = 0
     # In the order of runs, elements that come one after the other are next to each other.
     for q in range(need_leads.shape[0]):
@@ -365,6 +476,7 @@ def met(
                 while not (
                     need_leads[q] <= point_leads[p] < need_leads[q] + window
                     and need_others[q] <= point_others[p] < need_others[q] + width
+                    and meets(need_who[q], point_who[p], widths, more_a, more_b, more_c, more_d)
                 ):
                     p += 1
                 elements = (a, b, point_who[p] >> 32, point_who[p] & SECOND)
@@ -384,6 +496,7 @@ def met(
                 while not (
                     need_leads[q] <= point_leads[p] < need_leads[q] + window
                     and need_others[q] <= point_others[p] < need_others[q] + width
+                    and meets(need_who[q], point_who[p], widths, more_a, more_b, more_c, more_d)
                 ):
                     q += 1
                 elements = (need_who[q] >> 32, need_who[q] & SECOND, c, d)
