@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reconstruction.strategies import instance_of, rounded, widened
 
-from divulge.reconstruction import RULES, allocate, counting, halves, ladder, sets
+from divulge.reconstruction import RULES, allocate, counting, ends, four_lists, halves, ladder, sets
 from divulge.reconstruction.imperfect import inconsistencies, settle
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import solve
@@ -151,8 +151,9 @@ def test_two_bins_whose_sets_are_unknown_are_counted_by_splitting_what_is_left(
     # All states at once; then each for itself, listed; then counted, as if they were too many.
     for few, steps in ((28, 10**6), (0, 10**6), (0, 0)):
         with (
-            mock.patch.object(counting, "FEW_LEFT", few),
-            mock.patch.object(counting, "FEW_STEPS", steps),
+            mock.patch.object(ends, "FEW_LEFT", few),
+            mock.patch.object(ends, "FEW_STEPS", steps),
+            mock.patch.object(four_lists, "FEW", 0),
         ):
             split = counting.count(instance, fewer)
         assert split is not None

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from divulge.reconstruction import halves, two_bins
+from divulge.reconstruction import four_lists, halves, meeting, two_bins
 from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.counting import Counted
+from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.instance import Instance
 
 
@@ -68,7 +68,7 @@ def test_the_count_the_marginals_and_the_certificates_are_those_of_looking_at_al
     case: tuple[Instance, Bools],
 ) -> None:
     instance, possible = case
-    with mock.patch.object(two_bins, "FEW", 0):
+    with mock.patch.object(four_lists, "FEW", 0):
         agrees(two_bins.counted(instance, possible, 1e9, math.inf), instance, possible)
 
 
@@ -82,10 +82,10 @@ def test_it_does_not_matter_how_packages_are_divided_nor_how_many_sums_are_taken
     small = data.draw(st.integers(0, n))
     first = data.draw(st.integers(0, n - small))
     with (
-        mock.patch.object(two_bins, "FEW", 0),
-        mock.patch.object(two_bins, "_cheapest", return_value=(0.0, first, small)),
-        mock.patch.object(two_bins, "AT_ONCE", data.draw(st.sampled_from([1, 6, 50]))),
-        mock.patch.object(two_bins, "MOST_LEADS", data.draw(st.sampled_from([1, 20, 1000]))),
+        mock.patch.object(four_lists, "FEW", 0),
+        mock.patch.object(four_lists, "_cheapest", return_value=(0.0, first, small)),
+        mock.patch.object(meeting, "AT_ONCE", data.draw(st.sampled_from([1, 6, 50]))),
+        mock.patch.object(meeting, "MOST_LEADS", data.draw(st.sampled_from([1, 20, 1000]))),
     ):
         agrees(two_bins.counted(instance, possible, 1e9, math.inf), instance, possible)
 
@@ -146,7 +146,7 @@ def test_what_is_hopeless_late_or_too_large_at_once_is_refused() -> None:
     instance, anywhere = month_like(0, 34), np.ones((34, 2), bool)
     assert two_bins.counted(instance, anywhere, 100, math.inf) is None
     assert two_bins.counted(instance, anywhere, 1e9, 0.0) is None
-    with mock.patch.object(two_bins, "MOST_AT_ONCE", 3):
+    with mock.patch.object(meeting, "MOST_AT_ONCE", 3):
         assert two_bins.counted(instance, anywhere, 1e9, math.inf) is None
 
 
