@@ -134,12 +134,11 @@ def _split(instance: Instance, state: Bools, a: int, b: int, end: float) -> _Spl
     """
     n = instance.packages
     both = instance.amounts[state].sum(axis=0)
-    low = np.maximum(instance.low[b], both - instance.high[a])[None]
-    high = np.minimum(instance.high[b], both - instance.low[a])[None]
+    low, high = instance.window_beside(b, a, both)
     can, must = state & instance.allowed[:, b], state & ~instance.allowed[:, a]
     if (low > high).any() or (must & ~can).any():
         return _Splits(0, np.zeros(n, np.int64), np.zeros((0, n), bool))
-    one = replace(instance, low=low, high=high, held=instance.held[[b]])
+    one = replace(instance, low=low[None], high=high[None], held=instance.held[[b]])
 
     def left() -> float:
         return max(0.0, end - time.monotonic())

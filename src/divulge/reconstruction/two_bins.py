@@ -84,9 +84,9 @@ def _order(amounts: Ints, widths: Ints) -> Ints:
 def _windows(instance: Instance, free: Bools, forced: Bools) -> tuple[Ints, Ints]:
     """Between what the free packages that join the forced ones in bin 0 must sum up to."""
     everything, base = instance.amounts.sum(axis=0), instance.amounts[forced].sum(axis=0)
-    low = np.maximum(instance.low[0], everything - instance.high[1]) - base
-    high = np.minimum(instance.high[0], everything - instance.low[1]) - base
-    return np.maximum(low, 0), np.minimum(high, instance.amounts[free].sum(axis=0))
+    low, high = instance.window_beside(0, 1, everything)
+    most = instance.amounts[free].sum(axis=0)
+    return np.maximum(low - base, 0), np.minimum(high - base, most)
 
 
 def _none(instance: Instance) -> Counted:
