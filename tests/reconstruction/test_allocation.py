@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reconstruction.strategies import instance_of, rounded, widened
 
-from divulge.reconstruction import RULES, allocate, counting, halves, ladder, sets
+from divulge.reconstruction import RULES, allocate, counting, ends, four_lists, halves, ladder, sets
 from divulge.reconstruction.imperfect import inconsistencies, settle
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import solve
@@ -146,16 +147,23 @@ def test_two_bins_whose_sets_are_unknown_are_counted_by_splitting_what_is_left(
     plain = counting.count(instance, sets)
     a, b = random.choice(bins, 2, replace=False)
     fewer = [None if place in (a, b) else of_bin for place, of_bin in enumerate(sets)]
-    split = counting.count(instance, fewer)
     assert plain is not None
-    assert split is not None
-    assert split.count == plain.count
-    assert (split.pairs == plain.pairs).all()
-    proved = np.zeros_like(instance.allowed)
-    for row in split.proofs:
-        assert instance.holds(row)
-        proved[np.arange(8), row] = True
-    assert (proved == (plain.pairs > 0)).all()
+    # All states at once; then each for itself, listed; then counted, as if they were too many.
+    for few, steps in ((28, 10**6), (0, 10**6), (0, 0)):
+        with (
+            mock.patch.object(ends, "FEW_LEFT", few),
+            mock.patch.object(ends, "FEW_STEPS", steps),
+            mock.patch.object(four_lists, "FEW", 0),
+        ):
+            split = counting.count(instance, fewer)
+        assert split is not None
+        assert split.count == plain.count
+        assert (split.pairs == plain.pairs).all()
+        proved = np.zeros_like(instance.allowed)
+        for row in split.proofs:
+            assert instance.holds(row)
+            proved[np.arange(8), row] = True
+        assert (proved == (plain.pairs > 0)).all()
 
 
 def test_halves_too_long_give_no_answer() -> None:

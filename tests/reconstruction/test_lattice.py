@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reconstruction.strategies import instance_of, widened
 
-from divulge.reconstruction import counting, lattice, support
+from divulge.reconstruction import counting, ends, lattice, support
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.near import Near
@@ -194,8 +194,8 @@ def test_what_is_left_is_split_in_the_lattice_as_by_trying_everything(
         for b in range(bins - 2)
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "FEW_LEFT", 0)
-        patch.setattr(counting, "_is_for_lattice", lambda *_: True)
+        patch.setattr(ends, "FEW_LEFT", 0)
+        patch.setattr(ends, "_is_for_lattice", lambda *_: True)
         found = counting.count(instance, [*(s.reshape(-1, 1) for s in sets), None, None])
     every = np.array(allocations_of(instance), np.int64).reshape(-1, 6)
     if found is None:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from divulge.reconstruction import halves, two_bins
+from divulge.reconstruction import four_lists, halves, meeting, two_bins
 from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.counting import Counted
+from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.instance import Instance
 
 
@@ -43,8 +43,8 @@ def agrees(found: Counted | None, instance: Instance, possible: Bools) -> None:
 
 @st.composite
 def two_bin_instances(draw: st.DrawFn) -> tuple[Instance, Bools]:
-    """A few packages of one or two amounts, often equal or nothing, and windows of any width."""
-    n, k = draw(st.integers(0, 8)), draw(st.integers(1, 2))
+    """A few packages of up to four amounts, often equal or nothing, and windows of any width."""
+    n, k = draw(st.integers(0, 8)), draw(st.integers(1, 4))
     amount = st.one_of(st.integers(0, 3), st.integers(0, 40), st.sampled_from([0, 7, 1000]))
     amounts = np.array(
         draw(st.lists(st.lists(amount, min_size=k, max_size=k), min_size=n, max_size=n)), np.int64
@@ -68,7 +68,8 @@ def test_the_count_the_marginals_and_the_certificates_are_those_of_looking_at_al
     case: tuple[Instance, Bools],
 ) -> None:
     instance, possible = case
-    agrees(two_bins.counted(instance, possible, 1e9, math.inf), instance, possible)
+    with mock.patch.object(four_lists, "FEW", 0):
+        agrees(two_bins.counted(instance, possible, 1e9, math.inf), instance, possible)
 
 
 @given(case=two_bin_instances(), data=st.data())
@@ -81,9 +82,10 @@ def test_it_does_not_matter_how_packages_are_divided_nor_how_many_sums_are_taken
     small = data.draw(st.integers(0, n))
     first = data.draw(st.integers(0, n - small))
     with (
-        mock.patch.object(two_bins, "_cheapest", return_value=(0.0, first, small)),
-        mock.patch.object(two_bins, "AT_ONCE", data.draw(st.sampled_from([1, 6, 50]))),
-        mock.patch.object(two_bins, "MOST_LEADS", data.draw(st.sampled_from([1, 20, 1000]))),
+        mock.patch.object(four_lists, "FEW", 0),
+        mock.patch.object(four_lists, "_cheapest", return_value=(0.0, first, small)),
+        mock.patch.object(meeting, "AT_ONCE", data.draw(st.sampled_from([1, 6, 50]))),
+        mock.patch.object(meeting, "MOST_LEADS", data.draw(st.sampled_from([1, 20, 1000]))),
     ):
         agrees(two_bins.counted(instance, possible, 1e9, math.inf), instance, possible)
 
@@ -144,13 +146,25 @@ def test_what_is_hopeless_late_or_too_large_at_once_is_refused() -> None:
     instance, anywhere = month_like(0, 34), np.ones((34, 2), bool)
     assert two_bins.counted(instance, anywhere, 100, math.inf) is None
     assert two_bins.counted(instance, anywhere, 1e9, 0.0) is None
-    with mock.patch.object(two_bins, "MOST_AT_ONCE", 3):
+    with mock.patch.object(meeting, "MOST_AT_ONCE", 3):
         assert two_bins.counted(instance, anywhere, 1e9, math.inf) is None
 
 
-def test_three_amounts_or_intervals_that_depend_on_numbers_are_refused() -> None:
-    ones, row = np.ones((2, 3), np.int64), np.ones((1, 3), np.int64)
-    three = Instance.of(ones, 0 * ones, ones)
-    wide = Instance.of(ones[:, :1], 0 * ones[:, :1], ones[:, :1], row)
-    for instance in (three, wide):
-        assert two_bins.counted(instance, np.ones((2, 2), bool), 1e9, math.inf) is None
+def test_few_allocations_of_three_amounts_are_left_to_be_listed() -> None:
+    amounts = np.array([[1, 2, 3], [3, 1, 2]])
+    instance = Instance.of(amounts, 0 * amounts, 9 + 0 * amounts)
+    assert two_bins.counted(instance, np.ones((2, 2), bool), 1e9, math.inf) is None
+
+
+def test_amounts_that_are_the_same_for_all_packages_are_one_with_both_windows() -> None:
+    amounts = np.repeat(np.arange(1, 9)[:, None], 3, axis=1)
+    low, high = np.array([[0, 5, 9], [0, 0, 0]]), np.array([[12, 99, 14], [99, 99, 99]])
+    instance = Instance.of(amounts, low, high)
+    anywhere = np.ones((8, 2), bool)
+    agrees(two_bins.counted(instance, anywhere, 1e9, math.inf), instance, anywhere)
+
+
+def test_intervals_that_depend_on_numbers_are_refused() -> None:
+    ones, row = np.ones((2, 1), np.int64), np.ones((1, 3), np.int64)
+    wide = Instance.of(ones, 0 * ones, ones, row)
+    assert two_bins.counted(wide, np.ones((2, 2), bool), 1e9, math.inf) is None

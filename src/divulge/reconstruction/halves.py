@@ -159,9 +159,8 @@ def _sides(
 
 def _as_words(chosen: Words, large: _Side, small: _Side, packages: int) -> Words:
     """Sets as pairs of words, one a side, as words over all packages."""
-    members = np.zeros((len(chosen), ((packages + 63) // 64) * 64), np.uint8)
+    members = np.zeros((len(chosen), packages), np.uint8)
     for column, side in enumerate((large, small)):
         for place, package in enumerate(side.packages):
             members[:, package] = (chosen[:, column] >> np.uint64(place)) & np.uint64(1)
-    packed = np.packbits(members, axis=1, bitorder="little")
-    return np.ascontiguousarray(packed).view(np.uint64)
+    return words_of(members)

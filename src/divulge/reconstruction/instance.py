@@ -84,6 +84,19 @@ class Instance:
         """Whether an interval depends on how many packages are in the bin."""
         return bool(self.widening.any() or self.deeper.any())
 
+    def window_beside(self, b: int, a: int, both: Ints) -> tuple[Ints, Ints]:
+        """Between what bin b must sum up to if bins a and b share packages of these amounts.
+
+        What bin b does not get, bin a must hold. Where intervals do not depend on counts.
+
+        >>> one = Instance.of(np.array([[5], [4]]), np.array([[0], [3]]), np.array([[6], [9]]))
+        >>> [side.tolist() for side in one.window_beside(1, 0, np.array([9]))]
+        [[3], [9]]
+        """
+        low: Ints = np.maximum(self.low[b], both - self.high[a])
+        high: Ints = np.minimum(self.high[b], both - self.low[a])
+        return low, high
+
     def limited(self, allowed: Bools) -> Instance:
         """The same instance where packages may go to fewer bins."""
         return replace(self, allowed=self.allowed & allowed)

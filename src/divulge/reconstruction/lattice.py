@@ -150,7 +150,6 @@ def _short_basis(instance: Instance, amounts: Ints, windows: Ints, held: int) ->
 
 
 def _words(sets: npt.NDArray[np.uint8], free: Ints, packages: int) -> Words:
-    members = np.zeros((len(sets), ((packages + 63) // 64) * 64), np.uint8)
+    members = np.zeros((len(sets), packages), np.uint8)
     members[:, free] = sets
-    packed = np.packbits(members, axis=1, bitorder="little")
-    return np.ascontiguousarray(packed).view(np.uint64)
+    return words_of(members)

@@ -105,9 +105,7 @@ class Near:
         inside = (place == a) | (place == b)
         both = instance.amounts[inside].sum(axis=0)
         low, high = instance.low.copy(), instance.high.copy()
-        # What bin b does not get, bin a must hold.
-        low[b] = np.maximum(low[b], both - high[a])
-        high[b] = np.minimum(high[b], both - low[a])
+        low[b], high[b] = instance.window_beside(b, a, both)
         must = place == b
         must[chosen] = False
         if package >= 0:

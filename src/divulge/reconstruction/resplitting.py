@@ -248,8 +248,7 @@ def _splits(
     inside = (place == a) | (place == b)
     both = instance.amounts[inside].sum(axis=0)
     low, high = instance.low.copy(), instance.high.copy()
-    low[b] = np.maximum(low[b], both - high[a])
-    high[b] = np.minimum(high[b], both - low[a])
+    low[b], high[b] = instance.window_beside(b, a, both)
     narrowed = replace(instance, low=low, high=high)
     can, must = inside & possible[:, b], inside & ~possible[:, a]
     found = halves.fitting(narrowed, b, can, must, longest, 0, end)
@@ -310,10 +309,7 @@ def _split(
         into_b[package] = True
     low, high = instance.low[b].copy(), instance.high[b].copy()
     if not instance.counts_matter:
-        # What bin b does not get, bin a must hold.
-        both = instance.amounts[inside].sum(axis=0)
-        low = np.maximum(low, both - instance.high[a])
-        high = np.minimum(high, both - instance.low[a])
+        low, high = instance.window_beside(b, a, instance.amounts[inside].sum(axis=0))
     chosen = _some_set(
         instance, b, inside & possible[:, b], into_b, low, high, budget, random, other=(a, inside)
     )

@@ -5,117 +5,27 @@ lists: the largest packages and the next on one side, the small ones and the sma
 each list with the sums of all its sets that can still lead to the windows. What a set of large
 packages lacks is a need, a set of small ones is a point, and a need is met by all points in a
 rectangle. Needs and points come slab by slab of the leading amount, so that neither are in memory
-all at once, and no pair is ever looked at: needs ask how many points meet them. What is in memory
-grows with the fourth root of the number of sets, what takes time with its square root.
+all at once, and no pair is ever looked at: needs ask how many points meet them. (Where there are
+more than two amounts, those that meet in three are looked at: they are far fewer.) What is in
+memory grows with the fourth root of the number of sets, what takes time with its square root.
 """
 
 from __future__ import annotations
 
-import math
-import time
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
-
 import numpy as np
-import numpy.typing as npt
 
 from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.counting import Counted
+from divulge.reconstruction.counted import Counted
+from divulge.reconstruction.four_lists import four_lists
 from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.words import Words
-
-_Array: TypeAlias = npt.NDArray[Any]
-
-SAMPLE = 2**14
-"""Sums that stand for all of a list while its length is foretold."""
-
-LONGEST = 2**22  # of the first list
-MOST_SECOND, MOST_SMALL = 22, 30  # packages
-AT_ONCE, MOST_AT_ONCE = 2**20, 2**25
-"""Needs and points of a chunk: how many are aimed at, and how many there is memory for."""
-
-NEVER = 2**62
-MOST_LEADS = 2**20
-COST_OF_SLAB = 300.0
-WIDEST = 2**22
-MOST_COUNTED = 2**62
-COST_OF_POINT, COST_OF_LISTING = 10.0, 10.0  # in needs
-BANDS = 8  # a need's reach in the other amount, in bands of the second list
-
-
-@dataclass(frozen=True, eq=False)
-class _List:
-    """Sets of some packages: their sums, and the sets as words."""
-
-    packages: Ints
-    sums: Ints
-    sets: Words
-
-
-class _Side:
-    """All sums of an element of one list and an element of another, by leading amount."""
-
-    def __init__(self, first: Ints, second: Ints, least: int, most: int) -> None:
-        """Sums whose other amount may be from least to most, of rows of two amounts each."""
-        band = max(1, (most - least + BANDS) // BANDS, int(np.ptp(second[:, 1])) // 256 + 1)
-        base = int(second[:, 1].min())
-        of_band = (second[:, 1] - base) // band
-        self.order = np.lexsort((second[:, 0], of_band))
-        self.first, self.second = first, np.ascontiguousarray(second[self.order])
-        bands = int(of_band.max()) + 1
-        edges = np.searchsorted(of_band[self.order], np.arange(bands + 1))
-        low = np.clip((least - first[:, 1] - base) // band, 0, bands)
-        high = np.clip((most - first[:, 1] - base) // band, -1, bands - 1)
-        many = np.maximum(high - low + 1, 0)
-        self.run_first = np.repeat(np.arange(len(first)), many).astype(np.int32)
-        offset = np.arange(len(self.run_first)) - np.repeat(np.cumsum(many) - many, many)
-        run_band = np.repeat(low, many) + offset
-        filled = edges[run_band] < edges[run_band + 1]
-        self.run_first, run_band = self.run_first[filled], run_band[filled]
-        # Sums come roughly in order of the other amount, so that places looked up are near.
-        near = np.argsort(first[self.run_first, 1] + band * run_band, kind="stable")
-        self.run_first, run_band = self.run_first[near], run_band[near]
-        self.run_at = edges[run_band].astype(np.int32)
-        self.run_end = edges[run_band + 1].astype(np.int32)
-        self.run_next = np.empty(len(self.run_first), np.int64)
-
-    @property
-    def runs(self) -> tuple[_Array, _Array, _Array, _Array, Ints, Ints]:
-        lists = self.first, self.second
-        return self.run_first, self.run_at, self.run_end, self.run_next, *lists
-
-    def begin(self, begin: int) -> None:
-        """Leave out all sums whose leading amount is less than begin."""
-        from divulge.reconstruction import two_bins_kernels
-
-        two_bins_kernels.begun(*self.runs, begin, NEVER)
-
-    def starts(self, begin: int, least: Ints, most: Ints) -> Ints:
-        """How many sums there are up to each leading amount from begin on.
-
-        Those whose other amount is from least to most, which say how many leading amounts, too.
-        """
-        from divulge.reconstruction import two_bins_kernels
-
-        limits = begin, begin + len(least), least, most
-        starts: Ints = two_bins_kernels.counts_by_lead(*self.runs, *limits)
-        return starts
-
-    def gathered(self, begin: int, least: Ints, most: Ints, starts: Ints) -> Ints:
-        """These sums; to be asked for once, in order."""
-        from divulge.reconstruction import two_bins_kernels
-
-        limits = begin, begin + len(least), least, most
-        found: Ints = two_bins_kernels.gathered(*self.runs, *limits, starts, NEVER)
-        return found
+from divulge.reconstruction.meeting import Meeting
 
 
 def counted(instance: Instance, possible: Bools, most_sums: float, end: float) -> Counted | None:
     """Count all allocations to two bins; None if it takes too many sums or until after `end`.
 
-    Only where packages have one or two amounts and intervals do not depend on the number of
-    packages in a bin. How many sums there will be is foretold from a sample, so that what is
-    hopeless is refused at once.
+    Only where intervals do not depend on the number of packages in a bin. How many sums there will
+    be is foretold from a sample, so that what is hopeless is refused at once.
 
     >>> import math
     >>> amounts = np.array([[1, 10], [2, 20], [3, 30], [4, 40]])
@@ -124,239 +34,62 @@ def counted(instance: Instance, possible: Bools, most_sums: float, end: float) -
     >>> found.count, found.pairs[:, 0].tolist()
     (6, [3, 3, 3, 3])
     """
-    if instance.bins != 2 or instance.attributes > 2 or instance.counts_matter:
+    if instance.bins != 2 or instance.counts_matter:
         return None
     free, forced = possible[:, 0] & possible[:, 1], possible[:, 0] & ~possible[:, 1]
     low, high = _windows(instance, free, forced)
     if (low > high).any() or not possible.any(axis=1).all():
         return _none(instance)
-    amounts = instance.amounts
-    if instance.attributes == 1:
+    amounts, low, high = _different(instance.amounts, low, high)
+    if (low > high).any():
+        return _none(instance)
+    if amounts.shape[1] == 1:
         amounts = np.concatenate([amounts, np.zeros_like(amounts)], axis=1)
         low, high = np.append(low, 0), np.append(high, 0)
-    lead = np.argsort(high - low, kind="stable")  # narrow windows make small slabs
+    lead = _order(amounts[free], high - low)
     amounts, low, high = amounts[:, lead], low[lead], high[lead]
     packages = np.flatnonzero(free)
     spread = np.maximum(np.sqrt((amounts[free] ** 2.0).sum(axis=0)), 1.0)
     packages = packages[np.argsort(-(amounts[free] / spread).sum(axis=1), kind="stable")]
-    lists = _four_lists(amounts, packages, low, high, most_sums)
+    lists = four_lists(amounts, packages, low, high, most_sums)
     if lists is None:
         return None
-    met = _Meeting(lists, low, high)
+    met = Meeting(lists, low, high)
     if not met.finished(end):
         return None
     return met.counted(forced)
 
 
+def _different(amounts: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints, Ints]:
+    """Amounts without repetition: those that are equal for all packages keep to both windows."""
+    columns, which = np.unique(amounts, axis=1, return_inverse=True)
+    lows = np.full(columns.shape[1], np.iinfo(np.int64).min)
+    highs = np.full(columns.shape[1], np.iinfo(np.int64).max)
+    np.maximum.at(lows, which, low)
+    np.minimum.at(highs, which, high)
+    return np.ascontiguousarray(columns), lows, highs
+
+
+def _order(amounts: Ints, widths: Ints) -> Ints:
+    """The two amounts that tell most come first, and of these the one with the narrow window.
+
+    Narrow windows make small slabs.
+    """
+    told = amounts.sum(axis=0) / (widths + 1)
+    order = np.argsort(-told, kind="stable")
+    order[:2] = sorted(order[:2], key=lambda i: (not told[i], int(widths[i])))
+    return order
+
+
 def _windows(instance: Instance, free: Bools, forced: Bools) -> tuple[Ints, Ints]:
     """Between what the free packages that join the forced ones in bin 0 must sum up to."""
     everything, base = instance.amounts.sum(axis=0), instance.amounts[forced].sum(axis=0)
-    low = np.maximum(instance.low[0], everything - instance.high[1]) - base
-    high = np.minimum(instance.high[0], everything - instance.low[1]) - base
-    return np.maximum(low, 0), np.minimum(high, instance.amounts[free].sum(axis=0))
+    low, high = instance.window_beside(0, 1, everything)
+    most = instance.amounts[free].sum(axis=0)
+    return np.maximum(low - base, 0), np.minimum(high - base, most)
 
 
 def _none(instance: Instance) -> Counted:
     nothing = np.zeros((instance.packages, 2), np.int64)
     proofs = np.empty((0, instance.packages), np.int16)
     return Counted(0, nothing, nothing.astype(np.float64), proofs)
-
-
-def _four_lists(
-    amounts: Ints, packages: Ints, low: Ints, high: Ints, most_sums: float
-) -> tuple[_List, _List, _List, _List] | None:
-    """The packages, which come from the largest, in four lists such that least is to be done."""
-    n = len(packages)
-    if int(high[0] - low[0]) > WIDEST:
-        return None  # a slab is as wide as the window, and this takes too much memory
-    sizes = _foretold(amounts[packages], low, high)
-    least, first, small = _cheapest(sizes, COST_OF_POINT + int(high[0] - low[0]) / 500)
-    slabs = int(amounts[packages, 0].sum()) / MOST_LEADS
-    if least + COST_OF_SLAB * slabs > most_sums:
-        return None
-    halved = n - small + small // 2
-    parts = np.split(packages, [first, n - small, halved])
-    rest = amounts[packages].sum(axis=0)
-    return (
-        _listed(amounts, parts[0], high, low - rest),
-        _listed(amounts, parts[1], high),
-        _listed(amounts, parts[2], high),
-        _listed(amounts, parts[3], high),
-    )
-
-
-def _cheapest(sizes: list[float], of_point: float) -> tuple[float, int, int]:
-    """What counting costs, in needs, with so many packages in the first list and so many small."""
-    n = len(sizes) - 1
-    best = (math.inf, n, 0)
-    for small in range(min(n, MOST_SMALL) + 1):
-        meeting = sizes[n - small] + of_point * 2.0**small
-        chunks = 1 + meeting / AT_ONCE
-        for second in range(min(n - small, MOST_SECOND) + 1):
-            first = n - small - second
-            lists = COST_OF_LISTING * (max(sizes[: first + 1]) + 2.0**second)
-            if max(sizes[: first + 1]) <= LONGEST:
-                best = min(best, (meeting + lists + chunks * sizes[first], first, small))
-    return best
-
-
-def _foretold(amounts: Ints, low: Ints, high: Ints) -> list[float]:
-    """How many sums of the first package, the first two and so on can lead to the windows.
-
-    Exactly while they are few, then from a sample of them that grows as the list would.
-    """
-    chance = np.random.default_rng(0)
-    sums, size, sizes = np.zeros((1, 2), np.int64), 1.0, [1.0]
-    rest = amounts.sum(axis=0)
-    for of_package in amounts:
-        rest = rest - of_package
-        more = np.concatenate([sums, sums + of_package])
-        more = more[((more <= high) & (more >= low - rest)).all(axis=1)]
-        size *= len(more) / max(len(sums), 1)
-        sizes.append(size)
-        sums = more if len(more) <= SAMPLE else more[chance.permutation(len(more))[:SAMPLE]]
-    return sizes
-
-
-def _listed(amounts: Ints, packages: Ints, top: Ints, bottom: Ints | None = None) -> _List:
-    """The sets of some packages whose sums are not above the top.
-
-    Nor too far below, if there is a bottom: what they must sum up to less all that could come,
-    which rises by every package that is decided upon.
-    """
-    sums, sets = np.zeros((1, 2), np.int64), np.zeros(1, np.uint64)
-    for place, package in enumerate(packages):
-        sums = np.concatenate([sums, sums + amounts[package]])
-        sets = np.concatenate([sets, sets | np.uint64(1 << place)])
-        fits = (sums <= top).all(axis=1)
-        if bottom is not None:
-            bottom = bottom + amounts[package]
-            fits &= (sums >= bottom).all(axis=1)
-        sums, sets = sums[fits], sets[fits]
-    return _List(packages, sums, sets)
-
-
-class _Meeting:
-    """Needs of the two large lists and points of the two small ones, and what is counted."""
-
-    def __init__(self, lists: tuple[_List, _List, _List, _List], low: Ints, high: Ints) -> None:
-        a, b, c, d = lists
-        window, width = (int(size) for size in high - low + 1)
-        self.window, self.width = window, width
-        self.empty = not all(len(some.sums) for some in lists)
-        most = c.sums.max(axis=0, initial=0) + d.sums.max(axis=0, initial=0)
-        self.last = int(most[0])
-        if not self.empty:
-            self.needs = _Side(low - a.sums, -b.sums, 1 - width, int(most[1]))
-            self.points = _Side(c.sums, d.sums, 0, int(most[1]))
-            b = replace(b, sets=b.sets[self.needs.order])
-            d = replace(d, sets=d.sets[self.points.order])
-        self.lists = (a, b, c, d)
-        self.sets = a.sets, b.sets, c.sets, d.sets
-        times = [np.zeros(len(some.sets), np.int64) for some in self.lists]
-        self.times = times[0], times[1], times[2], times[3]
-        self.slabs = 1  # of needs that are gathered at once
-        self.count = 0
-        self.some = np.zeros(4, np.uint64)
-        self.all_of = np.full(4, np.iinfo(np.uint64).max)
-        # A pair is kept if it is the first, or the first that has or lacks some package.
-        self.telling = np.zeros((2 * sum(len(some.packages) for some in lists) + 1, 4), np.uint64)
-        self.told = np.zeros(1, np.int64)
-
-    def finished(self, end: float) -> bool:
-        """Count; False if it takes until after `end`, or if a slab is too large."""
-        if self.empty:
-            return True
-        window, longest = self.window, max(1, MOST_LEADS // self.window)
-        begin, slabs = -window, 1
-        self.needs.begin(begin)
-        self.points.begin(0)
-        points = _Points(np.empty((0, 2), np.int64), np.zeros(window + 1, np.int64))
-        while begin <= self.last:
-            least = np.zeros(slabs * window, np.int64)
-            most = np.full(slabs * window, NEVER)
-            starts = self.points.starts(begin + window, least, most)
-            if starts[-1] > MOST_AT_ONCE and slabs > 1:
-                slabs = max(1, slabs // 4)
-                continue
-            if starts[-1] > MOST_AT_ONCE:
-                return False
-            new = self.points.gathered(begin + window, least, most, starts)
-            points = points.followed_by(_Points(new, starts), window)
-            if not self._met(begin, points, end):
-                return False
-            begin += slabs * window
-            slabs = _next(slabs, longest, int(starts[-1]), self.points)
-        return True
-
-    def _met(self, begin: int, points: _Points, end: float) -> bool:
-        """Count the pairs of these points and the needs of all their slabs but the last."""
-        from divulge.reconstruction import two_bins_kernels
-
-        window = self.window
-        reach = two_bins_kernels.reach(points.sums, points.starts, window, self.width)
-        at, all_of_them = 0, len(reach[0])
-        while at < all_of_them:
-            if time.monotonic() > end:
-                return False
-            here = slice(at, min(at + self.slabs * window, all_of_them))
-            least, most = reach[0][here], reach[1][here]
-            starts = self.needs.starts(begin + at, least, most)
-            if starts[-1] > MOST_AT_ONCE and self.slabs > 1:
-                self.slabs = max(1, self.slabs // 4)
-                continue
-            if starts[-1] > MOST_AT_ONCE:
-                return False
-            self.count += two_bins_kernels.swept(
-                self.needs.gathered(begin + at, least, most, starts),
-                starts,
-                points.sums,
-                points.starts[at : here.stop + window + 1],
-                window,
-                self.width,
-                *self.sets,
-                *self.times,
-                self.some,
-                self.all_of,
-                self.telling,
-                self.told,
-            )
-            if self.count > MOST_COUNTED:
-                return False
-            at = here.stop
-            self.slabs = _next(self.slabs, MOST_LEADS, int(starts[-1]), self.needs)
-        return True
-
-    def counted(self, forced: Bools) -> Counted:
-        with_package = np.where(forced, self.count, 0)
-        members = np.repeat(forced[None], int(self.told[0]), axis=0)
-        for column, (some, times) in enumerate(zip(self.lists, self.times, strict=True)):
-            for place, package in enumerate(some.packages):
-                bit = np.uint64(1 << place)
-                with_package[package] = times[(some.sets & bit) != 0].sum()
-                members[:, package] = (self.telling[: len(members), column] & bit) != 0
-        pairs = np.stack([with_package, self.count - with_package], axis=1)
-        return Counted(self.count, pairs, pairs / max(self.count, 1), (~members).astype(np.int16))
-
-
-def _next(slabs: int, longest: int, many: int, side: _Side) -> int:
-    """How many slabs to take next, if so many had so many sums: more sums than runs."""
-    aim = min(max(AT_ONCE, 2 * len(side.run_first)), max(1, MOST_AT_ONCE // 4))
-    return max(1, min(4 * slabs, longest, slabs * aim // max(many, 1)))
-
-
-@dataclass(frozen=True, eq=False)
-class _Points:
-    """Points in order of their leading amount, and where those of each amount start."""
-
-    sums: Ints
-    starts: Ints
-
-    def followed_by(self, other: _Points, window: int) -> _Points:
-        """The last slab of these, which needs are still to meet, and others after it."""
-        begin = self.starts[-1 - window]
-        kept = self.starts[-1 - window :] - begin
-        return _Points(
-            np.concatenate([self.sums[begin:], other.sums]),
-            np.concatenate([kept, other.starts[1:] + kept[-1]]),
-        )

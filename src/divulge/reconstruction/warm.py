@@ -49,7 +49,7 @@ def warm() -> None:
     walk = one, one, one, allowed, start, allowed.copy(), proofs, *tries
     resplitting_kernels.walk(*walk, 1, np.uint64(1), 1, 1, 1)
     split = Instance.of(np.ones((4, 1), np.int64), both, 3 * both)
-    two_bins.counted(split, split.allowed, 1e6, np.inf)
+    two_bins.counted(split, split.allowed, 1e6, np.inf)  # of any number of amounts
 
 
 if __name__ == "__main__":

@@ -10,12 +10,16 @@ from divulge.reconstruction.amounts import Bools
 Words = npt.NDArray[np.uint64]
 
 
-def words_of(mask: Bools) -> Words:
-    """A set of packages as words of 64 bits."""
-    size = (len(mask) + 63) // 64
-    bits = np.zeros(size * 64, np.uint8)
-    bits[: len(mask)] = mask
-    return np.packbits(bits, bitorder="little").view(np.uint64)
+def words_of(masks: npt.NDArray[np.bool_ | np.uint8]) -> Words:
+    """A set of packages as words of 64 bits; rows of them are rows of words.
+
+    >>> words_of(np.array([[True, False, True], [False, True, False]])).tolist()
+    [[5], [2]]
+    """
+    packages = masks.shape[-1]
+    bits = np.zeros((*masks.shape[:-1], (packages + 63) // 64 * 64), np.uint8)
+    bits[..., :packages] = masks
+    return np.packbits(bits, axis=-1, bitorder="little").view(np.uint64)
 
 
 def masks_of(sets: Words, packages: int) -> Bools:
