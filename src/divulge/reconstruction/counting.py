@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.counted import Counted as Counted
+from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.ends import End, ended
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.routes import Stage, proofs_of

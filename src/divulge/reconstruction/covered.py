@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.counting import Counted
+from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.covering import Lists
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.known import Known

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.counting import Counted
+from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.instance import Instance
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.reconstruction.amounts import Bools, Ints, Shares
-from divulge.reconstruction.counting import Counted
+from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.covers import Covers
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.known import Known

@@ -105,12 +105,10 @@ def _some_sets(part: Instance, steps: int) -> tuple[int, Bools]:
 
 
 def _of_two_bins(part: Instance, end: float) -> Answer:
-    everything = part.amounts.sum(axis=0)
-    low = np.maximum(part.low[:1], everything - part.high[1:])
-    high = np.minimum(part.high[:1], everything - part.low[1:])
+    low, high = part.window_beside(0, 1, part.amounts.sum(axis=0))
     if (low > high).any():
         return Answer()
-    one = replace(part, low=low, high=high)
+    one = replace(part, low=low[None], high=high[None])
     can, must = part.allowed[:, 0], ~part.allowed[:, 1]
     left = min(LONGEST_SPLIT, max(0.0, end - time.monotonic()))
     steps = int(left * lattice.STEPS_PER_SECOND) + STEPS_TO_LIST

@@ -14,6 +14,7 @@ import numpy as np
 
 from divulge.reconstruction import counting, halves, lattice, two_bins
 from divulge.reconstruction.amounts import Bools, Shares
+from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.expected import expected_bits
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.known import Known
@@ -100,10 +101,8 @@ def _meets_in_two(known: Known, budget: int, prior: Shares | None) -> bool:
 def _of_two_bins(known: Known, budget: int, end: float, in_full: bool) -> bool:
     """Rung 2 where there are two bins: the sets of one whose complement fits the other."""
     instance = known.instance
-    everything = instance.amounts.sum(axis=0)
-    low = np.maximum(instance.low[:1], everything - instance.high[1:])
-    high = np.minimum(instance.high[:1], everything - instance.low[1:])
-    one = replace(instance, low=low, high=high)
+    low, high = instance.window_beside(0, 1, instance.amounts.sum(axis=0))
+    one = replace(instance, low=low[None], high=high[None])
     can, must = known.possible[:, 0], ~known.possible[:, 1]
     found = _all_sets(one, 0, can, must, budget, 0, end)
     in_full = in_full and budget == BUDGETS[1] and instance.packages <= WORTH_COUNTING
@@ -122,7 +121,7 @@ def _of_two_bins(known: Known, budget: int, end: float, in_full: bool) -> bool:
     pairs = np.stack([found.with_package, found.count - found.with_package], axis=1)
     proofs = (~masks_of(found.telling, instance.packages)).astype(np.int16)
     shares = pairs / max(found.count, 1)
-    known.take(counting.Counted(found.count, pairs, shares, proofs))
+    known.take(Counted(found.count, pairs, shares, proofs))
     return True
 
 
