@@ -3,7 +3,8 @@
 0. propagation, to a fixpoint, and one walk through all allocations if they are few;
 1. the sets that fit into each bin, smallest bin first: what is in none is excluded, what is in
    all is forced;
-2. the dynamic programme over these sets: the number of allocations, and exact shares;
+2. the dynamic programme over these sets: the number of allocations, and exact shares; or all
+   their exact covers, where the programme has too many states;
 3. walks from an allocation that is known or made to others, and questions for one pair after the
    other, in turns with 1 and 2; then CP-SAT with pooled solutions.
 

@@ -33,6 +33,8 @@ COUNTING_SHARE = 0.8
 SUMS_PER_SECOND = 50_000_000
 NEVER = 2**62
 MORE_THAN_EXPECTED = 4
+WITHIN_REACH = 8
+"""How many packages more than all sums of two sides would be of: many sums are out of reach."""
 
 
 @dataclass
@@ -284,13 +286,13 @@ def _all_sets(
     end: float,
 ) -> halves.Fitting | None:
     """All sets of a bin by the way that is likely to list them, then by the other."""
-    if int((candidates & ~forced).sum()) > FEW:
+    free, longest = int((candidates & ~forced).sum()), budget // halves.STEPS_PER_SUM
+    if free > FEW:
         steps = int(budget * lattice.STEPS_PER_SECOND / STEPS_PER_SECOND)
-        bits = expected_bits(instance, b, candidates, forced)
-        if 2.0**bits > MORE_THAN_EXPECTED * steps:
+        if 2.0 ** expected_bits(instance, b, candidates, forced) <= MORE_THAN_EXPECTED * steps:
+            found = lattice.fitting(instance, b, candidates, forced, steps, most_sets)
+            if found is not None:
+                return found
+        if free > 2 * longest.bit_length() + WITHIN_REACH:
             return None
-        found = lattice.fitting(instance, b, candidates, forced, steps, most_sets)
-        if found is not None:
-            return found
-    longest = budget // halves.STEPS_PER_SUM
     return halves.fitting(instance, b, candidates, forced, longest, most_sets, end)
