@@ -177,3 +177,58 @@ def test_sets_that_were_never_to_be_listed_take_no_time() -> None:
     Covers(solve_soon).explore(known, found, math.inf)
     assert not found
     assert known.possible.all()
+
+
+def test_a_bin_of_more_than_a_thousand_candidates_is_no_trouble() -> None:
+    """As many sets as no floating number tells."""
+    random = np.random.default_rng(2)
+    amounts = random.integers(1, 10**6, (1200, 2))
+    truth = random.integers(0, 3, 1200)
+    sums = np.array([amounts[truth == b].sum(axis=0) for b in range(3)])
+    instance = Instance.of(amounts, sums - 50, sums + 50)
+    everything, nothing = np.ones(1200, bool), np.zeros(1200, bool)
+    assert expected_bits(instance, 0, everything, nothing) > 1024
+    found = solve(instance, 0.5, truth=truth, solver=False)
+    assert found.proved[np.arange(1200), truth].all()
+
+
+def test_bins_that_share_nothing_though_one_must_have_something_have_no_cover() -> None:
+    amounts = np.array([[3], [2], [4], [1]])
+    instance = Instance.of(amounts, np.array([[5], [-1], [1], [5]]), np.array([[5], [9], [9], [5]]))
+    nothing = np.zeros(4, bool)
+    of_bins = {
+        b: np.array([words_of(row) for row in sets_of(instance, b, ~nothing, nothing)])
+        for b in (0, 3)
+    }
+    lists = Lists(instance, of_bins)
+    _, found = lists.covers()
+    known = Known.nothing_of(instance)
+    covered = Covered(lists, found)
+    covered.solve_left(solve_soon, math.inf)
+    covered.tell(known)
+    assert not len(allocations_of(instance))
+    assert known.infeasible
+
+
+def test_a_search_keeps_to_its_steps_where_the_last_list_is_long() -> None:
+    """Every set of the last bin is a step, though it needs no cutting down."""
+    amounts = np.array([[1]] * 16)
+    instance = Instance.of(amounts, np.array([[0], [0], [16]]), np.array([[16], [16], [16]]))
+    every = np.arange(2**15, dtype=np.uint64)[:, None]
+    lists = Lists(instance, {0: np.zeros((1, 1), np.uint64), 1: every})
+    complete, some = lists.covers(steps=2_000)
+    assert not complete
+    assert len(some) == 1  # the empty set comes first
+
+
+def test_two_bins_of_many_packages_are_counted_or_refused() -> None:
+    """More packages than a word has bits, of which few fit together."""
+    from divulge.reconstruction import two_bins
+
+    random = np.random.default_rng(5)
+    amounts = np.sort(random.integers(10**5, 10**6, (80, 2)), axis=0)
+    total = amounts.sum(axis=0)
+    low = np.stack([amounts[3], total - amounts[3]])
+    instance = Instance.of(amounts, low, low)
+    counted = two_bins.counted(instance, instance.allowed, PLENTY, time.monotonic() + 5)
+    assert counted is None or counted.count >= 1

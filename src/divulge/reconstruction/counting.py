@@ -57,7 +57,7 @@ def count(
     end = ended(instance, states[-1], last, seconds)
     if end is None:
         return None
-    bound = max(1, int(end.ways.sum()))
+    bound = max(1, sum(map(int, end.ways)))
     for stage in stages:
         bound *= max(1, len(stage.sets))
     kind: Any = np.int64 if bound < 2**62 else object

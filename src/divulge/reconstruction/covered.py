@@ -73,7 +73,7 @@ class Covered:
             packages = np.flatnonzero(state)
             part = self.lists.share_out(packages, self.lists.instance.allowed)
             known = solve(part, max(0.0, end - time.monotonic()))
-            self.alive[number] = known.possible.any(axis=1).all()
+            self.alive[number] = known.count != 0 and known.possible.any(axis=1).all()
             self.ways.append(known.certificates)
             count = known.count if self.alive[number] else 0
             if count is None or self.counts is None:

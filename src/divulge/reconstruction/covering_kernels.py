@@ -68,6 +68,8 @@ def covers(
     while level > 0:
         if entered:
             entered = False
+            if steps[0] > most_steps:
+                return False, found[:ways]
             if level == bins + 1:
                 if has_sums(rest[level], amounts, low, high):
                     if ways == found.shape[0]:
@@ -100,6 +102,7 @@ def covers(
             rest[level + 1, p] = rest[level, p]
             if (has[p, word] >> bit) & np.uint64(1) != 0:
                 rest[level + 1, p] = 0
+        steps[0] += 2 * packages
         level += 1
         entered = True
     return True, found[:ways]
@@ -125,6 +128,7 @@ def narrowed(
     A list that waits stays as it was at the level `asof`.
     """
     packages, bins = has.shape[0], words.shape[0] - 1
+    steps[0] += bins * packages
     # How many bins to come, or what may be left over, can take a package.
     takers = np.zeros(packages, np.int64)
     for p in range(packages):
@@ -160,7 +164,7 @@ def narrowed(
                     left[level, w] &= has[p, w]
                 steps[0] += last - first
         size[level, b] = bits_of(left[level], first, last)
-        steps[0] += 2 * (last - first) + packages
+        steps[0] += 2 * (last - first)
         if size[level, b] == 0:
             return -1
         for p in range(packages):

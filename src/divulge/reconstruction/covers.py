@@ -32,6 +32,7 @@ FOR_ALL = 0.6
 """Of the time then left, for all covers; the rest is for one pair after the other."""
 A_QUESTION = (0.01, 0.1, 1.0)
 FEW_COVERS = 8
+MOST_ROOM = 2**28
 
 
 @dataclass
@@ -48,6 +49,8 @@ class Covers:
         """Exclude what is in no cover, prove what is, and count, if the time suffices."""
         instance, now = known.instance, time.monotonic()
         if instance.counts_matter or instance.bins < 3 or now > end:
+            return
+        if instance.bins**2 * instance.packages > MOST_ROOM:
             return
         if not self._list(known, found, now + LISTING * (end - now)):
             return
@@ -67,6 +70,8 @@ class Covers:
             covered.tell(known)
         else:
             for seconds in A_QUESTION:
+                if known.settled:
+                    return
                 self._ask(known, lists, seconds, end)
 
     def _list(self, known: Known, found: dict[int, sets.Sets], end: float) -> bool:
@@ -144,5 +149,5 @@ class Covers:
             for of_left in solved.certificates[:1]:
                 of_package[packages] = np.array(lists.last)[of_left]
                 return of_package, True
-            sure &= not solved.possible.any(axis=1).all()
+            sure &= solved.count == 0 or not solved.possible.any(axis=1).all()
         return None, sure

@@ -87,7 +87,7 @@ def _cheapest(sizes: list[float]) -> tuple[float, int, int]:
         for second in range(min(n - small, MOST_SECOND) + 1):
             first = n - small - second
             lists = COST_OF_LISTING * (max(sizes[: first + 1]) + 2.0**second)
-            if max(sizes[: first + 1]) <= LONGEST:
+            if first <= 64 and max(sizes[: first + 1]) <= LONGEST:
                 best = min(best, (meeting + lists + chunks * sizes[first], first, small))
     return best
 

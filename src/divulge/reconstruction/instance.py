@@ -128,7 +128,7 @@ class Instance:
         >>> Instance.of(np.array([[1], [9]]), *one).hold(np.array([[0, 1], [1, 0]])).tolist()
         [True, False]
         """
-        good = np.array((allocations < self.bins).all(axis=1), bool)
+        good = np.array(((allocations >= 0) & (allocations < self.bins)).all(axis=1), bool)
         inside = np.minimum(allocations, self.bins - 1)
         good &= self.allowed[np.arange(self.packages), inside].all(axis=1)
         for b in range(self.bins):

@@ -16,6 +16,9 @@ from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.four_lists import AT_ONCE, MOST_LEADS, NEVER, Listed
 
 MOST_AT_ONCE = 2**24
+PAIRS_PER_SECOND = 50_000_000
+"""Of a need and a point that meet in two amounts, where there are more."""
+A_LONG_WHILE = 1e6
 """Needs and points of a slab: how many there is memory for."""
 
 MOST_COUNTED = 2**62
@@ -198,7 +201,8 @@ class Meeting:
                     return False
                 length = max(1, length // 4)
                 continue
-            self.count += meeting_kernels.met(
+            left = max(0.0, min(end - time.monotonic(), A_LONG_WHILE))
+            met = meeting_kernels.met(
                 needs.leads,
                 needs.others,
                 needs.who,
@@ -216,8 +220,10 @@ class Meeting:
                 self.all_of,
                 self.telling,
                 self.told,
+                int(left * PAIRS_PER_SECOND) + AT_ONCE,
             )
-            if self.count > MOST_COUNTED:
+            self.count += met
+            if met < 0 or self.count > MOST_COUNTED:
                 return False
             self.points.move_on()
             self.needs.move_on()

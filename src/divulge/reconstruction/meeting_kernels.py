@@ -189,11 +189,13 @@ def asked_in_all(
     more_b: NDArray[Any],
     more_c: NDArray[Any],
     more_d: NDArray[Any],
+    most_pairs: int,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """The same where there are more amounts: points that meet a need in three are looked at.
 
     By cells as large as the windows of the leading and of the third amount: a need is met by
-    points of its own cell and of the next in either direction.
+    points of its own cell and of the next in either direction. Nothing if more pairs have to be
+    looked at than at most.
     """
     n, m = need_leads.shape[0], point_leads.shape[0]
     by_need, by_point = np.zeros(n, np.int32), np.zeros(m, np.int32)
@@ -215,6 +217,7 @@ def asked_in_all(
     order, need_order = in_order(keys), in_order(need_keys)
     keys, who = keys[order], point_who[order]
     leads, thirds = point_leads[order], point_thirds[order]
+    looked = 0
     for step in (0, 1, cells, cells + 1):
         closed, opened = 0, 0
         for q in need_order:
@@ -223,6 +226,9 @@ def asked_in_all(
                 opened += 1
             while closed < opened and keys[closed] < key:
                 closed += 1
+            looked += opened - closed
+            if looked > most_pairs:
+                return by_need[:0], by_point
             for p in range(closed, opened):
                 in_lead = need_leads[q] <= leads[p] < need_leads[q] + window
                 in_third = need_thirds[q] <= thirds[p] < need_thirds[q] + third_width
@@ -312,12 +318,14 @@ def met(
     all_of: NDArray[Any],
     telling: NDArray[Any],
     told: NDArray[Any],
+    most_pairs: int,
 ) -> int:
     """Count the pairs of a need and a point that meets it, and those of each list's elements.
 
     A need of leading amount t is met by points of leading amounts t to t + window - 1 whose other
     amount is from the need to width - 1 beyond. Needs have leading amounts less than length.
-    Of further amounts there are the widths, and what they are for the elements of each list.
+    Of further amounts there are the widths, and what they are for the elements of each list; -1 if
+    more pairs than at most have to be looked at for them.
     """
     if widths.shape[0] == 0:
         asked_by, asked_for = asked(
@@ -338,7 +346,10 @@ def met(
             more_b,
             more_c,
             more_d,
+            most_pairs,
         )
+        if asked_by.shape[0] != need_leads.shape[0]:
+            return -1
     total = 0
     # In the order of runs, elements that come one after the other are next to each other.
     for q in range(need_leads.shape[0]):

@@ -146,9 +146,7 @@ class Run:
         """Solve instances of a level, those that changed or all, in a share of the time left."""
         number = self.levels.index(level)
         which = range(len(level.matched.groups)) if changed is None else changed
-        which = [n for n in which if self.asked.used[level.matched.groups[n].records].all()]
-        if self.chosen is not None:
-            which = [n for n in which if n in self.chosen[number]]
+        which = [n for n in which if self._is_asked(number, n)]
         truth = self.truths[number]
         tasks = [level.task(n, self.asked.premise, truth) for n in which]
         if not tasks:
@@ -160,6 +158,12 @@ class Run:
             self._judge_rule(level, found)
         for n, task, result in zip(which, tasks, found, strict=True):
             self._take(level, n, task, result)
+
+    def _is_asked(self, number: int, n: int) -> bool:
+        """Whether an instance of a level is to be solved: chosen, and all of its records used."""
+        if self.chosen is not None and n not in self.chosen[number]:
+            return False
+        return bool(self.asked.used[self.levels[number].matched.groups[n].records].all())
 
     def _left_to_rounds(self, share: float) -> float | None:
         if self.budget is None:
@@ -244,7 +248,7 @@ class Run:
         waiting = []
         for number, level in enumerate(self.levels):
             for n in range(len(level.matched.groups)):
-                if level.is_closed(n) or level.is_unsound(n):
+                if level.is_closed(n) or level.is_unsound(n) or not self._is_asked(number, n):
                     continue
                 tries, in_question = self.in_full.get((number, n), (0, -1))
                 now = level.in_question(n)

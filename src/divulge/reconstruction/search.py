@@ -7,6 +7,7 @@ is found is a proof; if there is none, whatever was assumed is excluded.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 
@@ -126,7 +127,7 @@ def _fewest_sets(part: Instance, end: float, steps: int) -> tuple[int, Bools | N
     best: tuple[int, halves.Fitting | None] = (-1, None)
     settled = part.allowed.sum(axis=1) == 1
     for bits, b in _by_expected(part, settled)[:BINS_LISTED]:
-        if 2.0**bits > MORE_THAN_EXPECTED * min(steps, MOST_SETS):
+        if bits > math.log2(max(1, MORE_THAN_EXPECTED * min(steps, MOST_SETS))):
             break
         can, must = part.allowed[:, b], part.allowed[:, b] & settled
         found = _sets(part, b, can, must, steps, MOST_SETS, MOST_SETS + 1)

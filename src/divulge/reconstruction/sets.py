@@ -6,6 +6,7 @@ narrows the other bins. Once all sets are known, but for two bins, allocations a
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -116,6 +117,7 @@ def _of_two_bins(known: Known, budget: int, end: float, in_full: bool) -> bool:
         if counted is not None:
             known.take(counted)
             return True
+        left = COUNTING_SHARE * max(0.0, end - time.monotonic())
         if instance.attributes > 2:
             found = lattice.fitting(one, 0, can, must, int(left * lattice.STEPS_PER_SECOND), 0)
     if found is None:
@@ -289,7 +291,8 @@ def _all_sets(
     free, longest = int((candidates & ~forced).sum()), budget // halves.STEPS_PER_SUM
     if free > FEW:
         steps = int(budget * lattice.STEPS_PER_SECOND / STEPS_PER_SECOND)
-        if 2.0 ** expected_bits(instance, b, candidates, forced) <= MORE_THAN_EXPECTED * steps:
+        most_bits = math.log2(max(1, MORE_THAN_EXPECTED * steps))
+        if expected_bits(instance, b, candidates, forced) <= most_bits:
             found = lattice.fitting(instance, b, candidates, forced, steps, most_sets)
             if found is not None:
                 return found
