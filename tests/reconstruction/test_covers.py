@@ -95,7 +95,6 @@ def test_a_search_that_ends_early_says_so_and_what_it_found_holds(seed: int, ste
     lists = Lists(instance, listed(instance, 2))
     _, every = lists.covers()
     complete, some = lists.covers(steps=steps)
-    assert complete or len(some) <= len(every)
     assert {tuple(row) for row in some} <= {tuple(row) for row in every}
     if complete:
         assert len(some) == len(every)

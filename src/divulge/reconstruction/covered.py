@@ -19,7 +19,7 @@ from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.covering import Lists
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.known import Known
-from divulge.reconstruction.words import Words, masks_of, words_of
+from divulge.reconstruction.words import Words, masks_of
 
 
 class Remainder(Protocol):
@@ -48,11 +48,12 @@ class Covered:
     def __init__(self, lists: Lists, covers: Ints) -> None:
         self.lists, self.covers = lists, covers
         instance = lists.instance
-        left = np.tile(words_of(np.ones(instance.packages, bool)), (len(covers), 1))
-        for of_bin, places in zip(lists.of_bins.values(), covers.T, strict=True):
-            left &= ~of_bin[places]
         states, self.first, self.state, self.times = np.unique(
-            left, axis=0, return_index=True, return_inverse=True, return_counts=True
+            lists.left_by(covers),
+            axis=0,
+            return_index=True,
+            return_inverse=True,
+            return_counts=True,
         )
         self.states, self.state = masks_of(states, instance.packages), self.state.ravel()
         n, several = instance.packages, len(lists.last)

@@ -13,7 +13,7 @@ import numpy as np
 
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.words import Words, masks_of
+from divulge.reconstruction.words import Words, masks_of, words_of
 
 STEPS_PER_SECOND = 500_000_000
 MOST_COVERS = 400_000
@@ -79,11 +79,11 @@ class Lists:
             among[of_bin] = self.all[of_bin] & self.has[package, of_bin]
         return among
 
-    def left_by(self, covers: Ints) -> Bools:
+    def left_by(self, covers: Ints) -> Words:
         """Which packages covers leave to the last bins."""
-        left = np.ones((len(covers), self.instance.packages), bool)
+        left = np.tile(words_of(np.ones(self.instance.packages, bool)), (len(covers), 1))
         for sets, places in zip(self.of_bins.values(), covers.T, strict=True):
-            left &= ~masks_of(sets[places], self.instance.packages)
+            left &= ~sets[places]
         return left
 
     def share_out(self, packages: Ints, allowed: Bools) -> Instance:

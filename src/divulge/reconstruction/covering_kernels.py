@@ -192,7 +192,7 @@ def bits_of(bits: NDArray[Any], first: int, last: int) -> int:
     for w in range(first, last):
         by_two = bits[w] - ((bits[w] >> one) & ones)
         by_four = (by_two & pairs) + ((by_two >> two) & pairs)
-        total += (((by_four + (by_four >> four)) & fours) * eights) >> np.uint64(56)
+        total += int((((by_four + (by_four >> four)) & fours) * eights) >> np.uint64(56))
     return total
 
 

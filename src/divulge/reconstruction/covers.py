@@ -18,6 +18,7 @@ from divulge.reconstruction.covered import Covered, Remainder
 from divulge.reconstruction.covering import MOST_COVERS, STEPS_PER_SECOND, Lists
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.known import Known
+from divulge.reconstruction.words import masks_of
 
 MOST_SETS = 400_000
 MOST_BITS = 20
@@ -26,13 +27,16 @@ MOST_UNLISTED = 2
 STEPS_A_SET = 20
 """What listing takes for each set, at least."""
 LEFT_PER_SECOND = 200
+"""Remainders of covers that are solved in a second, about."""
 LISTING = 0.5
 """Of the time, for listing the sets of bins."""
 FOR_ALL = 0.6
 """Of the time then left, for all covers; the rest is for one pair after the other."""
 A_QUESTION = (0.01, 0.1, 1.0)
 FEW_COVERS = 8
+"""Covers with a pair whose remainders are solved before it is left open."""
 MOST_ROOM = 2**28
+"""What a search may keep, by bins twice and packages."""
 
 
 @dataclass
@@ -139,7 +143,8 @@ class Covers:
         allowed, sure = known.possible.copy(), True
         package, b = pair
         allowed[package] = np.arange(known.instance.bins) == b
-        for cover, left in zip(covers, lists.left_by(covers), strict=True):
+        states = masks_of(lists.left_by(covers), known.instance.packages)
+        for cover, left in zip(covers, states, strict=True):
             of_package = lists.placed(cover)
             if len(lists.last) == 1:
                 return of_package, True

@@ -16,10 +16,12 @@ from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.four_lists import AT_ONCE, MOST_LEADS, NEVER, Listed
 
 MOST_AT_ONCE = 2**24
-PAIRS_PER_SECOND = 50_000_000
-"""Of a need and a point that meet in two amounts, where there are more."""
-A_LONG_WHILE = 1e6
 """Needs and points of a slab: how many there is memory for."""
+
+PAIRS_PER_SECOND = 50_000_000
+"""Of a need and a point that may meet, where there are more than two amounts."""
+
+A_LONG_WHILE = 1e6  # seconds, where there is no end
 
 MOST_COUNTED = 2**62
 BANDS = 16  # a need's reach in the other amount, in bands of the second list

@@ -27,6 +27,7 @@ ALONE_SHARE = 0.6
 COARSE_SHARE = 0.35
 SHARE = 0.25
 OPEN_SHARE = 0.5
+"""Of the time left to rounds, for one pass over what is open; the rest is for what that changes."""
 MOST_TRIES = 4
 MORE_A_TRY = 20
 """What another try is like: as many more pairs in question."""

@@ -24,6 +24,7 @@ STEPS_TO_LIST = 30_000
 MOST_SETS = 3_000
 BINS_LISTED = 3
 MORE_THAN_EXPECTED = 8
+"""How many times too many sets may be expected of a bin that is listed all the same."""
 SETS_TRIED = 3
 LONGEST_SPLIT = 5.0
 FEW = 20

@@ -34,6 +34,7 @@ COUNTING_SHARE = 0.8
 SUMS_PER_SECOND = 50_000_000
 NEVER = 2**62
 MORE_THAN_EXPECTED = 4
+"""How many times as many sets as there are steps may be expected: it may be too high."""
 WITHIN_REACH = 8
 """How many packages more than all sums of two sides would be of: many sums are out of reach."""
 
