@@ -71,6 +71,7 @@ class Run:
         self.levels = levels
         self.fine, self.coarse = levels[0], levels[1:]
         self.solved: dict[tuple[int, int], Solved] = {}
+        # Of each instance that had its full time: how often, and what was in question before.
         self.in_full: dict[tuple[int, int], tuple[int, int]] = {}
         for level in self.coarse:
             spread_slack(self.fine, level)
