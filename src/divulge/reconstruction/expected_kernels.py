@@ -1,4 +1,4 @@
-"""The loops of the estimate of how many sets fit into a bin."""
+"""The loops of the estimate of how many sets fit into a bin, and what is likely to be in them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,51 @@ def sets_in_bits(amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -
     sums are spread like normal ones.
     """
     n, k = amounts.shape
-    share, aim, width = np.zeros((n, k)), np.zeros(k), np.zeros(k)
+    share, width, spread, gap = np.zeros((n, k)), np.zeros(k), np.zeros((k, k)), np.zeros(k)
+    aim, chance = np.zeros(k), np.full(n, 0.5)
+    for a in range(k):
+        aim[a] = 0.5 * (low[a] + high[a])
+    tilted(amounts, low, high, aim, share, width, chance, spread, gap)
+    moments(share, chance, width, aim, spread, gap)
+    factored(spread)
+    nats = 0.0
+    for p in range(n):
+        nats -= chance[p] * math.log(chance[p]) + (1 - chance[p]) * math.log(1 - chance[p])
+    for a in range(k):
+        nats += math.log(min(width[a], 1.0)) - math.log(spread[a, a])
+        nats -= 0.5 * math.log(2 * math.pi)
+    return nats / math.log(2.0)
+
+
+@kernel
+def chances(
+    amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any], aim: NDArray[Any]
+) -> NDArray[Any]:
+    """The chance of every package to be in, such that the sums are what is aimed at in the mean."""
+    n, k = amounts.shape
+    share, width, spread, gap = np.zeros((n, k)), np.zeros(k), np.zeros((k, k)), np.zeros(k)
+    chance = np.full(n, 0.5)
+    tilted(amounts, low, high, aim, share, width, chance, spread, gap)
+    return chance
+
+
+@kernel
+def tilted(
+    amounts: NDArray[Any],
+    low: NDArray[Any],
+    high: NDArray[Any],
+    aim: NDArray[Any],
+    share: NDArray[Any],
+    width: NDArray[Any],
+    chance: NDArray[Any],
+    spread: NDArray[Any],
+    gap: NDArray[Any],
+) -> None:
+    """Chances that make the sums right in the mean, by Newton's steps.
+
+    Leaves the amounts and the widths as shares of all, and the aim as a share within reach.
+    """
+    n, k = amounts.shape
     for a in range(k):
         total = 0.0
         for p in range(n):
@@ -33,10 +77,9 @@ def sets_in_bits(amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -
         for p in range(n):
             share[p, a] = amounts[p, a] / total
         width[a] = (high[a] - low[a] + 1.0) / total
-        middle = 0.5 * (low[a] + high[a]) / total
-        aim[a] = min(max(middle, 0.5 * min(width[a], 1.0)), 1.0 - 0.5 * min(width[a], 1.0))
-    tilt, chance = np.zeros(k), np.full(n, 0.5)
-    spread, gap, step = np.zeros((k, k)), np.zeros(k), np.zeros(k)
+        margin = 0.5 * min(width[a], 1.0)
+        aim[a] = min(max(aim[a] / total, margin), 1.0 - margin)
+    tilt, step = np.zeros(k), np.zeros(k)
     for _ in range(ROUNDS):
         moments(share, chance, width, aim, spread, gap)
         factored(spread)
@@ -57,15 +100,6 @@ def sets_in_bits(amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -
             chance[p] = 1.0 / (1.0 + math.exp(min(max(along, -30.0), 30.0)))
         if longest < CLOSE:
             break
-    moments(share, chance, width, aim, spread, gap)
-    factored(spread)
-    nats = 0.0
-    for p in range(n):
-        nats -= chance[p] * math.log(chance[p]) + (1 - chance[p]) * math.log(1 - chance[p])
-    for a in range(k):
-        nats += math.log(min(width[a], 1.0)) - math.log(spread[a, a])
-        nats -= 0.5 * math.log(2 * math.pi)
-    return nats / math.log(2.0)
 
 
 @kernel

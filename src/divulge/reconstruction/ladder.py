@@ -28,6 +28,7 @@ from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.known import Known
 from divulge.reconstruction.parts import parts_of, restricted
 from divulge.reconstruction.questions import pair_by_pair
+from divulge.reconstruction.ratios import narrowed
 from divulge.reconstruction.resplitting import Walk, construct
 from divulge.reconstruction.sets import BUDGETS, Sets, by_sets
 from divulge.reconstruction.support import Support
@@ -99,15 +100,13 @@ def solve(
         solver: whether CP-SAT is asked where the rest does not suffice.
         earlier: allocations that were found before, one a row; those that hold are proofs.
     """
-    from divulge.reconstruction import kernels
     from divulge.reconstruction.warm import warm
 
     warm()  # compiling takes seconds, and they are not the instance's
     begun = time.monotonic()
-    allowed = instance.allowed.astype(np.uint8)
-    if not kernels.propagate(*instance.arrays, allowed, instance.held):
+    possible = narrowed(instance, instance.allowed)
+    if possible is None:
         return _infeasible(instance, begun)
-    possible = allowed.astype(bool)
     parts = parts_of(possible)
     proofs = np.empty((0, instance.packages), np.int64) if earlier is None else earlier
     proofs = proofs[instance.hold(proofs)]

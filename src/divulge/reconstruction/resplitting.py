@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from divulge.reconstruction import halves
+from divulge.reconstruction.aiming import Aim
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.near import Near
@@ -70,6 +71,7 @@ class Walk:
         self.seed = np.uint64(88172645463325252)
         self.random = np.random.default_rng(1)
         self.near = Near(instance, self.random)
+        self.aim = Aim(instance, self.random)
 
     def explore(self, possible: Bools, proved: Bools, end: float) -> None:
         """Until all that is possible is proved, nothing promises more, or the time is up.
@@ -84,7 +86,7 @@ class Walk:
             ways = [self._two_bins, self._several_bins, *ways]
             ways += [self._some_of_two_bins, self._two_large_bins]
         if not self.instance.counts_matter:
-            ways.append(self._near_in_lattice)
+            ways += [self._near_in_lattice, self._aimed]
         # How much each has proved of late, and in what time. One that proves nothing is given up
         # the sooner the more others there are.
         patience = 1 / len(ways) ** 2
@@ -203,11 +205,21 @@ class Walk:
             self.near.told(self._go_on_from(found, proved))
         return True
 
+    def _aimed(self, possible: Bools, proved: Bools, end: float) -> bool:
+        """Bins filled anew with a wanted pair; False if each was tried often enough."""
+        while time.monotonic() < end:
+            found = self.aim.allocations(self.place, possible, proved)
+            if found is None:
+                return False
+            self._go_on_from(found, proved)
+        return True
+
     def _go_on_from(self, found: Ints, proved: Bools) -> bool:
         """Enter what is new in allocations, and stand on one of them; False if nothing is."""
         before = int(proved.sum())
-        for other in found:
-            if not proved[np.arange(len(other)), other].all():
+        packages = np.arange(len(self.place))
+        for other in found[~proved[packages, found].all(axis=1)]:
+            if not proved[packages, other].all():
                 self.enter(other.astype(np.int16)[None])
         if len(found):
             self.place = found[self.random.integers(len(found))]

@@ -15,6 +15,7 @@ import numpy as np
 from divulge.reconstruction import halves, lattice
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.ratios import can_hold
 from divulge.reconstruction.words import masks_of
 
 LONGEST_LIST = 100_000
@@ -114,6 +115,8 @@ class Support:
         if self.asked.get(key) == asked:
             return None
         self.asked[key] = asked
+        if not _may_be_filled(instance, b, candidates, forced):
+            return np.empty((0, instance.packages), bool)
         found = lattice.fitting(instance, b, candidates, forced, steps, 1, enough=1)
         if found is None:
             soon = min(end, time.monotonic() + LONGEST_TO_MEET)
@@ -133,3 +136,12 @@ def _that_fit(instance: Instance, b: int, candidates: Bools, forced: Bools) -> B
         return None
     small: Bools = candidates & (forced | (instance.amounts <= room).all(axis=1))
     return small
+
+
+def _may_be_filled(instance: Instance, b: int, candidates: Bools, forced: Bools) -> bool:
+    """Whether two amounts at once leave it open that a bin holds what is forced and some others."""
+    most = int(instance.held[b] + candidates.sum())
+    wide, deep = instance.widening[:, most], instance.deeper[:, most]
+    base = instance.amounts[forced].sum(axis=0)
+    low, high = instance.low[b] - wide - base, instance.high[b] + wide + deep - base
+    return can_hold(np.ascontiguousarray(instance.amounts[candidates & ~forced]), low, high)

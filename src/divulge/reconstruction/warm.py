@@ -11,12 +11,14 @@ import numpy as np
 def warm() -> None:
     """Run every kernel on next to nothing, so that its machine code is there."""
     from divulge.reconstruction import (
+        aiming,
         counting_kernels,
         covering,
         expected,
         halves_kernels,
         kernels,
         lattice,
+        ratios,
         resplitting_kernels,
         two_bins,
     )
@@ -43,12 +45,16 @@ def warm() -> None:
     halves_kernels.splits(word[:, None], one, where, two, both, both, 2, 10)
     everything, nothing = np.ones(2, bool), np.zeros(2, bool)
     lattice.fitting(Instance.of(both, both, both), 0, everything, nothing, 10, 1)
+    ratios.narrowed(Instance.of(both, both, both), np.ones((2, 2), bool))
+    split = Instance.of(np.ones((4, 1), np.int64), both, 3 * both)
+    aim = aiming.Aim(split, np.random.default_rng(1))
+    place = np.array([0, 0, 1, 1])
+    aim.allocations(place, split.allowed, place[:, None] == np.arange(2))
     expected.expected_bits(Instance.of(both, both, both), 0, everything, nothing)
     covering.Lists(Instance.of(both, both, both), {0: word[:, None]}).covers()
     tries = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64)
     walk = one, one, one, allowed, start, allowed.copy(), proofs, *tries
     resplitting_kernels.walk(*walk, 1, np.uint64(1), 1, 1, 1)
-    split = Instance.of(np.ones((4, 1), np.int64), both, 3 * both)
     two_bins.counted(split, split.allowed, 1e6, np.inf)  # of any number of amounts
 
 

@@ -1,0 +1,129 @@
+"""What no bin can hold, by two amounts at once and by bins together.
+
+The prices of what could be in a bin are known, and so is the price of the whole: what is dear by
+weight cannot be in a bin of cheap goods, though it is neither too large nor too heavy. With weights
+for two amounts this is a sum like any other, and its bounds are as easy to tell.
+
+Some bins tell little because codes were suppressed: their intervals are wide. But what the narrow
+bins do not hold is in the wide ones together, and of that the sums are known as well as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from divulge.reconstruction.amounts import Bools, Ints
+from divulge.reconstruction.instance import Instance
+
+MOST_RATIOS = 48
+"""Of how many packages the ratio of two amounts is tried in each bin: more tell little more."""
+
+
+def narrowed(instance: Instance, possible: Bools) -> Bools | None:
+    """What stays possible; None if nothing can be.
+
+    The second package is neither too dear nor too heavy for the first bin, but both at once.
+
+    >>> goods = np.array([[10, 50], [20, 10], [20, 60], [90, 40]])
+    >>> sums = np.array([[30, 110], [110, 50]])
+    >>> one = Instance.of(goods, sums, sums)
+    >>> narrowed(one, one.allowed).astype(int).tolist()
+    [[1, 0], [0, 1], [1, 0], [0, 1]]
+    """
+    left: Bools | None = possible
+    before = -1
+    while left is not None and int(left.sum()) != before:
+        before = int(left.sum())
+        left = _by_each_bin(instance, left)
+        if left is None or instance.counts_matter:
+            continue
+        for wide in _wide_bins(instance, left):
+            left = _by_bins_together(instance, left, wide)
+            if left is None:
+                break
+    return left
+
+
+def can_hold(amounts: Ints, low: Ints, high: Ints) -> bool:
+    """Whether sums of packages may lie between low and high, by any two amounts at once.
+
+    >>> goods = np.array([[90, 10], [10, 50], [20, 60]])
+    >>> can_hold(goods, np.array([95, 20]), np.array([99, 30]))
+    False
+    """
+    from divulge.reconstruction import ratios_kernels
+
+    free = np.ones((len(amounts), 2), np.uint8)
+    both = np.stack([low, np.zeros_like(low)]), np.stack([high, amounts.sum(axis=0)])
+    return bool(ratios_kernels.narrow(amounts, *both, free, MOST_RATIOS) >= 0)
+
+
+def _by_each_bin(instance: Instance, possible: Bools) -> Bools | None:
+    from divulge.reconstruction import kernels, ratios_kernels
+
+    left = possible.astype(np.uint8)
+    taken = -1
+    while taken:
+        if not kernels.propagate(*instance.arrays, left, instance.held):
+            return None
+        low, high = _outermost(instance, left.astype(bool))
+        taken = ratios_kernels.narrow(instance.amounts, low, high, left, MOST_RATIOS)
+        if taken < 0:
+            return None
+    return left.astype(bool)
+
+
+def _outermost(instance: Instance, possible: Bools) -> tuple[Ints, Ints]:
+    """Between what the sums of every bin are, however many packages it has."""
+    most = instance.held + possible.sum(axis=0)
+    wide, deep = instance.widening[:, most].T, instance.deeper[:, most].T
+    return np.ascontiguousarray(instance.low - wide), np.ascontiguousarray(
+        instance.high + wide + deep
+    )
+
+
+def _wide_bins(instance: Instance, possible: Bools) -> Iterator[Bools]:
+    """Bins each of which has a wider interval than all that are narrower have together."""
+    low, high = _within_reach(instance, possible)
+    found = set()
+    for width in (high - low).T:
+        order = np.argsort(width, kind="stable")
+        narrower = np.concatenate([[0], np.cumsum(width[order])[:-1]])
+        for at in np.flatnonzero(width[order] > narrower)[1:]:
+            wide = width >= width[order[at]]
+            if wide.tobytes() not in found:
+                found.add(wide.tobytes())
+                yield wide
+
+
+def _within_reach(instance: Instance, possible: Bools) -> tuple[Ints, Ints]:
+    """Between what the sums of every bin are, by what it has for sure and what it may have."""
+    sure = possible & (possible.sum(axis=1, keepdims=True) == 1)
+    low = np.maximum(instance.low, sure.T.astype(np.int64) @ instance.amounts)
+    high = np.minimum(instance.high, possible.T.astype(np.int64) @ instance.amounts)
+    return low, high
+
+
+def _by_bins_together(instance: Instance, possible: Bools, wide: Bools) -> Bools | None:
+    """What stays possible if some bins are taken as one: it holds what the others do not."""
+    total = instance.amounts.sum(axis=0)
+    low, high = _within_reach(instance, possible)
+    of_all = np.stack([total - high[~wide].sum(axis=0), total - low[~wide].sum(axis=0)])
+    merged = replace(
+        instance,
+        low=np.concatenate([instance.low[~wide], of_all[:1]]),
+        high=np.concatenate([instance.high[~wide], of_all[1:]]),
+        held=np.append(instance.held[~wide], instance.held[wide].sum()),
+    )
+    left = _by_each_bin(
+        merged, np.column_stack([possible[:, ~wide], possible[:, wide].any(axis=1)])
+    )
+    if left is None:
+        return None
+    kept = possible.copy()
+    kept[:, ~wide] &= left[:, :-1]
+    kept[:, wide] &= left[:, -1:]
+    return kept
