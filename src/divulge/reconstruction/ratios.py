@@ -64,7 +64,7 @@ def can_hold(amounts: Ints, low: Ints, high: Ints) -> bool:
 def _by_each_bin(instance: Instance, possible: Bools) -> Bools | None:
     from divulge.reconstruction import kernels, ratios_kernels
 
-    left = possible.astype(np.uint8)
+    left = possible.astype(np.uint8, order="C")
     taken = -1
     while taken:
         if not kernels.propagate(*instance.arrays, left, instance.held):
