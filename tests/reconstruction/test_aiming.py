@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ from divulge.reconstruction.instance import Instance
 seeds = st.integers(0, 2**32 - 1)
 
 
-def shown(instance: Instance, truth: np.ndarray, tries: int) -> np.ndarray:
+def shown(instance: Instance, truth: Any, tries: int) -> Any:
     """The pairs that aiming shows to be possible, from the truth on; all of it is checked."""
     aim = Aim(instance, np.random.default_rng(3))
     place = truth.astype(np.int64)
