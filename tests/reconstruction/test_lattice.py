@@ -230,3 +230,19 @@ def test_a_package_too_large_for_a_bin_is_no_candidate_beside_what_is_forced() -
     fit = support._that_fit(instance, 0, np.ones(3, bool), forced)
     assert fit is not None
     assert fit.tolist() == [True, True, False]
+
+
+@settings(max_examples=80, deadline=None)
+@given(seeds, st.integers(4, 8), st.integers(9, 13))
+def test_no_set_is_missed_where_one_window_is_narrow_and_another_wide(
+    seed: int, packages: int, digits: int
+) -> None:
+    """Whole numbers of 64 bits would not do; then nothing is said."""
+    random = np.random.default_rng(seed)
+    amounts = random.integers(1, 10**digits, (packages, 2))
+    total = amounts[random.random(packages) < 0.5].sum(axis=0)
+    wide = np.array([0, 10 ** (digits - 1)])
+    one = Instance.of(amounts, (total - wide)[None], (total + wide)[None])
+    everything, nothing = np.ones(packages, bool), np.zeros(packages, bool)
+    found = lattice.fitting(one, 0, everything, nothing, 100_000, 2**packages)
+    assert found is None or found.count == len(sets_of(one, 0, everything, nothing))

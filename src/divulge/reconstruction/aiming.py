@@ -17,21 +17,24 @@ from divulge.reconstruction.words import masks_of
 
 MORE_BINS = (0, 1, 1, 2, 1, 2, 3)
 """How many bins are filled beside the two of a pair, from try to try."""
-TRIES_PER_PAIR = 210
+TRIES_PER_PAIR = 30 * len(MORE_BINS)
 AMBIGUOUS_LATER = 3
 """How many tries a pair comes later whose package is known to be ambiguous."""
 
 SURPLUS = 2.0
 """How many more bits packages have to choose among than bits that their sums must meet."""
 HOPELESS = -12.0
+"""With so many bits fewer than are to be met, a hit would be a wonder."""
 MOST_DECIDING = 90
 MOST_TO_MEET = 44
+"""Packages whose sums are listed; more are left to their lattice, up to where its basis is slow."""
 LONGEST_LIST = 2**15
 HARDEST = 3
 """How often lists may become twice as long, where a pair was tried in vain."""
 STEPS = 200_000
 SETS_WANTED = 12
 LOOSELY = 0.3
+"""How many bits chance counts for when packages are chosen to decide: not always the same."""
 
 
 class Aim:

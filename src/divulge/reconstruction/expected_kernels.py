@@ -44,7 +44,10 @@ def sets_in_bits(amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -
 def chances(
     amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any], aim: NDArray[Any]
 ) -> NDArray[Any]:
-    """The chance of every package to be in, such that the sums are what is aimed at in the mean."""
+    """The chance of every package to be in, such that the sums are what is aimed at in the mean.
+
+    The aim is overwritten: it is left as a share of all, within reach.
+    """
     n, k = amounts.shape
     share, width, spread, gap = np.zeros((n, k)), np.zeros(k), np.zeros((k, k)), np.zeros(k)
     chance = np.full(n, 0.5)

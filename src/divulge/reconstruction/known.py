@@ -9,6 +9,7 @@ import numpy as np
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.ratios import narrowed
 
 
 @dataclass
@@ -65,4 +66,12 @@ class Known:
         self.infeasible = not kernels.propagate(*self.instance.arrays, left, self.instance.held)
         if not self.infeasible:
             self.possible = left.astype(bool)
+        return not self.infeasible
+
+    def narrow(self) -> bool:
+        """Take away what two amounts, or bins together, rule out; False if nothing can be then."""
+        left = narrowed(self.instance, self.possible)
+        self.infeasible = left is None
+        if left is not None:
+            self.possible = left
         return not self.infeasible

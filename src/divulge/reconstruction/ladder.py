@@ -52,9 +52,9 @@ class Turn:
 
 
 TURNS = (
-    Turn(BUDGETS[:2], 1.0, 0.06, 0.2, 0.27, 0),
-    Turn(BUDGETS[2:4], 0.37, 0.4, 0.75, 0.85, 1),
-    Turn(BUDGETS[4:], 0.86, 0.9, 0.9, 0.98, 2),
+    Turn(BUDGETS[:2], 1.0, 0.1, 0.22, 0.3, 0),
+    Turn(BUDGETS[2:4], 0.4, 0.6, 0.8, 0.9, 1),
+    Turn(BUDGETS[4:], 0.9, 0.95, 0.95, 0.98, 2),
 )
 TURNS_OF_MANY = (
     Turn(BUDGETS[:2], 0.3, 0.6, 0.6, 0.8, 0),
@@ -172,6 +172,8 @@ def _solve_part(
             walk = _start(known, truth, begun + turn.walks * seconds)
         if walk is not None:
             walk.explore(known.possible, known.proved, begun + turn.walks * seconds)
+        if not known.settled and not known.narrow():
+            return known
         if prior is None and not known.settled:
             covers.explore(known, sets, begun + turn.covers * seconds)
         if prior is None and not known.settled:

@@ -136,7 +136,7 @@ def _short_basis(instance: Instance, amounts: Ints, windows: Ints, held: int) ->
         np.zeros((n, n)), np.zeros(n), np.zeros((n, padded)), np.zeros(n), np.zeros(padded)
     )
     twice_the_middle = np.concatenate([np.ones(n, np.int64), (low + high)[telling]])
-    lattice_kernels.orthogonal(
+    exact = lattice_kernels.orthogonal(
         basis,
         scale,
         twice_the_middle,
@@ -146,7 +146,7 @@ def _short_basis(instance: Instance, amounts: Ints, windows: Ints, held: int) ->
         short.centre,
         short.outside,
     )
-    return short
+    return short if exact else None
 
 
 def _words(sets: npt.NDArray[np.uint8], free: Ints, packages: int) -> Words:

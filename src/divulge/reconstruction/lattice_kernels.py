@@ -19,6 +19,9 @@ MOST_ROUNDS = 1_000
 SLACK = 1e-6
 """Rounding errors of the sums of squares are smaller by far; what is found is checked exactly."""
 
+LARGEST = 2.0**62
+"""Up to which whole numbers of 64 bits are added, with room for what floating numbers err."""
+
 
 @kernel
 def projected(
@@ -104,11 +107,12 @@ def orthogonal(
     lengths: NDArray[Any],
     centre: NDArray[Any],
     outside: NDArray[Any],
-) -> None:
+) -> bool:
     """Write directions, squared lengths and multiples of a basis, and where the middle lies.
 
     The middle is moved by whole multiples of rows to near nought, in whole numbers, or small
-    differences of large numbers would err. What of it no direction has is left in `outside`.
+    differences of large numbers would err; False if they become too large for that, as where one
+    window is narrow and another wide. What of it no direction has is left in `outside`.
     """
     n, d = basis.shape
     for k in range(n):
@@ -130,9 +134,11 @@ def orthogonal(
         product = 0.0
         for t in range(d):
             product += 0.5 * middle[t] * scale[t] * directions[k, t]
-        whole = np.int64(np.rint(product / lengths[k]))
+        whole = np.rint(product / lengths[k])
         for t in range(d):
-            middle[t] -= 2 * whole * basis[k, t]
+            if abs(float(middle[t])) + abs(2.0 * whole * basis[k, t]) > LARGEST:
+                return False
+            middle[t] -= 2 * np.int64(whole) * basis[k, t]
     for t in range(d):
         outside[t] = 0.5 * middle[t] * scale[t]
     for k in range(n - 1, -1, -1):
@@ -142,6 +148,7 @@ def orthogonal(
         centre[k] = product / lengths[k]
         for t in range(d):
             outside[t] -= centre[k] * directions[k, t]
+    return True
 
 
 @kernel

@@ -19,7 +19,10 @@ from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
 
 MOST_RATIOS = 48
+FEWEST_RATIOS = 6
 """Of how many packages the ratio of two amounts is tried in each bin: more tell little more."""
+AT_ONCE = 1_500_000
+"""How many amounts are looked at before fewer ratios are tried: large instances tell less."""
 
 
 def narrowed(instance: Instance, possible: Bools) -> Bools | None:
@@ -61,6 +64,12 @@ def can_hold(amounts: Ints, low: Ints, high: Ints) -> bool:
     return bool(ratios_kernels.narrow(amounts, *both, free, MOST_RATIOS) >= 0)
 
 
+def _ratios(instance: Instance) -> int:
+    pairs = instance.attributes * (instance.attributes - 1) // 2
+    size = max(1, instance.packages * instance.bins * pairs)
+    return max(FEWEST_RATIOS, min(MOST_RATIOS, AT_ONCE // size))
+
+
 def _by_each_bin(instance: Instance, possible: Bools) -> Bools | None:
     from divulge.reconstruction import kernels, ratios_kernels
 
@@ -70,19 +79,23 @@ def _by_each_bin(instance: Instance, possible: Bools) -> Bools | None:
         if not kernels.propagate(*instance.arrays, left, instance.held):
             return None
         low, high = _outermost(instance, left.astype(bool))
-        taken = ratios_kernels.narrow(instance.amounts, low, high, left, MOST_RATIOS)
+        taken = ratios_kernels.narrow(instance.amounts, low, high, left, _ratios(instance))
         if taken < 0:
             return None
     return left.astype(bool)
 
 
 def _outermost(instance: Instance, possible: Bools) -> tuple[Ints, Ints]:
-    """Between what the sums of every bin are, however many packages it has."""
+    """Between what the sums of every bin are, however many packages it has, and within reach.
+
+    An interval without an end would weigh too much to be compared with anything.
+    """
     most = instance.held + possible.sum(axis=0)
     wide, deep = instance.widening[:, most].T, instance.deeper[:, most].T
-    return np.ascontiguousarray(instance.low - wide), np.ascontiguousarray(
-        instance.high + wide + deep
-    )
+    reach = possible.T.astype(np.int64) @ instance.amounts
+    low = np.maximum(instance.low - wide, 0)
+    high = np.minimum(instance.high + wide + deep, reach)
+    return np.ascontiguousarray(low), np.ascontiguousarray(high)
 
 
 def _wide_bins(instance: Instance, possible: Bools) -> Iterator[Bools]:
@@ -92,9 +105,9 @@ def _wide_bins(instance: Instance, possible: Bools) -> Iterator[Bools]:
     for width in (high - low).T:
         order = np.argsort(width, kind="stable")
         narrower = np.concatenate([[0], np.cumsum(width[order])[:-1]])
-        for at in np.flatnonzero(width[order] > narrower)[1:]:
+        for at in np.flatnonzero(width[order] > narrower):
             wide = width >= width[order[at]]
-            if wide.tobytes() not in found:
+            if not wide.all() and wide.tobytes() not in found:
                 found.add(wide.tobytes())
                 yield wide
 
@@ -116,7 +129,7 @@ def _by_bins_together(instance: Instance, possible: Bools, wide: Bools) -> Bools
         instance,
         low=np.concatenate([instance.low[~wide], of_all[:1]]),
         high=np.concatenate([instance.high[~wide], of_all[1:]]),
-        held=np.append(instance.held[~wide], instance.held[wide].sum()),
+        held=np.zeros(int((~wide).sum()) + 1, np.int64),  # counts do not matter
     )
     left = _by_each_bin(
         merged, np.column_stack([possible[:, ~wide], possible[:, wide].any(axis=1)])

@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 from divulge.engines import kernel
 
 LARGEST = 2.0**60
-"""Up to which size weighed sums are whole numbers of 64 bits, with room to add two of them."""
+"""Up to which size sums of one amount are weighed.
+
+A weight that is rounded is at most twice as large, and there are two amounts: all in all, weighed
+sums stay within 2**62, and are whole numbers of 64 bits.
+"""
 
 
 @kernel
@@ -95,7 +99,6 @@ def narrow(
                                 allowed[p, b] = 0
                                 choices[p] -= 1
                                 taken += 1
-                                most -= max(weight[c], 0)
                             elif most - max(weight[c], 0) < least:
                                 taken += choices[p] - 1
                                 choices[p] = 1
