@@ -18,6 +18,7 @@ def warm() -> None:
         kernels,
         lattice,
         resplitting_kernels,
+        sharing,
         two_bins,
     )
     from divulge.reconstruction.instance import Instance
@@ -50,6 +51,7 @@ def warm() -> None:
     resplitting_kernels.walk(*walk, 1, np.uint64(1), 1, 1, 1)
     split = Instance.of(np.ones((4, 1), np.int64), both, 3 * both)
     two_bins.counted(split, split.allowed, 1e6, np.inf)  # of any number of amounts
+    sharing.shared(split, np.ones((1, 4), bool), few, [0, 1], np.inf)
 
 
 if __name__ == "__main__":
