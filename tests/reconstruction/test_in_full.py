@@ -17,16 +17,16 @@ from divulge.reconstruction.amounts import Bools
 from divulge.reconstruction.instance import Instance
 
 
-@given(case=two_bin_instances(), foretold=st.sampled_from([0.0, math.inf]), sample=st.booleans())
+@given(case=two_bin_instances(), foretold=st.sampled_from([0.0, 1e3, math.inf]))
 @settings(max_examples=60, deadline=None)
 def test_what_is_foretold_decides_on_the_way_and_never_on_what_is_found(
-    case: tuple[Instance, Bools], foretold: float, sample: bool
+    case: tuple[Instance, Bools], foretold: float
 ) -> None:
     instance, possible = case
+    sampled = None, foretold, 1e6
     with (
         mock.patch.object(four_lists, "FEW", 0),
-        mock.patch.object(in_full, "SAMPLE_STEPS", in_full.SAMPLE_STEPS if sample else 0),
-        mock.patch.object(in_full, "expected_bits", return_value=foretold),
+        mock.patch.object(in_full, "_sampled", return_value=sampled),
     ):
         agrees(in_full.all_of(instance, possible, time.monotonic() + 99), instance, possible)
 
@@ -41,36 +41,33 @@ def month_like(seed: int, amounts: int) -> Instance:
     return Instance.of(of_packages, low, low + 99)
 
 
-@pytest.mark.parametrize("amounts", [2, 3, 5])
-def test_many_sets_are_counted_first_and_few_are_listed_first(amounts: int) -> None:
-    instance, anywhere = month_like(3, amounts), np.ones((40, 2), bool)
+@pytest.mark.parametrize("seconds", [0.1, 1e6])
+def test_few_sets_are_listed_before_counting_takes_long_and_many_are_not(seconds: float) -> None:
+    instance, anywhere = month_like(3, 3), np.ones((40, 2), bool)
     with (
-        mock.patch.object(two_bins, "counted", wraps=two_bins.counted) as counting,
+        mock.patch.object(in_full, "_sampled", return_value=(None, seconds, 1e7)),
+        mock.patch.object(two_bins, "counted", return_value=None) as counting,
         mock.patch.object(lattice, "fitting", wraps=lattice.fitting) as listing,
     ):
-        found = in_full.all_of(instance, anywhere, time.monotonic() + 20)
-    assert found is not None
-    assert counting.called == (amounts == 2)
-    assert listing.called == (amounts > 2)
-    assert all(instance.holds(of_package) for of_package in found.proofs)
+        found = in_full.all_of(instance, anywhere, time.monotonic() + 60)
+    few = seconds < 1
+    assert (found is not None) == listing.called == few
+    most_sums = counting.call_args.args[2]
+    assert (most_sums < in_full.SUMS_PER_SECOND) == few
 
 
-def test_what_counting_refuses_is_listed_if_it_may_be_fewer_than_foretold() -> None:
+def test_sets_that_are_listed_are_those_that_are_counted() -> None:
     instance, anywhere = month_like(3, 3), np.ones((40, 2), bool)
     end = time.monotonic() + 60
-    counted = in_full.all_of(instance, anywhere, end)
-    bits = math.log2(4 * 60 * lattice.STEPS_PER_SECOND)
-    with (
-        mock.patch.object(in_full, "SAMPLE_STEPS", 1),
-        mock.patch.object(in_full, "expected_bits", return_value=bits),
-        mock.patch.object(two_bins, "counted", return_value=None) as counting,
-    ):
+    with mock.patch.object(two_bins, "counted", return_value=None):
         listed = in_full.all_of(instance, anywhere, end)
-    assert counting.called
-    assert counted is not None
+    with mock.patch.object(four_lists, "FEW", 0):
+        counted = two_bins.counted(instance, anywhere, 1e9, end)
     assert listed is not None
-    assert listed.count == counted.count
+    assert counted is not None
+    assert listed.count == counted.count > 1
     assert listed.pairs.tolist() == counted.pairs.tolist()
+    assert all(instance.holds(of_package) for of_package in listed.proofs)
 
 
 def test_there_is_nothing_when_the_time_is_up() -> None:

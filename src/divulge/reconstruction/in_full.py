@@ -27,7 +27,7 @@ COUNTING_SHARE, LISTING_SHARE = 0.8, 0.5
 SUMS_PER_SECOND = 50_000_000
 SAMPLE_STEPS = 1_000_000
 MAYBE_FEWER = 16
-"""How many times too many steps of listing may be foretold that it is tried after counting."""
+"""How many times too many steps of listing may be foretold: there may be fewer sets."""
 
 NEVER = 2**62
 
@@ -42,22 +42,21 @@ def all_of(instance: Instance, possible: Bools, end: float) -> Counted | None:
     >>> all_of(instance, np.ones((4, 2), bool), time.monotonic() + 9).count
     6
     """
-    one, first, listing = one_bin_of(instance), None, math.inf
-    if instance.attributes > 2:  # of two amounts there are so many sets that they are counted
-        first, listing = _sampled(one, possible, end)
-        if first is not None and first.complete:
-            return as_counted(first)
-    soon = listing <= _steps(COUNTING_SHARE, end)
-    listed = _listed(one, possible, end) if soon else None
-    if listed is None:
-        left = COUNTING_SHARE * max(0.0, end - time.monotonic())
-        until = time.monotonic() + left
-        counted = two_bins.counted(instance, possible, left * SUMS_PER_SECOND, until)
-        if counted is not None:
-            return counted
-        if not soon and listing <= MAYBE_FEWER * _steps(COUNTING_SHARE, end):
-            listed = _listed(one, possible, end)
-    return None if listed is None else as_counted(listed)
+    if instance.attributes <= 2:  # there are so many sets that they are counted
+        return _counted(instance, possible, math.inf, end)
+    one = one_bin_of(instance)
+    first, listing, steps_per_second = _sampled(one, possible, end)
+    if first is not None and first.complete:
+        return as_counted(first)
+    counted = _counted(instance, possible, listing, end)
+    left = max(0.0, end - time.monotonic())
+    if counted is None and listing <= MAYBE_FEWER * left:
+        steps = int(LISTING_SHARE * left * steps_per_second)
+        listed = lattice.fitting(one, 0, possible[:, 0], ~possible[:, 1], steps, 0)
+        if listed is not None:
+            return as_counted(listed)
+        counted = _counted(instance, possible, math.inf, end)
+    return counted
 
 
 def one_bin_of(instance: Instance) -> Instance:
@@ -73,20 +72,20 @@ def as_counted(found: Fitting) -> Counted:
     return Counted(found.count, pairs, pairs / max(found.count, 1), proofs)
 
 
-def _sampled(one: Instance, possible: Bools, end: float) -> tuple[Fitting | None, float]:
-    """The first sets, and how many steps it probably takes to list all."""
+def _sampled(one: Instance, possible: Bools, end: float) -> tuple[Fitting | None, float, float]:
+    """The first sets, how many seconds it probably takes to list all, and how many steps each."""
+    begun = time.monotonic()
     can, must = possible[:, 0], ~possible[:, 1]
-    steps = min(SAMPLE_STEPS, _steps(COUNTING_SHARE, end))
+    steps = min(SAMPLE_STEPS, int(max(0.0, end - begun) * lattice.STEPS_PER_SECOND))
     first = lattice.fitting(one, 0, can, must, steps, 0, enough=NEVER)
-    each = steps / (1 if first is None else max(1, first.count))
-    return first, each * 2.0 ** min(expected_bits(one, 0, can, must), 62.0)
+    took = max(time.monotonic() - begun, steps / lattice.STEPS_PER_SECOND)
+    each = took / (1 if first is None else max(1, first.count))
+    listing = each * 2.0 ** min(expected_bits(one, 0, can, must), 62.0)
+    return first, listing, steps / max(took, 1e-9)
 
 
-def _listed(one: Instance, possible: Bools, end: float) -> Fitting | None:
-    steps = _steps(LISTING_SHARE, end)
-    return lattice.fitting(one, 0, possible[:, 0], ~possible[:, 1], steps, 0)
-
-
-def _steps(share: float, end: float) -> int:
-    """How many steps of listing there are in a share of the time left."""
-    return int(share * max(0.0, end - time.monotonic()) * lattice.STEPS_PER_SECOND)
+def _counted(instance: Instance, possible: Bools, seconds: float, end: float) -> Counted | None:
+    """All allocations, counted; None if that is foretold to take longer than so many seconds."""
+    left = COUNTING_SHARE * max(0.0, end - time.monotonic())
+    sums, until = SUMS_PER_SECOND * min(left, seconds), time.monotonic() + left
+    return two_bins.counted(instance, possible, sums, until)

@@ -196,8 +196,8 @@ class _Met:
             return False
         if not len(sums):
             return True
-        least, shape, sizes = _cells(sums, (high - low).max(axis=0) + 1)
-        order, starts = sharing_kernels.in_cells(sums, least, sizes, shape)
+        least, shape, shifts = _cells(sums, (high - low).max(axis=0) + 1)
+        order, starts = sharing_kernels.in_cells(sums, least, shifts, shape)
         ways, first = self.ways[group], self.first[group]
         seconds = max(0.0, min(end - time.monotonic(), A_LONG_WHILE))
         most_looked = min(int(seconds * LOOKED_PER_SECOND), MOST_LOOKED - self.looked)
@@ -206,7 +206,7 @@ class _Met:
             sets[order],
             starts,
             least,
-            sizes,
+            shifts,
             shape,
             self.large_of[group[0]],
             self.small_of[group],
@@ -257,11 +257,14 @@ def _word(masks: Bools) -> Words:
 
 
 def _cells(sums: Ints, widths: Ints) -> tuple[Ints, Ints, Ints]:
-    """Where cells of the first two amounts begin, how many there are each way, and their sizes."""
+    """Where cells of the first two amounts begin, how many there are each way, and their sizes.
+
+    Sizes are powers of 2.
+    """
     least, span = sums[:, :2].min(axis=0), np.ptp(sums[:, :2], axis=0)
-    sizes = -(-widths[:2] // CELLS_OF_WINDOW)
+    shifts = np.log2(np.maximum(widths[:2] // CELLS_OF_WINDOW, 1)).astype(np.int64)
     while True:
-        shape = span // sizes + 1
+        shape = (span >> shifts) + 1
         if int(shape[0]) * int(shape[1]) <= MOST_CELLS:
-            return least, shape, sizes
-        sizes[int(np.argmax(shape))] *= 2
+            return least, shape, shifts
+        shifts[int(np.argmax(shape))] += 1

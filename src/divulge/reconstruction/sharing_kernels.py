@@ -96,14 +96,17 @@ def points_of(
 
 @kernel
 def in_cells(
-    sums: NDArray[Any], least: NDArray[Any], sizes: NDArray[Any], shape: NDArray[Any]
+    sums: NDArray[Any], least: NDArray[Any], shifts: NDArray[Any], shape: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Needs in the order of their cells by the first two amounts, and where each cell begins."""
+    """Needs in the order of their cells by the first two amounts, and where each cell begins.
+
+    Cells are as large as powers of 2.
+    """
     rows, columns = shape
     starts = np.zeros(rows * columns + 1, np.int32)
     cells, order = np.empty(sums.shape[0], np.int32), np.empty(sums.shape[0], np.int32)
     for i in range(sums.shape[0]):
-        row, column = (sums[i, 0] - least[0]) // sizes[0], (sums[i, 1] - least[1]) // sizes[1]
+        row, column = (sums[i, 0] - least[0]) >> shifts[0], (sums[i, 1] - least[1]) >> shifts[1]
         cells[i] = row * columns + column
         starts[cells[i] + 1] += 1
     for cell in range(rows * columns):
@@ -121,7 +124,7 @@ def met(
     need_sets: NDArray[Any],
     starts: NDArray[Any],
     least: NDArray[Any],
-    sizes: NDArray[Any],
+    shifts: NDArray[Any],
     shape: NDArray[Any],
     large: Any,
     small: NDArray[Any],
@@ -158,18 +161,17 @@ def met(
     for s in range(len(states)):
         count = points_of(amounts, options[s], sums, sets)
         for i in range(count):
-            by_point[i] = 0
             from_lead, to_lead = low[s, 0] - sums[i, 0], high[s, 0] - sums[i, 0]
             from_other, to_other = low[s, 1] - sums[i, 1], high[s, 1] - sums[i, 1]
-            row = max((from_lead - least[0]) // sizes[0], 0)
-            last_row = min((to_lead - least[0]) // sizes[0], rows - 1)
-            column = max((from_other - least[1]) // sizes[1], 0)
-            last = min((to_other - least[1]) // sizes[1], columns - 1)
-            if column > last:
-                continue
-            while row <= last_row:
+            row = max((from_lead - least[0]) >> shifts[0], 0)
+            last_row = min((to_lead - least[0]) >> shifts[0], rows - 1)
+            column = max((from_other - least[1]) >> shifts[1], 0)
+            last = min((to_other - least[1]) >> shifts[1], columns - 1)
+            hits = 0
+            while row <= last_row and column <= last:
                 begin, end = starts[row * columns + column], starts[row * columns + last + 1]
                 looked += end - begin
+                row += 1
                 for q in range(begin, end):
                     in_lead = (need_sums[q, 0] >= from_lead) & (need_sums[q, 0] <= to_lead)
                     in_other = (need_sums[q, 1] >= from_other) & (need_sums[q, 1] <= to_other)
@@ -181,10 +183,9 @@ def met(
                         meets &= (total >= low[s, a]) & (total <= high[s, a])
                     if not meets:
                         continue
-                    if ways[s] == 0:
-                        first[s, 0], first[s, 1] = need_sets[q], sets[i]
-                    ways[s] += 1
-                    if by_need[q] == 0 or by_point[i] == 0:
+                    if by_need[q] == 0 or hits == 0:
+                        if ways[s] == 0 and hits == 0:
+                            first[s, 0], first[s, 1] = need_sets[q], sets[i]
                         new = (need_sets[q] & ~seen[0]) | (large & ~need_sets[q] & ~seen[1])
                         new |= (sets[i] & ~seen[2]) | (small[s] & ~sets[i] & ~seen[3])
                         if new != 0:
@@ -196,8 +197,9 @@ def met(
                             shown[told[0], 0], shown[told[0], 1] = need_sets[q], sets[i]
                             told[0] += 1
                     by_need[q] += weights[s]
-                    by_point[i] += weights[s]
-                row += 1
+                    hits += 1
+            ways[s] += hits
+            by_point[i] = hits * weights[s]
             if looked > most_looked:
                 return -1
         # The second half has the last package that may be there or not, and so on.
