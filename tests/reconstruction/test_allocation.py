@@ -13,7 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reconstruction.strategies import instance_of, rounded, widened
 
-from divulge.reconstruction import RULES, allocate, counting, ends, four_lists, halves, ladder, sets
+from divulge.reconstruction import (
+    RULES,
+    allocate,
+    counting,
+    ends,
+    four_lists,
+    halves,
+    ladder,
+    sets,
+    sharing,
+)
 from divulge.reconstruction.imperfect import inconsistencies, settle
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import solve
@@ -148,9 +158,11 @@ def test_two_bins_whose_sets_are_unknown_are_counted_by_splitting_what_is_left(
     a, b = random.choice(bins, 2, replace=False)
     fewer = [None if place in (a, b) else of_bin for place, of_bin in enumerate(sets)]
     assert plain is not None
-    # All states at once; then each for itself, listed; then counted, as if they were too many.
-    for few, steps in ((28, 10**6), (0, 10**6), (0, 0)):
+    # One by one; then with what they have in common; then each for itself, listed; then counted, as
+    # if they were too many.
+    for few, steps, together in ((28, 0, False), (0, 0, True), (0, 10**6, False), (0, 0, False)):
         with (
+            mock.patch.object(ends, "shared", sharing.shared if together else lambda *_: None),
             mock.patch.object(ends, "FEW_LEFT", few),
             mock.patch.object(ends, "FEW_STEPS", steps),
             mock.patch.object(four_lists, "FEW", 0),

@@ -182,9 +182,9 @@ def test_a_search_that_has_no_time_says_that_it_is_not_sure() -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(seeds, st.integers(3, 4), st.integers(1, 3))
-def test_what_is_left_is_split_in_the_lattice_as_by_trying_everything(
-    seed: int, bins: int, attributes: int
+@given(seeds, st.integers(3, 4), st.integers(1, 3), st.booleans())
+def test_what_is_left_is_split_at_once_and_in_the_lattice_as_by_trying_everything(
+    seed: int, bins: int, attributes: int, at_once: bool
 ) -> None:
     random = np.random.default_rng(seed)
     instance, _ = instance_of(random, 6, bins, attributes)
@@ -194,8 +194,9 @@ def test_what_is_left_is_split_in_the_lattice_as_by_trying_everything(
         for b in range(bins - 2)
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ends, "FEW_LEFT", 0)
-        patch.setattr(ends, "_is_for_lattice", lambda *_: True)
+        patch.setattr(ends, "FEW_LEFT", -1)
+        if not at_once:
+            patch.setattr(ends, "shared", lambda *_: None)
         found = counting.count(instance, [*(s.reshape(-1, 1) for s in sets), None, None])
     every = np.array(allocations_of(instance), np.int64).reshape(-1, 6)
     if found is None:

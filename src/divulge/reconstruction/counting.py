@@ -9,6 +9,7 @@ between them in all ways. Counts are Python's integers as soon as they might not
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -54,14 +55,18 @@ def count(
     if found is None:
         return None
     stages, states = found
-    end = ended(instance, states[-1], last, seconds)
+    bound = math.prod(max(1, len(stage.sets)) for stage in stages)
+    into = _into(stages, states, _kind(bound), [None] * len(stages))
+    end = ended(instance, states[-1], into[-1], last, seconds)
     if end is None:
         return None
-    bound = max(1, sum(map(int, end.ways)))
-    for stage in stages:
-        bound *= max(1, len(stage.sets))
-    kind: Any = np.int64 if bound < 2**62 else object
-    return _both_ways(instance, stages, states, end, kind, prior)
+    kind = _kind(bound * max(1, sum(map(int, end.ways))))
+    return _both_ways(instance, stages, states, [ways.astype(kind) for ways in into], end, prior)
+
+
+def _kind(bound: int) -> Any:
+    """Numbers of what kind hold counts up to here."""
+    return np.int64 if bound < 2**62 else object
 
 
 def _order(instance: Instance, bins: list[int], sizes: dict[int, int]) -> list[int]:
@@ -139,12 +144,13 @@ def _both_ways(
     instance: Instance,
     stages: list[Stage],
     states: list[Words],
+    into: list[npt.NDArray[Any]],
     end: End,
-    kind: Any,
     prior: npt.NDArray[np.float64] | None,
 ) -> Counted:
+    kind = into[-1].dtype
     ends = end.ways.astype(kind)
-    into, out = _swept(stages, states, ends, [None] * len(stages))
+    out = _out(stages, states, ends, [None] * len(stages))
     pairs = np.zeros((instance.packages, instance.bins), kind)
     for stage, ways_in, ways_out in zip(stages, into[:-1], out[1:], strict=True):
         ways = ways_in[stage.source] * ways_out[stage.target]
@@ -152,7 +158,7 @@ def _both_ways(
     remaining = masks_of(states[-1], instance.packages)
     pairs[:, end.last] = (into[-1] * ends) @ remaining.astype(kind)
     if end.other >= 0:
-        pairs[:, end.other] = into[-1][end.alive] @ end.in_other.astype(kind)
+        pairs[:, end.other] = end.in_other
         pairs[:, end.last] -= pairs[:, end.other]
     total = int(sum(into[-1] * ends))
     shares = (pairs / max(total, 1)).astype(np.float64)  # counts may be too large for floats
@@ -162,19 +168,29 @@ def _both_ways(
     return Counted(total, pairs, shares, proofs)
 
 
-def _swept(
+def _into(
     stages: list[Stage],
     states: list[Words],
-    ends: npt.NDArray[Any],
+    kind: Any,
     weights: Sequence[npt.NDArray[np.float64] | None],
-) -> tuple[list[npt.NDArray[Any]], list[npt.NDArray[Any]]]:
-    """The ways into every state and out of it; with weights, scaled so that none runs out."""
-    into: list[npt.NDArray[Any]] = [np.ones(1, ends.dtype)]
+) -> list[npt.NDArray[Any]]:
+    """The ways into every state; with weights, scaled so that none runs out."""
+    into: list[npt.NDArray[Any]] = [np.ones(1, kind)]
     for stage, after, weight in zip(stages, states[1:], weights, strict=True):
         ways = into[-1][stage.source]
         ways = ways if weight is None else ways * weight[stage.chosen]
         summed = _summed(ways, stage.target, len(after))
         into.append(summed if weight is None else summed / max(summed.max(initial=0), 1e-300))
+    return into
+
+
+def _out(
+    stages: list[Stage],
+    states: list[Words],
+    ends: npt.NDArray[Any],
+    weights: Sequence[npt.NDArray[np.float64] | None],
+) -> list[npt.NDArray[Any]]:
+    """The ways out of every state; with weights, scaled so that none runs out."""
     out = [ends]
     for stage, before, weight in zip(
         reversed(stages), reversed(states[:-1]), reversed(weights), strict=True
@@ -183,7 +199,7 @@ def _swept(
         ways = ways if weight is None else ways * weight[stage.chosen]
         summed = _summed(ways, stage.source, len(before))
         out.insert(0, summed if weight is None else summed / max(summed.max(initial=0), 1e-300))
-    return into, out
+    return out
 
 
 def _summed(ways: npt.NDArray[Any], where: Ints, size: int) -> npt.NDArray[Any]:
@@ -216,7 +232,8 @@ def _weighed(
     ]
     remaining = masks_of(states[-1], instance.packages)
     end = ends * np.exp(remaining @ logs[:, last])
-    into, out = _swept(stages, states, end, weights)
+    into = _into(stages, states, np.float64, weights)
+    out = _out(stages, states, end, weights)
     shares = np.zeros((instance.packages, instance.bins))
     for number, stage in enumerate(stages):
         ways = into[number][stage.source] * weights[number][stage.chosen]

@@ -19,6 +19,7 @@ from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.covering import Lists
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.known import Known
+from divulge.reconstruction.proofs import Proofs
 from divulge.reconstruction.words import Words, masks_of
 
 
@@ -97,7 +98,7 @@ class Covered:
             known.infeasible = True
             return
         known.possible &= possible
-        proofs = self._proofs(known.proved.copy())
+        proofs = self._proofs(known.proved)
         if self.counts is None:
             known.enter(proofs)
             return
@@ -118,18 +119,11 @@ class Covered:
 
     def _proofs(self, proved: Bools) -> Ints:
         """Allocations that together have every pair of which one was found."""
-        n = self.lists.instance.packages
-        proofs: list[Ints] = []
-
-        def show(of_package: Ints) -> None:
-            proofs.append(of_package)
-            proved[np.arange(n), of_package] = True
+        n, proofs = self.lists.instance.packages, Proofs(proved)
 
         def enter(b: int, rows: Bools, covers: Ints) -> None:
             """One allocation for every package that these rows have, by a cover of the row."""
-            for package in np.flatnonzero(rows.any(axis=0)):
-                if not proved[package, b]:
-                    show(self._allocation(int(covers[rows[:, package].argmax()])))
+            proofs.enter(b, rows, lambda row: self._allocation(int(covers[row])))
 
         several = len(self.lists.last) > 1
         shown = np.array([len(ways) > 0 for ways in self.ways], bool) if several else self.alive
@@ -141,10 +135,8 @@ class Covered:
             enter(self.lists.last[0], self.states, self.first)
         for number, ways in enumerate(self.ways):
             for way in range(len(ways)):
-                of_package = self._allocation(int(self.first[number]), way)
-                if not proved[np.arange(n), of_package].all():
-                    show(of_package)
-        return np.array(proofs, np.int16).reshape(-1, n)
+                proofs.show_if_new(self._allocation(int(self.first[number]), way))
+        return proofs.all_kept()
 
     def _allocation(self, cover: int, way: int = 0) -> Ints:
         """A cover with one of the ways to share what it leaves."""

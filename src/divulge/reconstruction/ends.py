@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from divulge.reconstruction import halves, lattice, two_bins
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.sharing import shared
 from divulge.reconstruction.words import Words, masks_of
+
+Counts: TypeAlias = npt.NDArray[Any]
+"""Whole numbers: Python's own where they might not fit into 62 bits."""
 
 SUMS_PER_SECOND = 50_000_000
 SHORTEST_HALF, LONGEST_HALF = 2**14, 2**21
@@ -22,32 +28,39 @@ FEW_STEPS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class End:
-    """What becomes of what is left: in how many ways, and of these how many by package.
+    """What becomes of what is left in each state, and in how many ways.
 
-    The last bin takes all; or, in the states that are `alive`, `other` takes what `in_other`
-    counts, for example `first`; `shown` are splits (state, packages of the other bin) that have
-    every pair.
+    The last bin takes all; or, in the states that are `alive`, `other` takes some packages, for
+    example `first`. In how many allocations it takes a package is `in_other`; `shown` are splits
+    (state, packages of the other bin) that have every pair.
     """
 
     last: int
     ways: Ints
     other: int = -1
     alive: Ints = field(default_factory=lambda: np.empty(0, np.int64))
-    in_other: Ints = field(default_factory=lambda: np.empty((0, 0), np.int64))
+    in_other: Counts = field(default_factory=lambda: np.empty(0, np.int64))
     first: Bools = field(default_factory=lambda: np.empty((0, 0), bool))
     shown_states: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     shown: Bools = field(default_factory=lambda: np.empty((0, 0), bool))
 
 
-def ended(instance: Instance, states: Words, last: list[int], seconds: float) -> End | None:
-    """What becomes of the states after the last stage."""
+def ended(
+    instance: Instance, states: Words, into: Counts, last: list[int], seconds: float
+) -> End | None:
+    """What becomes of the states after the last stage, into which there are so many ways each."""
     from divulge.reconstruction import halves_kernels
 
     if len(last) == 1:
         fits = _fits_last(instance, masks_of(states, instance.packages), last[0])
         return End(last[0], fits.astype(np.int64))
-    if _is_for_lattice(states, seconds):
-        return _split_in_lattice(instance, masks_of(states, instance.packages), last, seconds)
+    if int(np.bitwise_count(states).sum(axis=1).max(initial=0)) > FEW_LEFT:
+        masks, one_by_one = masks_of(states, instance.packages), len(states) * SECONDS_A_LATTICE
+        at_once = _split_at_once(instance, masks, into, last, min(seconds, one_by_one))
+        if at_once is not None:
+            return at_once
+        if one_by_one <= seconds:
+            return _split_in_lattice(instance, masks, into, last, seconds)
     low, high = instance.low[last], instance.high[last]
     room = np.maximum(high - low, 0).min(axis=0) + 1
     lead = np.argsort(-(instance.amounts.sum(axis=0) / room), kind="stable")
@@ -69,18 +82,33 @@ def ended(instance: Instance, states: Words, last: list[int], seconds: float) ->
         return None
     a, b = last
     shown_states, first = shown_states[: len(shown)], first.astype(bool)
-    return End(a, ways, b, alive, in_other, first, shown_states, shown.astype(bool))
+    with_other = _weighed(into[alive], in_other)
+    return End(a, ways, b, alive, with_other, first, shown_states, shown.astype(bool))
 
 
-def _is_for_lattice(states: Words, seconds: float) -> bool:
-    """Whether what is left is few states of many packages."""
-    if not len(states) or len(states) * SECONDS_A_LATTICE > seconds:
-        return False
-    return int(np.bitwise_count(states).sum(axis=1).max()) > FEW_LEFT
+def _weighed(into: Counts, in_other: Ints) -> Counts:
+    """In how many allocations packages are, if so many ways go into states and so many out."""
+    most = float(into.max(initial=0)) * in_other.sum(axis=0, dtype=np.float64).max(initial=0.0)
+    kind: Any = np.int64 if most < 2.0**62 else object
+    weighed: Counts = into.astype(kind) @ in_other.astype(kind)
+    return weighed
+
+
+def _split_at_once(
+    instance: Instance, states: Bools, into: Counts, last: list[int], seconds: float
+) -> End | None:
+    """What is left in many states that have much in common, split between two bins in all ways."""
+    found = shared(instance, states, into, last, time.monotonic() + seconds)
+    if found is None:
+        return None
+    a, b = last
+    alive = np.flatnonzero(found.ways)
+    first = found.first[alive]
+    return End(a, found.ways, b, alive, found.in_other, first, found.shown_states, found.shown)
 
 
 def _split_in_lattice(
-    instance: Instance, states: Bools, last: list[int], seconds: float
+    instance: Instance, states: Bools, into: Counts, last: list[int], seconds: float
 ) -> End | None:
     """What is left in every state, split between two bins in all ways."""
     a, b = last
@@ -110,7 +138,7 @@ def _split_in_lattice(
         ways,
         b,
         np.array(alive, np.int64),
-        np.array(in_other, np.int64).reshape(-1, n),
+        _weighed(into[ways > 0], np.array(in_other, np.int64).reshape(-1, n)),
         np.array(first, bool).reshape(-1, n),
         np.array(shown_states, np.int64),
         np.array(shown, bool).reshape(-1, n),

@@ -50,12 +50,12 @@ def four_lists(
         return None  # a slab is as wide as the window, and this takes too much memory
     if amounts.shape[1] > 2 and not _tells_cells_apart(amounts[packages], high - low + 1):
         return None
-    sizes = _foretold(amounts[packages], low, high)
+    sizes = foretold(amounts[packages], low, high)
     least, first, small = _cheapest(sizes)
     if amounts.shape[1] > 2:
         if sizes[-1] < FEW:
             return None
-        least += COST_OF_PAIR * _foretold(amounts[packages, :2], low[:2], high[:2])[-1]
+        least += COST_OF_PAIR * foretold(amounts[packages, :2], low[:2], high[:2])[-1]
     slabs = int(amounts[packages, 0].sum()) / MOST_LEADS
     if least + COST_OF_SLAB * slabs > most_sums:
         return None
@@ -92,7 +92,7 @@ def _cheapest(sizes: list[float]) -> tuple[float, int, int]:
     return best
 
 
-def _foretold(amounts: Ints, low: Ints, high: Ints) -> list[float]:
+def foretold(amounts: Ints, low: Ints, high: Ints) -> list[float]:
     """How many sums of the first package, the first two and so on can lead to the windows.
 
     Exactly while they are few, then from a sample of them that grows as the list would.

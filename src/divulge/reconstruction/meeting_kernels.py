@@ -4,7 +4,8 @@ Needs and points come in order of the other amount. While a need is looked at, t
 open whose other amount meets it, and it asks how many of them have a leading amount that does:
 counts of open points by leading amount, in blocks of blocks, tell it at once. How many needs ask
 for a point is counted the other way round: each need enters where its window begins and ends, and a
-point looks at all that was entered up to it when it opens and when it closes.
+point looks at all that was entered up to it when it opens and when it closes. Where windows are
+narrow, it is quicker to go through all leading amounts of a need's window.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ SECOND = 2**32 - 1
 DIGIT = 11  # bits that are put in order at once
 BLOCK = 5  # leading amounts of a block: 2 to this power
 LAST = 2**BLOCK - 1
+NARROW = 512
+"""Leading amounts of a window that are gone through one by one."""
 
 
 @kernel
@@ -171,6 +174,49 @@ def asked(
         enter(asks, begins, lead + window, -1)
     for p in range(closed, opened):
         by_point[order[p]] += asked_at(asks, begins, before, np.int64(leads[p]))
+    return by_need, by_point
+
+
+@kernel
+def asked_narrowly(
+    need_leads: NDArray[Any],
+    need_others: NDArray[Any],
+    point_leads: NDArray[Any],
+    point_others: NDArray[Any],
+    length: int,
+    window: int,
+    width: int,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The same where windows are narrow: open points, and how often each is asked for, by lead."""
+    n, m = need_leads.shape[0], point_leads.shape[0]
+    by_need, by_point = np.empty(n, np.int32), np.zeros(m, np.int32)
+    need_order, order = in_order(need_others), in_order(point_others)
+    wanted, wanting = need_others[need_order], need_leads[need_order]
+    others, leads = point_others[order], point_leads[order]
+    counts, asks = np.zeros(length + window, np.int32), np.zeros(length + window, np.int32)
+    before = np.empty(m, np.int32)  # how often a point had been asked for when it opened
+    closed, opened = 0, 0
+    for q in range(n):
+        other = wanted[q]
+        while opened < m and others[opened] < other + width:
+            counts[leads[opened]] += 1
+            before[opened] = asks[leads[opened]]
+            opened += 1
+        while closed < opened and others[closed] < other:
+            counts[leads[closed]] -= 1
+            by_point[order[closed]] = asks[leads[closed]] - before[closed]
+            closed += 1
+        # Slices, and sums of 32 bits, are what the compiler goes through many at a time.
+        inside = counts[wanting[q] : wanting[q] + window]
+        total = np.int32(0)
+        for i in range(inside.shape[0]):
+            total = np.int32(total + inside[i])
+        by_need[need_order[q]] = total
+        inside = asks[wanting[q] : wanting[q] + window]
+        for i in range(inside.shape[0]):
+            inside[i] = np.int32(inside[i] + np.int32(1))
+    for p in range(closed, opened):
+        by_point[order[p]] = asks[leads[p]] - before[p]
     return by_need, by_point
 
 
@@ -327,7 +373,11 @@ def met(
     Of further amounts there are the widths, and what they are for the elements of each list; -1 if
     more pairs than at most have to be looked at for them.
     """
-    if widths.shape[0] == 0:
+    if widths.shape[0] == 0 and window <= NARROW:
+        asked_by, asked_for = asked_narrowly(
+            need_leads, need_others, point_leads, point_others, length, window, width
+        )
+    elif widths.shape[0] == 0:
         asked_by, asked_for = asked(
             need_leads, need_others, point_leads, point_others, length, window, width
         )

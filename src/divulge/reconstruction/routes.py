@@ -11,6 +11,7 @@ import numpy.typing as npt
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.ends import End
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.proofs import Proofs
 from divulge.reconstruction.words import Words, masks_of
 
 
@@ -38,18 +39,11 @@ def proofs_of(
     if not stages:
         return np.full((int(end.ways.any()), n), end.last, np.int16)
     route = _Routes(stages, states, into, out, n, end)
-    proofs: list[Ints] = []
-    proved = np.zeros((n, instance.bins), bool)
-
-    def show(of_package: Ints) -> None:
-        proofs.append(of_package)
-        proved[np.arange(n), of_package] = True
+    proofs = Proofs(np.zeros((n, instance.bins), bool))
 
     def enter(place: int, number: int, steps: Ints, rows: Bools) -> None:
         """One allocation for every package that these steps put into a place."""
-        for package in np.flatnonzero(rows.any(axis=0)):
-            if not proved[package, place]:
-                show(route.through(number, int(steps[np.argmax(rows[:, package])])))
+        proofs.enter(place, rows, lambda row: route.through(number, int(steps[row])))
 
     for number, stage in enumerate(stages):
         alive = (into[number][stage.source] > 0) & (out[number + 1][stage.target] > 0)
@@ -65,8 +59,8 @@ def proofs_of(
         of_package = route.through(len(stages) - 1, step)
         of_package[masks_of(states[-1][state], n)] = end.last
         of_package[in_other] = end.other
-        show(of_package)
-    return np.array(proofs, np.int16).reshape(-1, n)
+        proofs.show(of_package)
+    return proofs.all_kept()
 
 
 class _Routes:

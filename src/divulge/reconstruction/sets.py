@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from divulge.reconstruction import counting, halves, lattice, two_bins
+from divulge.reconstruction import counting, halves, lattice
 from divulge.reconstruction.amounts import Bools, Shares
-from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.expected import expected_bits
+from divulge.reconstruction.in_full import all_of, as_counted, one_bin_of
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.known import Known
 from divulge.reconstruction.words import Words, masks_of, words_of
@@ -30,8 +30,6 @@ FEW = 24
 """Packages of which meeting in the middle lists all sets at once."""
 WORTH_COUNTING = 66
 """Packages of two bins up to which allocations are counted, however many there are."""
-COUNTING_SHARE = 0.8
-SUMS_PER_SECOND = 50_000_000
 NEVER = 2**62
 MORE_THAN_EXPECTED = 4
 """How many times as many sets as there are steps may be expected: it may be too high."""
@@ -104,30 +102,15 @@ def _meets_in_two(known: Known, budget: int, prior: Shares | None) -> bool:
 
 def _of_two_bins(known: Known, budget: int, end: float, in_full: bool) -> bool:
     """Rung 2 where there are two bins: the sets of one whose complement fits the other."""
-    instance = known.instance
-    low, high = instance.window_beside(0, 1, instance.amounts.sum(axis=0))
-    one = replace(instance, low=low[None], high=high[None])
-    can, must = known.possible[:, 0], ~known.possible[:, 1]
-    found = _all_sets(one, 0, can, must, budget, 0, end)
+    instance, can, must = known.instance, known.possible[:, 0], ~known.possible[:, 1]
+    found = _all_sets(one_bin_of(instance), 0, can, must, budget, 0, end)
+    counted = None if found is None else as_counted(found)
     in_full = in_full and budget == BUDGETS[1] and instance.packages <= WORTH_COUNTING
-    if found is None and in_full:
-        left = COUNTING_SHARE * max(0.0, end - time.monotonic())
-        counted = two_bins.counted(
-            instance, known.possible, left * SUMS_PER_SECOND, time.monotonic() + left
-        )
-        if counted is not None:
-            known.take(counted)
-            return True
-        left = COUNTING_SHARE * max(0.0, end - time.monotonic())
-        if instance.attributes > 2:
-            found = lattice.fitting(one, 0, can, must, int(left * lattice.STEPS_PER_SECOND), 0)
-    if found is None:
-        return False
-    pairs = np.stack([found.with_package, found.count - found.with_package], axis=1)
-    proofs = (~masks_of(found.telling, instance.packages)).astype(np.int16)
-    shares = pairs / max(found.count, 1)
-    known.take(Counted(found.count, pairs, shares, proofs))
-    return True
+    if counted is None and in_full:
+        counted = all_of(instance, known.possible, end)
+    if counted is not None:
+        known.take(counted)
+    return counted is not None
 
 
 def listed(known: Known, b: int, steps: int, most: int) -> Sets | None:

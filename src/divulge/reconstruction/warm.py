@@ -20,6 +20,7 @@ def warm() -> None:
         lattice,
         ratios,
         resplitting_kernels,
+        sharing,
         two_bins,
     )
     from divulge.reconstruction.instance import Instance
@@ -56,6 +57,7 @@ def warm() -> None:
     walk = one, one, one, allowed, start, allowed.copy(), proofs, *tries
     resplitting_kernels.walk(*walk, 1, np.uint64(1), 1, 1, 1)
     two_bins.counted(split, split.allowed, 1e6, np.inf)  # of any number of amounts
+    sharing.shared(split, np.ones((1, 4), bool), few, [0, 1], np.inf)
 
 
 if __name__ == "__main__":

@@ -90,6 +90,7 @@ def solve_all(
     workers: int | None = None,
     name: str = "Allocating",
     again: bool = False,
+    largest_first: bool = False,
 ) -> list[Result]:
     """Solve all instances; the results are in the order of the tasks.
 
@@ -101,9 +102,11 @@ def solve_all(
         name: what the progress is called.
         again: as few as can have their full time; what an earlier call kept of the same
             instances, in less time, does not count.
+        largest_first: so that no process waits for the largest in the end; where the time for all
+            may run out, small ones first settle more.
     """
     complexity = np.array([task.complexity for task in tasks])
-    order = np.argsort(complexity, kind="stable")
+    order = np.argsort(-complexity if largest_first else complexity, kind="stable")
     bundles = list(_bundles(order, complexity))
     deadline = None if in_all is None else time.time() + in_all
     checkpoints = work.current().checkpoints
