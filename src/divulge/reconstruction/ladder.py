@@ -172,8 +172,6 @@ def _solve_part(
             walk = _start(known, truth, begun + turn.walks * seconds)
         if walk is not None:
             walk.explore(known.possible, known.proved, begun + turn.walks * seconds)
-        if not known.settled and not known.narrow():
-            return known
         if prior is None and not known.settled:
             covers.explore(known, sets, begun + turn.covers * seconds)
         if prior is None and not known.settled:

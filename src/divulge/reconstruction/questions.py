@@ -27,7 +27,7 @@ WALKING = 0.1
 def pair_by_pair(known: Known, support: Support, walk: Walk | None, first: int, end: float) -> None:
     """Ask for all pairs that are open; `first` is the round of questions to begin with."""
     for steps, at_most in QUESTIONS[first:]:
-        if time.monotonic() > end:
+        if time.monotonic() > end or not known.narrow():
             return
         now = time.monotonic()
         narrowed = support.narrow(
