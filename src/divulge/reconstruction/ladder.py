@@ -62,6 +62,8 @@ TURNS_OF_MANY = (
 )
 """Where there are many pairs, few can be excluded, and most of the time is for proofs."""
 MANY_PAIRS = 800
+FEW_WAYS = 25.0
+"""Up to which power of ten ways are counted, even if walks have settled all pairs before."""
 MOST_PAIRS_ASKED = 1_500
 WALK = 30_000
 TRIES = 300_000
@@ -160,6 +162,24 @@ def _solve_part(
         return known
     known.enter_new(earlier)
     sets: dict[int, Sets] = {}
+    _climb(known, sets, seconds, prior, truth, solver)
+    ways = np.log10(known.possible.sum(axis=1)).sum() if known.closed else np.inf
+    if known.counted is None and ways <= FEW_WAYS:
+        by_sets(known, sets, BUDGETS[1:], begun + seconds, prior, to_count=True)
+    return known
+
+
+def _climb(
+    known: Known,
+    sets: dict[int, Sets],
+    seconds: float,
+    prior: Shares | None,
+    truth: Ints | None,
+    solver: bool,
+) -> None:
+    """Rungs 1 to 3 in turns, until all is settled or the time is up."""
+    begun = time.monotonic()
+    instance = known.instance
     support = Support(instance)
     covers = Covers(_left)
     walk = None
@@ -167,7 +187,7 @@ def _solve_part(
     for turn in TURNS_OF_MANY if many else TURNS:
         by_sets(known, sets, turn.budgets, begun + turn.sets * seconds, prior)
         if known.settled and (prior is None or known.counted or known.infeasible):
-            return known
+            return
         if walk is None:
             walk = _start(known, truth, begun + turn.walks * seconds)
         if walk is not None:
@@ -178,10 +198,9 @@ def _solve_part(
             end = begun + turn.questions * seconds
             pair_by_pair(known, support, walk, turn.first_question, end)
         if prior is None and known.settled:
-            return known
+            return
     if solver and not known.closed:
         _asked(known, walk, begun + seconds)
-    return known
 
 
 def _start(known: Known, truth: Ints | None, end: float) -> Walk | None:

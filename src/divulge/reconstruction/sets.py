@@ -53,10 +53,12 @@ def by_sets(
     end: float,
     prior: Shares | None,
     in_full: bool = True,
+    to_count: bool = False,
 ) -> None:
     """Rungs 1 and 2, with budgets that grow.
 
     `in_full`: the allocations of two bins are counted even where they are too many to be listed.
+    `to_count`: sets are wanted for the count, even of bins where nothing is left to exclude.
     """
     for budget in budgets:
         if budget / STEPS_PER_SECOND > end - time.monotonic():
@@ -65,7 +67,7 @@ def by_sets(
             if _of_two_bins(known, budget, end, in_full):
                 return
             continue  # one bin for itself tells less than both
-        if not _pruned(known, found, budget, end):
+        if not _pruned(known, found, budget, end, to_count):
             known.infeasible = True
             return
         current = [
@@ -149,7 +151,7 @@ def _forced(known: Known, b: int) -> Bools:
     return forced
 
 
-def _pruned(known: Known, found: dict[int, Sets], budget: int, end: float) -> bool:
+def _pruned(known: Known, found: dict[int, Sets], budget: int, end: float, to_count: bool) -> bool:
     """Enumerate bin after bin, smallest first, until no bin tells anything new."""
     instance = known.instance
     given_up: set[int] = set()
@@ -159,7 +161,7 @@ def _pruned(known: Known, found: dict[int, Sets], budget: int, end: float) -> bo
             for b in range(instance.bins)
             if b not in given_up
             and not (b in found and _is_current(known, b, found[b]))
-            and _may_tell(known, b)
+            and (to_count or _may_tell(known, b))
         ]
         if not waiting or time.monotonic() > end:
             return True
