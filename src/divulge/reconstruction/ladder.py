@@ -163,10 +163,13 @@ def _solve_part(
     known.enter_new(earlier)
     sets: dict[int, Sets] = {}
     _climb(known, sets, seconds, prior, truth, solver)
-    ways = np.log10(known.possible.sum(axis=1)).sum() if known.closed else np.inf
-    if known.counted is None and ways <= FEW_WAYS:
+    if known.closed and not known.infeasible and known.counted is None and _few_ways(known):
         by_sets(known, sets, BUDGETS[1:], begun + seconds, prior, to_count=True)
     return known
+
+
+def _few_ways(known: Known) -> bool:
+    return bool(np.log10(known.possible.sum(axis=1)).sum() <= FEW_WAYS)
 
 
 def _climb(
