@@ -44,7 +44,6 @@ class Aim:
         self.instance, self.random = instance, random
         self.tries = np.zeros((instance.packages, instance.bins), np.int64)
         self.waiting: list[tuple[int, int]] = []
-        self.harder = 0
         self.sums = np.empty((3, LONGEST_LIST << HARDEST, instance.attributes), np.int64)
         self.sets = np.empty((3, LONGEST_LIST << HARDEST), np.uint64)
 
@@ -59,8 +58,8 @@ class Aim:
         if place[package] == goal:
             return place[None]
         bins = self._bins(place, package, goal, MORE_BINS[tried % len(MORE_BINS)])
-        self.harder = min(tried // len(MORE_BINS), HARDEST)
-        return self._filled(place, np.ascontiguousarray(possible), bins, package)
+        harder = min(tried // len(MORE_BINS), HARDEST)
+        return self._filled(place, np.ascontiguousarray(possible), bins, package, harder)
 
     def _next_pair(self, possible: Bools, proved: Bools) -> tuple[int, int] | None:
         """A pair that was tried least, those first that show a package to be ambiguous."""
@@ -90,12 +89,12 @@ class Aim:
             weight[drawn] = 0
         return np.array([goal, *sorted(others, key=lambda b: size[b])])
 
-    def _filled(self, place: Ints, possible: Bools, bins: Ints, package: int) -> Ints:
+    def _filled(self, place: Ints, possible: Bools, bins: Ints, package: int, harder: int) -> Ints:
         """Allocations that differ from one in these bins; the package is in the first of them."""
         nothing = np.empty((0, len(place)), np.int64)
         filled, left = place.copy(), np.isin(place, bins)
         while True:
-            sets = self._some_sets(possible, place, left, bins, package)
+            sets = self._some_sets(possible, place, left, bins, package, harder)
             if not len(sets):
                 return nothing
             if len(bins) == 2:
@@ -106,7 +105,7 @@ class Aim:
             bins, package = bins[1:], -1
 
     def _some_sets(
-        self, possible: Bools, place: Ints, left: Bools, bins: Ints, package: int
+        self, possible: Bools, place: Ints, left: Bools, bins: Ints, package: int, harder: int
     ) -> Bools:
         """Some sets that fill the first of the bins, most of them drawn; none if none was found."""
         from divulge.reconstruction import aiming_kernels, expected_kernels
@@ -123,20 +122,20 @@ class Aim:
         chance = expected_kernels.chances(amounts, low, high, aim)
         doubt = LOOSELY * self.random.random(len(free))
         decide, surplus = aiming_kernels.deciding(
-            amounts, low, high, chance, doubt, SURPLUS + self.harder, MOST_DECIDING
+            amounts, low, high, chance, doubt, SURPLUS + harder, MOST_DECIDING
         )
         if surplus < HOPELESS:
             return nothing
         drawn = self.random.random(len(free)) < chance
         drawn[decide] = False
         base = amounts[drawn].sum(axis=0)
-        sets = self._deciding_sets(amounts[decide], low - base, high - base)
+        sets = self._deciding_sets(amounts[decide], low - base, high - base, harder)
         found = np.repeat(must[None], len(sets), axis=0)
         found[:, free[drawn]] = True
         found[:, free[decide]] = sets
         return found
 
-    def _deciding_sets(self, amounts: Ints, low: Ints, high: Ints) -> Bools:
+    def _deciding_sets(self, amounts: Ints, low: Ints, high: Ints, harder: int) -> Bools:
         """Sets of a few packages that make the sums exact: by their lists, or by their lattice."""
         from divulge.reconstruction import aiming_kernels
 
@@ -145,7 +144,7 @@ class Aim:
             return nothing
         if len(amounts) <= MOST_TO_MEET:
             found = np.empty((SETS_WANTED, len(amounts)), bool)
-            longest = LONGEST_LIST << self.harder
+            longest = LONGEST_LIST << harder
             number = aiming_kernels.hits(amounts, low, high, self.sums, self.sets, longest, found)
             return found[:number]
         one = Instance.of(amounts, low[None], high[None])

@@ -151,7 +151,9 @@ def not_misled(instance: Instance, outcome: Outcome, seconds: float) -> Bools:
         return np.ones(n, bool)
     if not ((found.possible.sum(axis=1) == 1) & ~small).any():
         return np.zeros(n, bool)  # nothing is told by one place left, so nothing is worth the time
-    wider = _with_discarded(instance, seconds, None).solution
+    # An allocation of all packages is one where none is missing, and a proof of its pairs.
+    bins = with_discarded_bin(instance) or instance
+    wider = solve(bins, seconds, earlier=found.certificates, counting=False)
     same: Bools = (wider.possible[:, : instance.bins] == found.possible).all(axis=1)
     # An allocation of all packages is also one where none happens to be missing, so one was found.
     return same & ~wider.possible[:, instance.bins :].any(axis=1) & found.proved.any()

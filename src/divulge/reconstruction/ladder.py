@@ -1,6 +1,7 @@
 """The ladder: from what is excluded at a glance to what takes a solver, rung by rung.
 
-0. propagation, to a fixpoint, and one walk through all allocations if they are few;
+0. what one amount, two at once or wide bins together exclude, to a fixpoint, and one walk through
+   all allocations if they are few;
 1. the sets that fit into each bin, smallest bin first: what is in none is excluded, what is in
    all is forced;
 2. the dynamic programme over these sets: the number of allocations, and exact shares; or all
@@ -91,6 +92,7 @@ def solve(
     truth: Ints | None = None,
     solver: bool = True,
     earlier: Ints | None = None,
+    counting: bool = True,
 ) -> Solution:
     """Climb the ladder as far as needed, within a time.
 
@@ -101,6 +103,7 @@ def solve(
         truth: an allocation that is known to be right: exchanges start from it.
         solver: whether CP-SAT is asked where the rest does not suffice.
         earlier: allocations that were found before, one a row; those that hold are proofs.
+        counting: whether few allocations are counted even if all pairs are settled without it.
     """
     from divulge.reconstruction.warm import warm
 
@@ -123,6 +126,7 @@ def solve(
             None if truth is None else _relabelled(truth, packages, bins),
             solver,
             np.searchsorted(bins, proofs[:, packages]),
+            counting,
         )
         if known.infeasible:
             return _infeasible(instance, begun)
@@ -155,6 +159,7 @@ def _solve_part(
     truth: Ints | None,
     solver: bool,
     earlier: Ints,
+    counting: bool,
 ) -> Known:
     known = Known.nothing_of(instance)
     begun = time.monotonic()
@@ -163,12 +168,15 @@ def _solve_part(
     known.enter_new(earlier)
     sets: dict[int, Sets] = {}
     _climb(known, sets, seconds, prior, truth, solver)
-    if known.closed and not known.infeasible and known.counted is None and _few_ways(known):
+    if counting and known.counted is None and _few_ways(known):
         by_sets(known, sets, BUDGETS[1:], begun + seconds, prior, to_count=True)
     return known
 
 
 def _few_ways(known: Known) -> bool:
+    """Whether all pairs are settled, and there are few ways to choose among them."""
+    if not known.closed or known.infeasible:
+        return False
     return bool(np.log10(known.possible.sum(axis=1)).sum() <= FEW_WAYS)
 
 
