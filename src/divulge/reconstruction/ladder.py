@@ -15,6 +15,7 @@ certificate. Time that runs out leaves a gap between the two; it never drops any
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -109,7 +110,7 @@ def solve(
 
     warm()  # compiling takes seconds, and they are not the instance's
     begun = time.monotonic()
-    possible = narrowed(instance, instance.allowed)
+    possible = _at_a_glance(instance)
     if possible is None:
         return _infeasible(instance, begun)
     parts = parts_of(possible)
@@ -132,6 +133,19 @@ def solve(
             return _infeasible(instance, begun)
         solved.append((packages, bins, known))
     return _joined(instance, possible, solved, begun)
+
+
+def _at_a_glance(instance: Instance) -> Bools | None:
+    """What is not excluded at a glance; None if nothing is left."""
+    from divulge.reconstruction import kernels
+
+    allowed = instance.allowed.astype(np.uint8)
+    if not kernels.propagate(*instance.arrays, allowed, instance.held):
+        return None
+    possible = allowed.astype(bool)
+    if np.log10(possible.sum(axis=1)).sum() <= math.log10(WALK):
+        return possible  # all allocations are walked through anyway
+    return narrowed(instance, possible)
 
 
 def _infeasible(instance: Instance, begun: float) -> Solution:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -19,8 +18,6 @@ from divulge.reconstruction.results import Result
 from divulge.reconstruction.rounding import Reading, Rule
 from divulge.reconstruction.totals import Group, Matched
 from divulge.reconstruction.workers import Task
-
-USUAL_AMOUNTS = 2  # a value and a weight
 
 
 @dataclass(eq=False)
@@ -123,13 +120,6 @@ class Level:
     def complexity(self, number: int) -> float:
         """Of the places still possible: the ways to choose among them, as a power of ten."""
         return float(np.log10(np.maximum(self.possible[number].sum(axis=1), 1)).sum())
-
-    def effort(self, number: int) -> float:
-        """How hard an instance probably is: by its complexity, and the more amounts, the harder.
-
-        Every amount more makes allocations fewer, and each of them is harder to find.
-        """
-        return self.complexity(number) * math.sqrt(len(self.attributes) / USUAL_AMOUNTS)
 
     def in_question(self, number: int) -> int:
         """How many places of records are neither excluded nor proved."""

@@ -21,7 +21,7 @@ from divulge.reconstruction.instance import Instance
 MOST_RATIOS = 48
 FEWEST_RATIOS = 6
 """Of how many packages the ratio of two amounts is tried in each bin: more tell little more."""
-AT_ONCE = 1_500_000
+AT_ONCE = 600_000
 """How many amounts are looked at before fewer ratios are tried: large instances tell less."""
 
 

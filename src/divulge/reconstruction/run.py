@@ -255,7 +255,7 @@ class Run:
                 tries, in_question = self.in_full.get((number, n), (0, -1))
                 now = level.in_question(n)
                 if now != in_question and tries < MOST_TRIES:
-                    effort = level.effort(n) if tries == 0 else now + MORE_A_TRY * tries
+                    effort = level.complexity(n) if tries == 0 else now + MORE_A_TRY * tries
                     waiting.append((effort, number, n))
         easy = sum(effort <= EASY for effort, _, _ in waiting)
         some = sorted(waiting)[: easy + in_full_time(self.seconds, left, self.workers)]
