@@ -85,8 +85,10 @@ def test_byte_order_marks_and_wide_letters_are_read_where_the_encoding_is_given(
 def test_a_file_without_header_does_not_show_its_first_record(rows: Rows) -> None:
     with pytest.raises(InvalidInput) as raised:
         rows("zweiundvierzig,34,34,F\nx,35,36,M\n")
-    assert "34" not in str(raised.value)
-    assert "zweiundvierzig" not in str(raised.value)
+    said = str(raised.value).partition("p.csv")[2]  # a temporary folder may have any number
+    assert "column 3" in said
+    assert "34" not in said
+    assert "zweiundvierzig" not in said
 
 
 def test_a_frame_of_mixed_kinds_is_refused_without_its_values() -> None:

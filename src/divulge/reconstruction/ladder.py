@@ -143,7 +143,7 @@ def _at_a_glance(instance: Instance) -> Bools | None:
     if not kernels.propagate(*instance.arrays, allowed, instance.held):
         return None
     possible = allowed.astype(bool)
-    if np.log10(possible.sum(axis=1)).sum() <= math.log10(WALK):
+    if np.log10(possible.sum(axis=1)).sum() <= math.log10(max(WALK, 1)):
         return possible  # all allocations are walked through anyway
     return narrowed(instance, possible)
 
