@@ -33,7 +33,7 @@ from divulge.reconstruction.imperfect import (
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.results import Result, packed, unpacked
 from divulge.reconstruction.run import Run
-from divulge.reconstruction.shares import LARGE, at_last, for_rounds, while_limiting
+from divulge.reconstruction.shares import LARGE, LAST_EFFORT, at_last, for_rounds, while_limiting
 from divulge.reconstruction.workers import Task, solve_all
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -333,7 +333,7 @@ def test_time_goes_to_those_that_can_be_closed_while_tables_limit_each_other() -
     assert shares[1:].sum() <= 2.0 * 2
     assert (while_limiting(complexity, 3.0, None, 2) == 3.0).all()
     assert for_rounds(100.0, 100.0) > 50
-    assert for_rounds(100.0, 20.0) == 0
+    assert for_rounds(100.0, 100.0 * LAST_EFFORT) == 0
 
 
 @given(st.lists(st.integers(0, 3000), min_size=1, max_size=20), st.floats(0.1, 500))

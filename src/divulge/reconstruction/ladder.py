@@ -34,6 +34,7 @@ from divulge.reconstruction.ratios import narrowed
 from divulge.reconstruction.resplitting import Walk, construct
 from divulge.reconstruction.sets import BUDGETS, Sets, by_sets
 from divulge.reconstruction.support import Support
+from divulge.reconstruction.telling import telling
 
 Status: TypeAlias = Literal["closed", "open", "infeasible"]
 
@@ -110,6 +111,7 @@ def solve(
 
     warm()  # compiling takes seconds, and they are not the instance's
     begun = time.monotonic()
+    instance = telling(instance)
     possible = _at_a_glance(instance)
     if possible is None:
         return _infeasible(instance, begun)
@@ -118,7 +120,7 @@ def solve(
     proofs = proofs[instance.hold(proofs)]
     solved = []
     for packages, bins in parts:
-        part = restricted(instance, possible, packages, bins)
+        part = telling(restricted(instance, possible, packages, bins))
         left = max(0.0, seconds - (time.monotonic() - begun))
         known = _solve_part(
             part,

@@ -25,7 +25,7 @@ FIRST_SHARE = 0.1
 """Of the time left to rounds, for the finest table: what the others tell makes it easier later."""
 ALONE_SHARE = 0.6
 COARSE_SHARE = 0.35
-SHARE = 0.25
+SHARE = 0.12
 OPEN_SHARE = 0.5
 """Of the time left to rounds, for one pass over what is open; the rest is for what that changes."""
 MOST_TRIES = 4
