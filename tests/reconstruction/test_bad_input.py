@@ -79,7 +79,7 @@ def test_a_place_of_two_states_is_refused() -> None:
     [
         ([5, -6, 9], "1 rows have a negative amount"),
         ([5, None, 9], "1 rows have no amount"),
-        ([5.5, 6.0, 9.0], "1 rows have an amount that is no whole number of units of 1"),
+        ([5.5, 6.0, 9.0], "1 rows have an amount that is no whole number of steps of 1"),
         (["5", "six", "9"], "holds no numbers"),
     ],
 )

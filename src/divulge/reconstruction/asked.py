@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 from typing import cast
 
@@ -15,16 +13,11 @@ from divulge.data.dictionary import problems_with_names
 from divulge.reconstruction.amounts import Amount, Ints, NotAnAmount, decimal_of
 from divulge.reconstruction.coverage import InputReport
 from divulge.reconstruction.diagnosis import diagnosed, everywhere
+from divulge.reconstruction.evidence import rules_that_fit
+from divulge.reconstruction.figures import Figures
 from divulge.reconstruction.imperfect import PREMISES, Premise
 from divulge.reconstruction.level import Level
-from divulge.reconstruction.rounding import (
-    RULES,
-    Reading,
-    Rule,
-    read_by_any_rule,
-    read_totals,
-    read_within,
-)
+from divulge.reconstruction.rounding import RULES, Rule
 from divulge.reconstruction.totals import Totals, amounts_of, matched
 from divulge.work import Problems
 
@@ -114,76 +107,27 @@ class Asked:
     def level(self, table: Totals) -> Level:
         """A table with its records found and its totals read by its rule, or by one that fits."""
         found = matched(table, self.transactions)
-        names = tuple(table.summed)
-        exact = table.rounding == "exact"
-        steps = {name: self.units[name] if exact else Decimal(table.step) for name in names}
-        totals, _ = amounts_of(
-            table.dataset,
-            {name: table.summed[name] for name in names},
-            steps,
-            "refuse",
-        )
-        amounts = np.stack([self.amounts[name] for name in names], axis=1)
-        published = {name: [int(t) * steps[name] for t in totals[name]] for name in names}
-
-        noises = table.noises()
-
-        def read(rule: Rule) -> list[Reading]:
-            if table.tolerance is not None:
-                by = Decimal(table.tolerance)
-                found = [
-                    read_within(self.amounts[name], published[name], self.units[name], by)
-                    for name in names
-                ]
-            else:
-                found = [
-                    read_totals(
-                        rule, self.amounts[name], published[name], self.units[name], steps[name]
-                    )
-                    for name in names
-                ]
-            return self._noisy(found, names, noises)
-
+        figures = Figures(table, self.amounts, self.units)
         rule = cast("Rule", table.rounding)
         known = self.rule_is_known if self.rule_is_known is not None else rule in RULES
-        slack = np.zeros((table.dataset.rows, len(names)), np.int64)
-
-        def by_any_rule() -> list[Reading]:
-            # Totals that are called exact may still be rounded, if they look like it.
-            rounded_to = Decimal(table.step)
-            found = []
-            for name in names:
-                whole = not any(total % rounded_to for total in published[name])
-                step = rounded_to if whole else steps[name]
-                own = self.amounts[name], published[name], self.units[name]
-                found.append(read_by_any_rule(*own, step))
-            return self._noisy(found, names, noises)
-
-        units = tuple(self.units[name] for name in names)
-        level = Level(found, rule, known, names, units, amounts, [], slack, by_any_rule)
+        slack = np.zeros((table.dataset.rows, len(figures.names)), np.int64)
+        amounts = np.stack(list(figures.amounts.values()), axis=1)
+        units = tuple(figures.units.values())
+        level = Level(found, rule, known, figures.names, units, amounts, [], slack, figures)
         level.premise = self.premise
         if table.rounding == "diagnose":
-            level.rule = diagnosed(level, read)
-        level.readings = read(level.rule)
+            level.rule = diagnosed(level, figures.read)
+        level.readings = figures.read(level.rule)
         if level.rule == "unknown_clt":
             level.known = False
         if table.tolerance is not None:
             level.known = True  # by how much a total may be wrong is no matter of a rule
+        elif level.known and self.rule_is_known is None and figures.rounding_shows:
+            level.others = rules_that_fit(level.rule, found.groups, figures.read)
+            level.known = not level.others
         level.possible = [everywhere(group) for group in found.groups]
         level.results = [None] * len(found.groups)
         return level
-
-    def _noisy(
-        self, readings: list[Reading], names: Sequence[str], noises: Sequence[Decimal]
-    ) -> list[Reading]:
-        """Readings of totals that were changed besides."""
-        if not any(noises):
-            return readings
-        found = []
-        for name, reading in zip(names, readings, strict=True):
-            by = np.array([math.floor(noise / self.units[name]) for noise in noises], np.int64)
-            found.append(replace(reading, low=reading.low - by, high=reading.high + by))
-        return found
 
     def true_places(self, level: Level) -> Ints | None:
         """The true place of every record as a number of the level's names; -1 if it has none."""

@@ -59,9 +59,9 @@ def reconstruct(
         units: of every amount, the unit of which records are whole multiples.
         place: the column of the finest place, if the tables do not say.
         rule_is_known: whether the rounding rules are beyond doubt. By default one that is given
-            is believed if the totals bear it out (20 instances of two records or more, of which
-            at most 5% contradict it), and a diagnosed one is not. If a rule is not believed,
-            "certain" is what stays so by whatever rule.
+            is believed if the totals rule out every other and at most 5% of the instances
+            contradict it, and a diagnosed one is not. Else "certain" is what stays so by all
+            rules that the totals do not rule out.
         premise: what to assume where no allocation fits: that records were left out of the totals
             ("excluded"), that there is one more ("extra"), either ("any"), or nothing ("complete").
         bad: records with a negative or missing amount, or one that is no whole number of units:
@@ -106,7 +106,7 @@ def reconstruct(
     certain = np.logical_or.reduce([phase.certain for phase in phases])
     if not all(level.known for level in run.levels) and certain.any():
         # Tables limit each other, so one doubtful rule taints all: certain is what stays so if
-        # every doubtful table is read by whatever rule.
+        # every doubtful table is read by all rules that it may be rounded by.
         widest = [level.by_whatever_rule() for level in run.levels]
         again = Run(asked, widest, seconds, budget, workers, run.to_confirm(certain))
         both = zip(phases, again.phases(fixpoint), strict=True)

@@ -98,9 +98,6 @@ def refuse_split_places(table: Matched) -> None:
 
 def _unknown(fine: Matched, table: Matched) -> int:
     """Places of the finest table in a coarser place that a table does not have."""
-    column = table.totals.finest
-    if column not in fine.coarser:
-        return 0
-    codes, names = fine.coarser[column]
+    codes, names = fine.within(table.totals.finest)
     missing = np.array([name not in table.names for name in names], bool)
     return len(np.unique(fine.place[missing[codes]]))

@@ -218,9 +218,9 @@ class Reconstruction:
         doubted = sum(level.doubted for level in self.levels)
         if doubted:
             said.append(Sentence(CATALOGUE, "doubted", {"tables": doubted}))
-        untested = sum(level.untested for level in self.levels)
-        if untested:
-            said.append(Sentence(CATALOGUE, "untested", {"tables": untested}))
+        several = sum(bool(level.others) and not level.doubted for level in self.levels)
+        if several:
+            said.append(Sentence(CATALOGUE, "other_rules", {"tables": several}))
         if values["inconsistent"]:
             said.append(Sentence(CATALOGUE, "inconsistent", values))
         report = self.found_in_data

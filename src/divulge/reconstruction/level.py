@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
@@ -11,18 +10,22 @@ import numpy.typing as npt
 
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.certificates import still_holding
+from divulge.reconstruction.figures import Figures
 from divulge.reconstruction.imperfect import Premise
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.prior import PlaceWeights
 from divulge.reconstruction.results import Result
-from divulge.reconstruction.rounding import Reading, Rule
+from divulge.reconstruction.rounding import CERTAIN_RULES, OF_SUMS, Reading, Rule
 from divulge.reconstruction.totals import Group, Matched
 from divulge.reconstruction.workers import Task
 
 
 @dataclass(eq=False)
 class Level:
-    """One table of totals while it is worked on: instances, and what is possible in each."""
+    """One table of totals while it is worked on: instances, and what is possible in each.
+
+    `others` are rules of rounding that the totals bear out as well as the one they are read by.
+    """
 
     matched: Matched
     rule: Rule
@@ -32,12 +35,13 @@ class Level:
     amounts: Ints
     readings: list[Reading]
     slack: Ints
-    by_any_rule: Callable[[], list[Reading]]
+    figures: Figures
     possible: list[Bools] = field(default_factory=list)
     results: list[Result | None] = field(default_factory=list)
     premise: Premise = "any"
     doubted: bool = False
-    untested: bool = False
+    others: tuple[Rule, ...] = ()
+    reads_any_rule: bool = False
     contradicted: set[int] = field(default_factory=set)
     weights: PlaceWeights | None = None
 
@@ -84,11 +88,34 @@ class Level:
         instance = self.instance(self.matched.groups[number], self.readings, allowed)
         return Task(instance, known.premise, known=known)
 
+    @property
+    def tells_sums(self) -> bool:
+        """Whether a total says between what the sum lies, however many records it is of."""
+        by_distance = self.matched.totals.tolerance is not None
+        return (by_distance or self.rule in OF_SUMS) and not self.reads_any_rule
+
+    def measures_as(self, other: Level) -> bool:
+        """Whether both tables add up the same amounts: what one tells of a sum, the other holds."""
+        if self.tells_sums or other.tells_sums:
+            return self.tells_sums and other.tells_sums
+        same = self.rule == other.rule in CERTAIN_RULES
+        same = same and self.matched.totals.step == other.matched.totals.step
+        return same and not (self.reads_any_rule or other.reads_any_rule)
+
     def by_whatever_rule(self) -> Level:
-        """The same table, nothing solved yet, read by whatever rule if its own is in doubt."""
+        """The same table, nothing solved yet, read by every rule that its totals bear out.
+
+        By whatever rule, if its own is doubted, or another rounds each amount before it adds up.
+        """
+        readings, any_rule = self.readings, False
+        if not self.known:
+            rules = (self.rule, *self.others)
+            any_rule = self.doubted or not self.others or not set(rules) <= set(OF_SUMS)
+            readings = self.figures.by_any_rule() if any_rule else self.figures.by_rules(rules)
         return replace(
             self,
-            readings=self.readings if self.known else self.by_any_rule(),
+            readings=readings,
+            reads_any_rule=any_rule,
             slack=np.zeros_like(self.slack),
             possible=[np.ones_like(possible) for possible in self.possible],
             results=[None] * len(self.results),
@@ -146,8 +173,15 @@ class Level:
         return None if result is None or result.premise != "excluded" else result.discardable
 
     def is_settled(self, number: int) -> bool:
-        """Whether one place is left to every record of an instance: nothing more to solve."""
-        return bool((self.possible[number].sum(axis=1) == 1).all())
+        """Whether one place is left to every record of an instance, and that meets the totals.
+
+        Other tables may have left them just there, which this one was not asked about.
+        """
+        possible = self.possible[number]
+        if not (possible.sum(axis=1) == 1).all():
+            return False
+        instance = self.instance(self.matched.groups[number], self.readings, possible)
+        return instance.holds(possible.argmax(axis=1))
 
     def is_closed(self, number: int) -> bool:
         """Whether every place left to a record of an instance is proved possible."""

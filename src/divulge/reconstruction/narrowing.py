@@ -16,7 +16,7 @@ def limit_fine(fine: Level, coarse: Sequence[Level], rows: int, certain_only: bo
     for level in coarse:
         column = level.matched.totals.finest
         allowed = _by_record(level, rows, certain_only)
-        codes, names = fine.matched.coarser[column]
+        codes, names = fine.matched.within(column)
         to_level = _numbers(names, level.matched.names)
         for n, group in enumerate(fine.matched.groups):
             of_bin = to_level[codes[group.rows]]
@@ -30,7 +30,7 @@ def limit_coarse(fine: Level, coarse: Sequence[Level], rows: int) -> list[list[i
     changed = []
     for level in coarse:
         column = level.matched.totals.finest
-        codes, names = fine.matched.coarser[column]
+        codes, names = fine.matched.within(column)
         to_level = _numbers(names, level.matched.names)
         allowed = np.ones((rows, len(level.matched.names) + 1), bool)
         for n, group in enumerate(fine.matched.groups):
@@ -39,6 +39,8 @@ def limit_coarse(fine: Level, coarse: Sequence[Level], rows: int) -> list[list[i
             inside = np.zeros((len(group.records), allowed.shape[1]), bool)
             for b, number in enumerate(to_level[codes[group.rows]]):
                 inside[:, number] |= fine.possible[n][:, b]
+            # Who may be in a place that the level does not know may be anywhere in it.
+            inside |= inside[:, -1:].copy()
             result = fine.results[n]
             if result is not None:
                 inside |= (result.discardable | ~result.sure)[:, None]
@@ -78,6 +80,7 @@ def _by_record(level: Level, rows: int, certain_only: bool) -> Bools:
         free = result.discardable | ~result.sure
         if certain_only:
             free = free | (inside.sum(axis=1) != 1)
+        inside[:, -1] = True  # of a place that the level does not know it says nothing
         allowed[group.records] = inside | free[:, None]
     return allowed
 

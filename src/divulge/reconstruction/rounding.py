@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from typing import Literal, TypeAlias
 
@@ -42,6 +42,17 @@ RULES: tuple[Rule, ...] = (
     "unknown_clt",
 )
 """All rules of rounding, by name."""
+
+OF_SUMS: tuple[Rule, ...] = (
+    "exact",
+    "sum_then_round",
+    "sum_then_round_half_even",
+    "sum_then_round_down",
+)
+"""The rules by which a total says between what the sum of the amounts lies."""
+
+CERTAIN_RULES: tuple[Rule, ...] = RULES[:-2]
+"""The rules by which one sum makes one total."""
 
 ONE_PERCENT = 2.33
 """The normal quantile of the paper's threshold: one-sided, 1%."""
@@ -140,6 +151,22 @@ def read_by_any_rule(
     return Reading(amounts, low, high, widening, widening)
 
 
+def read_by_several(readings: Sequence[Reading]) -> Reading:
+    """What a total says if it was rounded by one of several rules of sums.
+
+    >>> two = [read_totals(rule, np.array([9]), [Decimal(3)], Decimal("0.1"), Decimal(1))
+    ...        for rule in ("sum_then_round", "sum_then_round_down")]
+    >>> both = read_by_several(two)
+    >>> both.low.tolist(), both.high.tolist()
+    ([25], [39])
+    """
+    return replace(
+        readings[0],
+        low=np.minimum.reduce([reading.low for reading in readings]),
+        high=np.maximum.reduce([reading.high for reading in readings]),
+    )
+
+
 def _preimage(total: Decimal, per_step: Decimal, kind: str) -> tuple[int, int]:
     """The smallest and largest sum, in units, that is rounded to this total."""
     if kind == "_down":
@@ -165,6 +192,12 @@ def _widening(rule: Rule, packages: int, per_step: Decimal) -> Ints:
 
 def _rounded(amounts: Ints, per_step: Decimal, mode: str) -> Ints:
     """Every amount rounded to whole steps, in units again."""
+    if per_step == (whole := int(per_step)):
+        below, rest = np.divmod(amounts, whole)
+        up = 2 * rest >= whole
+        if mode == ROUND_HALF_EVEN:
+            up &= (2 * rest > whole) | (below % 2 == 1)
+        return (below + (up & (mode != ROUND_DOWN))) * whole
     steps = ((Decimal(int(a)) / per_step).quantize(Decimal(1), mode) for a in amounts)
     return np.array([int(s * per_step) for s in steps], np.int64)
 

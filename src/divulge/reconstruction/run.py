@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from divulge.reconstruction.workers import Task, solve_all
 from divulge.work import Problems
 
 MOST_ROUNDS = 7
+"""How often tables limit each other before open instances have their time, if time is short."""
 FIRST_SHARE = 0.1
 """Of the time left to rounds, for the finest table: what the others tell makes it easier later."""
 ALONE_SHARE = 0.6
@@ -35,8 +37,6 @@ LEAST_LEFT = 0.02
 """Of the whole time: with less left, walks are not taken up again."""
 DOUBTFUL = 0.05
 """The share of instances without an allocation from which on a rounding rule is not believed."""
-TELLING = 20
-"""How many instances of two packages or more must bear a rule out before it is believed."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class Run:
         self.solved: dict[tuple[int, int], Solved] = {}
         # Of each instance that had its full time: how often, and what was in question before.
         self.in_full: dict[tuple[int, int], tuple[int, int]] = {}
-        for level in self.coarse:
-            spread_slack(self.fine, level)
+        for onto, of in itertools.permutations(levels, 2):
+            spread_slack(onto, of)
         names = self.fine.matched.names
         at_place = np.array([asked.parties_at.get(name, 0) for name in names], np.int64)
         self.listed = Listed(at_place, max(1, asked.parties.rows))
@@ -177,16 +177,14 @@ class Run:
 
     def _judge_rule(self, level: Level, found: Sequence[Result]) -> None:
         """Believe a rule that was given only if the totals bear it out."""
-        if not level.known or self.asked.rule_is_known is not None:
+        if self.asked.rule_is_known is not None or level.rule == "unknown_clt":
             return
-        if level.matched.totals.tolerance is not None:
+        totals = level.matched.totals
+        if totals.tolerance is not None or totals.rounding == "diagnose":
             return
         failed = sum(r.premise != "complete" or r.status == "infeasible" for r in found)
-        # Of one package, most rules make the same total.
-        telling = sum(len(r.possible) > 1 for r in found)
         level.doubted = failed > DOUBTFUL * len(found)
-        level.untested = not level.doubted and telling < TELLING
-        level.known = not (level.doubted or level.untested)
+        level.known &= not level.doubted
 
     def _take(self, level: Level, n: int, task: Task, result: Result) -> None:
         group = level.matched.groups[n]
@@ -228,7 +226,7 @@ class Run:
     def to_fixpoint(self) -> None:
         """Sets of places limit each other until nothing changes, and what is open has its time."""
         while True:
-            for _ in range(MOST_ROUNDS):
+            for _ in itertools.count() if self.budget is None else range(MOST_ROUNDS):
                 fine = limit_fine(self.fine, self.coarse, self.rows, certain_only=False)
                 self.solve(self.fine, [n for n in fine if not self.fine.is_settled(n)], SHARE)
                 coarse = limit_coarse(self.fine, self.coarse, self.rows)

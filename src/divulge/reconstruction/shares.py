@@ -29,7 +29,7 @@ OF_LARGE = 0.05
 USED = 0.9
 """Of the time of a round: instances end a little later than they should."""
 
-LAST_EFFORT = 0.1
+LAST_EFFORT = 0.15
 """Of the whole time, for what is open when tables have told each other all they know."""
 
 
@@ -37,7 +37,7 @@ def for_rounds(in_all: float, left: float) -> float:
     """The time of the rounds, of what is left of the whole time.
 
     >>> for_rounds(100, 70)
-    60.0
+    55.0
     """
     return max(0.0, left - LAST_EFFORT * in_all)
 

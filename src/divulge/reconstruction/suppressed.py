@@ -26,42 +26,50 @@ def suppressed_codes(tables: Sequence[Matched], records: Dataset) -> int:
     return found
 
 
-def spread_slack(fine: Level, coarse: Level) -> None:
-    """What suppressed codes add to finer totals: known for a coarser place, anywhere within it.
+def spread_slack(onto: Level, of: Level) -> None:
+    """What codes that only one table has may add to the totals of another.
 
-    Rows of the coarser table whose key no record has are of records that are not published. The
-    finer totals hold them too, so a bin may hold less than its total by as much.
+    Rows whose key no record has are of records that are not published. Another table with coarser
+    keys holds them too, in the same place, in the coarser one it lies in, or anywhere within it; so
+    a bin may hold less than its total by as much. How much that is at most can be told if both
+    tables add up before they round, or both round every amount in the same way; else it depends on
+    how many records there are, which nobody is told.
     """
-    column = coarse.matched.totals.finest
-    if column not in fine.matched.coarser or not len(coarse.matched.totals_without_records):
+    to_key = _key_to_key(of.matched.totals.key, onto.matched.totals.key)
+    places = _in_common(onto, of)
+    if to_key is None or places is None or not len(of.matched.totals_without_records):
         return
-    to_fine = _key_to_key(coarse.matched.totals.key, fine.matched.totals.key)
-    if to_fine is None:
-        return
-    codes, names = fine.matched.coarser[column]
-    slack: dict[tuple[Any, ...], Ints] = {}
+    place_of_onto, place_of_other = places
     shared = [
-        (i, coarse.attributes.index(name))
-        for i, name in enumerate(fine.attributes)
-        if name in coarse.attributes
+        (i, of.attributes.index(name))
+        for i, name in enumerate(onto.attributes)
+        if name in of.attributes and onto.measures_as(of)
     ]
-    for row in coarse.matched.totals_without_records:
-        key = to_fine(coarse.matched.key_of_row[row])
-        at = (*key, coarse.matched.names[coarse.matched.place[row]])
-        added = slack.setdefault(at, np.zeros(len(fine.attributes), np.int64))
+    slack: dict[tuple[Any, ...], Ints] = {}
+    for row in of.matched.totals_without_records:
+        at = (*to_key(of.matched.key_of_row[row]), place_of_other(int(row)))
+        added = slack.setdefault(at, np.zeros(len(onto.attributes), np.int64))
         for i, j in shared:
-            reading = coarse.readings[j]
-            # Rounding may have lowered the row, and it is of one record or more.
-            added[i] += int(reading.high[row] + reading.widening[:2][-1] + reading.deeper[:2][-1])
-    unknown = [i for i in range(len(fine.attributes)) if i not in {s[0] for s in shared}]
-    for row, key in enumerate(fine.matched.key_of_row):
-        found = slack.get((*key, names[codes[row]]))
+            added[i] += max(0, int(of.readings[j].high[row]))
+    unknown = [i for i in range(len(onto.attributes)) if i not in {s[0] for s in shared}]
+    for row, key in enumerate(onto.matched.key_of_row):
+        found = slack.get((*key, place_of_onto(row)))
         if found is not None:
-            slack_of_row = found + [int(reading.widening[:2][-1]) for reading in fine.readings]
+            slack_of_row = found.copy()
             for i in unknown:  # nothing is known of how much: the bin may be empty
-                slack_of_row[i] = max(0, int(fine.readings[i].low[row]))
-            # Another table may have told of other codes.
-            fine.slack[row] = np.maximum(fine.slack[row], slack_of_row)
+                slack_of_row[i] = max(0, int(onto.readings[i].low[row]))
+            # Another table may tell of other records.
+            onto.slack[row] += slack_of_row
+
+
+def _in_common(onto: Level, of: Level) -> tuple[Callable[[int], str], Callable[[int], str]] | None:
+    """The place of a row in either table, by the coarser of their places; None if there is none."""
+    for column in (of.matched.totals.finest, onto.matched.totals.finest):
+        if column in onto.matched.totals.places and column in of.matched.totals.places:
+            both = onto.matched.within(column), of.matched.within(column)
+            first, second = (lambda row, at=at: at[1][at[0][row]] for at in both)
+            return first, second
+    return None
 
 
 def _key_to_key(

@@ -152,6 +152,13 @@ class Matched:
     records_without_totals: int
     totals_without_records: Ints
 
+    def within(self, column: str) -> tuple[Ints, tuple[str, ...]]:
+        """The place of each row in a column of places, as a number into names: its own, or coarser.
+
+        Two tables may have the same places: each limits the other.
+        """
+        return (self.place, self.names) if column == self.totals.finest else self.coarser[column]
+
 
 def matched(totals: Totals, records: Dataset) -> Matched:
     """Find the records of every row; more than one row per key and place is an error."""
@@ -238,19 +245,24 @@ def _groups(
 
 
 def amounts_of(
-    dataset: Dataset, columns: Mapping[str, str], units: Mapping[str, Decimal], bad: str
+    dataset: Dataset,
+    columns: Mapping[str, str],
+    units: Mapping[str, Decimal],
+    bad: str,
+    called: str = "units",
 ) -> tuple[dict[str, Ints], Any]:
     """Amounts in units, by the records' names; which records cannot be used.
 
-    `bad` is "refuse" (an error that counts them by kind) or "drop".
+    `bad` is "refuse" (an error that counts them by kind) or "drop"; `called` is what the units
+    are called in it.
     """
     problems = Problems(f'dataset "{dataset.name}"')
     found, unusable = {}, np.zeros(dataset.rows, bool)
     words = {
         "missing": "have no amount",
         "negative": "have a negative amount",
-        "undivided": "have an amount that is no whole number of units of {unit}",
-        "too_large": "have an amount that is too large for units of {unit}",
+        "undivided": "have an amount that is no whole number of {called} of {unit}",
+        "too_large": "have an amount that is too large for {called} of {unit}",
     }
     for name, column in columns.items():
         own = dataset.columns[column]
@@ -265,7 +277,7 @@ def amounts_of(
             here = where[own.codes]
             unusable |= here
             if here.any() and bad == "refuse":
-                message = words[kind].format(unit=units[name])
+                message = words[kind].format(unit=units[name], called=called)
                 problems.add(f'column "{column}"', f"{int(here.sum())} rows {message}.")
     problems.raise_any()
     return found, unusable

@@ -1,0 +1,215 @@
+"""Several tables of one release: places that one lacks, the same places, codes suppressed."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.reconstruction.strategies import MADE_BY, dataset, total_by
+
+from divulge import InvalidInput
+from divulge.reconstruction import Generalised, Reconstruction, Totals, reconstruct
+from divulge.reconstruction.rounding import read_totals
+
+HEADING: dict[str, str | Generalised] = {"heading": Generalised("product", prefix=1)}
+PRODUCT: dict[str, str | Generalised] = {"product": "product"}
+
+
+def audit(records: Any, totals: list[Totals], unit: str = "1", **more: Any) -> Reconstruction:
+    parties = dataset("parties", city=["a", "b"])
+    given_ = {"workers": 1, "seconds": 1, "rule_is_known": True, **more}
+    return reconstruct(records, totals, parties, units={"value": unit}, **given_)
+
+
+def places(found: Reconstruction) -> list[str | None]:
+    last, names = found.phases[-1], found.levels[0].matched.names
+    return [names[p] if c else None for p, c in zip(last.place, last.certain, strict=True)]
+
+
+def test_a_coarser_place_that_the_coarser_table_lacks_excludes_nothing() -> None:
+    """City a lies in a state that is written otherwise: it must not be taken from anybody."""
+    records = dataset("records", product=["11", "12"], value=[5.0, 5.0])
+    by_city = dataset(
+        "by city", heading=["1", "1"], city=["a", "b"], state=["Est", "east"], value=[5, 5]
+    )
+    by_state = dataset("by state", product=["11"], state=["east"], value=[5])
+    totals = [
+        Totals(by_city, HEADING, ["city", "state"], ["value"]),
+        Totals(by_state, PRODUCT, "state", ["value"]),
+    ]
+    found = audit(records, totals)
+    assert found.found_in_data.unknown_places == {"by state": 1}
+    assert places(found) == [None, None]
+
+
+def test_who_may_be_in_an_unknown_place_may_be_in_all_coarser_ones() -> None:
+    records = dataset("records", product=["11", "11"], value=[5.0, 6.0])
+    by_city = dataset(
+        "by city", heading=["1", "1"], city=["a", "b"], state=["Est", "west"], value=[5, 6]
+    )
+    by_state = dataset("by state", product=["11", "11"], state=["east", "west"], value=[5, 6])
+    totals = [
+        Totals(by_city, HEADING, ["city", "state"], ["value"]),
+        Totals(by_state, PRODUCT, "state", ["value"]),
+    ]
+    found = audit(records, totals)
+    assert places(found) == ["a", "b"]
+    assert found.levels[1].possible[0].tolist() == [[True, False], [False, True]]
+
+
+def test_two_tables_of_the_same_places_limit_each_other() -> None:
+    """By product both could be in either city; by country each is alone."""
+    records = dataset("records", product=["1", "1"], country=["x", "y"], value=[5.0, 5.0])
+    by_product = dataset("by product", product=["1", "1"], city=["a", "b"], value=[5, 5])
+    by_country = dataset("by country", country=["x", "y"], city=["a", "b"], value=[5, 5])
+    one = Totals(by_product, PRODUCT, "city", ["value"])
+    other = Totals(by_country, {"country": "country"}, "city", ["value"])
+    assert places(audit(records, [one])) == [None, None]
+    assert places(audit(records, [one, other])) == ["a", "b"]
+    assert places(audit(records, [other, one])) == ["a", "b"]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_codes_suppressed_in_records_loosen_another_table_of_the_same_places(order: int) -> None:
+    """Of code 19 there are 3 in city a, which the totals of heading 1 hold as well."""
+    records = dataset("records", product=["11", "11"], value=[5.0, 6.0])
+    by_heading = dataset("by heading", heading=["1", "1"], city=["a", "b"], value=[8, 6])
+    by_product = dataset(
+        "by product", product=["11", "11", "19"], city=["a", "b", "a"], value=[5, 6, 3]
+    )
+    totals = [
+        Totals(by_heading, HEADING, "city", ["value"]),
+        Totals(by_product, PRODUCT, "city", ["value"]),
+    ]
+    found = audit(records, totals[::order], premise="complete")
+    loosened = found.levels[0 if order == 1 else 1]
+    assert loosened.slack.tolist() == [[3], [0]]
+    assert not any(level.is_unsound(0) for level in found.levels)
+    assert places(found) == ["a", "b"]
+
+
+def test_codes_suppressed_in_a_finer_place_loosen_the_totals_of_a_coarser_one() -> None:
+    records = dataset("records", product=["11", "12"], value=[5.0, 6.0])
+    by_city = dataset(
+        "by city",
+        product=["11", "12", "19"],
+        city=["a", "b", "a"],
+        state=["east", "west", "east"],
+        value=[5, 6, 3],
+    )
+    by_state = dataset("by state", heading=["1", "1"], state=["east", "west"], value=[8, 6])
+    totals = [
+        Totals(by_city, PRODUCT, ["city", "state"], ["value"]),
+        Totals(by_state, HEADING, "state", ["value"]),
+    ]
+    found = audit(records, totals, premise="complete")
+    assert found.levels[1].slack.tolist() == [[3], [0]]
+    assert not found.levels[1].is_unsound(0)
+
+
+def test_what_other_tables_leave_is_held_against_the_totals_too() -> None:
+    """By country each is in one city; but there they do not make the totals of the product."""
+    records = dataset("records", product=["1"] * 3, country=["x", "y", "z"], value=[5.0, 6.0, 11.0])
+    by_product = dataset("by product", product=["1", "1"], city=["a", "b"], value=[11, 11])
+    by_country = dataset(
+        "by country", country=["x", "y", "z"], city=["a", "b", "a"], value=[5, 6, 11]
+    )
+    totals = [
+        Totals(by_product, PRODUCT, "city", ["value"]),
+        Totals(by_country, {"country": "country"}, "city", ["value"]),
+    ]
+    found = audit(records, totals, premise="complete")
+    assert found.levels[0].contradicted == {0}
+    assert places(found) == [None, None, None]
+
+
+def test_codes_suppressed_where_each_amount_is_cut_may_add_anything() -> None:
+    """3.99 of a suppressed code counts as 3 by state, and whole in the sum of its city."""
+    records = dataset("records", product=["h1"] * 4, value=[0.56, 0.58, 0.90, 0.27])
+    by_city = dataset(
+        "by city", heading=["h", "h"], city=["a", "b"], state=["S", "Q"], value=[5, 1]
+    )
+    by_state = dataset(
+        "by state", product=["h1", "h1", "h9"], state=["S", "Q", "S"], value=[0, 0, 3]
+    )
+    totals = [
+        Totals(by_city, HEADING, ["city", "state"], ["value"], "sum_then_round"),
+        Totals(by_state, PRODUCT, "state", ["value"], "round_then_sum_down"),
+    ]
+    assert places(audit(records, totals, "0.01"))[3] is None
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 300), st.integers(0, 1)), min_size=1, max_size=4),
+    st.lists(st.tuples(st.integers(1, 300), st.integers(0, 1)), min_size=1, max_size=3),
+    st.sampled_from(MADE_BY),
+    st.sampled_from(MADE_BY),
+    st.booleans(),
+)
+def test_nothing_certain_is_wrong_where_codes_are_suppressed_and_tables_round_differently(
+    seen: list[tuple[int, int]], hidden: list[tuple[int, int]], fine: str, coarse: str, known: bool
+) -> None:
+    def row(rule: str, product: str, place: int) -> int:
+        some = {"h1": seen, "h9": hidden, "h": seen + hidden}[product]
+        return int(total_by(rule, [Decimal(c) / 100 for c, p in some if p == place]))
+
+    cities = sorted({place for _, place in seen + hidden})
+    by_state = [(product, place) for product, some in (("h1", seen), ("h9", hidden))
+                for place in sorted({p for _, p in some})]  # fmt: skip
+    finer = dataset(
+        "by city",
+        heading=["h"] * len(cities),
+        city=["ab"[place] for place in cities],
+        state=["ST"[place] for place in cities],
+        value=[row(fine, "h", place) for place in cities],
+    )
+    coarser = dataset(
+        "by state",
+        product=[product for product, _ in by_state],
+        state=["ST"[place] for _, place in by_state],
+        value=[row(coarse, product, place) for product, place in by_state],
+    )
+    records = dataset("records", product=["h1"] * len(seen), value=[c / 100 for c, _ in seen])
+    totals = [
+        Totals(finer, HEADING, ["city", "state"], ["value"], fine),
+        Totals(coarser, PRODUCT, "state", ["value"], coarse),
+    ]
+    found = audit(records, totals, "0.01", premise="complete", rule_is_known=known or None)
+    truth = ["ab"[place] for _, place in seen]
+    for place, true in zip(places(found), truth, strict=True):
+        assert place in (None, true)
+    level = found.levels[0]
+    for group, possible in zip(level.matched.groups, level.possible, strict=True):
+        of_bin = [level.matched.names[p] for p in level.matched.place[group.rows]]
+        for record, row_of in zip(group.records, possible, strict=True):
+            assert row_of[of_bin.index(truth[record])]
+
+
+@pytest.mark.parametrize("kind", [{"tolerance": "0.5"}, {"rounding": "diagnose"}])
+def test_totals_with_decimals_need_no_step_where_no_rule_says_one(kind: dict[str, str]) -> None:
+    records = dataset("records", product=["1", "1"], value=[5.25, 6.0])
+    table = dataset("totals", product=["1", "1"], city=["a", "b"], value=[5.25, 6.0])
+    found = audit(records, [Totals(table, PRODUCT, "city", ["value"], **kind)], "0.01")
+    assert places(found) == ["a", "b"]
+
+
+def test_totals_that_are_no_multiples_of_their_step_are_refused_as_such() -> None:
+    records = dataset("records", product=["1", "1"], value=[5.25, 6.0])
+    table = dataset("totals", product=["1", "1"], city=["a", "b"], value=[5.25, 6.0])
+    with pytest.raises(InvalidInput, match="no whole number of steps of 1"):
+        audit(records, [Totals(table, PRODUCT, "city", ["value"])], "0.01")
+
+
+def test_amounts_are_rounded_one_by_one_as_plain_decimals_are() -> None:
+    random = np.random.default_rng(5)
+    cents = random.integers(0, 400, 300) * 5
+    for kind in ("", "_half_even", "_down"):
+        rule: Any = f"round_then_sum{kind}"
+        read = read_totals(rule, cents, [Decimal(1)], Decimal("0.01"), Decimal(1))
+        plain = [int(total_by(rule, [Decimal(int(c)) / 100])) * 100 for c in cents]
+        assert read.amounts.tolist() == plain
