@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -64,11 +65,11 @@ def packed(
         .resolve_scale(x="independent", y="independent")
         .properties(title="Packages end where the published totals (crosses) are")
     )
-    counted = [sum(r["bin"] == str(b) and r["kind"] == "package" for r in records) for b in bins]
-    said = "; ".join(
-        f"{b}: {number(count)} packages" for b, count in zip(bins, counted, strict=True)
-    )
-    return Chart.of(drawn, records, f"Packages by bin: {said}")
+    # All bins are told of, also those that are not drawn.
+    counted = Counter(allocation.values())
+    said = "; ".join(f"{b}: {number(counted[b])} packages" for b in bins)
+    some = f" (the first {MOST_BINS} are drawn)" if len(bins) > MOST_BINS else ""
+    return Chart.of(drawn, records, f"Packages by bin{some}: {said}")
 
 
 def phases(rows: Sequence[Any]) -> Chart:
