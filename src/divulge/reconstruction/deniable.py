@@ -2,7 +2,8 @@
 
 That no place is certain is not yet a denial: time may have run out, or totals may contradict the
 records, and then nothing was concluded. A place is shown by an allocation of the finest table that
-has it there, and by one of every coarser table that has it in the coarser place.
+has it there, and by one of every coarser table that has it in the coarser place; whether the two
+could be one allocation is not asked.
 """
 
 from __future__ import annotations
