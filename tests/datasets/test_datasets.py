@@ -1,9 +1,13 @@
+import inspect
 from collections import Counter
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from divulge import datasets, records
+from divulge.data import Dataset
 from divulge.datasets.school_census import QUASI_IDENTIFIERS, SENSITIVE
 from divulge.work import DivulgeError
 
@@ -151,8 +155,83 @@ def test_codes_with_leading_zeros_stay_codes() -> None:
         (lambda: datasets.inflation_and_growth(quasi_identifiers=3), "give 4 to 9"),
         (lambda: datasets.inflation_and_growth(rows=0), "give a number from 1"),
         (lambda: datasets.school_year_example(3), "the years 1 and 2"),
+        (lambda: datasets.trade_month(products=0), "products: 0 is no number from 1"),
+        (lambda: datasets.trade_month(cities=-5, importers=0), "2 problems"),
+        (lambda: datasets.trade_month(cities=0), "cities: 0 is no number from 1"),
+        (lambda: datasets.trade_month(extra=1.5), "extra: 1.5 is no share"),
+        (lambda: datasets.trade_month(headings=1_416), "do not fit into 4 digits"),
+        (lambda: datasets.trade_month(products=5, headings=6), "more than the 5 codes"),
+        (lambda: datasets.trade_month(cities=26), "fewer than the 27 states"),
+        (lambda: datasets.trade_month(products=10_001, headings=1), "too many for 1 headings"),
     ],
 )
 def test_what_cannot_be_made_is_refused(make: object, complaint: str) -> None:
     with pytest.raises(DivulgeError, match=complaint):
         make()  # type: ignore[operator]  # a function from the table above
+
+
+def test_a_month_can_have_more_codes_than_headings_of_four_digits_suggest() -> None:
+    month = datasets.trade_month(transactions=30_000, products=9_000)
+    headings = set(month.by_city.columns["heading"].to_arrow().to_pylist())
+    assert all(len(heading) == 4 for heading in headings)
+    # All headings occur, the last one too, and those of the codes are those of the totals.
+    assert {code[:4] for code in values(month.by_state, "product")} == headings
+    assert max(headings) == "9998"
+
+
+@pytest.fixture(scope="module")
+def usual_month() -> datasets.TradeMonth:
+    """A month with the usual places, codes and countries, of which fewer transactions are made."""
+    return datasets.trade_month(transactions=100_000, excluded=0, extra=0)
+
+
+def values(dataset: Dataset, name: str) -> set[Any]:
+    return set(dataset.columns[name].to_arrow().to_pylist())
+
+
+def test_a_usual_month_has_the_shape_of_the_case_study(usual_month: datasets.TradeMonth) -> None:
+    usual = inspect.signature(datasets.trade_month).parameters
+    assert usual["products"].default == 7_062
+    assert usual["transactions"].default > 800_000
+    month = usual_month
+    for dataset in (month.by_city, month.by_state, month.importers, month.truth):
+        assert len(values(dataset, "state")) == 27
+    assert 1_500 < len(values(month.importers, "city")) < 2_300
+    assert values(month.truth, "city") <= values(month.by_city, "city")
+    assert values(month.by_city, "city") == values(month.importers, "city")
+    assert 5_000 < len(values(month.by_state, "product")) <= 7_062
+    assert all(len(code) == 8 for code in values(month.by_state, "product"))
+    assert 1_100 < len(values(month.by_city, "heading")) <= 1_200
+    assert len(values(month.by_city, "country")) == len(values(month.by_state, "country")) == 150
+    # A state has its cities, and a city lies in one state.
+    lies_in = set(zip(*(month.importers.columns[c].codes for c in ("city", "state")), strict=True))
+    assert len(lies_in) == len(values(month.importers, "city"))
+
+
+def test_codes_of_few_importers_are_in_the_totals_only(usual_month: datasets.TradeMonth) -> None:
+    month = usual_month
+    published = values(month.transactions, "product")
+    withheld = values(month.by_state, "product") - published
+    assert published < values(month.by_state, "product")
+    assert len(withheld) == month.suppressed_codes > 1_000
+    # Fewer than four importers are in three states at most.
+    states: dict[str, set[str]] = {}
+    for row in month.by_state.select(["product", "state"]).to_arrow().to_pylist():
+        states.setdefault(row["product"], set()).add(row["state"])
+    assert max(len(states[code]) for code in withheld) == 3
+    assert max(len(states[code]) for code in published) > 20
+
+
+def test_records_have_decimals_and_totals_are_whole_numbers(
+    usual_month: datasets.TradeMonth,
+) -> None:
+    amounts = usual_month.transactions.columns
+    for name, decimals in (("value", 2), ("weight", 5)):
+        some = np.array(sorted(values(usual_month.transactions, name)))
+        assert (some > 0).all()
+        assert np.abs(some - some.round(decimals)).max() == 0
+        assert (some != some.round(decimals - 1)).mean() > 0.3
+    assert {"freight", "insurance", "quantity"} <= set(amounts)
+    for table in (usual_month.by_city, usual_month.by_state):
+        for name in ("value", "weight"):
+            assert pa.types.is_integer(table.columns[name].to_arrow().type)

@@ -85,3 +85,15 @@ def test_the_certificate_of_the_example_is_what_figure_3_draws() -> None:
     assert only["05566500003"] == "Ceara"
     chart = example().chart()
     assert {r["bin"] for r in chart.records} >= {"Ceara", "Minas Gerais"}
+
+
+def test_the_chart_tells_of_all_bins_also_of_those_it_does_not_draw() -> None:
+    many = {f"bin {n:02d}": 2**n + 2**n for n in range(14)}
+    packages = {(n, side): 2**n for n in range(14) for side in "ab"}
+    chart = allocate(packages, many, "1", "exact", rule_is_known=True).chart()
+    assert len({r["bin"] for r in chart.records}) == 12
+    assert chart.description.startswith("Packages by bin (the first 12 are drawn): ")
+    told = [int(part.split(": ")[-1].split()[0]) for part in chart.description.split("; ")]
+    assert len(told) == 14
+    assert sum(told) == 28
+    assert min(told) > 0

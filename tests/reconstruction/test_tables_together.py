@@ -14,6 +14,7 @@ from tests.reconstruction.strategies import MADE_BY, dataset, total_by
 from divulge import InvalidInput
 from divulge.reconstruction import Generalised, Reconstruction, Totals, reconstruct
 from divulge.reconstruction.rounding import read_totals
+from divulge.reconstruction.totals import matched
 
 HEADING: dict[str, str | Generalised] = {"heading": Generalised("product", prefix=1)}
 PRODUCT: dict[str, str | Generalised] = {"product": "product"}
@@ -213,3 +214,16 @@ def test_amounts_are_rounded_one_by_one_as_plain_decimals_are() -> None:
         read = read_totals(rule, cents, [Decimal(1)], Decimal("0.01"), Decimal(1))
         plain = [int(total_by(rule, [Decimal(int(c)) / 100])) * 100 for c in cents]
         assert read.amounts.tolist() == plain
+
+
+def test_records_of_many_long_keys_are_not_mixed_up() -> None:
+    """Five columns of 65,535 values: as one number, a key would lose its first column."""
+    size = 65_535
+    codes = [f"{n:05}" for n in range(size)]
+    names = [f"k{n}" for n in range(5)]
+    rows: Any = dict.fromkeys(names, codes)
+    table = dataset("totals", **rows, city=["a"] * size, value=[1] * size)
+    first = {"k0": ["00003"], **{name: ["00007"] for name in names[1:]}}
+    records = dataset("records", **first, value=[1.0])
+    totals = Totals(table, {name: name for name in names}, "city", ["value"])
+    assert matched(totals, records).records_without_totals == 1

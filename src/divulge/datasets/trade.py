@@ -10,6 +10,7 @@ Nobody in it exists.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,10 @@ CENTS = 100
 GRAINS = 100_000
 """Units in a kilogram: weights have five decimals."""
 FEWEST_IMPORTERS = 4
+FIRST_HEADING, APART = 100, 7
+MOST_HEADINGS = (9_999 - FIRST_HEADING) // APART + 1
+MOST_CODES = 10_000
+"""What four digits are enough for: headings this far apart, and codes under one of them."""
 SECTORS = (
     "food",
     "textiles",
@@ -79,7 +84,7 @@ def trade_month(
         cities: in how many cities; by the number of importers if not given.
         states: over how many states the cities are spread.
         products: how many codes of 8 digits; `headings`: how many first 4 digits they have.
-        headings: as many as the codes suggest if not given.
+        headings: as many as the codes suggest if not given; at most 1,415.
         countries: where goods come from.
         excluded: the share of transactions that the totals leave out.
         extra: the share of transactions that only the totals have.
@@ -90,11 +95,19 @@ def trade_month(
     >>> month.by_state.names[:4]
     ['product', 'country', 'state', 'value']
     """
-    if min(transactions, importers, states, products, countries) < 1:
-        raise work.DivulgeError("trade: give numbers of transactions, importers and so on from 1")
+    counts = {
+        "transactions": transactions,
+        "importers": importers,
+        "states": states,
+        "products": products,
+        "countries": countries,
+        "cities": cities,
+        "headings": headings,
+    }
+    _refuse(counts, {"excluded": excluded, "extra": extra})
     random = np.random.default_rng(seed)
     cities = cities or max(states, round(importers**0.5 * 12.5))
-    headings = headings or max(1, products // 6)
+    headings = headings or min(max(1, products // 6), MOST_HEADINGS)
     city_state = _city_states(cities, states, random)
     city_of = _importers(importers, cities, random)
     heading_of, code_text = _products(products, headings, random)
@@ -121,6 +134,28 @@ def trade_month(
         int(suppressed.sum()),
         left_out[place],
     )
+
+
+def _refuse(counts: Mapping[str, int | None], shares: Mapping[str, float]) -> None:
+    """Say all that cannot be, at once."""
+    problems = work.Problems("trade month")
+    for name, count in counts.items():
+        if count is not None and count < 1:
+            problems.add(name, f"{count} is no number from 1.")
+    for name, share in shares.items():
+        if not 0 <= share <= 1:
+            problems.add(name, f"{share} is no share (0 to 1).")
+    problems.raise_any()
+    products, headings = counts["products"] or 1, counts["headings"]
+    if headings is not None and headings > MOST_HEADINGS:
+        problems.add("headings", f"{headings:,} do not fit into 4 digits; give 1 to 1,415.")
+    if headings is not None and headings > products:
+        message = f"{headings:,} are more than the {products:,} codes; each has one at least."
+        problems.add("headings", message)
+    cities, states = counts["cities"], counts["states"] or 1
+    if cities is not None and cities < states:
+        problems.add("cities", f"{cities:,} are fewer than the {states:,} states; each has one.")
+    problems.raise_any()
 
 
 class _Names:
@@ -156,8 +191,13 @@ def _products(products: int, headings: int, random: Random) -> tuple[Ints, list[
     heading = np.sort(np.append(np.arange(headings), more)[:products])
     first = np.searchsorted(heading, heading)
     number = np.arange(products) - first
+    if number.max() >= MOST_CODES:
+        problems = work.Problems("trade month")
+        message = f"{products:,} codes are too many for {headings:,} headings of 10,000 at most."
+        problems.add("products", message)
+        problems.raise_any()
     texts = [
-        f"{100 + int(h) * 7:04d}{int(n) % 10}{(int(n) // 10):03d}"
+        f"{FIRST_HEADING + int(h) * APART:04d}{int(n) % 10}{(int(n) // 10):03d}"
         for h, n in zip(heading, number, strict=True)
     ]
     return heading.astype(np.int64), texts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -64,11 +65,11 @@ def packed(
         .resolve_scale(x="independent", y="independent")
         .properties(title="Packages end where the published totals (crosses) are")
     )
-    counted = [sum(r["bin"] == str(b) and r["kind"] == "package" for r in records) for b in bins]
-    said = "; ".join(
-        f"{b}: {number(count)} packages" for b, count in zip(bins, counted, strict=True)
-    )
-    return Chart.of(drawn, records, f"Packages by bin: {said}")
+    # All bins are told of, also those that are not drawn.
+    counted = Counter(allocation.values())
+    said = "; ".join(f"{b}: {number(counted[b])} packages" for b in bins)
+    some = f" (the first {MOST_BINS} are drawn)" if len(bins) > MOST_BINS else ""
+    return Chart.of(drawn, records, f"Packages by bin{some}: {said}")
 
 
 def phases(rows: Sequence[Any]) -> Chart:
@@ -132,34 +133,42 @@ def remedies(tried: Sequence[Any]) -> Chart:
     """How many places stay certain under each remedy, by what it costs."""
     import altair as alt
 
-    now = tried[0].certain
+    now = tried[0]
     kinds = list(dict.fromkeys(one.kind for one in tried[1:]))
-    records = [
-        {"remedy": k.replace("_", " "), "cost": 0.0, "certain": now, "strength": "as it is", "n": 0}
-        for k in kinds
-    ]
-    records += [
-        {
-            "remedy": one.kind.replace("_", " "),
-            "cost": one.cost,
-            "certain": one.certain,
-            "strength": one.strength,
-            "n": n,
-        }
-        for n, one in enumerate(tried[1:], start=1)
-    ]
-    drawn = (
-        alt.Chart(Chart.source(), title="Places that stay certain, by what it costs in utility")
-        .mark_line(point=True)
-        .encode(
-            x=alt.X("cost:Q", title="utility lost", axis=alt.Axis(format="%")),
-            y=alt.Y("certain:Q", title="places certain"),
-            color=alt.Color("remedy:N", title=None, sort=None),
-            order="n:Q",
-            tooltip=["remedy:N", "strength:N", "certain:Q", "cost:Q"],
-        )
-        .properties(width=420, height=240)
+    records = [_point(now, kind, 0, "as it is") for kind in kinds]
+    records += [_point(one, one.kind, n, one.strength) for n, one in enumerate(tried[1:], start=1)]
+    base = alt.Chart(
+        Chart.source(), title="Places that stay certain, by what it costs in utility"
+    ).encode(
+        x=alt.X("cost:Q", title="utility lost", axis=alt.Axis(format="%")),
+        y=alt.Y("certain:Q", title="places certain"),
+        color=alt.Color("remedy:N", title=None, sort=None),
     )
+    shapes = ["circle", "cross", "triangle-down"]
+    verdicts = alt.Scale(domain=["yes", "not shown", "no"], range=shapes)
+    points = base.mark_point(filled=True, size=70, opacity=1).encode(
+        shape=alt.Shape("enough:N", title="enough", scale=verdicts),
+        tooltip=["remedy:N", "strength:N", "certain:Q", "undecided:Q", "enough:N", "cost:Q"],
+    )
+    drawn = (base.mark_line().encode(order="n:Q") + points).properties(width=420, height=240)
     last = {one.kind: one for one in tried[1:]}
-    said = "; ".join(f"{k.replace('_', ' ')}: {number(last[k].certain)} certain" for k in kinds)
-    return Chart.of(drawn, records, f"Places certain, as it is {number(now)}; {said}")
+    said = "; ".join(f"{k.replace('_', ' ')}: {_left(last[k])}" for k in kinds)
+    return Chart.of(drawn, records, f"Places certain, as it is {number(now.certain)}; {said}")
+
+
+def _point(one: Any, kind: str, n: int, strength: str) -> dict[str, Any]:
+    """A remedy at one strength as a row of the chart's data."""
+    return {
+        "remedy": kind.replace("_", " "),
+        "cost": one.cost,
+        "certain": one.certain,
+        "undecided": one.undecided,
+        "enough": one.verdict,
+        "strength": strength,
+        "n": n,
+    }
+
+
+def _left(one: Any) -> str:
+    undecided = f", {number(one.undecided)} undecided" if one.verdict == "not shown" else ""
+    return f"{number(one.certain)} certain{undecided}"

@@ -20,7 +20,10 @@ BY_COMPLEXITY = ("complexity", "instances", "closed", "packages", "with a findin
 BY_STATUS = ("instances", "count", "mean complexity", "mean seconds")
 BY_PLACE = ("place", "records named", "value")
 OF_CONTRADICTIONS = ("table", "place", "amount", "wrong at least by")
-BY_REMEDY = ("remedy", "strength", "places certain", "named", "utility lost", "enough")
+BY_REMEDY = (
+    *("remedy", "strength", "places certain", "undecided"),
+    *("named", "utility lost", "enough"),
+)
 _STATUS = {"closed": "settled", "open": "not settled in time", "infeasible": "contradict"}
 
 
@@ -56,12 +59,10 @@ def details_of(
         more.append(Details(OF_CONTRADICTIONS, wrong, (3,), title=title))
     if remedies is not None:
         drawn = (remedies.chart(),) if len(remedies) > 1 else ()
-        notes = remedies.explain()[len(remedies) :]
-        more.append(
-            Details(
-                BY_REMEDY, remedies.rows(), (2, 3, 4), drawn, title="What would help", notes=notes
-            )
-        )
+        as_it_is = remedies[0].sentences[1:]
+        notes = [str(said) for said in [*as_it_is, *remedies.notes]]
+        title, numbers = "What would help", (2, 3, 4, 5)
+        more.append(Details(BY_REMEDY, remedies.rows(), numbers, drawn, title=title, notes=notes))
     return Details(
         BY_PHASE, rows_by_phase(found), (1, 2, 3, 4, 5, 6), title="Phase by phase", more=more
     )

@@ -1,15 +1,16 @@
 """What would help: the same audit of weaker tables, until no place is certain, and what each costs.
 
-A record can be denied as long as its place is not certain. Each remedy is made stronger until no
-place is certain any more, or until there is nothing left to make stronger, which is then said; the
-cost in utility stands beside it.
+Each remedy is made stronger until no place is certain any more, or until there is nothing left to
+make stronger, which is then said; the cost in utility stands beside it. It is enough only if every
+record is shown to have two places: where time ran out or totals contradict the records, nothing is
+certain either, and nothing is shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 
@@ -18,11 +19,14 @@ from divulge.assessment import Chart, Sentence
 from divulge.data import Dataset
 from divulge.reconstruction import charts, weaker
 from divulge.reconstruction.audit import reconstruct
+from divulge.reconstruction.deniable import deniable
 from divulge.reconstruction.findings import Reconstruction
 from divulge.reconstruction.totals import Totals
 from divulge.work import Problems
 
 CATALOGUE = "divulge.reconstruction"
+
+Verdict: TypeAlias = Literal["yes", "not shown", "no"]
 
 _WAYS: dict[str, weaker.Way] = {
     "rounding": weaker.rounded,
@@ -47,24 +51,33 @@ class Remedy:
 
     For rounding, the cost is the mean relative change of a total; for the others, the share of
     the published rows or figures that is gone. Where places are put together or a table is left
-    out, a place counts as certain only if it is one of those that were published before.
+    out, a place counts as certain only if it is one of those that were published before, or if one
+    party alone is there. `undecided` are records that are neither certain nor shown to have two
+    places; of those that are `waiting`, more time may tell.
     """
 
     kind: str
     strength: str
     certain: int
+    undecided: int
+    waiting: int
     identified: int
     records: int
     cost: float
 
     @property
     def enough(self) -> bool:
-        """Whether every record can be denied: no place is certain."""
-        return self.certain == 0
+        """Whether every record can be denied: each is shown to have two places."""
+        return self.certain == 0 and self.undecided == 0
 
     @property
-    def sentence(self) -> Sentence:
-        """The remedy in words."""
+    def verdict(self) -> Verdict:
+        """Whether it is enough: "not shown" if no place is certain, and not all are decided."""
+        return "yes" if self.enough else "no" if self.certain else "not shown"
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        """The remedy in words, and of how many records it is not shown that they can be denied."""
         values = {
             "strength": self.strength,
             "certain": self.certain,
@@ -72,14 +85,23 @@ class Remedy:
             "cost": self.cost,
             "total": self.records,
         }
-        return Sentence(CATALOGUE, f"remedy.{self.kind}", values)
+        said = [Sentence(CATALOGUE, f"remedy.{self.kind}", values)]
+        if self.verdict == "not shown":
+            said.append(Sentence(CATALOGUE, "undecided", {"undecided": self.undecided}))
+            silent = self.undecided - self.waiting
+            if self.waiting:
+                said.append(Sentence(CATALOGUE, "waiting", {"waiting": self.waiting}))
+            if silent:
+                said.append(Sentence(CATALOGUE, "silent", {"silent": silent}))
+        return said
 
     def to_dict(self) -> dict[str, Any]:
         """The remedy as plain values."""
-        return {**vars(self), "enough": self.enough, "sentence": str(self.sentence)}
+        told = {"enough": self.enough, "verdict": self.verdict, "sentence": str(self)}
+        return {**vars(self), **told}
 
     def __str__(self) -> str:
-        return str(self.sentence)
+        return " ".join(map(str, self.sentences))
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,40 +124,51 @@ class Remedies(Sequence[Remedy]):
 
     @property
     def strongest(self) -> dict[str, Remedy]:
-        """By kind, the last that was tried: it is enough, or nothing of its kind is."""
+        """By kind, the last that was tried: no place is certain, or stays so however strong."""
         return {one.kind: one for one in self.tried if one.kind != "none"}
 
     @property
     def enough(self) -> list[Remedy]:
         """Of each kind that helps, the weakest that is enough; the cheapest first."""
-        return sorted((r for r in self.strongest.values() if r.enough), key=lambda r: r.cost)
+        return sorted(self._judged("yes"), key=lambda r: r.cost)
+
+    @property
+    def not_shown(self) -> list[Remedy]:
+        """Those that leave no place certain and records undecided; the fewest of these first."""
+        return sorted(self._judged("not shown"), key=lambda r: (r.undecided, r.cost))
+
+    def _judged(self, verdict: Verdict) -> list[Remedy]:
+        return [one for one in self.strongest.values() if one.verdict == verdict]
 
     @property
     def sentences(self) -> list[Sentence]:
         """What was tried, and whether it was enough."""
-        said = [one.sentence for one in self.tried]
+        return [said for one in self.tried for said in one.sentences] + self.notes
+
+    @property
+    def notes(self) -> list[Sentence]:
+        """What is to be said of all that was tried together."""
+        said = []
         if self.by_chance:
             said.append(Sentence(CATALOGUE, "remedies.by_chance.text"))
-        if self.tried[0].enough:
+        if self.tried[0].certain == 0:
             return said
-        short = [kind.replace("_", " ") for kind, r in self.strongest.items() if not r.enough]
+        short = [one.kind.replace("_", " ") for one in self._judged("no")]
         if short:
             values = {"kinds": short, "count": len(short)}
             said.append(Sentence(CATALOGUE, "remedies.not_reached", values))
         if self.enough:
-            best = self.enough[0]
-            values = {"kind": best.kind.replace("_", " "), "strength": best.strength}
-            said.append(
-                Sentence(CATALOGUE, "remedies.cheapest.text", {**values, "cost": best.cost})
-            )
-        return said
+            said.append(Sentence(CATALOGUE, "remedies.cheapest.text", _named(self.enough[0])))
+            return said
+        key = "remedies.not_shown"
+        return said + [Sentence(CATALOGUE, key, _named(one)) for one in self.not_shown]
 
     def explain(self) -> list[str]:
         """What was tried, in sentences."""
         return [str(sentence) for sentence in self.sentences]
 
     def rows(self) -> list[tuple[str, ...]]:
-        """For people: remedy, strength, places certain, parties named, cost, whether enough."""
+        """For people: remedy, strength, places certain, undecided, named, cost, whether enough."""
         from divulge.assessment.sentence import number, percent
 
         return [
@@ -143,9 +176,10 @@ class Remedies(Sequence[Remedy]):
                 one.kind.replace("_", " "),
                 one.strength,
                 number(one.certain),
+                number(one.undecided),
                 number(one.identified),
                 percent(one.cost),
-                "yes" if one.enough else "no",
+                one.verdict,
             )
             for one in self.tried
         ]
@@ -160,6 +194,7 @@ class Remedies(Sequence[Remedy]):
             "by_chance": self.by_chance,
             "tried": [one.to_dict() for one in self.tried],
             "enough": [one.kind for one in self.enough],
+            "not_shown": [one.kind for one in self.not_shown],
             "sentences": self.explain(),
         }
 
@@ -213,7 +248,7 @@ def what_would_help(
         settings = {"rule_is_known": False, **settings}
     tried = [_remedy("none", "none", before, 0.0, {})]
     with work.step("Trying remedies", len(remedies)) as step:
-        for kind in remedies if not tried[0].enough else []:
+        for kind in remedies if tried[0].certain else []:
             tried += _stronger(kind, published, settings)
             step.advance()
     return Remedies(tuple(tried), before.levels[0].rule == "unknown_clt")
@@ -227,12 +262,12 @@ def _as_found(totals: Sequence[Totals], found: Reconstruction) -> list[Totals]:
 def _stronger(
     kind: str, published: weaker.Published, settings: Mapping[str, Any]
 ) -> Iterator[Remedy]:
-    """One remedy, ever stronger, until it is enough or cannot be."""
+    """One remedy, ever stronger, until no place is certain or some stay so."""
     for change in _WAYS[kind](published):
         found = reconstruct(published.records, change.totals, change.parties, **settings)
         yield (one := _remedy(kind, change.strength, found, change.cost, change.holds))
         alone = int((found.phases[1].certain & found.phases[-1].certain).sum())
-        if one.enough or (kind in _OF_AMOUNTS and one.certain == alone):
+        if one.certain == 0 or (kind in _OF_AMOUNTS and one.certain == alone):
             return
 
 
@@ -241,5 +276,22 @@ def _remedy(
 ) -> Remedy:
     last, names = found.phases[-1], found.levels[0].matched.names
     of_one = np.array([holds.get(name, 1) == 1 for name in names])
-    certain = int((last.certain & of_one[last.place]).sum())
-    return Remedy(kind, strength, certain, int(last.identified.sum()), len(last.certain), cost)
+    # Whose party is named can deny nothing, of however many places hers is made.
+    certain = last.certain & (of_one[last.place] | last.identified)
+    denied = deniable(found, holds)
+    undecided = ~certain & ~denied.shown
+    return Remedy(
+        kind,
+        strength,
+        int(certain.sum()),
+        int(undecided.sum()),
+        int((undecided & denied.waiting).sum()),
+        int(last.identified.sum()),
+        len(certain),
+        cost,
+    )
+
+
+def _named(one: Remedy) -> dict[str, Any]:
+    """A remedy as sentences name it."""
+    return {**vars(one), "kind": one.kind.replace("_", " ")}

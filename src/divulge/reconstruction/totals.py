@@ -176,8 +176,9 @@ def matched(totals: Totals, records: Dataset) -> Matched:
         found = [where.get(of.of(v, hierarchy), -1) for v in theirs.values.to_pylist()]
         codes.append((np.append(found, -1)[theirs.codes], own.codes.astype(np.int64)))
         sizes.append(len(values) + 1)
-    key_of_record, unknown = _combined([c[0] for c in codes], sizes)
-    key_of_total, _ = _combined([c[1] for c in codes], sizes)
+    keys_of_both, unknown = _combined([np.concatenate(both) for both in codes], sizes)
+    key_of_record, key_of_total = np.split(keys_of_both, [records.rows])
+    unknown = unknown[: records.rows]
     place, names = _places(totals, totals.finest)
     _refuse_repeated(totals, key_of_total, place)
     keys = np.unique(key_of_total)
@@ -201,8 +202,9 @@ def _combined(codes: Sequence[Ints], sizes: Sequence[int]) -> tuple[Ints, Any]:
     unknown = np.zeros(len(codes[0]), bool)
     for code, size in zip(codes, sizes, strict=True):
         unknown |= code < 0
-        key = key * size + np.maximum(code, 0)
-    return key, unknown
+        # Numbered anew each time, so that a product never outgrows its integers.
+        _, key = np.unique(key * size + np.maximum(code, 0), return_inverse=True)
+    return key.astype(np.int64), unknown
 
 
 def _places(totals: Totals, column: str) -> tuple[Ints, tuple[str, ...]]:
