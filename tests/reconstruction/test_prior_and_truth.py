@@ -180,6 +180,10 @@ def test_the_command_line_takes_a_prior_and_a_truth_from_files(tmp_path: Path) -
     told = json.loads(weighed.stdout)
     assert told["phases"][-1]["by_counting"] == pytest.approx((0.5 + 2 / 1.1) / 3)
     assert told["input"]["unused_weights"] == 1
+    (tmp_path / "by id.csv").write_text("number,state\n3,Zamora\n1,Zamora\n2,Zamora\n")
+    by_id = [*asked, "--truth", str(tmp_path / "by id.csv"), "--truth-on"]
+    assert run.invoke(app, [*by_id, "number"]).exit_code == 0
+    assert "numbr" in str(run.invoke(app, [*by_id, "numbr"]).exception)
     unsaid = run.invoke(app, [*asked, "--prior", str(tmp_path / "sectors.csv")])
     assert "--about" in str(unsaid.exception)
 

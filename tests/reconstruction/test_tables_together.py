@@ -227,3 +227,11 @@ def test_records_of_many_long_keys_are_not_mixed_up() -> None:
     records = dataset("records", **first, value=[1.0])
     totals = Totals(table, {name: name for name in names}, "city", ["value"])
     assert matched(totals, records).records_without_totals == 1
+
+
+def test_amounts_whose_sum_outgrows_integers_are_refused() -> None:
+    many = 5_000
+    records = dataset("records", product=["1"] * many, value=[4e15 / 10] * many)
+    table = dataset("totals", product=["1"], city=["a"], value=[1])
+    with pytest.raises(InvalidInput, match='all "value" together are too large'):
+        audit(records, [Totals(table, PRODUCT, "city", ["value"])], "0.1")

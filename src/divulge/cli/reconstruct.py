@@ -43,6 +43,10 @@ def reconstruct(
         Path | None,
         typer.Option(help="A file of the true places, one row a record; nothing of it is shown."),
     ] = None,
+    truth_on: Annotated[
+        str | None,
+        typer.Option(help="The id by which a true place is a record's; else by their order."),
+    ] = None,
     names: Annotated[
         str | None,
         typer.Option(help="Also name who was re-identified, by this column of the parties."),
@@ -75,7 +79,7 @@ def reconstruct(
         if prior is not None:
             other["prior"] = _prior(prior, about)
         if truth is not None:
-            other["truth"] = plugin.truth_in_file(chosen.settings, datasets, truth)
+            other["truth"] = plugin.truth_in_file(chosen.settings, datasets, truth, truth_on)
         found = plugin.reconstruction(chosen.settings, datasets, **other)
         remedies = remedies or bool(chosen.settings.what_would_help)
         tried = plugin.remedies(chosen.settings, datasets, found, **other) if remedies else None

@@ -28,7 +28,8 @@ class Allocation:
     `possible` are the bins not excluded, `proved` those that some allocation has; `finding` says
     certain (one bin is left, by whatever rule the totals were rounded), ambiguous (two are
     proved) or open. `marginals` are the shares of allocations with each bin, None where they were
-    not counted. `rests_on_rule` are packages with one bin left only if the rounding rule is right.
+    not counted. `rests_on_rule` are packages with one bin left only if the rounding rule is right
+    and, under the premise "any", no record is missing unnoticed.
     """
 
     status: Status

@@ -10,7 +10,7 @@ import numpy as np
 
 from divulge.data import Dataset
 from divulge.data.dictionary import problems_with_names
-from divulge.reconstruction.amounts import Amount, Ints, NotAnAmount, decimal_of
+from divulge.reconstruction.amounts import LARGEST, Amount, Ints, NotAnAmount, decimal_of
 from divulge.reconstruction.coverage import InputReport
 from divulge.reconstruction.diagnosis import diagnosed, everywhere
 from divulge.reconstruction.evidence import rules_that_fit
@@ -76,6 +76,7 @@ class Asked:
         self.unused_weights = 0
         wanted = {name: name for table in ranked for name in table.summed}
         self.amounts, unusable = amounts_of(transactions, wanted, self.units, bad)
+        self._refuse_too_large()
         self.used = ~unusable
         self.value_amount = next(iter(ranked[0].summed))
         self.parties = parties
@@ -97,6 +98,15 @@ class Asked:
             if found[name] <= 0:
                 problems.add(f"units, {name}", "must be above 0.")
         return found
+
+    def _refuse_too_large(self) -> None:
+        """Sums of any records must fit into the integers that they are added up in."""
+        problems = Problems("reconstruct")
+        for name, own in self.amounts.items():
+            if own.sum(dtype=np.float64) >= LARGEST:
+                message = f'all "{name}" together are too large for units of {self.units[name]}.'
+                problems.add("units", message)
+        problems.raise_any()
 
     def _parties(self) -> dict[str, int]:
         own = self.parties.columns[self.place]

@@ -109,10 +109,10 @@ def identities(
 
 
 def truth_in_file(
-    settings: ReconstructionSettings, datasets: Sequence[Dataset], path: Path
+    settings: ReconstructionSettings, datasets: Sequence[Dataset], path: Path, on: str | None
 ) -> Dataset:
     """The true places of the records of a release, from a file that is not part of it."""
-    return true_places(_records(settings, datasets), read(path))
+    return true_places(_records(settings, datasets), read(path), on)
 
 
 def _asked(
