@@ -13,6 +13,9 @@ from divulge.reconstruction.generalised import Generalised
 from divulge.reconstruction.level import Level
 from divulge.reconstruction.totals import Matched
 
+SUPPRESSED = " (not of the records)"
+"""What is added to a key of which there is no record, so that it stays apart from others."""
+
 
 def suppressed_codes(tables: Sequence[Matched], records: Dataset) -> int:
     """Values of ungeneralised key attributes that only totals have."""
@@ -83,6 +86,4 @@ def _key_to_key(
         if not match:
             return None
         places.append((match[0], of))
-    return lambda key: tuple(
-        key[i] if of.prefix is None else key[i][: of.prefix] for i, of in places
-    )
+    return lambda key: tuple(key[i].removesuffix(SUPPRESSED)[: of.prefix] for i, of in places)

@@ -24,7 +24,8 @@ from divulge.reconstruction.regrouping import (
     texts_of,
     with_noise,
 )
-from divulge.reconstruction.totals import Totals
+from divulge.reconstruction.suppressed import SUPPRESSED
+from divulge.reconstruction.totals import Totals, matched
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +183,7 @@ def coarser(published: Published) -> Iterator[Weaker]:
         last = number == len(attributes) - 1
         for to in _coarsenings(tables, published.records, attribute, may_go=not last):
             tables = [_with_key(table, published.records, attribute, to) for table in tables]
-            cost = 1 - sum(table.dataset.rows for table in tables) / before
+            cost = 1 - sum(map(_rows_to_publish, tables)) / before
             yield Weaker(_keys(tables), tables, published.parties, cost)
 
 
@@ -217,16 +218,51 @@ def _with_key(table: Totals, records: Dataset, attribute: str, to: Generalised |
     own = table.key[column]
     if to is None:
         by = {name: of for name, of in table.by.items() if name != column}
+        table = _with_suppressed_apart(table, records, next(iter(by)))
         return replace(regrouped(replace(table, by=by), {}), by=by)
     if to.prefix is not None and own.prefix is not None and own.prefix <= to.prefix:
         return table
     if to.level is not None and (own.level or 0) >= to.level:
         return table
-    new = {str(v): str(v)[: to.prefix] for v in table.dataset.columns[column].values.to_pylist()}
+    if to.prefix is not None:
+        table = _with_suppressed_apart(table, records, column)
+    new = {
+        str(v): str(v).removesuffix(SUPPRESSED)[: to.prefix] + _mark_of(str(v))
+        for v in table.dataset.columns[column].values.to_pylist()
+    }
     if to.level is not None:
         # What the records become says what the totals' own values become.
         new |= dict(zip(kinds_of(own, records), kinds_of(to, records), strict=True))
     return replace(regrouped(table, {column: new}), by={**table.by, column: to})
+
+
+def _with_suppressed_apart(table: Totals, records: Dataset, column: str) -> Totals:
+    """A table whose rows without records stay apart when keys become coarser.
+
+    They are of codes that are suppressed in the records. The totals to be published hold them;
+    here the adversary is one who knows them, so that what can be denied to her can be to all.
+    """
+    own = table.dataset.columns[column]
+    texts = [str(v) for v in own.values.to_pylist()]
+    known = own.codes < len(texts)
+    apart = np.zeros(len(known), bool)
+    apart[matched(table, records).totals_without_records] = True
+    codes = np.where(known, own.codes + len(texts) * apart, 2 * len(texts))
+    marked = [text + (SUPPRESSED if not _mark_of(text) else "") for text in texts]
+    columns = {**table.dataset.columns, column: texts_of([*texts, *marked], codes)}
+    return replace(table, dataset=replace(table.dataset, columns=columns).describe({}))
+
+
+def _mark_of(text: str) -> str:
+    return SUPPRESSED if text.endswith(SUPPRESSED) else ""
+
+
+def _rows_to_publish(table: Totals) -> int:
+    """How many rows a table has if what was kept apart is added to the rows of its key."""
+    rows = (
+        table.dataset.select(list(dict.fromkeys([*table.by, table.finest]))).to_arrow().to_pylist()
+    )
+    return len({tuple(str(v).removesuffix(SUPPRESSED) for v in row.values()) for row in rows})
 
 
 def _keys(tables: Sequence[Totals]) -> str:
