@@ -30,7 +30,6 @@ from divulge.reconstruction.imperfect import settle
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import solve
 from divulge.reconstruction.reference import attack_algorithm
-from divulge.reconstruction.suppressed import spread_slack
 from divulge.reconstruction.workers import Task, solve_all
 
 UNITS: Any = {
@@ -87,8 +86,7 @@ def instances(month: datasets.TradeMonth) -> list[Task]:
         "refuse",
         month.truth,
     )
-    levels = [asked.level(table) for table in asked.totals]
-    spread_slack(levels[0], levels[1])
+    levels = asked.levels()
     found = []
     for level in levels:
         truth = asked.true_places(level)

@@ -27,7 +27,6 @@ from divulge.reconstruction import (
 from divulge.reconstruction.asked import Asked
 from divulge.reconstruction.imperfect import settle
 from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.suppressed import spread_slack
 from divulge.reconstruction.workers import Task
 
 UNITS: Any = {
@@ -190,7 +189,8 @@ def test_no_name_is_told_unasked(month: TradeMonth, audited: Reconstruction) -> 
 def test_suppressed_codes_are_slack_in_finer_totals(audited: Reconstruction) -> None:
     assert audited.found_in_data.suppressed_codes > 5
     assert audited.levels[0].slack.any()
-    assert not audited.levels[1].slack.any()
+    of_records = np.concatenate([group.rows for group in audited.levels[1].matched.groups])
+    assert not audited.levels[1].slack[of_records].any()
 
 
 def test_processes_and_one_process_find_the_same(
@@ -327,8 +327,7 @@ def small_instances(month: TradeMonth) -> list[Task]:
     """Instances of each table for itself, up to complexity 20, with the truth."""
     given: Any = (None, None, "any", "refuse", month.truth)
     asked = Asked(month.transactions, tables_of(month), month.importers, UNITS, *given)
-    levels = [asked.level(table) for table in asked.totals]
-    spread_slack(levels[0], levels[1])
+    levels = asked.levels()
     every = [
         level.task(number, "any", asked.true_places(level))
         for level in levels

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.reconstruction.strategies import MADE_BY, dataset, total_by
 
 from divulge import InvalidInput
-from divulge.reconstruction import Generalised, Reconstruction, Totals, reconstruct
+from divulge.reconstruction import Generalised, Reconstruction, Totals, allocate, reconstruct
 from divulge.reconstruction.rounding import read_totals
 from divulge.reconstruction.totals import matched
 
@@ -235,3 +235,110 @@ def test_amounts_whose_sum_outgrows_integers_are_refused() -> None:
     table = dataset("totals", product=["1"], city=["a"], value=[1])
     with pytest.raises(InvalidInput, match='all "value" together are too large'):
         audit(records, [Totals(table, PRODUCT, "city", ["value"])], "0.1")
+
+
+def with_hidden_elsewhere(kind: str) -> list[Totals]:
+    """Of code 19 there are 2 in city b, told by a table that says only where in a coarser way."""
+    by_product = dataset(
+        "by product", product=["12", "11", "19"], state=["east"] * 3, value=[9, 8, 2]
+    )
+    hidden = Totals(by_product, PRODUCT, "state", ["value"])
+    cities: Any = {"city": ["a", "b"], "value": [7, 11]}
+    one = ["1", "1"]
+    if kind == "spelling":
+        table = dataset("by heading", heading=one, state=["Est", "Est"], **cities)
+        return [Totals(table, HEADING, ["city", "state"], ["value"], noise="2"), hidden]
+    if kind == "keys":
+        table = dataset("by origin", origin=["x", "x"], state=["east"] * 2, **cities)
+        key: Any = {"origin": "origin"}
+        return [Totals(table, key, ["city", "state"], ["value"], noise="2"), hidden]
+    loose = dataset("loose", heading=one, city=["a", "b"], state=["east"] * 2, value=[9, 10])
+    table = dataset("by heading", heading=one, **cities)
+    finest = Totals(loose, HEADING, ["city", "state"], ["value"], noise="20")
+    return [finest, Totals(table, HEADING, "city", ["value"], noise="2"), hidden]
+
+
+@pytest.mark.parametrize("kind", ["spelling", "keys", "places"])
+def test_where_keys_or_places_cannot_be_compared_hidden_records_may_be_anywhere(kind: str) -> None:
+    """9 is in a and 8 in b; without the 2 that are hidden it would be the other way round."""
+    records = dataset("records", product=["12", "11"], origin=["x", "x"], value=[9, 8])
+    found = audit(records, with_hidden_elsewhere(kind), premise="complete")
+    for place, true in zip(places(found), ["a", "b"], strict=True):
+        assert place in (None, true)
+
+
+def test_totals_changed_after_rounding_do_not_tell_what_was_even() -> None:
+    records = dataset("records", product=["1", "1"], value=[2.5, 1.5])
+    table = dataset("totals", product=["1", "1"], city=["a", "b"], value=[1, 3])
+    rule = "sum_then_round_half_even"
+    totals = [Totals(table, PRODUCT, "city", ["value"], rule, noise="1")]
+    assert places(audit(records, totals, "0.5", premise="complete")) == [None, None]
+
+
+@pytest.mark.parametrize("rule", ["sum_then_round", "unknown_hard"])
+def test_a_step_that_is_no_multiple_of_the_unit_misleads_nobody(rule: str) -> None:
+    records = dataset("records", product=["1"] * 3, value=[1.5, 1.8, 3.3])
+    table = dataset("totals", product=["1", "1"], city=["a", "b"], value=[2, 5])
+    found = audit(records, [Totals(table, PRODUCT, "city", ["value"], rule)], "0.3")
+    for place, true in zip(places(found), ["a", "b", "b"], strict=True):
+        assert place in (None, true)
+    packages = {"p": "1.5", "q": "1.8", "r": "3.3"}
+    alone = allocate(packages, {"a": 2, "b": 5}, "0.3", rounding=rule, rule_is_known=True)
+    assert {"p": "a", "q": "b", "r": "b"}.items() <= {
+        (name, place) for name, bins in alone.possible.items() for place in bins
+    }
+
+
+def test_what_is_hidden_in_a_key_speaks_for_no_rule() -> None:
+    """Totals were cut, and 0.50 is hidden in each of many keys: then half up fits them as well."""
+    random = np.random.default_rng(1)
+    seen = [(f"{k + 10}1", int(random.integers(1, 40)) * 25, "a") for k in range(60) for _ in "abc"]
+    seen += [("ZZ1", 100, "a"), ("ZZ1", 45, "a"), ("ZZ1", 10, "a"), ("ZZ1", 230, "b")]
+    every = [*seen, *((f"{k + 10}9", 50, "a") for k in range(60))]
+
+    def published(length: int) -> dict[tuple[str, str], int]:
+        sums: dict[tuple[str, str], int] = {}
+        for product, cents, city in every:
+            key = product[:length], city
+            sums[key] = sums.get(key, 0) + cents
+        return {key: cents // 100 for key, cents in sums.items()}
+
+    tables = []
+    for name, length in (("heading", 2), ("product", 3)):
+        rows = published(length)
+        keys: Any = {name: [key for key, _ in rows], "city": [city for _, city in rows]}
+        by: Any = {name: Generalised("product", prefix=length if length == 2 else None)}
+        table = dataset(f"by {name}", **keys, value=list(rows.values()))
+        tables.append(Totals(table, by, "city", ["value"]))
+    records = dataset(
+        "records", product=[p for p, _, _ in seen], value=[cents / 100 for _, cents, _ in seen]
+    )
+    found = audit(records, tables, "0.01", premise="complete", rule_is_known=None)
+    assert not any(level.known for level in found.levels)
+    for place, (_, _, true) in zip(places(found), seen, strict=True):
+        assert place in (None, true)
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ({"step": "abc"}, 'step: "abc" is no number above 0'),
+        ({"step": "0", "rounding": "diagnose"}, 'step: "0" is no number above 0'),
+        ({"step": "-1"}, "is no number above 0"),
+        ({"tolerance": "nan"}, 'tolerance: "nan" is no number from 0'),
+        ({"tolerance": "1e30"}, "is no number from 0"),
+        ({"noise": "1e30"}, "must be a number from 0 or a column"),
+    ],
+)
+def test_distances_that_are_none_are_refused(how: dict[str, str], why: str) -> None:
+    records = dataset("records", product=["1", "1"], value=[5.0, 6.0])
+    table = dataset("totals", product=["1", "1"], city=["a", "b"], value=[5, 6])
+    with pytest.raises(InvalidInput, match=why):
+        audit(records, [Totals(table, PRODUCT, "city", ["value"], **how)])
+
+
+def test_a_total_without_end_may_have_a_tolerance() -> None:
+    records = dataset("records", product=["1", "1"], value=[5.3, 6.0])
+    table = dataset("totals", product=["1", "1"], city=["a", "b"], value=[16 / 3, 6.0])
+    totals = [Totals(table, PRODUCT, "city", ["value"], tolerance="0.05")]
+    assert places(audit(records, totals, "0.1")) == ["a", "b"]

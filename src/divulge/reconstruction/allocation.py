@@ -20,6 +20,7 @@ from divulge.reconstruction.amounts import (
     Ints,
     NotAnAmount,
     Shares,
+    common_unit,
     decimal_of,
     in_units,
 )
@@ -127,11 +128,16 @@ class _Asked:
         if not seconds > 0:
             problems.add("seconds", "must be above 0.")
         problems.raise_any()
-        self.amounts = self._amounts(packages, problems)
+        # Amounts are held in units of which the step of rounding is a whole multiple too.
+        finer = [common_unit(unit, self.step) for unit in self.units]
+        self.amounts = self._amounts(packages, finer, problems)
         self.totals = self._totals(bins, problems)
         problems.raise_any()
+        self.units = finer
 
-    def _amounts(self, packages: Mapping[Any, Any], problems: Problems) -> Ints:
+    def _amounts(
+        self, packages: Mapping[Any, Any], finer: Sequence[Decimal], problems: Problems
+    ) -> Ints:
         rows = []
         for number, amounts in enumerate(packages.values(), start=1):
             listed = _listed(amounts)
@@ -142,7 +148,7 @@ class _Asked:
             row = []
             for i, (amount, unit) in enumerate(zip(listed, self.units, strict=True), start=1):
                 try:
-                    row.append(in_units(amount, unit))
+                    row.append(in_units(amount, unit) * int(unit / finer[i - 1]))
                 except NotAnAmount as error:
                     problems.add(f"package {number}, amount {i}", f"{error}.")
             rows.append(row)

@@ -41,6 +41,17 @@ def decimal_of(amount: Amount) -> Decimal:
     return number
 
 
+def common_unit(unit: Decimal, step: Decimal) -> Decimal:
+    """The largest unit of which both are whole multiples, so that both are exact in it.
+
+    >>> common_unit(Decimal("0.3"), Decimal(1)), common_unit(Decimal("0.01"), Decimal(10))
+    (Decimal('0.1'), Decimal('0.01'))
+    """
+    while step:
+        unit, step = step, unit % step
+    return unit
+
+
 def in_units(amount: Amount, unit: Decimal) -> int:
     """How many units an amount is.
 

@@ -10,7 +10,14 @@ import numpy as np
 
 from divulge.data import Dataset
 from divulge.data.dictionary import problems_with_names
-from divulge.reconstruction.amounts import LARGEST, Amount, Ints, NotAnAmount, decimal_of
+from divulge.reconstruction.amounts import (
+    LARGEST,
+    Amount,
+    Ints,
+    NotAnAmount,
+    common_unit,
+    decimal_of,
+)
 from divulge.reconstruction.coverage import InputReport
 from divulge.reconstruction.diagnosis import diagnosed, everywhere
 from divulge.reconstruction.evidence import rules_that_fit
@@ -18,6 +25,7 @@ from divulge.reconstruction.figures import Figures
 from divulge.reconstruction.imperfect import PREMISES, Premise
 from divulge.reconstruction.level import Level
 from divulge.reconstruction.rounding import RULES, Rule
+from divulge.reconstruction.suppressed import spread_all
 from divulge.reconstruction.totals import Totals, amounts_of, matched
 from divulge.work import Problems
 
@@ -76,6 +84,7 @@ class Asked:
         self.unused_weights = 0
         wanted = {name: name for table in ranked for name in table.summed}
         self.amounts, unusable = amounts_of(transactions, wanted, self.units, bad)
+        self._refine_units()
         self._refuse_too_large()
         self.used = ~unusable
         self.value_amount = next(iter(ranked[0].summed))
@@ -98,6 +107,14 @@ class Asked:
             if found[name] <= 0:
                 problems.add(f"units, {name}", "must be above 0.")
         return found
+
+    def _refine_units(self) -> None:
+        """Take units of which the steps of rounding are whole multiples too."""
+        for table in self.totals:
+            for name in table.summed:
+                finer = common_unit(self.units[name], Decimal(table.step))
+                self.amounts[name] = self.amounts[name] * int(self.units[name] / finer)
+                self.units[name] = finer
 
     def _refuse_too_large(self) -> None:
         """Sums of any records must fit into the integers that they are added up in."""
@@ -132,12 +149,22 @@ class Asked:
             level.known = False
         if table.tolerance is not None:
             level.known = True  # by how much a total may be wrong is no matter of a rule
-        elif level.known and self.rule_is_known is None and figures.rounding_shows:
-            level.others = rules_that_fit(level.rule, found.groups, figures.read)
-            level.known = not level.others
         level.possible = [everywhere(group) for group in found.groups]
         level.results = [None] * len(found.groups)
         return level
+
+    def levels(self) -> list[Level]:
+        """All tables, the finest first: what each may hold besides, and whether to believe it."""
+        levels = [self.level(table) for table in self.totals]
+        spread_all(levels)
+        for level in levels:
+            told = level.matched.totals.tolerance is None and level.figures.rounding_shows
+            if told and level.known and self.rule_is_known is None:
+                # What a key holds of other records would speak for another rule.
+                whole = [g for g in level.matched.groups if not level.slack[g.rows].any()]
+                level.others = rules_that_fit(level.rule, whole, level.figures.read)
+                level.known = not level.others
+        return levels
 
     def true_places(self, level: Level) -> Ints | None:
         """The true place of every record as a number of the level's names; -1 if it has none."""

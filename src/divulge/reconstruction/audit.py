@@ -22,6 +22,7 @@ from divulge.reconstruction.coverage import refuse_split_places
 from divulge.reconstruction.imperfect import Premise
 from divulge.reconstruction.prior import Prior
 from divulge.reconstruction.run import Run
+from divulge.reconstruction.suppressed import spread_all
 from divulge.reconstruction.totals import Totals
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def reconstruct(
     given = transactions, totals, parties, units, place, rule_is_known, premise, bad
     asked = Asked(*given, truth, unmatched)
     budget = None if in_all is None else work.Budget(in_all)
-    levels = [asked.level(table) for table in asked.totals]
+    levels = asked.levels()
     refuse_split_places(levels[0].matched)
     asked.report(levels).refuse(unmatched)
     doubtful = not all(level.known for level in levels)
@@ -108,6 +109,7 @@ def reconstruct(
         # Tables limit each other, so one doubtful rule taints all: certain is what stays so if
         # every doubtful table is read by all rules that it may be rounded by.
         widest = [level.by_whatever_rule() for level in run.levels]
+        spread_all(widest)
         again = Run(asked, widest, seconds, budget, workers, run.to_confirm(certain))
         both = zip(phases, again.phases(fixpoint), strict=True)
         phases = [phase.confirmed_by(other) for phase, other in both]

@@ -38,6 +38,8 @@ def diagnosed(level: Level, read: Callable[[Rule], list[Reading]]) -> Rule:
     # One package says little of the order of rounding and adding; very many take long.
     chosen = [n for n in np.argsort(sizes) if 4 <= sizes[n] <= 60][-DIAGNOSED_ON:]
     chosen = chosen or list(range(min(len(sizes), DIAGNOSED_ON)))
+    if not chosen:
+        return TIGHTEST_FIRST[-1]
     best: tuple[float, int] = (2.0, 0)
     for number, rule in enumerate(TIGHTEST_FIRST):
         readings = read(rule)

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from divulge.reconstruction.amounts import Ints, NotAnAmount, decimal_of
+from divulge.reconstruction.amounts import LARGEST, Ints, NotAnAmount, decimal_of
 from divulge.reconstruction.rounding import (
     Reading,
     Rule,
@@ -31,10 +31,7 @@ class Figures:
         self.amounts = {name: amounts[name] for name in self.names}
         self.units = {name: units[name] for name in self.names}
         self.steps = {name: _granularity(table, name, units[name]) for name in self.names}
-        found, _ = amounts_of(table.dataset, table.summed, self.steps, "refuse", "steps")
-        self.totals = {
-            name: [int(total) * self.steps[name] for total in found[name]] for name in self.names
-        }
+        self.totals = _totals(table, self.steps)
         # Totals that are called exact may still be rounded, if they look like it.
         for name in self.names:
             if not any(total % Decimal(table.step) for total in self.totals[name]):
@@ -62,7 +59,8 @@ class Figures:
             if self.tolerance is not None:
                 readings.append(read_within(amounts, totals, unit, self.tolerance))
             else:
-                readings.append(read_totals(rule, amounts, totals, unit, self.steps[name]))
+                changed = any(self.noises)
+                readings.append(read_totals(rule, amounts, totals, unit, self.steps[name], changed))
         return self._noisy(readings, rows)
 
     def by_rules(self, rules: Sequence[Rule]) -> list[Reading]:
@@ -86,7 +84,7 @@ class Figures:
             return readings
         found = []
         for name, reading in zip(self.names, readings, strict=True):
-            by = np.array([math.floor(noise / self.units[name]) for noise in noises], np.int64)
+            by = np.array([math.ceil(noise / self.units[name]) for noise in noises], np.int64)
             found.append(replace(reading, low=reading.low - by, high=reading.high + by))
         return found
 
@@ -94,21 +92,35 @@ class Figures:
 def _granularity(table: Totals, name: str, unit: Decimal) -> Decimal:
     """Of what the totals of an amount must be whole multiples: their step, if a rule says so.
 
-    Exact ones are of the unit; of those that may be wrong by a distance nothing is asked.
+    Exact ones are of the unit, and so are those whose rule is yet to be found, if not of the step.
     """
     step = Decimal(table.step)
-    if table.rounding == "exact" and table.tolerance is None:
+    if table.rounding == "exact":
         return unit
-    if table.rounding != "diagnose" and table.tolerance is None:
+    if table.rounding != "diagnose":
         return step
+    values = table.dataset.columns[table.summed[name]].values.to_pylist()
     try:
-        values = table.dataset.columns[table.summed[name]].values.to_pylist()
-        totals = [decimal_of(value) for value in values]
+        whole = not any(decimal_of(value) % step for value in values)
     except NotAnAmount:
         return step  # what is wrong with each of them is said when they are read
-    if not any(total % step for total in totals):
-        return step
-    if table.tolerance is None:
-        return unit
-    exponents = [total.as_tuple().exponent for total in totals]
-    return Decimal(1).scaleb(min(e for e in exponents if isinstance(e, int)))
+    return step if whole else unit
+
+
+def _totals(table: Totals, steps: Mapping[str, Decimal]) -> dict[str, list[Decimal]]:
+    """The totals as they are written; of those that may be wrong by a distance no step is asked."""
+    if table.tolerance is not None:
+        try:
+            return {name: _as_written(table, column) for name, column in table.summed.items()}
+        except NotAnAmount:
+            pass  # what is wrong with each of them is said in a moment
+    found, _ = amounts_of(table.dataset, table.summed, steps, "refuse", "steps")
+    return {name: [int(total) * steps[name] for total in found[name]] for name in table.summed}
+
+
+def _as_written(table: Totals, column: str) -> list[Decimal]:
+    own = table.dataset.columns[column]
+    values = [decimal_of(value) for value in own.values.to_pylist()]
+    if own.has_missing or min(values, default=Decimal(0)) < 0 or max(values, default=0) >= LARGEST:
+        raise NotAnAmount(f'some of "{column}"')
+    return [values[code] for code in own.codes]

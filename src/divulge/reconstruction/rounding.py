@@ -88,9 +88,17 @@ class Reading:
 
 
 def read_totals(
-    rule: Rule, amounts: Ints, totals: Sequence[Decimal], unit: Decimal, step: Decimal
+    rule: Rule,
+    amounts: Ints,
+    totals: Sequence[Decimal],
+    unit: Decimal,
+    step: Decimal,
+    changed: bool = False,
 ) -> Reading:
     """Turn totals into intervals of sums, in units of `unit`; totals are rounded to `step`.
+
+    The step is a whole number of units. If totals were changed after they were rounded, nobody
+    knows which of them were even.
 
     >>> sums = read_totals("sum_then_round", np.array([250]), [Decimal(3)], Decimal("0.01"), 1)
     >>> sums.low.tolist(), sums.high.tolist()
@@ -109,6 +117,7 @@ def read_totals(
         return Reading(rounded, exact, exact, none, none)
     if rule.startswith("sum_then_round"):
         kind = rule.removeprefix("sum_then_round")
+        kind = "_half_either" if changed and kind == "_half_even" else kind
         pairs = [_preimage(total, per_step, kind) for total in published]
         low, high = (np.array(side, np.int64) for side in zip(*pairs, strict=True))
         return Reading(amounts, low, high, none, none)
@@ -174,7 +183,7 @@ def _preimage(total: Decimal, per_step: Decimal, kind: str) -> tuple[int, int]:
     below, above = total - per_step / 2, total + per_step / 2
     if kind == "_half_even" and (total / per_step) % 2 != 0:
         return math.floor(below) + 1, math.ceil(above) - 1
-    if kind == "_half_even":
+    if kind in ("_half_even", "_half_either"):
         return math.ceil(below), math.floor(above)
     return math.ceil(below), math.ceil(above) - 1
 

@@ -17,7 +17,6 @@ from divulge.reconstruction.phases import Listed, Phase, before_any_phase, phase
 from divulge.reconstruction.prior import Prior, weigh_places
 from divulge.reconstruction.results import Result
 from divulge.reconstruction.shares import EASY, for_rounds, in_full_time
-from divulge.reconstruction.suppressed import spread_slack
 from divulge.reconstruction.workers import Task, solve_all
 from divulge.work import Problems
 
@@ -73,8 +72,6 @@ class Run:
         self.solved: dict[tuple[int, int], Solved] = {}
         # Of each instance that had its full time: how often, and what was in question before.
         self.in_full: dict[tuple[int, int], tuple[int, int]] = {}
-        for onto, of in itertools.permutations(levels, 2):
-            spread_slack(onto, of)
         names = self.fine.matched.names
         at_place = np.array([asked.parties_at.get(name, 0) for name in names], np.int64)
         self.listed = Listed(at_place, max(1, asked.parties.rows))

@@ -20,6 +20,9 @@ from divulge.reconstruction.amounts import Ints, NotAnAmount, column_in_units, d
 from divulge.reconstruction.generalised import Generalised
 from divulge.work import Problems
 
+LARGEST_DISTANCE = Decimal(10) ** 12
+"""Up to which a step, a tolerance or noise has a sense."""
+
 
 @dataclass(frozen=True)
 class Totals:
@@ -96,14 +99,13 @@ class Totals:
         for of in self.key.values():
             problems.extend(f"{mine}, by", of.problems(records))
         problems.extend(mine, problems_with_names("amounts", self.summed, records.names, its))
-        if self.noise is not None and self.noise not in names:
-            try:
-                below = decimal_of(self.noise) < 0
-            except NotAnAmount:
-                below = True
-            if below:
-                message = "must be a number from 0 or a column."
-                problems.add(f"{mine}, noise", message, self.noise, names)
+        if self.noise is not None and self.noise not in names and not _in_range(self.noise):
+            message = "must be a number from 0 or a column."
+            problems.add(f"{mine}, noise", message, self.noise, names)
+        if not _in_range(self.step) or not decimal_of(self.step):
+            problems.add(f"{mine}, step", f'"{self.step}" is no number above 0.')
+        if self.tolerance is not None and not _in_range(self.tolerance):
+            problems.add(f"{mine}, tolerance", f'"{self.tolerance}" is no number from 0.')
         if not self.summed:
             problems.add(f"{mine}, amounts", "names no amount.")
 
@@ -123,6 +125,14 @@ class Totals:
             problems.add(f'noise "{self.noise}"', "must be a number from 0 in every row.")
         problems.raise_any()
         return [found[code] for code in own.codes]
+
+
+def _in_range(number: Any) -> bool:
+    """Whether something is a number from 0, and not beyond all sums."""
+    try:
+        return 0 <= decimal_of(number) <= LARGEST_DISTANCE
+    except NotAnAmount:
+        return False
 
 
 @dataclass(frozen=True, eq=False)
