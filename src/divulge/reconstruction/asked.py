@@ -160,8 +160,12 @@ class Asked:
         for level in levels:
             told = level.matched.totals.tolerance is None and level.figures.rounding_shows
             if told and level.known and self.rule_is_known is None:
-                # What a key holds of other records would speak for another rule.
-                whole = [g for g in level.matched.groups if not level.slack[g.rows].any()]
+                # What a key holds besides its records would speak for another rule.
+                whole = [
+                    group
+                    for group in level.matched.groups
+                    if self.used[group.records].all() and not level.slack[group.rows].any()
+                ]
                 level.others = rules_that_fit(level.rule, whole, level.figures.read)
                 level.known = not level.others
         return levels
