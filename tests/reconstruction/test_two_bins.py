@@ -152,7 +152,7 @@ def test_what_is_hopeless_late_or_too_large_at_once_is_refused() -> None:
 
 def test_few_allocations_of_three_amounts_are_left_to_be_listed() -> None:
     amounts = np.array([[1, 2, 3], [3, 1, 2]])
-    instance = Instance.of(amounts, 0 * amounts, 9 + 0 * amounts)
+    instance = Instance.of(amounts, 0 * amounts, np.array([[3, 2, 4]] * 2))
     assert two_bins.counted(instance, np.ones((2, 2), bool), 1e9, math.inf) is None
 
 

@@ -19,6 +19,7 @@ from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.four_lists import four_lists
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.meeting import Meeting
+from divulge.reconstruction.telling import telling
 
 
 def counted(instance: Instance, possible: Bools, most_sums: float, end: float) -> Counted | None:
@@ -36,12 +37,10 @@ def counted(instance: Instance, possible: Bools, most_sums: float, end: float) -
     """
     if instance.bins != 2 or instance.counts_matter:
         return None
+    instance = telling(instance)
     free, forced = possible[:, 0] & possible[:, 1], possible[:, 0] & ~possible[:, 1]
-    low, high = _windows(instance, free, forced)
+    amounts, (low, high) = instance.amounts, _windows(instance, free, forced)
     if (low > high).any() or not possible.any(axis=1).all():
-        return _none(instance)
-    amounts, low, high = _different(instance.amounts, low, high)
-    if (low > high).any():
         return _none(instance)
     if amounts.shape[1] == 1:
         amounts = np.concatenate([amounts, np.zeros_like(amounts)], axis=1)
@@ -58,16 +57,6 @@ def counted(instance: Instance, possible: Bools, most_sums: float, end: float) -
     if not met.finished(end):
         return None
     return met.counted(forced)
-
-
-def _different(amounts: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints, Ints]:
-    """Amounts without repetition: those that are equal for all packages keep to both windows."""
-    columns, which = np.unique(amounts, axis=1, return_inverse=True)
-    lows = np.full(columns.shape[1], np.iinfo(np.int64).min)
-    highs = np.full(columns.shape[1], np.iinfo(np.int64).max)
-    np.maximum.at(lows, which, low)
-    np.minimum.at(highs, which, high)
-    return np.ascontiguousarray(columns), lows, highs
 
 
 def _order(amounts: Ints, widths: Ints) -> Ints:
