@@ -16,6 +16,7 @@ from tests.reconstruction.strategies import instance_of, rounded, widened
 from divulge.reconstruction import (
     RULES,
     allocate,
+    allocation,
     counting,
     ends,
     four_lists,
@@ -421,3 +422,29 @@ def test_rounding_changes_what_is_certain() -> None:
     misread = allocate(packages, totals, "0.1")
     assert misread.possible["a"] == {"x"}
     assert misread.finding["a"] in ("certain", "open")
+
+
+@pytest.mark.parametrize("rounding", ["sum_then_round", "diagnose"])
+@pytest.mark.parametrize("premise", ["complete", "any"])
+def test_all_questions_together_keep_to_the_time_given(
+    monkeypatch: pytest.MonkeyPatch, rounding: str, premise: Any
+) -> None:
+    now = 0.0
+
+    def spending(asked: Any) -> Any:
+        def spend(instance: Instance, *given: Any, **named: Any) -> Any:
+            nonlocal now
+            now += float(named.get("seconds", next(x for x in given if isinstance(x, float))))
+            return asked(instance, *given, **named)
+
+        return spend
+
+    # Every question takes all the time that it is given.
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    for name in ("settle", "solve"):
+        monkeypatch.setattr(allocation, name, spending(getattr(allocation, name)))
+    found = allocate(
+        {"a": 5, "b": 3, "c": 9}, {"x": 8, "y": 9}, 1, rounding, premise=premise, seconds=60.0
+    )
+    assert found.finding["c"] == "certain"
+    assert 60 * 0.7 <= now <= 60 * 1.3

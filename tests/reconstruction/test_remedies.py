@@ -20,9 +20,9 @@ from divulge import InvalidInput, Release
 from divulge.cli.main import app
 from divulge.data import Hierarchy
 from divulge.datasets import TradeMonth, trade_month
-from divulge.reconstruction import REMEDIES, Generalised, Totals, what_would_help
+from divulge.reconstruction import REMEDIES, Generalised, Totals, remedies, what_would_help
 from divulge.reconstruction.deniable import deniable
-from divulge.reconstruction.remedies import Remedies
+from divulge.reconstruction.remedies import Remedies, Remedy
 from divulge.reconstruction.weaker import (
     Published,
     coarser,
@@ -398,6 +398,49 @@ def test_keys_climb_the_hierarchy_of_their_attribute() -> None:
     [changed] = change.totals
     rows = {(r["product"], r["city"], r["value"]) for r in changed.dataset.to_arrow().to_pylist()}
     assert rows == {("food", "a", 5), ("food", "b", 6), ("metal", "a", 9)}
+
+
+def test_totals_of_suppressed_codes_stay_apart_up_a_hierarchy() -> None:
+    kinds = Hierarchy.from_levels([["apple", "food"], ["pear", "food"], ["plum", "food"]])
+    records = dataset("records", product=["apple", "pear"], value=[5.0, 6.0])
+    records = records.describe(hierarchies={"product": kinds})
+    # Of plums and kiwis there are no records; of kiwis not even the hierarchy knows.
+    table = dataset(
+        "t",
+        product=["apple", "pear", "plum", "kiwi"],
+        city=["a", "b", "a", "a"],
+        value=[5, 6, 9, 7],
+    )
+    totals = [Totals(table, {"product": "product"}, "city", ["value"], "exact")]
+    parties = dataset("parties", city=["a", "b"])
+    asked: Any = {"units": {"value": "1"}, "premise": "complete", "rule_is_known": True}
+    found = what_would_help(
+        records, totals, parties, remedies=["coarser_totals"], workers=1, **asked
+    )
+    # Added to the apple, the plum would contradict the records, and nothing would be concluded.
+    assert [(one.strength, one.certain, one.undecided) for one in found] == [
+        ("none", 2, 0),
+        ("product at level 1", 2, 0),
+    ]
+    # Four rows are published now; by kind they are food in a, food in b, and kiwi in a.
+    assert found[1].cost == pytest.approx(1 / 4)
+
+
+def test_a_remedy_is_made_stronger_as_long_as_fewer_records_are_undecided(
+    month: TradeMonth, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    after = iter([(9, 5), (0, 8), (0, 3), (0, 4), (0, 0)])
+
+    def as_told(kind: str, strength: str, found: Any, cost: float, holds: Any) -> Remedy:
+        certain, undecided = (9, 0) if kind == "none" else next(after)
+        return Remedy(kind, strength, certain, undecided, undecided, 0, 20, cost)
+
+    monkeypatch.setattr(remedies, "_remedy", as_told)
+    found = helped(month, remedies=["rounding"])
+    # The fourth leaves more undecided than the third: the fifth is not tried any more.
+    assert [one.verdict for one in found] == ["no", "no", "not shown", "not shown", "not shown"]
+    assert found.not_shown == [found[3]]
+    assert found.enough == []
 
 
 def test_what_is_no_remedy_is_said_with_the_nearest(month: TradeMonth) -> None:

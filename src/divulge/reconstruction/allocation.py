@@ -7,26 +7,16 @@ al. 2022). An allocation gives every package one bin so that all totals come out
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from divulge.assessment.assessment import Finding
 from divulge.reconstruction.allocated import Allocation
-from divulge.reconstruction.amounts import (
-    LARGEST,
-    Amount,
-    Ints,
-    NotAnAmount,
-    Shares,
-    common_unit,
-    decimal_of,
-    in_units,
-)
+from divulge.reconstruction.amounts import Amount, Ints, Shares
 from divulge.reconstruction.diagnosis import TIGHTEST_FIRST
 from divulge.reconstruction.imperfect import (
-    PREMISES,
+    LEAST_SHARE,
     Outcome,
     Premise,
     inconsistencies,
@@ -35,15 +25,12 @@ from divulge.reconstruction.imperfect import (
 )
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import Solution, solve
-from divulge.reconstruction.rounding import (
-    RULES,
-    Reading,
-    Rule,
-    read_by_any_rule,
-    read_totals,
-    read_within,
-)
-from divulge.work import Problems
+from divulge.reconstruction.puzzle import Puzzle
+from divulge.reconstruction.warm import warm
+from divulge.work import Budget
+
+DOUBTS = 0.3
+"""Of the time, what is kept to ask whether something is certain by whatever rule."""
 
 
 def allocate(
@@ -86,237 +73,78 @@ def allocate(
     >>> found.status, found.count, found.possible["p1"], found.finding["p1"]
     ('closed', 1, {'north'}, 'certain')
     """
-    asked = _Asked(packages, bins, units, rounding, tolerance, step, premise, seconds)
-    if asked.rounding == "diagnose":
-        return _diagnosed(asked, prior, truth, seconds)
-    instance = asked.instance()
-    weights = asked.prior(prior)
-    start = asked.truth(truth)
-    outcome = settle(instance, premise, seconds, weights, start)
-    sure = _sure(asked, outcome, rule_is_known, seconds)
-    return _told(asked, instance, outcome, sure)
+    puzzle = Puzzle(packages, bins, units, rounding, tolerance, step, premise, seconds)
+    weights, start = puzzle.prior(prior), puzzle.truth(truth)
+    warm()  # compiling takes seconds, and they are not of the time given
+    clock = _Clock(seconds, in_doubt=not rule_is_known or premise == "any")
+    if puzzle.rounding == "diagnose":
+        return _diagnosed(puzzle, weights, start, clock)
+    instance = puzzle.instance()
+    outcome = settle(instance, premise, clock.to_look, weights, start)
+    sure = _sure(puzzle, outcome, rule_is_known, clock)
+    return _told(puzzle, instance, outcome, sure)
 
 
-class _Asked:
-    """The arguments of `allocate`, checked, as numbers."""
+class _Clock:
+    """The time that `allocate` was given: most to look, the rest to ask what that rests on."""
 
-    def __init__(
-        self,
-        packages: Mapping[Any, Any],
-        bins: Mapping[Any, Any],
-        units: Any,
-        rounding: str,
-        tolerance: Amount | None,
-        step: Amount,
-        premise: Premise,
-        seconds: float,
-    ) -> None:
-        problems = Problems("allocate")
-        self.package_names, self.bin_names = list(packages), list(bins)
-        self.rounding, self.premise = rounding, premise
-        self.units = [_positive(unit, "units", problems) for unit in _listed(units)]
-        self.step = _positive(step, "step", problems)
-        self.tolerance = None if tolerance is None else self._tolerance(tolerance, problems)
-        for what, given in (("packages", packages), ("bins", bins)):
-            if not given:
-                problems.add(what, "are empty; give at least one.")
-        if rounding not in (*RULES, "diagnose"):
-            message = f'"{rounding}" is not a rule of rounding.'
-            problems.add("rounding", message, rounding, (*RULES, "diagnose"))
-        if premise not in PREMISES:
-            problems.add("premise", f'"{premise}" is not a premise.', premise, PREMISES)
-        if not seconds > 0:
-            problems.add("seconds", "must be above 0.")
-        problems.raise_any()
-        # Amounts are held in units of which the step of rounding is a whole multiple too.
-        finer = [common_unit(unit, self.step) for unit in self.units]
-        self.amounts = self._amounts(packages, finer, problems)
-        self.totals = self._totals(bins, problems)
-        problems.raise_any()
-        self.units = finer
+    def __init__(self, seconds: float, in_doubt: bool) -> None:
+        self._budget = Budget(seconds)
+        self._kept = DOUBTS * seconds if in_doubt else 0.0
+        self._least = LEAST_SHARE * seconds
 
-    def _amounts(
-        self, packages: Mapping[Any, Any], finer: Sequence[Decimal], problems: Problems
-    ) -> Ints:
-        rows = []
-        for number, amounts in enumerate(packages.values(), start=1):
-            listed = _listed(amounts)
-            if len(listed) != len(self.units):
-                message = f"has {len(listed)} amounts, and there are {len(self.units)} units."
-                problems.add(f"package {number}", message)
-                continue
-            row = []
-            for i, (amount, unit) in enumerate(zip(listed, self.units, strict=True), start=1):
-                try:
-                    row.append(in_units(amount, unit) * int(unit / finer[i - 1]))
-                except NotAnAmount as error:
-                    problems.add(f"package {number}, amount {i}", f"{error}.")
-            rows.append(row)
-        for i in range(0 if problems else len(self.units)):
-            if sum(row[i] for row in rows) >= LARGEST:
-                problems.add(f"amount {i + 1}", f"adds up to too much in units of {self.units[i]}.")
-        if problems:
-            return np.empty((0, 0), np.int64)
-        return np.array(rows, np.int64).reshape(len(rows), len(self.units))
+    @property
+    def to_look(self) -> float:
+        """What may be spent before doubts are asked."""
+        return max(self._budget.left - self._kept, self._least)
 
-    def _totals(self, bins: Mapping[Any, Any], problems: Problems) -> list[list[Decimal]]:
-        rows = []
-        for number, totals in enumerate(bins.values(), start=1):
-            listed = _listed(totals)
-            if len(listed) != len(self.units):
-                message = f"has {len(listed)} totals, and there are {len(self.units)} units."
-                problems.add(f"bin {number}", message)
-                continue
-            row = []
-            for i, total in enumerate(listed, start=1):
-                place = f"bin {number}, total {i}"
-                try:
-                    row.append(decimal_of(total))
-                except NotAnAmount as error:
-                    problems.add(place, f"{error}.")
-                    continue
-                if row[-1] < 0:
-                    problems.add(place, "is negative.")
-                if row[-1] / self.units[i - 1] >= LARGEST:
-                    problems.add(place, f"is too large for units of {self.units[i - 1]}.")
-                rule = self.rounding not in ("exact", "diagnose") and self.tolerance is None
-                if rule and row[-1] % self.step:
-                    problems.add(place, f"is no multiple of the step {self.step} of rounding.")
-            rows.append(row)
-        return rows
-
-    def _tolerance(self, tolerance: Amount, problems: Problems) -> Decimal:
-        try:
-            found = decimal_of(tolerance)
-        except NotAnAmount as error:
-            problems.add("tolerance", f"{error}.")
-            return Decimal(0)
-        if found < 0:
-            problems.add("tolerance", "is negative; 0 means that totals are exact.")
-        return found
-
-    def instance(self, rule: Rule | None = None) -> Instance:
-        """The instance by the rule asked for, or another."""
-        return self._of([self._read(i, rule) for i in range(len(self.units))])
-
-    def by_any_rule(self) -> Instance:
-        """The instance by whatever rule totals were rounded."""
-        return self._of(
-            [
-                read_by_any_rule(self.amounts[:, i], self._column(i), unit, self.step)
-                for i, unit in enumerate(self.units)
-            ]
-        )
-
-    def _read(self, i: int, rule: Rule | None) -> Reading:
-        amounts, totals, unit = self.amounts[:, i], self._column(i), self.units[i]
-        if self.tolerance is not None:
-            return read_within(amounts, totals, unit, self.tolerance)
-        return read_totals(rule or cast("Rule", self.rounding), amounts, totals, unit, self.step)
-
-    def _column(self, i: int) -> list[Decimal]:
-        return [row[i] for row in self.totals]
-
-    def _of(self, readings: list[Reading]) -> Instance:
-        return Instance.of(
-            np.stack([r.amounts for r in readings], axis=1),
-            np.stack([r.low for r in readings], axis=1),
-            np.stack([r.high for r in readings], axis=1),
-            np.stack([r.widening for r in readings]),
-            np.stack([r.deeper for r in readings]),
-        )
-
-    def prior(self, given: Mapping[Any, Mapping[Any, float]] | None) -> Shares | None:
-        """The prior as a matrix, every package's weights adding up to one."""
-        if given is None:
-            return None
-        problems = Problems("allocate")
-        weights = np.ones((len(self.package_names), len(self.bin_names)))
-        for p, package in enumerate(self.package_names):
-            of_package = given.get(package)
-            if not of_package:
-                continue
-            unknown = [b for b in of_package if b not in self.bin_names]
-            if unknown or min(of_package.values()) <= 0:
-                problems.add("prior", f"package {p + 1}: give weights above 0 for known bins.")
-                continue
-            least = min(of_package.values())
-            weights[p] = [of_package.get(b, least) for b in self.bin_names]
-        for package in given:
-            if package not in self.package_names:
-                problems.add("prior", "names a package that does not exist.")
-        problems.raise_any()
-        normed: Shares = weights / weights.sum(axis=1, keepdims=True)
-        return normed
-
-    def truth(self, given: Mapping[Any, Any] | None) -> Ints | None:
-        """The true bins as numbers."""
-        if given is None:
-            return None
-        problems = Problems("allocate")
-        where = {b: number for number, b in enumerate(self.bin_names)}
-        for number, package in enumerate(self.package_names, start=1):
-            if given.get(package) not in where:
-                problems.add("truth", f"package {number} has no bin, or one that does not exist.")
-        problems.raise_any()
-        return np.array([where[given[package]] for package in self.package_names], np.int64)
+    @property
+    def left(self) -> float:
+        """What may be spent on one more question."""
+        return max(self._budget.left, self._least)
 
 
-def _listed(given: Any) -> list[Any]:
-    return [given] if isinstance(given, str | int | float | Decimal) else list(given)
-
-
-def _positive(given: Amount, place: str, problems: Problems) -> Decimal:
-    try:
-        found = decimal_of(given)
-    except NotAnAmount as error:
-        problems.add(place, f"{error}.")
-        return Decimal(1)
-    if found <= 0:
-        problems.add(place, "must be above 0.")
-        return Decimal(1)
-    return found
-
-
-def _diagnosed(asked: _Asked, prior: Any, truth: Any, seconds: float) -> Allocation:
+def _diagnosed(
+    puzzle: Puzzle, prior: Shares | None, truth: Ints | None, clock: _Clock
+) -> Allocation:
     """The tightest rule by which an allocation exists; it was guessed, so it is not known."""
     for rule in TIGHTEST_FIRST:
-        instance = asked.instance(rule)
-        outcome = settle(instance, "complete", seconds, asked.prior(prior), asked.truth(truth))
+        instance = puzzle.instance(rule)
+        outcome = settle(instance, "complete", clock.to_look, prior, truth)
         if outcome.solution.status != "infeasible":
             break
     else:
-        if asked.premise != "complete":
-            instance = asked.instance("unknown_hard")
-            outcome = settle(instance, asked.premise, seconds, asked.prior(prior))
-    asked.rounding = rule
-    return _told(asked, instance, outcome, _sure(asked, outcome, False, seconds))
+        if puzzle.premise != "complete":
+            instance = puzzle.instance("unknown_hard")
+            outcome = settle(instance, puzzle.premise, clock.to_look, prior)
+    puzzle.rounding = rule
+    return _told(puzzle, instance, outcome, _sure(puzzle, outcome, False, clock))
 
 
-def _sure(asked: _Asked, outcome: Outcome, known: bool, seconds: float) -> np.ndarray[Any, Any]:
+def _sure(puzzle: Puzzle, outcome: Outcome, known: bool, clock: _Clock) -> np.ndarray[Any, Any]:
     """Which packages have one bin left whatever is in doubt."""
-    sure = _by_whatever_rule(asked, outcome, known, seconds)
-    if asked.premise == "any" and sure.any():
-        doubtful = not known and asked.tolerance is None
-        widest = asked.by_any_rule() if doubtful else outcome.instance
-        sure = sure & not_misled(widest, outcome, seconds)
+    sure = _by_whatever_rule(puzzle, outcome, known, clock)
+    if puzzle.premise == "any" and sure.any():
+        doubtful = not known and puzzle.tolerance is None
+        widest = puzzle.by_any_rule() if doubtful else outcome.instance
+        sure = sure & not_misled(widest, outcome, clock.left)
     return sure
 
 
 def _by_whatever_rule(
-    asked: _Asked, outcome: Outcome, known: bool, seconds: float
+    puzzle: Puzzle, outcome: Outcome, known: bool, clock: _Clock
 ) -> np.ndarray[Any, Any]:
     """Which packages have one bin left by whatever rule totals were rounded."""
     possible = outcome.solution.possible
     alone = possible.sum(axis=1) == 1
-    if known or asked.tolerance is not None or not alone.any():
-        return np.ones(len(alone), bool) if asked.rounding != "unknown_clt" else ~alone
-    if asked.rounding == "unknown_clt":
+    if known or puzzle.tolerance is not None or not alone.any():
+        return np.ones(len(alone), bool) if puzzle.rounding != "unknown_clt" else ~alone
+    if puzzle.rounding == "unknown_clt":
         return np.zeros(len(alone), bool)
-    widest = settle(asked.by_any_rule(), outcome.premise, seconds).solution.possible
-    if asked.premise == "any" and outcome.premise != "complete":
+    widest = settle(puzzle.by_any_rule(), outcome.premise, clock.left).solution.possible
+    if puzzle.premise == "any" and outcome.premise != "complete":
         # By another rule the totals might be of just these packages.
-        complete = solve(asked.by_any_rule(), seconds).possible
+        complete = solve(puzzle.by_any_rule(), clock.left).possible
         widest = widest.copy()
         widest[:, : complete.shape[1]] |= complete
     sure: np.ndarray[Any, Any] = (widest.sum(axis=1) == 1) & (widest == possible).all(axis=1)
@@ -324,17 +152,17 @@ def _by_whatever_rule(
 
 
 def _told(
-    asked: _Asked, instance: Instance, outcome: Outcome, sure: np.ndarray[Any, Any]
+    puzzle: Puzzle, instance: Instance, outcome: Outcome, sure: np.ndarray[Any, Any]
 ) -> Allocation:
     found = outcome.solution
-    names: list[Any] = list(asked.bin_names)
+    names: list[Any] = list(puzzle.bin_names)
     inside = range(len(names))
     labels: list[Any] = [*names, *([None] if found.possible.shape[1] > len(names) else [])]
     possible, proved, finding = {}, {}, {}
     marginals: dict[Any, Mapping[Any, float] | None] = {}
     counts: dict[Any, Mapping[Any, int]] = {}
     rests = set()
-    for p, package in enumerate(asked.package_names):
+    for p, package in enumerate(puzzle.package_names):
         possible[package] = {names[b] for b in inside if found.possible[p, b]}
         proved[package] = {names[b] for b in inside if found.proved[p, b]}
         finding[package] = _finding(found, p, bool(sure[p]), len(names))
@@ -350,7 +178,7 @@ def _told(
     if outcome.may_be_discarded is not None:
         for left_out in np.flatnonzero(outcome.may_be_discarded):
             share = None if outcome.discarded is None else float(outcome.discarded[left_out])
-            excluded[asked.package_names[left_out]] = share
+            excluded[puzzle.package_names[left_out]] = share
     violated: list[tuple[Any, int]] = []
     if found.status == "infeasible":
         violated = [(names[v.bin], v.attribute) for v in inconsistencies(instance)]
@@ -362,18 +190,18 @@ def _told(
         finding,
         marginals,
         counts,
-        asked.rounding if asked.tolerance is None else "tolerance",
+        puzzle.rounding if puzzle.tolerance is None else "tolerance",
         outcome.premise,
         instance.complexity,
         found.seconds,
         [
-            {package: labels[b] for package, b in zip(asked.package_names, row, strict=True)}
+            {package: labels[b] for package, b in zip(puzzle.package_names, row, strict=True)}
             for row in found.certificates
         ],
         frozenset(rests),
         excluded,
         violated,
-        (asked.amounts, names, asked.package_names, asked.totals, asked.units),
+        (puzzle.amounts, names, puzzle.package_names, puzzle.totals, puzzle.units),
         instance,
         outcome,
     )

@@ -25,6 +25,8 @@ Premise: TypeAlias = Literal["complete", "excluded", "extra", "any"]
 """What is assumed: all packages are in the totals; some are not; one more is; find out."""
 
 MOST_LEFT_OUT = 100_000
+LEAST_SHARE = 0.1
+"""Of the time, what every premise has at least, however long the one before it took."""
 
 PREMISES: tuple[Premise, ...] = ("complete", "excluded", "extra", "any")
 
@@ -98,19 +100,24 @@ def settle(
         return _with_discarded(instance, seconds, prior, truth, earlier)
     if premise == "extra":
         return _with_extra(instance, seconds, prior, truth, earlier)
+    begun = time.monotonic()
+
+    def left() -> float:
+        return max(seconds - (time.monotonic() - begun), LEAST_SHARE * seconds)
+
     told = _as_told(instance, seconds, prior, truth, earlier) if premise == "any" else None
     if told is not None:
         return told
-    plain = solve(instance, seconds, prior, truth, earlier=earlier)
+    plain = solve(instance, left(), prior, truth, earlier=earlier)
     if premise == "complete" or plain.status != "infeasible":
         return _plain(instance, plain, "complete")
     at_least, at_most = difference(instance)
     if (at_most >= 0).all():
-        found = _with_discarded(instance, seconds, prior, truth, earlier)
+        found = _with_discarded(instance, left(), prior, truth, earlier)
         if found.solution.status != "infeasible":
             return found
     if (at_least <= 0).all():
-        found = _with_extra(instance, seconds, prior, truth, earlier)
+        found = _with_extra(instance, left(), prior, truth, earlier)
         if found.solution.status != "infeasible":
             return found
     return _plain(instance, plain, "complete")

@@ -1,9 +1,9 @@
 """What would help: the same audit of weaker tables, until no place is certain, and what each costs.
 
-Each remedy is made stronger until no place is certain any more, or until there is nothing left to
-make stronger, which is then said; the cost in utility stands beside it. It is enough only if every
-record is shown to have two places: where time ran out or totals contradict the records, nothing is
-certain either, and nothing is shown.
+Each remedy is made stronger until it is enough, or until there is nothing left to make stronger,
+which is then said; the cost in utility stands beside it. It is enough only if every record is shown
+to have two places: where time ran out or totals contradict the records, nothing is certain either,
+and nothing is shown. Then it is made stronger as long as fewer records are undecided.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Remedies(Sequence[Remedy]):
 
     @property
     def strongest(self) -> dict[str, Remedy]:
-        """By kind, the last that was tried: no place is certain, or stays so however strong."""
+        """By kind, the last that was tried: it is enough, or no stronger one would be."""
         return {one.kind: one for one in self.tried if one.kind != "none"}
 
     @property
@@ -138,7 +138,18 @@ class Remedies(Sequence[Remedy]):
         return sorted(self._judged("not shown"), key=lambda r: (r.undecided, r.cost))
 
     def _judged(self, verdict: Verdict) -> list[Remedy]:
-        return [one for one in self.strongest.values() if one.verdict == verdict]
+        return [one for one in self._best.values() if one.verdict == verdict]
+
+    @property
+    def _best(self) -> dict[str, Remedy]:
+        """By kind, the last that was tried; if it is not enough, where fewest are undecided."""
+        best = self.strongest
+        for one in self.tried[1:]:
+            if one.verdict == "not shown" and not best[one.kind].enough:
+                before = best[one.kind]
+                if before.certain or one.undecided < before.undecided:
+                    best[one.kind] = one
+        return best
 
     @property
     def sentences(self) -> list[Sentence]:
@@ -262,12 +273,17 @@ def _as_found(totals: Sequence[Totals], found: Reconstruction) -> list[Totals]:
 def _stronger(
     kind: str, published: weaker.Published, settings: Mapping[str, Any]
 ) -> Iterator[Remedy]:
-    """One remedy, ever stronger, until no place is certain or some stay so."""
+    """One remedy, ever stronger, until it is enough or no stronger one would do better."""
+    undecided = published.records.rows + 1
     for change in _WAYS[kind](published):
         found = reconstruct(published.records, change.totals, change.parties, **settings)
         yield (one := _remedy(kind, change.strength, found, change.cost, change.holds))
+        if one.certain == 0:
+            if one.enough or one.undecided >= undecided:
+                return
+            undecided = one.undecided
         alone = int((found.phases[1].certain & found.phases[-1].certain).sum())
-        if one.certain == 0 or (kind in _OF_AMOUNTS and one.certain == alone):
+        if one.certain and kind in _OF_AMOUNTS and one.certain == alone:
             return
 
 

@@ -224,16 +224,23 @@ def _with_key(table: Totals, records: Dataset, attribute: str, to: Generalised |
         return table
     if to.level is not None and (own.level or 0) >= to.level:
         return table
-    if to.prefix is not None:
-        table = _with_suppressed_apart(table, records, column)
-    new = {
-        str(v): str(v).removesuffix(SUPPRESSED)[: to.prefix] + _mark_of(str(v))
-        for v in table.dataset.columns[column].values.to_pylist()
-    }
-    if to.level is not None:
-        # What the records become says what the totals' own values become.
-        new |= dict(zip(kinds_of(own, records), kinds_of(to, records), strict=True))
+    table = _with_suppressed_apart(table, records, column)
+    # What the records become says what the totals' own values become.
+    up = dict(zip(kinds_of(own, records), kinds_of(to, records), strict=True))
+    new = {}
+    for text in map(str, table.dataset.columns[column].values.to_pylist()):
+        bare = text.removesuffix(SUPPRESSED)
+        new[text] = (up.get(bare) or _without_records(bare, own, to, records)) + _mark_of(text)
     return replace(regrouped(table, {column: new}), by={**table.by, column: to})
+
+
+def _without_records(value: str, own: Generalised, to: Generalised, records: Dataset) -> str:
+    """What a value becomes that only totals have; itself, where a hierarchy does not know it."""
+    hierarchy = records.dictionary[to.attribute].hierarchy
+    if to.level is None:
+        return to.of(value)
+    known = own.level is None and hierarchy is not None and not hierarchy.lacks([value])
+    return to.of(value, hierarchy) if known else value
 
 
 def _with_suppressed_apart(table: Totals, records: Dataset, column: str) -> Totals:
