@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from tests.reconstruction.test_covers import of_every
 
 from divulge.reconstruction import kernels
 from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.ratios import can_hold, narrowed
+from divulge.reconstruction.ratios import narrowed, of_one_set
 from divulge.reconstruction.support import Support
 
 seeds = st.integers(0, 2**32 - 1)
@@ -87,8 +88,29 @@ def test_totals_that_no_prices_make_are_impossible() -> None:
     goods = np.array([[10, 100], [20, 200], [30, 300]])
     totals = np.array([[30, 200], [30, 400]])
     assert narrowed(Instance.of(goods, totals, totals), np.ones((3, 2), bool)) is None
-    assert not can_hold(goods, totals[0], totals[0])
-    assert can_hold(goods, np.array([30, 300]), np.array([30, 300]))
+    assert of_one_set(goods, totals[0], totals[0]) is None
+    assert of_one_set(goods, np.array([30, 300]), np.array([30, 300])) is not None
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.integers(1, 3))
+def test_who_must_be_in_a_set_is_in_all_and_who_may_not_is_in_none(
+    seed: int, packages: int, attributes: int
+) -> None:
+    random = np.random.default_rng(seed)
+    goods = random.integers(0, 30, (packages, attributes))
+    low = random.integers(-5, 30 * packages // 2 + 1, attributes)
+    high = low + random.integers(0, 20, attributes)
+    every = np.array(list(itertools.product([False, True], repeat=packages)))
+    sums = every.astype(np.int64) @ goods
+    fitting = every[((low <= sums) & (sums <= high)).all(axis=1)]
+    found = of_one_set(goods, low, high)
+    if found is None:
+        assert not len(fitting)
+        return
+    may, must = found
+    assert (fitting <= may).all()
+    assert (fitting >= must).all()
 
 
 @pytest.mark.parametrize("steps", [1, 10_000])

@@ -50,18 +50,24 @@ def narrowed(instance: Instance, possible: Bools) -> Bools | None:
     return left
 
 
-def can_hold(amounts: Ints, low: Ints, high: Ints) -> bool:
-    """Whether sums of packages may lie between low and high, by any two amounts at once.
+def of_one_set(amounts: Ints, low: Ints, high: Ints) -> tuple[Bools, Bools] | None:
+    """Who may and who must be in a set with sums between low and high, by two amounts at once.
+
+    None if there is no such set.
 
     >>> goods = np.array([[90, 10], [10, 50], [20, 60]])
-    >>> can_hold(goods, np.array([95, 20]), np.array([99, 30]))
-    False
+    >>> of_one_set(goods, np.array([95, 20]), np.array([99, 30])) is None
+    True
+    >>> [who.tolist() for who in of_one_set(goods, np.array([30, 110]), np.array([30, 110]))]
+    [[False, True, True], [False, True, True]]
     """
     from divulge.reconstruction import ratios_kernels
 
     free = np.ones((len(amounts), 2), np.uint8)
     both = np.stack([low, np.zeros_like(low)]), np.stack([high, amounts.sum(axis=0)])
-    return bool(ratios_kernels.narrow(amounts, *both, free, MOST_RATIOS) >= 0)
+    if ratios_kernels.narrow(amounts, *both, free, MOST_RATIOS) < 0:
+        return None
+    return free[:, 0] == 1, free[:, 1] == 0
 
 
 def _ratios(instance: Instance) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from divulge.reconstruction import halves, lattice
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.ratios import can_hold
+from divulge.reconstruction.ratios import of_one_set
 from divulge.reconstruction.words import masks_of
 
 LONGEST_LIST = 100_000
@@ -115,8 +115,10 @@ class Support:
         if self.asked.get(key) == asked:
             return None
         self.asked[key] = asked
-        if not _may_be_filled(instance, b, candidates, forced):
+        narrowed = _by_prices(instance, b, candidates, forced)
+        if narrowed is None:
             return np.empty((0, instance.packages), bool)
+        candidates, forced = narrowed
         found = lattice.fitting(instance, b, candidates, forced, steps, 1, enough=1)
         if found is None:
             soon = min(end, time.monotonic() + LONGEST_TO_MEET)
@@ -138,10 +140,19 @@ def _that_fit(instance: Instance, b: int, candidates: Bools, forced: Bools) -> B
     return small
 
 
-def _may_be_filled(instance: Instance, b: int, candidates: Bools, forced: Bools) -> bool:
-    """Whether two amounts at once leave it open that a bin holds what is forced and some others."""
+def _by_prices(
+    instance: Instance, b: int, candidates: Bools, forced: Bools
+) -> tuple[Bools, Bools] | None:
+    """Who may and who must be in a set of a bin, by two amounts at once; None if there is none."""
     most = int(instance.held[b] + candidates.sum())
     wide, deep = instance.widening[:, most], instance.deeper[:, most]
     base = instance.amounts[forced].sum(axis=0)
     low, high = instance.low[b] - wide - base, instance.high[b] + wide + deep - base
-    return can_hold(np.ascontiguousarray(instance.amounts[candidates & ~forced]), low, high)
+    free = np.flatnonzero(candidates & ~forced)
+    found = of_one_set(np.ascontiguousarray(instance.amounts[free]), low, high)
+    if found is None:
+        return None
+    may, must = found
+    candidates, forced = candidates.copy(), forced.copy()
+    candidates[free[~may]], forced[free[must]] = False, True
+    return candidates, forced
