@@ -1,7 +1,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from divulge.assessment import in_words
@@ -40,6 +40,7 @@ def test_a_release_that_tells_nothing_is_worth_nothing() -> None:
     assert not any("twice as likely" in sentence for sentence in said)
 
 
+@example([[0, 0, 3], [0, 3, 5], [5, 0, 3]])  # 1.625 times as often: a tie, or nearly one
 @given(
     st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=2, max_size=4).filter(
         lambda rows: any(any(row) for row in rows)

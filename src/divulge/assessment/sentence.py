@@ -110,7 +110,16 @@ def percent(share: float) -> str:
         return f"{share:.0%}"
     if 0.999 < share < 1:
         return "over 99.9%"
-    return f"{Decimal(f'{share * 100:.3g}'):f}%"
+    return f"{_three_digits(share * 100):f}%"
+
+
+def _three_digits(value: float) -> Decimal:
+    """A figure to three digits; what calculating adds in the last place decides no tie.
+
+    >>> _three_digits(1.625) == _three_digits(1.6250000000000002)
+    True
+    """
+    return Decimal(f"{float(f'{float(value):.12g}'):.3g}")
 
 
 def number(value: float) -> str:
@@ -132,7 +141,7 @@ def factor(value: float) -> str:
     """
     if value == float("inf"):
         return "infinitely"
-    return f"{count_in_words(value) if value >= 100 else f'{value:.3g}'} times"
+    return f"{count_in_words(value) if value >= 100 else f'{_three_digits(value):f}'} times"
 
 
 def points(difference: float) -> str:
@@ -141,7 +150,7 @@ def points(difference: float) -> str:
     >>> points(0.4), points(0.001)
     ('40 points', '0.1 points')
     """
-    return f"{Decimal(f'{difference * 100:.3g}'):f} points"
+    return f"{_three_digits(difference * 100):f} points"
 
 
 _FORMATS = {"percent": percent, "points": points, "number": number, "factor": factor}
