@@ -10,7 +10,9 @@ truth that an auditor has as a start for proofs of ambiguity; the programme of t
 HiGHS on some of them in the same run; and instances from which up to two records were left out.
 With --up-to-20: every instance of that complexity, in as many processes as there are cores, with
 how many are closed and counted. With --month: the audit of the whole month, all tables at once. It
-keeps what is settled in DIR, so that a run that was stopped takes it up again.
+keeps what is settled in DIR, so that a run that was stopped takes it up again. Declarations and
+totals by state tell the customs unit, as those of the paper do (its Tables 7 and 8); with
+--without-customs-units they do not, and the month is much harder.
 """
 
 from __future__ import annotations
@@ -53,6 +55,8 @@ def tables(month: datasets.TradeMonth) -> list[Totals]:
         "country": "country",
     }
     product: dict[str, str | Generalised] = {"product": "product", "country": "country"}
+    if "customs_unit" in month.by_state.names:
+        product["customs_unit"] = "customs_unit"
     return [
         Totals(month.by_city, heading, ["city", "state"], ["value", "weight"]),
         Totals(month.by_state, product, "state", list(UNITS)),
@@ -244,6 +248,7 @@ def told(progress: work.Progress) -> None:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--transactions", type=int, default=817_468)
+    arguments.add_argument("--without-customs-units", action="store_true")
     arguments.add_argument("--sample", type=int, default=60)
     arguments.add_argument("--seconds", type=float, default=10.0)
     arguments.add_argument("--without-peer", action="store_true")
@@ -252,7 +257,8 @@ def main() -> None:
     arguments.add_argument("--in-all", type=float, default=2_400.0)
     arguments.add_argument("--keep", type=Path, default=Path("reconstruction-checkpoints"))
     chosen = arguments.parse_args()
-    month = datasets.trade_month(transactions=chosen.transactions)
+    units = 0 if chosen.without_customs_units else None
+    month = datasets.trade_month(transactions=chosen.transactions, customs_units=units)
     if chosen.month:
         whole_month(month, chosen.seconds, chosen.in_all, chosen.keep)
         return

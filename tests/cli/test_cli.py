@@ -248,6 +248,6 @@ def test_control_c_is_an_end_with_a_message(tmp_path: Path) -> None:
         while run.poll() is None and "libarrow" not in memory.read_text():
             time.sleep(0.02)
         run.send_signal(signal.SIGINT)
-        _, said = run.communicate(timeout=60)
+        _, said = run.communicate(timeout=300)
     assert (run.returncode, said) == (2, "divulge: stopped; nothing was written\n")
     assert not (tmp_path / "out" / "result.json").exists()

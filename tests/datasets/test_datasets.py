@@ -158,6 +158,7 @@ def test_codes_with_leading_zeros_stay_codes() -> None:
         (lambda: datasets.trade_month(products=0), "products: 0 is no number from 1"),
         (lambda: datasets.trade_month(cities=-5, importers=0), "2 problems"),
         (lambda: datasets.trade_month(cities=0), "cities: 0 is no number from 1"),
+        (lambda: datasets.trade_month(customs_units=-1), "customs_units: -1 is no number from 0"),
         (lambda: datasets.trade_month(extra=1.5), "extra: 1.5 is no share"),
         (lambda: datasets.trade_month(headings=1_416), "do not fit into 4 digits"),
         (lambda: datasets.trade_month(products=5, headings=6), "more than the 5 codes"),
@@ -203,6 +204,11 @@ def test_a_usual_month_has_the_shape_of_the_case_study(usual_month: datasets.Tra
     assert all(len(code) == 8 for code in values(month.by_state, "product"))
     assert 1_100 < len(values(month.by_city, "heading")) <= 1_200
     assert len(values(month.by_city, "country")) == len(values(month.by_state, "country")) == 150
+    # Both sides tell the customs unit; the largest of a hundred clears a seventh, or a bit more.
+    assert values(month.transactions, "customs_unit") <= values(month.by_state, "customs_unit")
+    assert 90 < len(values(month.by_state, "customs_unit")) <= 102
+    cleared = np.bincount(month.transactions.columns["customs_unit"].codes)
+    assert 1 / 8 < cleared.max() / month.transactions.rows < 1 / 5
     # A state has its cities, and a city lies in one state.
     lies_in = set(zip(*(month.importers.columns[c].codes for c in ("city", "state")), strict=True))
     assert len(lies_in) == len(values(month.importers, "city"))
@@ -235,3 +241,23 @@ def test_records_have_decimals_and_totals_are_whole_numbers(
     for table in (usual_month.by_city, usual_month.by_state):
         for name in ("value", "weight"):
             assert pa.types.is_integer(table.columns[name].to_arrow().type)
+
+
+def test_a_month_without_customs_units_is_the_same_but_for_them() -> None:
+    asked: Any = {"transactions": 4_000, "importers": 200, "products": 90, "countries": 6}
+    told, silent = datasets.trade_month(**asked), datasets.trade_month(**asked, customs_units=0)
+    assert "customs_unit" not in {*silent.transactions.names, *silent.by_state.names}
+    rest = [name for name in told.transactions.names if name != "customs_unit"]
+    assert told.transactions.select(rest).to_arrow().equals(silent.transactions.to_arrow())
+    assert told.by_city.to_arrow().equals(silent.by_city.to_arrow())
+    assert told.truth.to_arrow().equals(silent.truth.to_arrow())
+    # Without them, what several units cleared for a state is one total, rounded once.
+    assert told.by_state.rows > 1.2 * silent.by_state.rows
+    keys = ["product", "country", "state"]
+    assert set(map(tuple, rows_of(told.by_state, keys))) == set(
+        map(tuple, rows_of(silent.by_state, keys))
+    )
+
+
+def rows_of(dataset: Dataset, names: list[str]) -> list[list[Any]]:
+    return [list(row.values()) for row in dataset.select(names).to_arrow().to_pylist()]

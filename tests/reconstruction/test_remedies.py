@@ -41,7 +41,13 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "reconstruction"
 @pytest.fixture(scope="module")
 def month() -> TradeMonth:
     return trade_month(
-        transactions=150, importers=40, products=24, countries=3, excluded=0, extra=0
+        transactions=150,
+        importers=40,
+        products=24,
+        countries=3,
+        customs_units=0,
+        excluded=0,
+        extra=0,
     )
 
 

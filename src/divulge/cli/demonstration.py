@@ -137,7 +137,12 @@ def make_payments(folder: Path) -> None:
 def make_trade(folder: Path) -> None:
     """A small month of imports without importers, its totals, and the list of importers."""
     month = datasets.trade_month(
-        transactions=1_200, importers=150, products=140, countries=12, excluded=0.002
+        transactions=1_200,
+        importers=150,
+        products=140,
+        countries=12,
+        customs_units=0,
+        excluded=0.002,
     )
     month.transactions.write(folder / "imports.parquet")
     month.by_city.write(folder / "imports_by_city.parquet")

@@ -3,9 +3,9 @@
 The shape is that of the case study of Favato et al. (2022): 27 states, some thousand cities,
 product codes of 8 digits under headings of 4, heavy-tailed values with cents and weights with 5
 decimals. Importers deal in a few headings and countries, so that a city's totals are of few
-declarations. Codes in which fewer than 4 importers deal are withheld from the declarations and
-stay in the totals; some declarations are left out of the totals, and some are only in them.
-Nobody in it exists.
+declarations. Declarations and totals by state tell the customs unit too. Codes in which fewer than
+4 importers deal are withheld from the declarations and stay in the totals; some declarations are
+left out of the totals, and some are only in them. Nobody in it exists.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ AMOUNTS = ("value", "weight", "freight", "insurance", "quantity")
 class TradeMonth:
     """What is published of a month of trade, and the truth behind it.
 
-    `transactions` have no importer; `by_city` and `by_state` are the totals; `importers` are
-    listed by city. `truth` has the city and state of every transaction, for who audits.
+    `transactions` have no importer; `by_city` (of headings and countries) and `by_state` (of codes,
+    countries and customs units) are the totals; `importers` are listed by city. `truth` has the
+    city and state of every transaction, for who audits.
     """
 
     transactions: Dataset
@@ -72,6 +73,7 @@ def trade_month(
     products: int = 7_062,
     headings: int | None = None,
     countries: int = 150,
+    customs_units: int | None = None,
     excluded: float = 0.0005,
     extra: float = 0.0002,
 ) -> TradeMonth:
@@ -86,14 +88,16 @@ def trade_month(
         products: how many codes of 8 digits; `headings`: how many first 4 digits they have.
         headings: as many as the codes suggest if not given; at most 1,415.
         countries: where goods come from.
+        customs_units: at how many they are cleared; by the number of importers if not given, and
+            if 0 nobody tells where.
         excluded: the share of transactions that the totals leave out.
         extra: the share of transactions that only the totals have.
 
     >>> month = trade_month(transactions=2000, importers=120, products=60, countries=8)
     >>> month.transactions
-    Dataset "transactions": ... transactions, 8 attributes (1 identifier)
-    >>> month.by_state.names[:4]
-    ['product', 'country', 'state', 'value']
+    Dataset "transactions": ... transactions, 9 attributes (1 identifier)
+    >>> month.by_state.names[:5]
+    ['product', 'country', 'customs_unit', 'state', 'value']
     """
     counts = {
         "transactions": transactions,
@@ -104,16 +108,17 @@ def trade_month(
         "cities": cities,
         "headings": headings,
     }
-    _refuse(counts, {"excluded": excluded, "extra": extra})
+    _refuse(counts, {"excluded": excluded, "extra": extra}, customs_units)
     random = np.random.default_rng(seed)
     cities = cities or max(states, round(importers**0.5 * 12.5))
     headings = headings or min(max(1, products // 6), MOST_HEADINGS)
+    if customs_units is None:
+        customs_units = max(1, round(importers**0.5 * 0.75))
     city_state = _city_states(cities, states, random)
     city_of = _importers(importers, cities, random)
     heading_of, code_text = _products(products, headings, random)
-    importer, product, country = _deals(
-        transactions, importers, products, countries, heading_of, random
-    )
+    deals = _deals(transactions, importers, products, countries, heading_of, random)
+    importer, product, country = deals.importer, deals.product, deals.country
     amounts = _amounts(transactions, product, random)
     suppressed = _suppressed(importer, product, products)
     hidden = suppressed[product]
@@ -122,11 +127,13 @@ def trade_month(
     left_out = published & ~is_extra & (random.random(transactions) < excluded)
     seen, counted = published & ~is_extra, ~left_out
     city = city_of[importer]
-    where = product, country, heading_of, city, city_state
-    names = _Names(code_text, countries, cities, states)
+    # Drawn apart, so that the rest of a month is the same with customs units and without.
+    customs = _customs(deals, city_state[city_of], customs_units, np.random.default_rng([seed, 1]))
+    where = _Where(product, country, customs, city, heading_of, city_state)
+    names = _Names(code_text, countries, customs_units, cities, states)
     place = np.flatnonzero(seen)
     return TradeMonth(
-        _transactions(place, product, country, amounts, names, random),
+        _transactions(place, where, amounts, names, random),
         _totals(counted, where, amounts, names, by_city=True),
         _totals(counted, where, amounts, names, by_city=False),
         _listed(city_of, city_state, names, random),
@@ -136,9 +143,13 @@ def trade_month(
     )
 
 
-def _refuse(counts: Mapping[str, int | None], shares: Mapping[str, float]) -> None:
+def _refuse(
+    counts: Mapping[str, int | None], shares: Mapping[str, float], customs_units: int | None
+) -> None:
     """Say all that cannot be, at once."""
     problems = work.Problems("trade month")
+    if customs_units is not None and customs_units < 0:
+        problems.add("customs_units", f"{customs_units} is no number from 0.")
     for name, count in counts.items():
         if count is not None and count < 1:
             problems.add(name, f"{count} is no number from 1.")
@@ -161,12 +172,41 @@ def _refuse(counts: Mapping[str, int | None], shares: Mapping[str, float]) -> No
 class _Names:
     """What codes stand for: made-up names of cities and states, codes of countries."""
 
-    def __init__(self, codes: list[str], countries: int, cities: int, states: int) -> None:
+    def __init__(
+        self, codes: list[str], countries: int, customs_units: int, cities: int, states: int
+    ) -> None:
         self.products = codes
         self.headings = sorted({code[:4] for code in codes})
         self.countries = [f"C{number:03d}" for number in range(countries)]
+        self.customs_units = [f"U{number:03d}" for number in range(customs_units)]
         self.cities = [f"city {number:04d}" for number in range(cities)]
         self.states = [f"S{number:02d}" for number in range(states)]
+
+
+@dataclass(frozen=True)
+class _Deals:
+    """Of each transaction who imports what from where, and as which of all lines of business.
+
+    `importer_of_line` is whose line of business it is.
+    """
+
+    importer: Ints
+    product: Ints
+    country: Ints
+    line: Ints
+    importer_of_line: Ints
+
+
+@dataclass(frozen=True)
+class _Where:
+    """Of each transaction what it is counted by; the heading of a code, the state of a city."""
+
+    product: Ints
+    country: Ints
+    customs: Ints
+    city: Ints
+    heading_of: Ints
+    city_state: Ints
 
 
 def _city_states(cities: int, states: int, random: Random) -> Ints:
@@ -210,7 +250,7 @@ def _deals(
     countries: int,
     heading_of: Ints,
     random: Random,
-) -> tuple[Ints, Ints, Ints]:
+) -> _Deals:
     """Who imports what from where: everybody has a few lines of business, and repeats them."""
     busy = (random.permutation(importers) + 3.0) ** -0.75
     importer = random.choice(importers, transactions, p=busy / busy.sum())
@@ -231,7 +271,35 @@ def _deals(
     end = np.searchsorted(heading_of, heading_of[product], side="right")
     other = begin + (random.random(transactions) * (end - begin)).astype(np.int64)
     product = np.where(near, other, product)
-    return importer, product.astype(np.int64), line_country[line].astype(np.int64)
+    return _Deals(
+        importer,
+        product.astype(np.int64),
+        line_country[line].astype(np.int64),
+        line,
+        np.repeat(np.arange(importers), lines),
+    )
+
+
+def _customs(deals: _Deals, state_of: Ints, units: int, random: Random) -> Ints:
+    """The customs unit of every transaction: a line of business has a usual one.
+
+    A few ports and airports clear goods for the whole country, most units for their own state.
+    """
+    if not units:
+        return np.zeros(len(deals.line), np.int64)
+    busy = (np.arange(units) + 1.0) ** -1.1
+    busy /= busy.sum()
+    states = int(state_of.max()) + 1
+    weight = (np.arange(states) + 1.5) ** -0.9
+    state_of_unit = random.choice(states, units, p=weight / weight.sum())
+    usual = random.choice(units, len(deals.importer_of_line), p=busy)
+    in_own_state = random.random(len(usual)) < 0.5
+    state_of_line = state_of[deals.importer_of_line]
+    for state in np.unique(state_of_unit):
+        own, here = np.flatnonzero(state_of_unit == state), in_own_state & (state_of_line == state)
+        usual[here] = random.choice(own, int(here.sum()), p=busy[own] / busy[own].sum())
+    unusual = random.random(len(deals.line)) < 0.1
+    return np.where(unusual, random.choice(units, len(unusual), p=busy), usual[deals.line])
 
 
 def _amounts(transactions: int, product: Ints, random: Random) -> dict[str, Ints]:
@@ -271,8 +339,7 @@ def _scale(name: str) -> int:
 
 def _transactions(
     place: Ints,
-    product: Ints,
-    country: Ints,
+    where: _Where,
     amounts: dict[str, Ints],
     names: _Names,
     random: Random,
@@ -282,9 +349,11 @@ def _transactions(
     order = random.permutation(len(place)) + 1_000_000
     columns: dict[str, Any] = {
         "number": from_codes(np.arange(len(place)), pa.array(order)),
-        "product": from_codes(product[place], pa.array(names.products)),
-        "country": from_codes(country[place], pa.array(names.countries)),
+        "product": from_codes(where.product[place], pa.array(names.products)),
+        "country": from_codes(where.country[place], pa.array(names.countries)),
     }
+    if names.customs_units:
+        columns["customs_unit"] = from_codes(where.customs[place], pa.array(names.customs_units))
     for name in AMOUNTS:
         distinct, codes = np.unique(amounts[name][place], return_inverse=True)
         columns[name] = from_codes(codes, pa.array(distinct / _scale(name)))
@@ -294,7 +363,7 @@ def _transactions(
 
 def _totals(
     counted: npt.NDArray[np.bool_],
-    where: tuple[Ints, Ints, Ints, Ints, Ints],
+    where: _Where,
     amounts: dict[str, Ints],
     names: _Names,
     by_city: bool,
@@ -302,21 +371,28 @@ def _totals(
     """Totals rounded half up to whole dollars and kilograms, one row a key and place."""
     import pyarrow as pa
 
-    product, country, heading_of, city, city_state = where
-    goods = heading_of[product] if by_city else product
-    place = city if by_city else city_state[city]
-    key = (goods * len(names.countries) + country) * len(names.cities) + place
+    goods = where.heading_of[where.product] if by_city else where.product
+    customs = np.zeros_like(where.customs) if by_city else where.customs
+    place = where.city if by_city else where.city_state[where.city]
+    shape = (
+        len(names.headings if by_city else names.products),
+        len(names.countries),
+        max(1, len(names.customs_units)),
+        len(names.cities),
+    )
+    key = np.ravel_multi_index((goods, where.country, customs, place), shape)
     rows, of_row = np.unique(key[counted], return_inverse=True)
-    goods, rest = np.divmod(rows, len(names.countries) * len(names.cities))
-    country, place = np.divmod(rest, len(names.cities))
+    goods, country, customs, place = np.unravel_index(rows, shape)
     first = "heading" if by_city else "product"
     columns: dict[str, Any] = {
         first: from_codes(goods, pa.array(names.headings if by_city else names.products)),
         "country": from_codes(country, pa.array(names.countries)),
     }
+    if names.customs_units and not by_city:
+        columns["customs_unit"] = from_codes(customs, pa.array(names.customs_units))
     if by_city:
         columns["city"] = from_codes(place, pa.array(names.cities))
-        columns["state"] = from_codes(city_state[place], pa.array(names.states))
+        columns["state"] = from_codes(where.city_state[place], pa.array(names.states))
     else:
         columns["state"] = from_codes(place, pa.array(names.states))
     for name in AMOUNTS[:2] if by_city else AMOUNTS:

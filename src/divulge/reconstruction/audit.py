@@ -83,7 +83,8 @@ def reconstruct(
     >>> month = dv.datasets.trade_month(transactions=150, importers=30, products=12, countries=3)
     >>> by_city = Totals(month.by_city, {"heading": Generalised("product", prefix=4),
     ...     "country": "country"}, ["city", "state"], ["value", "weight"])
-    >>> by_state = Totals(month.by_state, {"product": "product", "country": "country"}, "state",
+    >>> by_state = Totals(month.by_state, {"product": "product", "country": "country",
+    ...     "customs_unit": "customs_unit"}, "state",
     ...     ["value", "weight", "freight", "insurance", "quantity"])
     >>> found = reconstruct(month.transactions, [by_city, by_state], month.importers,
     ...     units={"value": "0.01", "weight": "0.00001", "freight": "0.01", "insurance": "0.01",

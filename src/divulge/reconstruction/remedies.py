@@ -238,7 +238,8 @@ def what_would_help(
         settings: what `reconstruct` takes besides.
 
     >>> import divulge as dv
-    >>> month = dv.datasets.trade_month(transactions=120, importers=30, products=9, countries=2)
+    >>> month = dv.datasets.trade_month(transactions=120, importers=30, products=9, countries=2,
+    ...     customs_units=0)
     >>> by_state = Totals(month.by_state, {"product": "product", "country": "country"}, "state",
     ...     ["value", "weight"])
     >>> tried = what_would_help(month.transactions, [by_state], month.importers, workers=1,

@@ -42,8 +42,8 @@ class Totals:
 
     >>> import divulge as dv
     >>> month = dv.datasets.trade_month(transactions=500, importers=40, products=20, countries=3)
-    >>> Totals(month.by_state, by={"product": "product", "country": "country"}, place="state",
-    ...        amounts=["value", "weight"]).finest
+    >>> by = {"product": "product", "country": "country", "customs_unit": "customs_unit"}
+    >>> Totals(month.by_state, by, place="state", amounts=["value", "weight"]).finest
     'state'
     """
 
