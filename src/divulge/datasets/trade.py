@@ -20,19 +20,12 @@ import numpy.typing as npt
 from divulge import work
 from divulge.data import Dataset
 from divulge.data.column import from_codes
+from divulge.datasets import dealing
+from divulge.datasets.dealing import CENTS, GRAINS, MOST_HEADINGS
 
 Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Random = np.random.Generator
 
-CENTS = 100
-GRAINS = 100_000
-"""Units in a kilogram: weights have five decimals."""
-FEWEST_IMPORTERS = 4
-FIRST_HEADING, APART = 100, 7
-MOST_HEADINGS = (9_999 - FIRST_HEADING) // APART + 1
-MOST_CODES = 10_000
-"""What four digits are enough for: headings this far apart, and codes under one of them."""
 SECTORS = (
     "food",
     "textiles",
@@ -114,13 +107,13 @@ def trade_month(
     headings = headings or min(max(1, products // 6), MOST_HEADINGS)
     if customs_units is None:
         customs_units = max(1, round(importers**0.5 * 0.75))
-    city_state = _city_states(cities, states, random)
-    city_of = _importers(importers, cities, random)
-    heading_of, code_text = _products(products, headings, random)
-    deals = _deals(transactions, importers, products, countries, heading_of, random)
+    city_state = dealing.states_of_cities(cities, states, random)
+    city_of = dealing.cities_of_importers(importers, cities, random)
+    heading_of, code_text = dealing.headings_and_codes(products, headings, random)
+    deals = dealing.deals_of(transactions, importers, products, countries, heading_of, random)
     importer, product, country = deals.importer, deals.product, deals.country
-    amounts = _amounts(transactions, product, random)
-    suppressed = _suppressed(importer, product, products)
+    amounts = dealing.amounts_of(transactions, product, random)
+    suppressed = dealing.of_few_importers(importer, product, products)
     hidden = suppressed[product]
     published = ~hidden
     is_extra = published & (random.random(transactions) < extra)
@@ -128,7 +121,8 @@ def trade_month(
     seen, counted = published & ~is_extra, ~left_out
     city = city_of[importer]
     # Drawn apart, so that the rest of a month is the same with customs units and without.
-    customs = _customs(deals, city_state[city_of], customs_units, np.random.default_rng([seed, 1]))
+    apart = np.random.default_rng([seed, 1])
+    customs = dealing.customs_units_of(deals, city_state[city_of], customs_units, apart)
     where = _Where(product, country, customs, city, heading_of, city_state)
     names = _Names(code_text, countries, customs_units, cities, states)
     place = np.flatnonzero(seen)
@@ -184,20 +178,6 @@ class _Names:
 
 
 @dataclass(frozen=True)
-class _Deals:
-    """Of each transaction who imports what from where, and as which of all lines of business.
-
-    `importer_of_line` is whose line of business it is.
-    """
-
-    importer: Ints
-    product: Ints
-    country: Ints
-    line: Ints
-    importer_of_line: Ints
-
-
-@dataclass(frozen=True)
 class _Where:
     """Of each transaction what it is counted by; the heading of a code, the state of a city."""
 
@@ -207,130 +187,6 @@ class _Where:
     city: Ints
     heading_of: Ints
     city_state: Ints
-
-
-def _city_states(cities: int, states: int, random: Random) -> Ints:
-    """The state of every city: a few states have many; every state has one."""
-    weight = (np.arange(states) + 1.5) ** -0.9
-    more = random.choice(states, max(0, cities - states), p=weight / weight.sum())
-    return np.append(np.arange(states), more)[:cities].astype(np.int64)
-
-
-def _importers(importers: int, cities: int, random: Random) -> Ints:
-    """The city of every importer: by Zipf's law, so that many cities have one importer."""
-    weight = (np.arange(cities) + 1.0) ** -1.05
-    at_once = random.permutation(cities)[: min(cities, importers)]
-    rest = random.choice(cities, max(0, importers - len(at_once)), p=weight / weight.sum())
-    return np.append(at_once, rest).astype(np.int64)
-
-
-def _products(products: int, headings: int, random: Random) -> tuple[Ints, list[str]]:
-    """The heading of every code, in order, and the codes as text."""
-    weight = (np.arange(headings) + 2.0) ** -0.6
-    more = random.choice(headings, max(0, products - headings), p=weight / weight.sum())
-    heading = np.sort(np.append(np.arange(headings), more)[:products])
-    first = np.searchsorted(heading, heading)
-    number = np.arange(products) - first
-    if number.max() >= MOST_CODES:
-        problems = work.Problems("trade month")
-        message = f"{products:,} codes are too many for {headings:,} headings of 10,000 at most."
-        problems.add("products", message)
-        problems.raise_any()
-    texts = [
-        f"{FIRST_HEADING + int(h) * APART:04d}{int(n) % 10}{(int(n) // 10):03d}"
-        for h, n in zip(heading, number, strict=True)
-    ]
-    return heading.astype(np.int64), texts
-
-
-def _deals(
-    transactions: int,
-    importers: int,
-    products: int,
-    countries: int,
-    heading_of: Ints,
-    random: Random,
-) -> _Deals:
-    """Who imports what from where: everybody has a few lines of business, and repeats them."""
-    busy = (random.permutation(importers) + 3.0) ** -0.75
-    importer = random.choice(importers, transactions, p=busy / busy.sum())
-    importer[: min(importers, transactions)] = np.arange(min(importers, transactions))
-    lines = 3 + random.geometric(0.12, importers)
-    first = np.concatenate([[0], np.cumsum(lines)])
-    popular = np.exp(random.normal(0, 1.7, products)) + 0.04
-    line_product = random.choice(products, int(first[-1]), p=popular / popular.sum())
-    from_where = (np.arange(countries) + 1.0) ** -1.3
-    line_country = random.choice(countries, int(first[-1]), p=from_where / from_where.sum())
-    # Of its lines of business an importer uses the first most.
-    share = random.random(transactions) ** 1.6
-    line = first[importer] + (share * lines[importer]).astype(np.int64)
-    product = line_product[line]
-    # Now and then an importer tries a neighbouring code under the same heading.
-    near = random.random(transactions) < 0.004
-    begin = np.searchsorted(heading_of, heading_of[product])
-    end = np.searchsorted(heading_of, heading_of[product], side="right")
-    other = begin + (random.random(transactions) * (end - begin)).astype(np.int64)
-    product = np.where(near, other, product)
-    return _Deals(
-        importer,
-        product.astype(np.int64),
-        line_country[line].astype(np.int64),
-        line,
-        np.repeat(np.arange(importers), lines),
-    )
-
-
-def _customs(deals: _Deals, state_of: Ints, units: int, random: Random) -> Ints:
-    """The customs unit of every transaction: a line of business has a usual one.
-
-    A few ports and airports clear goods for the whole country, most units for their own state.
-    """
-    if not units:
-        return np.zeros(len(deals.line), np.int64)
-    busy = (np.arange(units) + 1.0) ** -1.1
-    busy /= busy.sum()
-    states = int(state_of.max()) + 1
-    weight = (np.arange(states) + 1.5) ** -0.9
-    state_of_unit = random.choice(states, units, p=weight / weight.sum())
-    usual = random.choice(units, len(deals.importer_of_line), p=busy)
-    in_own_state = random.random(len(usual)) < 0.5
-    state_of_line = state_of[deals.importer_of_line]
-    for state in np.unique(state_of_unit):
-        own, here = np.flatnonzero(state_of_unit == state), in_own_state & (state_of_line == state)
-        usual[here] = random.choice(own, int(here.sum()), p=busy[own] / busy[own].sum())
-    unusual = random.random(len(deals.line)) < 0.1
-    return np.where(unusual, random.choice(units, len(unusual), p=busy), usual[deals.line])
-
-
-def _amounts(transactions: int, product: Ints, random: Random) -> dict[str, Ints]:
-    """Amounts in units: values and weights heavy-tailed, a price of its own for every code."""
-    weight = np.exp(random.normal(3.6, 2.4, transactions))
-    price = np.exp(((product * 2654435761) % 1000) / 1000 * 5 - 0.5)
-    value = weight * price * np.exp(random.normal(0, 0.5, transactions))
-    cents = np.maximum(1, np.rint(value * CENTS)).astype(np.int64)
-    # Scales show whole kilograms, tenths, or all five decimals.
-    digits = random.choice([1, 10, 1000, GRAINS], transactions, p=[0.15, 0.2, 0.3, 0.35])
-    grains = np.maximum(1, np.rint(weight * digits)).astype(np.int64) * (GRAINS // digits)
-    freight = np.rint(cents * random.uniform(0.005, 0.12, transactions)).astype(np.int64)
-    insured = random.random(transactions) < 0.4
-    insurance = np.where(insured, np.rint(cents * 0.003), 0).astype(np.int64)
-    by_piece = product % 3 == 0
-    quantity = np.where(by_piece, np.maximum(1, grains // (2 * GRAINS)) * GRAINS, grains)
-    return {
-        "value": cents,
-        "weight": grains,
-        "freight": freight,
-        "insurance": insurance,
-        "quantity": quantity,
-    }
-
-
-def _suppressed(importer: Ints, product: Ints, products: int) -> npt.NDArray[np.bool_]:
-    """Codes in which fewer than four importers deal."""
-    pairs = np.unique(product * (importer.max() + 1) + importer)
-    dealers = np.bincount(pairs // (importer.max() + 1), minlength=products)
-    few: npt.NDArray[np.bool_] = (dealers < FEWEST_IMPORTERS) & (dealers > 0)
-    return few
 
 
 def _scale(name: str) -> int:
