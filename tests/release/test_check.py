@@ -7,6 +7,7 @@ from tests.release_files import write_release
 
 from divulge import Release, Verdict, datasets
 from divulge.release import result_schema
+from divulge.work import InvalidInput
 
 
 def checked(path: Path) -> Verdict:
@@ -39,6 +40,30 @@ def test_a_limit_that_names_nobody_is_everybodys(tmp_path: Path) -> None:
         "colleague",
         "pupils",
     ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        (
+            'knows = ["gender", "grade"]',
+            'knows = ["gender", "gender"]',
+            'adversary "neighbour", dataset "pupils", knows: names "gender" more than once.',
+        ),
+        (
+            "at_least = 1",
+            'at_least = 1\namong = ["grade", "grade"]',
+            'limit 2, dataset "pupils", among: names "grade" more than once.',
+        ),
+    ],
+)
+def test_what_only_a_run_shows_is_told_with_its_place_in_the_file(
+    tmp_path: Path, old: str, new: str, wanted: str
+) -> None:
+    path = write_release(tmp_path, (old, new))
+    with pytest.raises(InvalidInput) as raised:
+        checked(path)
+    assert str(raised.value) == f"{path}, {wanted}"
 
 
 def test_without_limits_or_adversaries_the_verdict_says_what_it_is_worth(tmp_path: Path) -> None:

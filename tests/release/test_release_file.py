@@ -85,6 +85,29 @@ def test_each_mistake_is_one_message_with_place_and_nearest_match(
     assert "\n" not in told, "one mistake is one line"
 
 
+def test_a_limit_that_would_limit_nobody_is_refused(tmp_path: Path) -> None:
+    nobody = 'measure = "delta_presence"\npopulation = "pupils"\nat_most = 0.5'
+    limit = 'dataset = "pupils"\nmeasure = "k_anonymity"\nat_least = 1'
+    assert complaint(write_release(tmp_path, (limit, nobody))).endswith(
+        "limit 2: limits no dataset: what a limit compares with is not itself limited."
+    )
+
+
+def test_a_limit_of_all_datasets_names_what_all_of_them_have(tmp_path: Path) -> None:
+    limit = 'dataset = "pupils"\nmeasure = "k_anonymity"\nat_least = 1'
+    everybodys = (
+        'measure = "k_anonymity"\nat_least = 1\namong = ["gendr"]\n'
+        '[[limit]]\nmeasure = "distinct_l_diversity"\nat_least = 1\nattribute = "disabilty"'
+    )
+    assert complaint(write_release(tmp_path, (limit, everybodys))).splitlines()[1:] == [
+        '  limit 2, among: dataset "pupils" has no attribute "gendr". Did you mean "gender"?',
+        (
+            '  limit 3, attribute: dataset "pupils" has no attribute "disabilty". '
+            'Did you mean "disability"?'
+        ),
+    ]
+
+
 def test_names_given_twice_are_refused(tmp_path: Path) -> None:
     extra = '[[adversary]]\nname = "neighbour"\nattack = "records"\n'
     assert 'adversary "neighbour": this name is given more than once.' in complaint(
