@@ -78,6 +78,19 @@ def test_without_limits_or_adversaries_the_verdict_says_what_it_is_worth(tmp_pat
     ]
 
 
+def test_a_table_without_sensitive_cells_keeps_every_limit(tmp_path: Path) -> None:
+    path = write_release(
+        tmp_path,
+        ('attack = "records"', 'attack = "tables"'),
+        ('model = "CRS"', "min_frequency = 1"),
+        ('knows = ["gender", "grade"]', 'by = ["gender"]'),
+        ("at_most = 0.10", "at_most = 0"),
+    )
+    told = checked(path).to_dict()
+    assert (told["assessments"][0]["secrets"], told["limits"][0]["passed"]) == (0, True)
+    jsonschema.validate(told, result_schema())
+
+
 def test_identifiers_that_would_be_published_are_pointed_out(tmp_path: Path) -> None:
     said = [str(sentence) for sentence in checked(write_release(tmp_path)).sentences]
     assert "pupils holds what names people outright (id): remove it before you publish." in said
