@@ -1,5 +1,6 @@
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,42 @@ def test_what_an_assessment_does_not_offer_it_says() -> None:
     [part, *_] = FOUND.by("gender").values()
     with pytest.raises(DivulgeError, match="gives no risk for single records"):
         part.risk()
+
+
+def test_a_limit_on_what_a_guess_is_worth_speaks_of_no_share() -> None:
+    buyer = records.attack(
+        PUPILS, "CAS", ["gender", "grade"], "disability", gain={"worth": {"yes": 10}, "wrong": 1}
+    ).named("buyer")
+    outcome = Limit("probabilistic.posterior", at_most=0.5).judge(buyer)
+    worth = buyer.probabilistic.posterior
+    assert [str(sentence) for sentence in outcome.sentences] == [
+        f"After the release, a best guess is worth {worth:.4g} to buyer on average "
+        "(limit: at most 0.5)."
+    ]
+    assert (outcome.found, outcome.allowed) == (f"{worth:.4g}", "at most 0.5")
+    count = Limit("probabilistic.count", at_most=0).judge(buyer)
+    assert "secrets right" in str(count.sentences[0])
+
+
+def test_a_limit_that_holds_only_as_far_as_could_be_shown_says_so() -> None:
+    least = replace(FOUND, claim="bound")
+    assert least.explain()[-1] == "These figures are lower bounds: she knows at least so much."
+    doubt = "This is the least that can be shown; the true figure may be beyond the limit."
+    for at_most, claim, doubted in [
+        (0.1, "bound", True),
+        (0.05, "bound", False),
+        (0.1, "exact", False),
+    ]:
+        found = least if claim == "bound" else FOUND
+        said = Limit("deterministic.posterior", at_most=at_most).judge(found).sentences
+        assert (doubt in map(str, said)) is doubted
+
+
+def test_a_factor_that_means_nothing_keeps_no_limit_and_is_no_number_in_json() -> None:
+    loss = replace(FOUND, probabilistic=PriorPosterior(-1.0, 0.5), by_gain=True)
+    outcome = Limit("probabilistic.multiplicative", at_most=2).judge(loss)
+    assert not outcome.held
+    assert outcome.to_dict()["value"] is None
 
 
 @pytest.mark.parametrize(

@@ -377,6 +377,8 @@ def test_gains_by_name_on_everybody_and_on_one() -> None:
         ({"guesses": 0}, "a whole number from 1 on"),
         ({"guesses": 2, "within": 1}, "give one of guesses, within, worth"),
         ({"within": 1}, "within is about numbers"),
+        ({"worth": {"yes": -1}}, "what naming each value rightly brings, 0 or more"),
+        ({"worth": {"yes": 1}, "wrong": float("inf")}, "wrong is a number, 0 or more"),
         ({"worth": {"perhaps": 1}}, "worth names 1 values that the secret does not have"),
         (np.eye(3), "it needs one for each of the 2 secrets"),
     ],

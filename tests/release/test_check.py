@@ -7,6 +7,7 @@ from tests.release_files import write_release
 
 from divulge import Release, Verdict, datasets
 from divulge.release import result_schema
+from divulge.work import InvalidInput
 
 
 def checked(path: Path) -> Verdict:
@@ -41,6 +42,30 @@ def test_a_limit_that_names_nobody_is_everybodys(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        (
+            'knows = ["gender", "grade"]',
+            'knows = ["gender", "gender"]',
+            'adversary "neighbour", dataset "pupils", knows: names "gender" more than once.',
+        ),
+        (
+            "at_least = 1",
+            'at_least = 1\namong = ["grade", "grade"]',
+            'limit 2, dataset "pupils", among: names "grade" more than once.',
+        ),
+    ],
+)
+def test_what_only_a_run_shows_is_told_with_its_place_in_the_file(
+    tmp_path: Path, old: str, new: str, wanted: str
+) -> None:
+    path = write_release(tmp_path, (old, new))
+    with pytest.raises(InvalidInput) as raised:
+        checked(path)
+    assert str(raised.value) == f"{path}, {wanted}"
+
+
 def test_without_limits_or_adversaries_the_verdict_says_what_it_is_worth(tmp_path: Path) -> None:
     datasets.school_year_example().write(tmp_path / "pupils.csv")
     path = tmp_path / "release.toml"
@@ -51,6 +76,19 @@ def test_without_limits_or_adversaries_the_verdict_says_what_it_is_worth(tmp_pat
         "The release sets no limits, so nothing could fail.",
         "The release names no adversary, so no attack was run.",
     ]
+
+
+def test_a_table_without_sensitive_cells_keeps_every_limit(tmp_path: Path) -> None:
+    path = write_release(
+        tmp_path,
+        ('attack = "records"', 'attack = "tables"'),
+        ('model = "CRS"', "min_frequency = 1"),
+        ('knows = ["gender", "grade"]', 'by = ["gender"]'),
+        ("at_most = 0.10", "at_most = 0"),
+    )
+    told = checked(path).to_dict()
+    assert (told["assessments"][0]["secrets"], told["limits"][0]["passed"]) == (0, True)
+    jsonschema.validate(told, result_schema())
 
 
 def test_identifiers_that_would_be_published_are_pointed_out(tmp_path: Path) -> None:

@@ -69,6 +69,13 @@ def test_all_problems_of_a_file_are_told_at_once_with_their_place(tmp_path: Path
         ('source = "pupils.csv"', 'source = "pupil.csv"', "the file does not exist."),
         ("at_most = 0.10", 'at_most = "0.10"', "limit 1, at_most: must be a valid number."),
         ("at_most = 0.10", "", "limit 1: give either at_most or at_least."),
+        ("[[dataset]]", "[dataset]", "dataset: there may be several: write [[dataset]], with two brackets, above each."),
+        ('name = "pupils"', 'name = ""', "dataset 1, name: must have at least 1 character."),
+        ('source = "pupils.csv"', "source = []", 'dataset "pupils", source: must have at least 1 of them, not 0.'),
+        ('source = "pupils.csv"', "source = [5]", 'dataset "pupils", source 1: must be a valid string.'),
+        ('subjects = "pupils"', 'hierarchies = { age = { pair = [] } }', 'dataset "pupils", hierarchies, age: "pair" is not a setting here. Did you mean "pairs"?'),
+        ('subjects = "pupils"', 'hierarchies = { grade = { pairs = [["a", "b", "c"]] } }', 'dataset "pupils", hierarchies, grade, pairs 1: must have at most 2 of them, not 3.'),
+        ('subjects = "pupils"', "missing_codes = { age = [[1, 2, 3]] }", 'dataset "pupils", missing_codes, age 1: must have at most 2 of them, not 3.'),
         ('adversary = "neighbour"\nmeasure', 'adversary = "nieghbour"\nmeasure', 'limit 1, adversary: the release has no adversary "nieghbour". Did you mean "neighbour"?'),
         ('dataset = "pupils"\nmeasure', 'dataset = "pupls"\nmeasure', 'limit 2, dataset: the release has no dataset "pupls". Did you mean "pupils"?'),
         ('"suppress"', '"supress"', 'protection, methods 2: is not one of the allowed words. Allowed: "recode", "suppress".'),
@@ -83,6 +90,29 @@ def test_each_mistake_is_one_message_with_place_and_nearest_match(
     told = complaint(write_release(tmp_path, (old, new)))
     assert wanted in told
     assert "\n" not in told, "one mistake is one line"
+
+
+def test_a_limit_that_would_limit_nobody_is_refused(tmp_path: Path) -> None:
+    nobody = 'measure = "delta_presence"\npopulation = "pupils"\nat_most = 0.5'
+    limit = 'dataset = "pupils"\nmeasure = "k_anonymity"\nat_least = 1'
+    assert complaint(write_release(tmp_path, (limit, nobody))).endswith(
+        "limit 2: limits no dataset: what a limit compares with is not itself limited."
+    )
+
+
+def test_a_limit_of_all_datasets_names_what_all_of_them_have(tmp_path: Path) -> None:
+    limit = 'dataset = "pupils"\nmeasure = "k_anonymity"\nat_least = 1'
+    everybodys = (
+        'measure = "k_anonymity"\nat_least = 1\namong = ["gendr"]\n'
+        '[[limit]]\nmeasure = "distinct_l_diversity"\nat_least = 1\nattribute = "disabilty"'
+    )
+    assert complaint(write_release(tmp_path, (limit, everybodys))).splitlines()[1:] == [
+        '  limit 2, among: dataset "pupils" has no attribute "gendr". Did you mean "gender"?',
+        (
+            '  limit 3, attribute: dataset "pupils" has no attribute "disabilty". '
+            'Did you mean "disability"?'
+        ),
+    ]
 
 
 def test_names_given_twice_are_refused(tmp_path: Path) -> None:

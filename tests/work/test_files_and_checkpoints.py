@@ -1,3 +1,4 @@
+import errno
 import signal
 import subprocess
 import sys
@@ -75,6 +76,48 @@ def test_files_appear_together_or_not_at_all(tmp_path: Path) -> None:
         files.path("b").write_text("b")
         assert not (folder / "a").exists()
     assert sorted(path.name for path in folder.iterdir()) == ["a", "b"]
+
+
+def test_a_folder_in_the_place_of_one_file_keeps_back_the_others(tmp_path: Path) -> None:
+    (tmp_path / "report.html").mkdir()
+
+    def write_both() -> None:
+        with WholeFiles(tmp_path) as files:
+            files.path("result.json").write_text("{}")
+            files.path("report.html").write_text("<p>")
+
+    with pytest.raises(IsADirectoryError) as raised:
+        write_both()
+    assert raised.value.filename == str(tmp_path / "report.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_full_disk_is_told_with_the_folder_that_was_written_to(tmp_path: Path) -> None:
+    def write() -> None:
+        with WholeFiles(tmp_path / "out") as files:
+            files.path("result.json").write_text("half of it")
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left") as raised:
+        write()
+    assert raised.value.filename == str(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_goes_on_when_another_one_clears_their_checkpoints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Checkpoints(tmp_path / "kept")
+    save, ends = np.savez, [True]
+
+    def after_the_other_has_ended(*given: object, **arrays: object) -> None:
+        save(*given, **arrays)  # type: ignore[arg-type]
+        if ends.pop() if ends else False:
+            Checkpoints(tmp_path / "kept").clear()
+
+    monkeypatch.setattr(np, "savez", after_the_other_has_ended)
+    kept.remember("n", {}, lambda: {"n": np.array([1])})
+    assert kept.remember("n", {}, lambda: {"n": np.array([2])})["n"].tolist() == [1]
 
 
 def test_a_killed_run_is_resumed_where_it_stopped(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
@@ -50,6 +50,8 @@ def _exact(assessment: Assessment, kind: str) -> PriorPosterior:
     counts = _counts(assessment, kind)
 
     def fraction(share: float, count: float) -> float:
+        if assessment.secrets == 0:  # nothing is sought, so nothing of it is known
+            return cast("float", Fraction(share))
         of_counts = Fraction(count) / assessment.secrets
         # With a gain, the figure is worth something and no share of the secrets.
         return cast("float", of_counts if float(of_counts) == share else Fraction(share))
@@ -66,6 +68,12 @@ ASSESSMENT_MEASURES: Mapping[str, tuple[Scale, Figure]] = {
     "multiplicative_leakage": ("factor", lambda a: _exact(a, "probabilistic").multiplicative),
 }
 """What an adversary may be limited in, by name, with the scale of its bounds."""
+
+_OF_GUESSES = [
+    name
+    for name in ASSESSMENT_MEASURES
+    if not name.startswith("deterministic.") and not name.endswith(".count")
+]
 
 
 _PLAIN = ("measure", "at_most", "at_least", "adversary", "dataset", "attribute")
@@ -155,7 +163,19 @@ class Limit:
         """Whether an assessment keeps to the limit."""
         scale, figure = ASSESSMENT_MEASURES[self.measure]
         subject = assessment.adversary or assessment.model
-        return self._outcome(figure(assessment), scale, subject)
+        # What a guess is worth is no share; how many are guessed right is counted all the same.
+        worth = assessment.by_gain and self.measure in _OF_GUESSES
+        outcome = self._outcome(
+            figure(assessment),
+            "factor" if worth else scale,
+            subject,
+            of="worth" if worth else "measure",
+        )
+        least = assessment.claim == "bound" and not self.measure.endswith(".prior")
+        if least and outcome.held and self.at_most is not None:
+            said = (*outcome.sentences, Sentence("divulge.assessment", "shown.bound"))
+            return replace(outcome, sentences=said)
+        return outcome
 
     def judge_measurement(self, measurement: Measurement, dataset: str) -> Outcome:
         """Whether a measure of a dataset keeps to the limit."""
@@ -175,6 +195,7 @@ class Limit:
         scale: Scale,
         subject: str,
         more: tuple[Sentence, ...] = (),
+        of: Literal["measure", "worth"] = "measure",
     ) -> Outcome:
         # A figure that is a float is one over five as a float; counts are judged exactly.
         bound = Fraction(str(self.bound)) if isinstance(value, Fraction) else self.bound
@@ -183,7 +204,7 @@ class Limit:
         allowed = f"{self.direction} {allowed}"
         what = self.measure if self.of_assessment else "other"
         values = {"measure": self.measure, "subject": subject, "found": found, "allowed": allowed}
-        said = (Sentence("divulge.assessment", f"measure.{what}", values), *more)
+        said = (Sentence("divulge.assessment", f"{of}.{what}", values), *more)
         return Outcome(self, subject, float(value), held, found, allowed, said)
 
     def _problems(self) -> Iterator[Problem]:
@@ -256,7 +277,7 @@ class Outcome:
 
     def to_dict(self) -> dict[str, Any]:
         """The limit, the figure and the outcome as plain values."""
-        value = None if math.isinf(self.value) else self.value
+        value = self.value if math.isfinite(self.value) else None
         said = [sentence.render() for sentence in self.sentences]
         return {
             **self.limit.to_dict(),

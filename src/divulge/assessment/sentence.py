@@ -125,11 +125,13 @@ def _three_digits(value: float) -> Decimal:
 def number(value: float) -> str:
     """Any figure, short: whole numbers in full, others to four digits.
 
-    >>> number(18430), number(0.12345), number(float("inf"))
-    ('18,430', '0.1235', 'infinite')
+    >>> number(18430), number(0.12345), number(float("inf")), number(-0.0)
+    ('18,430', '0.1235', 'infinite', '0')
     """
     if not math.isfinite(value):
         return "no number" if math.isnan(value) else "infinite"
+    if value == 0:  # a loss of nothing is nothing
+        return "0"
     return f"{value:,.0f}" if value == round(value) or abs(value) >= 1000 else f"{value:.4g}"
 
 

@@ -18,6 +18,9 @@ def shown() -> Iterator[None]:
     except BrokenPipeError:
         # Python would complain once more when it closes the stream at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        error.filename = error.filename or "standard output"
+        raise
 
 
 def say(what: object) -> None:

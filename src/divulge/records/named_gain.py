@@ -7,6 +7,7 @@ one of these: `guesses` (so many tries), `within` (a number that is near enough 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -64,13 +65,17 @@ def problems_with_gain(given: Any) -> Iterator[Problem]:
         yield Problem("gain", "guesses is a whole number from 1 on.")
     for name in ("within", "wrong"):
         amount = given.get(name, 0)
-        if isinstance(amount, bool) or not isinstance(amount, (int, float)) or not amount >= 0:
+        if not _is_amount(amount):
             yield Problem("gain", f"{name} is a number, 0 or more.")
     worth = given.get("worth", {})
-    if not isinstance(worth, Mapping) or not all(
-        isinstance(each, (int, float)) and not isinstance(each, bool) for each in worth.values()
-    ):
-        yield Problem("gain", "worth is a table: what naming each value rightly brings.")
+    if not isinstance(worth, Mapping) or not all(map(_is_amount, worth.values())):
+        yield Problem("gain", "worth is a table: what naming each value rightly brings, 0 or more.")
+
+
+def _is_amount(given: object) -> bool:
+    if isinstance(given, bool) or not isinstance(given, (int, float)):
+        return False
+    return 0 <= given < math.inf
 
 
 def _named(given: Mapping[str, Any], values: Sequence[Any] | int) -> Any:

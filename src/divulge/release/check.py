@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from divulge import work
 from divulge.assessment import Adversary, Assessment, Limit, Outcome, attacks, measures
@@ -11,6 +12,7 @@ from divulge.protection.goals import goals_of
 from divulge.records.frequencies import OF_ORIGINAL
 from divulge.release.release import Release
 from divulge.release.verdict import Verdict
+from divulge.work import InvalidInput, Problem
 
 
 def check(release: Release) -> Verdict:
@@ -40,14 +42,27 @@ def check_data(
             if adversary.attack == "tables" and tabulated is not None:
                 held = tabulated
             seen = [held[name] for name in adversary.datasets]
-            assessments.append(attack.run(adversary.settings, seen).named(adversary.name))
+            with _told_of(release, f'adversary "{adversary.name}"'):
+                assessments.append(attack.run(adversary.settings, seen).named(adversary.name))
             step.advance()
-    outcomes = [
-        outcome
-        for limit in release.limits
-        for outcome in _judged(limit, assessments, datasets, originals or {})
-    ]
+    outcomes: list[Outcome] = []
+    for number, limit in enumerate(release.limits, start=1):
+        with _told_of(release, f"limit {number}"):
+            outcomes += _judged(limit, assessments, datasets, originals or {})
     return Verdict(release, datasets, tuple(assessments), tuple(outcomes))
+
+
+@contextmanager
+def _told_of(release: Release, place: str) -> Iterator[None]:
+    """What only the records show to be wrong is told under its place in the release file."""
+    try:
+        yield
+    except InvalidInput as error:
+        found = [
+            Problem(", ".join(filter(None, [place, error.subject, p.place])), p.text)
+            for p in error.problems
+        ]
+        raise InvalidInput(str(release.path), found) from error
 
 
 def _judged(

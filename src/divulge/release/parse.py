@@ -13,6 +13,8 @@ from pydantic import BaseModel, ValidationError
 from divulge.release.settings import ReleaseTable
 from divulge.work import InvalidInput, Problem, Problems
 
+_BRANCHES = ("HierarchyTable", "str", "int", "float", "bool")
+
 
 def parse(path: Path) -> tuple[ReleaseTable | None, Problems]:
     """The tables of a release file (None if they are not sound), and the problems found so far.
@@ -33,13 +35,32 @@ def problems_of(
     error: ValidationError, model: type[BaseModel], content: Mapping[str, Any]
 ) -> Iterator[Problem]:
     """What pydantic found, in our words, under the place as the user knows it."""
+    found = [
+        (
+            of["type"],
+            _problem(of["type"], of["msg"], of["loc"], model, content, of.get("ctx") or {}),
+        )
+        for of in error.errors(include_url=False, include_context=True, include_input=False)
+    ]
     seen = set()
-    for found in error.errors(include_url=False, include_context=True, include_input=False):
-        at = tuple(found["loc"])
-        problem = _problem(found["type"], found["msg"], at, model, content, found.get("ctx") or {})
-        if problem.place not in seen or found["type"] == "extra_forbidden":
+    for kind, problem in found:
+        if _is_another_kind(kind, problem, found):
+            continue
+        if problem.place not in seen or kind == "extra_forbidden":
             seen.add(problem.place)
             yield problem
+
+
+def _is_another_kind(kind: str, problem: Problem, found: Sequence[tuple[str, Problem]]) -> bool:
+    """Whether it says only that a setting is not of one kind, while another kind was meant."""
+    if not kind.endswith("_type"):
+        return False
+    inside = (f"{problem.place}, ", f"{problem.place} ")
+    return any(
+        other.place.startswith(inside)
+        or (other.place == problem.place and not of_kind.endswith("_type"))
+        for of_kind, other in found
+    )
 
 
 def _toml(path: Path) -> dict[str, Any]:
@@ -86,7 +107,20 @@ def _problem(
         return Problem(place, "is not one of the allowed words.", allowed=allowed)
     if kind in ("model_type", "dict_type"):
         return Problem(place, "must be a table of settings.")
-    return Problem(place, f"{message.replace('Input should be', 'must be')}.")
+    if kind in ("list_type", "tuple_type"):
+        if model is ReleaseTable and isinstance(content.get(place), dict):
+            message = f"there may be several: write [[{place}]], with two brackets, above each."
+            return Problem(place, message)
+        return Problem(place, "must be a list.")
+    if kind in ("too_short", "too_long"):
+        most = "least" if kind == "too_short" else "most"
+        bound = context.get("min_length", context.get("max_length"))
+        return Problem(
+            place, f"must have at {most} {bound} of them, not {context['actual_length']}."
+        )
+    for theirs in ("Input should", "String should"):
+        message = message.replace(theirs, "must")
+    return Problem(place, f"{message}.")
 
 
 def _place(at: Sequence[str | int], content: Mapping[str, Any]) -> str:
@@ -100,13 +134,13 @@ def _place(at: Sequence[str | int], content: Mapping[str, Any]) -> str:
             value = None
         if isinstance(step, str):
             # pydantic names the branch of a union where it stood; the user wrote no such thing.
-            if value is not None or step.isidentifier():
+            if value is not None or (step.isidentifier() and step not in _BRANCHES):
                 parts.append(step)
-        elif isinstance(value, dict) and isinstance(value.get("name"), str):
+        elif isinstance(value, dict) and isinstance(value.get("name"), str) and value["name"]:
             parts[-1] += f' "{value["name"]}"'
         else:
             parts[-1] += f" {step + 1}"
-    return ", ".join(part for part in parts if part not in ("HierarchyTable", "str"))
+    return ", ".join(parts)
 
 
 def _fields(model: type[BaseModel], at: Sequence[str | int]) -> list[str]:

@@ -285,11 +285,6 @@ class _Loader:
         if table.dataset is not None and table.dataset not in datasets:
             message = f'the release has no dataset "{table.dataset}".'
             self.problems.add(f"{place}, dataset", message, table.dataset, datasets)
-        elif table.dataset in self.names and table.attribute is not None:
-            names = self.names[table.dataset]
-            of = f'dataset "{table.dataset}"'
-            found = problems_with_names("attribute", [table.attribute], names, of)
-            self.problems.extend(place, found)
         try:
             limit = Limit(**table.model_dump())
         except InvalidInput as error:
@@ -297,18 +292,34 @@ class _Loader:
             return None
         if limit.of_assessment and not adversaries:
             self.problems.add(place, "limits an adversary, and the release names none.")
-        if table.dataset in self.names and not limit.of_assessment and "among" in limit.options:
-            among, names = limit.options["among"], self.names[table.dataset]
-            listed = as_names(among) if isinstance(among, str | list) else []
-            of = f'dataset "{table.dataset}"'
-            self.problems.extend(place, problems_with_names("among", listed, names, of))
+        if not limit.of_assessment:
+            self._measured(place, limit, datasets)
+        return limit
+
+    def _measured(self, place: str, limit: Limit, datasets: list[str]) -> None:
+        """The names in a limit of datasets; one that names nobody holds for every dataset."""
+        limited = [name for name in datasets if name not in limit.others.values()]
+        if limit.dataset is not None:
+            limited = [limit.dataset]
+        if not limited:
+            message = "limits no dataset: what a limit compares with is not itself limited."
+            self.problems.add(place, message)
+        among = limit.options.get("among")
+        given = {
+            "attribute": [] if limit.attribute is None else [limit.attribute],
+            "among": as_names(among) if isinstance(among, str | list) else [],
+        }
+        for name in limited:
+            for setting, listed in given.items():
+                names = self.names.get(name, listed)
+                found = problems_with_names(setting, listed, names, f'dataset "{name}"')
+                self.problems.extend(place, found)
         for option, name in limit.others.items():
             if name not in datasets:
                 message = f'the release has no dataset "{name}".'
                 self.problems.add(f"{place}, {option}", message, name, datasets)
-            elif name == table.dataset:
+            elif name == limit.dataset:
                 self.problems.add(f"{place}, {option}", "names the dataset that is limited.")
-        return limit
 
     def _protection(self) -> ProtectionTable | None:
         table = self.tables.protection

@@ -63,7 +63,7 @@ def result_schema() -> dict[str, Any]:
         dataset=_TEXT,
         knows=_TEXTS,
         seeks=_TEXTS,
-        secrets={"type": "integer", "minimum": 1},
+        secrets={"type": "integer", "minimum": 0},
         claim={"enum": ["exact", "estimate", "bound"]},
         deterministic=success,
         probabilistic=success,

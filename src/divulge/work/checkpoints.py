@@ -44,12 +44,11 @@ class Checkpoints:
         kept = _load(path)
         if kept is not None:
             return kept
-        import numpy as np
-
         arrays = compute()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as part, part.open("wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
+        try:
+            _keep(path, arrays)
+        except FileNotFoundError:  # another run in the same folder has ended and cleared it
+            _keep(path, arrays)
         return arrays
 
     def clear(self) -> None:
@@ -61,6 +60,14 @@ class Checkpoints:
         text = json.dumps({"divulge": version(), **key}, sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:24]
         return self.folder / f"{name}-{digest}.npz"
+
+
+def _keep(path: Path, arrays: Arrays) -> None:
+    import numpy as np
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as part, part.open("wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
 
 
 def _load(path: Path) -> Arrays | None:

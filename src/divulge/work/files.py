@@ -7,6 +7,7 @@ by the next run that writes the same file.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -40,6 +41,8 @@ class WholeFiles:
         """Where to write the file `name` for now."""
         self._make_folder()
         final = self.folder / name
+        if final.is_dir():  # found out by the rename, it would leave some files without the others
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(final))
         _remove_abandoned(final)
         part = final.with_name(f".{name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         self._parts[final] = part
@@ -56,20 +59,28 @@ class WholeFiles:
     ) -> None:
         if kind is None:
             self._commit()
-        else:
-            self._abandon()
+            return
+        self._abandon()
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(self.folder)  # a full disk does not say what was being written
 
     def _make_folder(self) -> None:
         for folder in [*reversed(self.folder.parents), self.folder]:
-            if not folder.exists():
+            if folder.is_dir():
+                continue
+            try:
                 folder.mkdir()
+            except FileExistsError:
+                if not folder.is_dir():  # else another run has just made it
+                    raise
+            else:
                 self._made.append(folder)
 
     def _commit(self) -> None:
-        for part in self._parts.values():
-            with part.open("rb") as file:
-                os.fsync(file.fileno())
         try:
+            for part in self._parts.values():
+                with part.open("rb") as file:
+                    os.fsync(file.fileno())
             for final, part in self._parts.items():
                 part.replace(final)
         except OSError:
