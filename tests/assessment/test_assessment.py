@@ -314,3 +314,11 @@ def test_results_print_short_and_breakdowns_show_their_groups() -> None:
     )
     html = FOUND.by("gender")._repr_html_()
     assert "<td>F</td><td>6</td><td>1 (16.7%)</td><td>3 (50%)</td>" in html
+
+
+def test_a_weighed_share_that_is_the_bound_keeps_to_it() -> None:
+    found = records.attack(PUPILS, knows=["gender", "grade"], prior=[1.3, *[3.7 / 9] * 9])
+    share = found.deterministic.posterior
+    for bound in (share, share * (1 - 1e-15)):
+        assert Limit("deterministic.posterior", at_most=bound).judge(found).held
+    assert not Limit("deterministic.posterior", at_most=share * (1 - 1e-6)).judge(found).held

@@ -310,3 +310,15 @@ def test_limits_that_contradict_each_other_or_the_data_are_refused_together() ->
     assert '"Sector" has 4 values; 5 cannot be' in said
     with pytest.raises(InvalidInput, match="k_anonymity protects from below"):
         Limit("k_anonymity", at_most=3)
+
+
+def test_a_limit_on_attributes_that_must_not_be_touched_is_out_of_reach_and_said() -> None:
+    towns = Dataset.from_arrow(
+        pa.table({"town": ["a", "a", "b"], "sex": ["f", "f", "m"]}),
+        roles={"quasi_identifier": ["town", "sex"]},
+    )
+    limit = Limit("k_anonymity", at_least=2, among=["town"])
+    for nulls in ("maybe", "known", "value", "bayes"):
+        strict = Limit("k_anonymity", at_least=2, among=["town"], nulls=nulls)
+        with pytest.raises(OutOfReachError, match="town"):
+            protection.protect(towns, [limit, strict], never=["town"])

@@ -291,3 +291,18 @@ def test_whom_the_nulls_of_another_subset_leave_short_is_removed() -> None:
         first = plain.rows_of(dataset, list(pair))
         original = [first[place] for place in p.kept.tolist()]
         assert min(plain.frequencies(released, original, "known")) >= 3
+
+
+def test_nulls_that_are_there_already_may_keep_to_the_limit_without_a_touch() -> None:
+    shown = people(town=["a", None], trade=["x", "x"])
+    p = protection.suppress(shown, k=2, never=["town", "trade"])
+    assert len(p.decisions) == 0
+    with pytest.raises(InvalidInput, match="must not be touched"):
+        protection.suppress(shown, k=2, nulls="value", never=["town", "trade"])
+
+
+@pytest.mark.parametrize("nulls", ["maybe", "known", "value", "bayes", "standard"])
+def test_removing_records_touches_no_attribute(nulls: str) -> None:
+    towns = people(town=["a", "a", "b"])
+    p = protection.suppress(towns, 2, nulls, never=["town"], out_of_reach="remove")  # type: ignore[arg-type]
+    assert p.dataset.to_arrow()["town"].to_pylist() == ["a", "a"]

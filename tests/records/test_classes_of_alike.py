@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from divulge import Dataset, Hierarchy, Limit, datasets, records
+from divulge import Dataset, Hierarchy, Limit, datasets, protection, records
+from divulge.assessment import measures
 from divulge.work import InvalidInput
 
 TREE = [
@@ -252,3 +253,37 @@ def test_being_one_of_a_crowd_is_a_chance_of_one_in_so_many() -> None:
     found = records.k_map(pupils, among="gender").assessment()
     assert found.right.posterior == pytest.approx(2)
     assert {part.secrets for part in found.by("gender").values()} == {4, 6}
+
+
+def test_a_value_as_common_as_all_others_is_not_rarer_by_a_hair() -> None:
+    survey = Dataset.from_arrow(
+        pa.table({"key": [1] * 4, "ill": ["u", "v", "w", "w"], "weight": [3.3, 1.1, 1.1, 1.1]}),
+        {"quasi_identifier": ["key"], "sensitive": ["ill"], "weight": "weight"},
+    )
+    found = records.recursive_l_diversity(survey, c=1, count="population")
+    assert found.value == 1  # 3.3 < 3.3 does not hold, whatever floats add up to
+
+
+@pytest.mark.parametrize("kinds", [3, 6, 7, 21, 29])
+def test_a_class_of_equally_common_values_is_as_diverse_as_they_are_many(kinds: int) -> None:
+    dataset = Dataset.from_arrow(
+        pa.table({"key": [1] * kinds, "value": list(range(kinds))}),
+        {"quasi_identifier": ["key"], "sensitive": ["value"]},
+    )
+    limit = Limit("entropy_l_diversity", at_least=kinds, attribute="value")
+    measured = measures()[limit.measure].of(dataset, limit)
+    assert limit.judge_measurement(measured, "d").held
+    assert records.entropy_l_diversity(dataset).failing(kinds) == 0
+    assert len(protection.protect(dataset, [limit]).decisions) == 0
+
+
+def test_a_distance_that_is_the_bound_keeps_to_it() -> None:
+    dataset = Dataset.from_arrow(
+        pa.table({"key": ["x"] * 13 + ["y"] * 7, "value": ["u"] * 7 + ["v"] * 6 + ["u"] * 7}),
+        {"quasi_identifier": ["key"], "sensitive": ["value"]},
+    )
+    limit = Limit("t_closeness", at_most=0.3, attribute="value")  # 7/7 - 14/20, which is 3/10
+    measured = measures()[limit.measure].of(dataset, limit)
+    assert limit.judge_measurement(measured, "d").held
+    assert measured.sentence is not None
+    assert measured.sentence.values["failing"] == 0

@@ -481,3 +481,24 @@ def test_a_killed_run_remembers_what_an_attack_has_counted(
         again = dv.records.attack(FIRST, "CAS", KNOWS, "disability")
     assert again.to_dict() == first.to_dict()
     assert again.risk().tolist() == first.risk().tolist()
+
+
+def test_a_group_that_hardly_weighs_is_broken_down_as_exactly_as_the_others() -> None:
+    people = dv.Dataset.from_arrow(
+        pa.table({"town": ["a", "a", "b"], "side": ["left", "right", "right"]}),
+        roles={"quasi_identifier": ["side"]},
+    )
+    found = dv.records.attack(people, knows="side", prior=[3e-10, 3e9, 3e9])
+    small = found.by("side")["left"]
+    assert small.deterministic.posterior == small.probabilistic.posterior == 1
+    towns = found.by("town")
+    assert towns["a"].deterministic.posterior == pytest.approx(1e-19)
+    assert towns["b"].probabilistic.posterior == 0.5
+
+
+def test_a_year_of_which_nothing_is_known_rules_nobody_out() -> None:
+    later = dv.Dataset.from_arrow(SECOND.to_arrow().select(["id"]), name="later")
+    target = {"gender": "F", "grade": "A"}
+    alone = dv.records.attack(FIRST, "IRS", KNOWS, target=target)
+    linked = dv.records.attack([FIRST, later], "IRL", KNOWS, on="id", target=[target, {}])
+    assert figures(linked) == figures(alone)

@@ -28,6 +28,9 @@ _SCALES: Mapping[Scale, tuple[float, float, str]] = {
 
 Figure: TypeAlias = Callable[[Assessment], Fraction | float]
 
+HAIR = 1e-9
+"""Sums of chances, entropies and distances end this near to what they are, as a share of it."""
+
 
 def _of_success(kind: str) -> dict[str, tuple[Scale, Figure]]:
     """The measures of one kind of success: `deterministic` or `probabilistic`."""
@@ -53,8 +56,10 @@ def _exact(assessment: Assessment, kind: str) -> PriorPosterior:
         if assessment.secrets == 0:  # nothing is sought, so nothing of it is known
             return cast("float", Fraction(share))
         of_counts = Fraction(count) / assessment.secrets
-        # With a gain, the figure is worth something and no share of the secrets.
-        return cast("float", of_counts if float(of_counts) == share else Fraction(share))
+        # With a gain, the figure is worth something and no share of the secrets; with a prior it
+        # is no count. Such figures are as exact as floats are.
+        counted = float(of_counts) == share and count == int(count)
+        return cast("float", of_counts if counted else share)
 
     return PriorPosterior(
         fraction(shares.prior, counts.prior), fraction(shares.posterior, counts.posterior)
@@ -159,6 +164,19 @@ class Limit:
         plain = {name: getattr(self, name) for name in _PLAIN}
         return Limit(**plain, **{**self.options, **found})
 
+    def broken_by(self, value: Any) -> Any:
+        """Whether a figure, or each of an array of them, is on the wrong side of the bound.
+
+        Counts are judged exactly; a float that is a hair beside the bound is at it.
+
+        >>> Limit("t_closeness", at_most=0.3).broken_by(0.1 + 0.2)
+        False
+        """
+        if isinstance(value, Fraction):
+            exact = Fraction(str(self.bound))
+            return value > exact if self.at_most is not None else value < exact
+        return beyond(value, self.bound, "highest" if self.at_most is not None else "lowest")
+
     def judge(self, assessment: Assessment) -> Outcome:
         """Whether an assessment keeps to the limit."""
         scale, figure = ASSESSMENT_MEASURES[self.measure]
@@ -197,9 +215,7 @@ class Limit:
         more: tuple[Sentence, ...] = (),
         of: Literal["measure", "worth"] = "measure",
     ) -> Outcome:
-        # A figure that is a float is one over five as a float; counts are judged exactly.
-        bound = Fraction(str(self.bound)) if isinstance(value, Fraction) else self.bound
-        held = value <= bound if self.at_most is not None else value >= bound
+        held = not self.broken_by(value)
         found, allowed = _told(float(value), self.bound, percent if scale == "share" else number)
         allowed = f"{self.direction} {allowed}"
         what = self.measure if self.of_assessment else "other"
@@ -249,6 +265,16 @@ class Limit:
     @property
     def _bound_name(self) -> str:
         return "at_most" if self.at_most is not None else "at_least"
+
+
+def beyond(value: Any, bound: float, worst: Literal["lowest", "highest"]) -> Any:
+    """Whether a figure, or each of an array of them, passes a bound by more than a hair.
+
+    >>> beyond(2.9999999999999996, 3, "lowest"), beyond(2.9, 3, "lowest")
+    (False, True)
+    """
+    hair = HAIR * abs(bound) + HAIR**2
+    return value > bound + hair if worst == "highest" else value < bound - hair
 
 
 def _is_finite(bound: object) -> bool:

@@ -48,9 +48,9 @@ def fewest_cells(
     1.0
     """
     risky = frequency < k
-    if not np.any(risky):
+    if not np.any(risky) or not allowed:
         return 0.0
-    cheapest = float(costs[list(allowed)].min()) if allowed else 0.0
+    cheapest = float(costs[list(allowed)].min())
     if len(allowed) > MOST_ATTRIBUTES or np.any(codes == HIDDEN):
         return cheapest
     lacks = (k - frequency[risky]).astype(np.float64)

@@ -118,9 +118,7 @@ class Goal:
             if self.limit.attribute is not None:
                 options["attribute"] = self.limit.attribute
             found = OF_CLASSES[self.limit.measure](dataset, **options)
-            over = found.values < self.limit.bound if found.worst == "lowest" else (
-                found.values > self.limit.bound
-            )  # fmt: skip
+            over = self.limit.broken_by(found.values)
             outcome = self.limit.judge_measurement(Measurement(found.value, "count"), dataset.name)
             return Standing(outcome, _as_risk(found), over)
         return self._of_records(dataset, options)
@@ -139,12 +137,12 @@ class Goal:
         if self.links is not None:
             risk = records.cluster_risk(risk, self.links, self.on)
         if self.limit.measure in AVERAGES:
-            held = risk.average <= self.limit.bound
+            held = not self.limit.broken_by(risk.average)
             # What is above this threshold is too much for the average.
             over = risk.values > (1.0 if held else risk.threshold_for(self.limit.bound))
             value = risk.average
         else:
-            over, value = risk.values > self.limit.bound, risk.highest
+            over, value = self.limit.broken_by(risk.values), risk.highest
         outcome = self.limit.judge_measurement(Measurement(value, "share"), dataset.name)
         return Standing(outcome, risk.values, over)
 

@@ -14,7 +14,7 @@ from divulge import records
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.records.alike import FloatArray
-from divulge.records.frequencies import SEMANTICS, Nulls
+from divulge.records.frequencies import OF_ORIGINAL, SEMANTICS, Nulls
 from divulge.work import DivulgeError, InvalidInput, Problem, Problems
 
 Search: TypeAlias = Literal["fewest", "cycle"]
@@ -113,15 +113,16 @@ def wish_of(
     costs = _costs(dataset, names, importance, cost, problems)
     problems.raise_any()
     kept = frozenset(as_names(never))
+    reach: OutOfReach = out_of_reach or ("remove" if nulls == "standard" else "raise")
     stuck = [subset for subset in chosen if set(subset) <= kept]
-    if stuck and min(_sample(dataset, subset) for subset in stuck) < k:
+    # Who is removed is not touched.
+    if reach == "raise" and any(_smallest(dataset, subset, nulls) < k - 1e-9 for subset in stuck):
         which = ", ".join(f'"{name}"' for name in stuck[0])
         message = f"{which} must not be touched, and {k}-anonymity on them needs a change of them."
         raise InvalidInput(problems.subject, [Problem("never", message)])
     rule = f"{k}-anonymity ({nulls})"
     if len(chosen) > 1:
         rule = f"{k}-anonymity of {len(chosen)} sets of attributes ({nulls})"
-    reach: OutOfReach = out_of_reach or ("remove" if nulls == "standard" else "raise")
     wish = Wish(
         int(k), nulls, chosen, kept, costs, cells_per_record, reach, search, order, seed, rule
     )  # fmt: skip
@@ -130,8 +131,9 @@ def wish_of(
     return wish
 
 
-def _sample(dataset: Dataset, subset: Sequence[str]) -> int:
-    return int(records.frequencies(dataset, "value", among=subset).sample.min())
+def _smallest(dataset: Dataset, subset: Sequence[str], nulls: Nulls) -> float:
+    original = dataset if nulls in OF_ORIGINAL else None
+    return records.frequencies(dataset, nulls, among=subset, original=original).smallest
 
 
 def _subsets(

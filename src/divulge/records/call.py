@@ -60,6 +60,8 @@ def matches(call: Call, target: Any, argument: str) -> Any:
             met &= places < 0
             continue
         columns = [(n, dataset.columns[n]) for n in call.known if n in dataset.names]
+        if not columns and not values:
+            continue  # nothing is known from this dataset, so it rules nobody out
         here = np.append(matching(columns, values, argument), False)
         met &= here[places]
     if not met.any():

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, html
+from divulge.assessment.limit import beyond
 from divulge.assessment.sentence import number
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
@@ -67,7 +68,7 @@ class ClassMeasure:
 
     def failing(self, bound: float) -> int:
         """How many records are in classes that a bound excludes."""
-        outside = self.classes < bound if self.worst == "lowest" else self.classes > bound
+        outside = beyond(self.classes, bound, self.worst)
         return int(self.size[outside].sum())
 
     @cached_property

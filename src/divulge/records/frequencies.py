@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence
+from divulge.assessment.limit import beyond
 from divulge.data import Dataset
 from divulge.records import null_semantics
 from divulge.records.alike import FloatArray
@@ -71,7 +72,7 @@ class Frequencies:
 
     def below(self, k: float) -> int:
         """How many records have a frequency below k."""
-        return int((self.sample < k).sum())
+        return int(beyond(self.sample, k, "lowest").sum())
 
     def risk(self) -> RecordRisk:
         """One over the frequency in the sample: the risk if the adversary knows who is in it."""

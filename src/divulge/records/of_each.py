@@ -116,26 +116,29 @@ class OfEach:
             ]
             return np.column_stack(sums)
 
-        # Sums are rounded, and a prior may be tiny chances: each weighs one on average.
-        weight = None if self.weight is None else self.weight / self.weight.mean()
         secrets = np.bincount(codes, minlength=groups)
-        total = np.bincount(codes, weight, groups)
         certain = pair(self.certain, None)
+        # Sums are rounded, and a prior may be tiny chances: each weighs one on average of its
+        # group. A group that weighs nothing is never met: nothing is found of it.
+        weight = None
+        if self.weight is not None:
+            total = np.bincount(codes, self.weight, groups)[codes]
+            scaled = self.weight * secrets[codes]
+            weight = np.divide(scaled, total, where=total > 0, out=np.zeros(len(codes)))
         sure, right = pair(self.certain, weight), pair(self.right, weight)
         worth = None if self.worth is None else pair(self.worth, weight)
         return [
-            _Sums(int(secrets[g]), float(total[g]), _pair(certain[g]), _pair(sure[g]),
-                  _pair(right[g]), None if worth is None else _pair(worth[g]))
+            _Sums(int(secrets[g]), _pair(certain[g]), _pair(sure[g]), _pair(right[g]),
+                  None if worth is None else _pair(worth[g]))
             for g in range(groups)
         ]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class _Sums:
-    """Sums over a group: secrets, what they weigh, how many are certain; the rest is weighed."""
+    """Sums over a group: secrets, how many are certain; the rest is weighed, one on average."""
 
     secrets: int
-    total: float
     certain: PriorPosterior
     sure: PriorPosterior
     right: PriorPosterior
@@ -143,8 +146,7 @@ class _Sums:
 
 
 def _assessment(described: Described, found: _Sums, **more: Any) -> Assessment:
-    # A group that weighs nothing is never met: nothing is found of it.
-    total = found.total or 1.0
+    total = found.secrets or 1
     shares: dict[str, Any] = {
         "deterministic": PriorPosterior(found.sure.prior / total, found.sure.posterior / total),
         "probabilistic": PriorPosterior(found.right.prior / total, found.right.posterior / total),
@@ -153,10 +155,8 @@ def _assessment(described: Described, found: _Sums, **more: Any) -> Assessment:
     if found.worth is not None:
         worth = PriorPosterior(found.worth.prior / total, found.worth.posterior / total)
         shares["probabilistic"] = worth
-    scale = found.secrets / total
-    right = _pair([found.right.prior * scale, found.right.posterior * scale])
     return Assessment(
-        **described.told(found.secrets, found.certain, right, worth), **shares, **more
+        **described.told(found.secrets, found.certain, found.right, worth), **shares, **more
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, html
+from divulge.assessment.limit import beyond
 from divulge.assessment.sentence import number, percent
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
@@ -79,7 +80,7 @@ class RecordRisk:
 
     def above(self, threshold: float = DEFAULT_THRESHOLD) -> int:
         """How many records have a risk above a threshold."""
-        return int((self.values > threshold).sum())
+        return int(beyond(self.values, threshold, "highest").sum())
 
     def threshold_for(self, share: float) -> float:
         """The highest risk that may be left so that no more than a share is expected to be found.
@@ -174,7 +175,7 @@ class RecordRisk:
             "average": right / secrets,
             "highest": float(values.max()),
             "right": right,
-            "above": int((values > threshold).sum()),
+            "above": int(beyond(values, threshold, "highest").sum()),
             "threshold": threshold,
         }
         more: dict[str, Any] = {}
