@@ -258,3 +258,30 @@ def test_only_users_with_one_record_can_be_attacked_too() -> None:
 def test_a_unit_that_times_are_rounded_to_is_a_unit() -> None:
     with pytest.raises(InvalidInput, match='Did you mean "month"?'):
         history(purchases(), rounded="mnoth")
+
+
+def test_a_clock_finer_than_microseconds_is_read() -> None:
+    moments = pa.array([-1, 1, 86_400_000_000_001], pa.timestamp("ns"))
+    assert history(purchases(date=moments)).times("day").tolist() == [-1, 0, 1]
+
+
+def test_a_whole_week_is_no_day_of_an_original() -> None:
+    weeks = purchases(date=["2010-W48", "2010-W48", "2010-W49"])
+    with pytest.raises(InvalidInput, match="3 of 3 records: each has no readable time"):
+        history(weeks)
+    assert history(weeks, missing="maybe").times("week").tolist() == [2135, 2135, 2136]
+
+
+@pytest.mark.parametrize("text", ["2010-12-01T08", "20101201T0845", "2010-12-01 08"])
+def test_hours_are_read_without_a_colon_too(text: str) -> None:
+    assert history(purchases(date=[text] * 3)).has_hours
+
+
+def test_amounts_by_the_cent_are_told_apart() -> None:
+    cents = [number / 100 for number in range(1, 201)]
+    users = list(range(len(cents)))
+    data = purchases(user=users, date=["2024-03-01"] * 200, goods=["tea"] * 200, amount=cents)
+    found = attack(history(data, amount="amount"), Attacker("amount by 0.01"))
+    assert found.deterministic.posterior == 1
+    tenths = attack(history(data, amount="amount"), Attacker("amount by 0.1"))
+    assert tenths.distribution().to_pydict()["users_who_match"] == [1, 9, 10]

@@ -296,3 +296,14 @@ def test_what_events_hold_beside_what_else_is_known_is_an_estimate_and_says_why(
         ("hidden", "day", "kinds"),
         ("hidden", "kinds", "item"),
     }
+
+
+def test_each_record_bears_its_own_risk_where_events_are_drawn() -> None:
+    rows: list[Any] = [(1, DAYS[0], "b"), (1, DAYS[1], "a"), (2, DAYS[0], "c")]
+    found = attack(original(rows), Attacker("item", weight="event"), release=release(rows[1:]))
+    assert found.risk().tolist() == [0, 1, 1]
+    assert {g: a.probabilistic.posterior for g, a in found.by("goods").assessments.items()} == {
+        "a": 1,
+        "b": 0,
+        "c": 1,
+    }

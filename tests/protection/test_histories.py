@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from divulge import Hierarchy, InvalidInput, Limit, datasets, events, protection
+from divulge import Dataset, Hierarchy, InvalidInput, Limit, datasets, events, protection
 from divulge.protection import OutOfReachError
 from divulge.protection.histories import (
     coarser_times,
@@ -91,3 +92,41 @@ def test_a_limit_that_is_no_limit_of_an_attacker_is_refused() -> None:
         protection.protect_history(
             datasets.purchases_example(), ONCE, [Limit("k_anonymity", at_least=2)], **READ
         )
+
+
+def _attacked_as_known(
+    before: Dataset, p: protection.ProtectedHistory, who: events.Attacker
+) -> Any:
+    """Attacked by who knows the original and knows by how much times were rounded."""
+    known = events.History(before, **READ)
+    shown = events.History(p.dataset, **READ, missing="maybe", rounded=p.setting.time)
+    return events.attack(known, who, release=shown)
+
+
+def test_who_knows_the_month_is_not_misled_by_a_week_that_began_in_the_month_before() -> None:
+    dates = ["2020-01-10"] * 9 + ["2020-02-01"]  # the week of the last began in January
+    columns = {"user": list(range(10)), "date": dates, "goods": ["tea"] * 10}
+    visits = Dataset.from_arrow(pa.table(columns))
+    month = events.Attacker("month")
+    limit = Limit("deterministic.posterior", at_most=0.05)
+    p = protection.protect_history(visits, {"neighbour": month}, [limit], **READ)
+    assert p.after.deterministic.posterior <= 0.05
+    assert _attacked_as_known(visits, p, month).deterministic.posterior <= 0.05
+
+
+def test_two_days_of_a_year_want_two_records_of_it() -> None:
+    rows = [(1, 3), (1, 4), (2, 3), (2, 5), (3, 3), (4, 4)]
+    columns = {
+        "user": [user for user, _ in rows],
+        "date": [f"2020-06-{day:02}" for _, day in rows],
+        "goods": ["tea"] * len(rows),
+    }
+    visits = Dataset.from_arrow(pa.table(columns))
+    twice = events.Attacker("day", points=2, weight="user")
+    limit = Limit("probabilistic.posterior", at_most=0.3)
+    with pytest.raises(OutOfReachError):  # 1 and 2 stay apart from 3 and 4, however coarse
+        protection.protect_history(visits, {"neighbour": twice}, [limit], methods=["time"], **READ)
+    looser = Limit("probabilistic.posterior", at_most=0.4)
+    p = protection.protect_history(visits, {"neighbour": twice}, [looser], methods=["time"], **READ)
+    again = _attacked_as_known(visits, p, twice).probabilistic.posterior
+    assert p.after.probabilistic.posterior == again == pytest.approx((1 / 2 + 1 / 4) / 2)

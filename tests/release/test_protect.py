@@ -180,6 +180,48 @@ def test_histories_are_made_coarser_and_their_users_get_pseudonyms(tmp_path: Pat
     assert not set(map(str, customers)) & set(map(str, first))
 
 
+HISTORY = """
+[[dataset]]
+name = "visits"
+source = "visits.csv"
+
+[[adversary]]
+name = "one"
+attack = "events"
+user = "user"
+time = "date"
+item = "goods"
+knows = ["item"]
+
+[[adversary]]
+name = "two"
+attack = "events"
+user = "user"
+time = "date"
+item = "shop"
+{two}
+
+[[limit]]
+measure = "probabilistic.posterior"
+at_most = 0.6
+"""
+
+
+@pytest.mark.parametrize("two", ['knows = ["item", "day"]', 'model = "ten"'])
+def test_every_adversary_of_a_history_is_protected_from_as_she_reads_it(
+    tmp_path: Path, two: str
+) -> None:
+    # All bought the same on days of one week, each in a shop of the same chain on another day.
+    rows = [f"{user},2010-12-{7 + user % 4:02},tea,north" for user in range(1, 5)]
+    (tmp_path / "visits.csv").write_text("\n".join(["user,date,goods,shop", *rows]))
+    (tmp_path / "release.toml").write_text(HISTORY.format(two=two))
+    p = Release.load(tmp_path / "release.toml").protect()
+    assert not p.before.passed
+    assert p.passed
+    [history] = p.parts.values()
+    assert history.explain() == ["Times are given by the week."]
+
+
 def test_a_report_of_a_protection_shows_decisions_and_no_value(tmp_path: Path) -> None:
     release = Release.load(EXAMPLES / "protection" / "release.toml")
     p = release.protect()

@@ -120,9 +120,9 @@ def one_point_released(
     weights, rows, copies = _record_weights(history, found.x_of_record, attacker.weight)
     draws = Draws(found.x_of_record[rows][:, None], user[rows], weights[rows] * copies[rows])
     outcome = looked_up(found, draws)
-    if len(rows) == len(user):
+    if attacker.weight != "event":
         return outcome, _each(outcome, weights)
-    # Records that are one event (or pair) share its weight and its fate.
+    # Pairs stand in their own order; records that are one event (or pair) share weight and fate.
     pair = found.x_of_record * history.events + history.event_of_record
     _, of_record = np.unique(pair, return_inverse=True)
     spread = Outcome(
@@ -184,12 +184,21 @@ def within_bounds(history: History, release: History, facets: Sequence[Facet], p
     """Whether users are counted who cannot fit: then the figures are an estimate.
 
     What single records show is matched exactly. But the number of kinds or the basket of an event
-    with hidden items is known within bounds, beside which its items (or those of another point)
-    are looked up by themselves.
+    with hidden items is known within bounds, beside which its items (or those of another point, or
+    its basket at another level) are looked up by themselves.
     """
     kinds = {each.kind for each in facets}
     if points == 1:
-        unclear = bool(kinds & {"kinds", "basket"}) and bool(kinds & {"item", "items"})
+        held = [each for each in facets if each.kind in ("kinds", "basket")]
+        beside = bool(kinds & {"item", "items"}) or (len(held) > 1 and not _settled(held))
+        unclear = bool(held) and beside
     else:
         unclear = bool(kinds & {"kinds", "records", "basket"})
     return unclear and not as_it_was(history, release)
+
+
+def _settled(held: Sequence[Facet]) -> bool:
+    """Whether one of the things known of an event's items says all the others."""
+    whole = [each for each in held if each.kind == "basket" and not each.level]
+    repeated = any(each.every for each in held)
+    return any(each.every for each in whole) or (bool(whole) and not repeated)

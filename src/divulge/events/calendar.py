@@ -129,7 +129,8 @@ def _wall_clock(values: pa.Array) -> Ints:
     import pyarrow.compute as pc
 
     local = pc.local_timestamp(values) if values.type.tz else values
-    micro: Ints = local.cast(pa.timestamp("us")).cast(pa.int64()).to_numpy(zero_copy_only=False)
+    whole = pc.floor_temporal(local, unit="microsecond")  # finer clocks say more than is kept
+    micro: Ints = whole.cast(pa.timestamp("us")).cast(pa.int64()).to_numpy(zero_copy_only=False)
     return micro
 
 
@@ -139,9 +140,11 @@ def _read(texts: list[str], periods: bool) -> Times:
     spans = np.zeros(len(texts), dtype=np.int8)
     zones: set[Any] = set()
     for place, text in enumerate(texts):
-        when, span = _period(text) if periods else (None, "")
+        when, span = _period(text)
+        if when is not None and not periods:
+            continue  # a whole week or month says no day
         if when is None:
-            when, span = _moment(text), "moment" if ":" in text else "day"
+            when, span = _moment(text), "moment" if _CLOCK.search(text) else "day"
         if when is None:
             continue
         zones.add(when.utcoffset())
@@ -151,6 +154,7 @@ def _read(texts: list[str], periods: bool) -> Times:
     return Times(moments, spans, len(zones))
 
 
+_CLOCK = re.compile(r":|\dT\d|\d \d")
 _PERIOD = re.compile(r"(\d{4})(?:-?Q([1-4])|-W(\d\d)|-(\d\d))?$")
 
 

@@ -130,9 +130,15 @@ def bands(paid: npt.NDArray[np.float64], width: float) -> Ints:
 
     >>> bands(np.array([3.0, 25.0, np.nan, np.inf]), 10.0).tolist() == [0, 2, NO_AMOUNT, 2**61]
     True
+    >>> bands(np.array([0.28, 0.29]), 0.01).tolist()
+    [28, 29]
     """
     gone = np.isnan(paid)
-    numbers = np.clip(np.floor(np.where(gone, 0.0, paid) / width), -(2.0**61), 2.0**61)
+    exact = np.clip(np.where(gone, 0.0, paid) / width, -(2.0**61), 2.0**61)
+    # Decimals are not what they seem in binary: .29 / .01 lies a rounding error below 29.
+    whole = np.rint(exact)
+    edge = np.abs(exact - whole) <= 4 * np.finfo(np.float64).eps * np.abs(exact)
+    numbers = np.where(edge, whole, np.floor(exact))
     found: Ints = np.where(gone, NO_AMOUNT, numbers.astype(np.int64))
     return found
 

@@ -6,7 +6,7 @@ that its hidden items allow.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -87,24 +87,44 @@ def _possible_kinds(original: History, release: History) -> tuple[Ints, Ints]:
     """The least and the largest number of kinds in each event.
 
     A hidden item may be one that is seen or another; so may a coarser one, beneath it. At least
-    there is one kind for each value that no other stands beneath.
+    there is one kind for each set of values that no other lies within; at most one for each
+    record, and no more than there are values.
     """
     hidden, coarse, _ = _hidden_items(original, release, 0)
     event, item = release.event_of_record, release.item_codes
     first = np.append(True, (event[1:] != event[:-1]) | (item[1:] != item[:-1]))
-    seen = np.bincount(event, first & ~hidden & ~coarse, release.events).astype(np.int64)
-    unclear = np.bincount(event, hidden | coarse, release.events).astype(np.int64)
-    least = seen.copy()
+    least = np.bincount(event, first & ~hidden & ~coarse, release.events).astype(np.int64)
+    most = least + np.bincount(event, hidden, release.events).astype(np.int64)
     ladder = Ladder.of(original, original.item)
     values = [str(value) for value in release.dataset.columns[release.item].values.to_pylist()]
     for each in np.unique(event[coarse]):
         rows = slice(release.ordered.starts[each], release.ordered.starts[each + 1])
-        beneath = [
-            frozenset(ladder.under(values[code]))
-            for code in np.unique(item[rows][~hidden[rows]]).tolist()
-        ]
-        least[each] = sum(not any(other < own for other in beneath) for own in beneath)
-    return np.maximum(least, 1), seen + unclear
+        shown, copies = np.unique(item[rows][~hidden[rows]], return_counts=True)
+        records: dict[frozenset[str], int] = {}
+        room: dict[frozenset[str], float] = {}
+        for code, many in zip(shown.tolist(), copies.tolist(), strict=True):
+            beneath = frozenset(ladder.under(values[code]))
+            records[beneath] = records.get(beneath, 0) + many
+            room[beneath] = max(room.get(beneath, 0), ladder.room(values[code]))
+        least[each] = sum(not any(other < own for other in records) for own in records)
+        most[each] = _most_kinds(records, room) + int(hidden[rows].sum())
+    return np.maximum(least, 1), most
+
+
+def _most_kinds(records: Mapping[frozenset[str], int], room: Mapping[frozenset[str], float]) -> int:
+    """How many kinds so many records of each set can be; sets lie within each other or apart.
+
+    >>> apple, fruit = frozenset({"apple"}), frozenset({"apple", "pear"})
+    >>> _most_kinds({apple: 3, fruit: 1}, {apple: 1, fruit: 2})
+    2
+    """
+    most: dict[frozenset[str], int] = {}
+    for own in sorted(records, key=len):
+        within = [other for other in most if other < own]
+        inner = [one for one in within if not any(one < other for other in within)]
+        held = records[own] + sum(most[each] for each in inner)
+        most[own] = int(min(room[own], held))
+    return sum(most[own] for own in most if not any(own < other for other in most))
 
 
 def possible_baskets(original: History, release: History, facet: Facet) -> tuple[Ints, Ints]:

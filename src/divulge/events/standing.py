@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -139,6 +140,7 @@ class Ladder:
 
     hierarchy: Hierarchy | None
     uppers: tuple[Mapping[str, list[str]], ...]
+    by_rule: bool = False
 
     @classmethod
     def of(cls, original: History, attribute: str) -> Ladder:
@@ -149,16 +151,19 @@ class Ladder:
         values = [str(v) for v in original.dataset.columns[attribute].values.to_pylist()]
         lacking = set(hierarchy.lacks(values))
         over = hierarchy.over(value for value in values if value not in lacking)
-        return cls(over, tuple(over.leaves(at) for at in range(1, over.height + 1)))
+        uppers = tuple(over.leaves(at) for at in range(1, over.height + 1))
+        by_rule = hierarchy.table is None
+        # A table also knows values that the original has not; a rule would climb from any text.
+        return cls(over if by_rule else hierarchy, uppers, by_rule)
 
     def standing(self, value: str, level: int) -> tuple[int, str]:
         """The level at which a released value is compared, and its label there."""
         if self.hierarchy is None or not self.hierarchy.lacks([value]):
             return level, self.seen(value, level)
-        for at, leaves in enumerate(self.uppers, start=1):
-            if value in leaves:
-                return (at, value) if at >= level else (level, self.seen(leaves[value][0], level))
-        return level, value
+        at = self._level(value)
+        if not at:
+            return level, value
+        return (at, value) if at >= level else (level, self.seen(self.under(value)[0], level))
 
     def seen(self, value: str, level: int) -> str:
         """How a value of the original looks at a level."""
@@ -168,7 +173,23 @@ class Ladder:
 
     def under(self, value: str) -> list[str]:
         """The values of the original beneath a label, or the value itself."""
-        return next((leaves[value] for leaves in self.uppers if value in leaves), [value])
+        at = self._level(value)
+        return self.uppers[at - 1][value] if at else [value]
+
+    def room(self, value: str) -> float:
+        """How many different values a label may stand for: a rule lets it be any number."""
+        at = self._level(value)
+        if not at or self.hierarchy is None:
+            return 1
+        return inf if self.by_rule else len(self.hierarchy.leaves(at)[value])
+
+    def _level(self, value: str) -> int:
+        """The level of a label; where it stands for more at a higher one, that; 0: none."""
+        if self.hierarchy is None or not self.hierarchy.lacks([value]):
+            return 0
+        beneath = [len(leaves.get(value, ())) for leaves in self.uppers]
+        widest = max(beneath, default=0)
+        return beneath.index(widest) + 1 if widest else 0
 
 
 def amount_covered(original: History, release: History, band: float) -> Cover:

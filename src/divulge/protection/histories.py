@@ -3,7 +3,8 @@
 A history is protected step by step, each a change of all records: what happened is told by the
 week, the month, the quarter, the year; items by a level of their hierarchy; then items that few
 users had are left out, baskets capped, users sampled. After every step the attacks are run again,
-by an adversary who knows the original and tells it as coarsely as the release does.
+by an adversary who knows the original and tells it as coarsely as the release does; before a step
+is the last, also by who tells it as finely as she knows it, where that says more.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from divulge.assessment import Assessment, Limit, Outcome, Sentence
 from divulge.data import Dataset
 from divulge.data.column import recode as with_values
 from divulge.events import Attacker, History, attack
-from divulge.events.calendar import NOT_A_TIME, UNITS, times_of
+from divulge.events.calendar import COARSER, NOT_A_TIME, UNITS, times_of
+from divulge.events.facets import Facet, facet
 from divulge.protection.changes import taken
 from divulge.protection.recodings import one_coarser, recoded
 from divulge.protection.wish import OutOfReachError
@@ -144,6 +146,8 @@ def protect_history(
         while True:
             outcomes, _ = told.judged(setting)
             if all(outcome.held for outcome in outcomes):
+                outcomes, _ = told.judged(setting, in_full=True)
+            if all(outcome.held for outcome in outcomes):
                 break
             best = _best_step(told, setting, methods)
             if best is None:
@@ -153,7 +157,7 @@ def protect_history(
             step.advance()
     released, kept = told.released(setting)
     first, before = told.judged(Setting())
-    last, after = told.judged(setting)
+    last, after = told.judged(setting, in_full=True)
     said = tuple(_said(dataset, told, setting))
     return ProtectedHistory(
         dataset, released, tuple(steps), said, before, after, last, first, kept
@@ -203,8 +207,13 @@ class _Told:
             share = setting.sample
             yield lambda seen: sampled_users(seen, self.user, share, self.seed)
 
-    def judged(self, setting: Setting) -> tuple[tuple[Outcome, ...], Assessment]:
-        """Every limit, with knowledge from the original; and the worst attacker's assessment."""
+    def judged(
+        self, setting: Setting, in_full: bool = False
+    ) -> tuple[tuple[Outcome, ...], Assessment]:
+        """Every limit, with knowledge from the original; and the worst attacker's assessment.
+
+        With `in_full`, also by who tells what she knows as finely as she knows it.
+        """
         released, kept = self.released(setting)
         if kept.size == 0:
             raise OutOfReachError(f'dataset "{self.dataset.name}": no record would be left')
@@ -216,13 +225,51 @@ class _Told:
                 found = attack(seen, attacker).named(name)
             else:
                 found = attack(known, attacker, seen).named(name)
-            outcomes += [
-                limit.judge(found) for limit in self.limits if limit.adversary in (None, name)
-            ]
-            if worst is None or found.probabilistic.posterior > worst.probabilistic.posterior:
-                worst = found
+            tries = [found]
+            if in_full and self._tells_more(setting, attacker):
+                tries += [each.named(name) for each in self._as_known(setting, attacker, released)]
+            for limit in self.limits:
+                if limit.adversary in (None, name):
+                    judged = [limit.judge(each) for each in tries]
+                    outcomes.append(max(judged, key=lambda outcome: outcome.value))
+            worst = max(
+                [*([worst] if worst is not None else []), *tries],
+                key=lambda each: each.probabilistic.posterior,
+            )
         assert worst is not None  # noqa: S101  # there is at least one attacker
         return tuple(outcomes), worst
+
+    def _tells_more(self, setting: Setting, attacker: Attacker) -> bool:
+        """Whether what she knows says more of a coarser release than what it looks like there.
+
+        Two days of a month want two records of it, three kinds of goods three; and a week can lie
+        in two months. What is known of one record looks in the release as the record does.
+        """
+        if setting == Setting():
+            return False
+        read = [facet(words, self.dataset.names) for words in attacker.knows]
+        facets = [each for each in read if isinstance(each, Facet)]
+        apart = setting.time is not None and any(
+            each.kind == "when"
+            and setting.time not in COARSER[each.words]
+            and each.words not in COARSER[setting.time]
+            for each in facets
+        )
+        of_events = any(each.kind in ("kinds", "basket", "items") for each in facets)
+        return attacker.points > 1 or apart or of_events
+
+    def _as_known(
+        self, setting: Setting, attacker: Attacker, released: Dataset
+    ) -> Iterator[Assessment]:
+        """The attack with knowledge as it is, where the release can be asked for it."""
+        known = History(self.dataset, self.user, self.time, self.item, **self.read)
+        hiding = {**self.read, "missing": "maybe", "rounded": setting.time}
+        try:
+            yield attack(
+                known, attacker, History(released, self.user, self.time, self.item, **hiding)
+            )
+        except DivulgeError:
+            return  # what events hold cannot be asked of events that the release runs together
 
     def excess(self, setting: Setting) -> float:
         """By how much the limits are passed, all together."""

@@ -29,6 +29,8 @@ from divulge.release.verdict import Verdict
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from divulge.events import Attacker
+
 Attacked = Callable[[Dataset], Assessment]
 
 # The settings of an attack that name an identifier it cannot do without.
@@ -164,8 +166,7 @@ def protect(
         for name, dataset in originals.items():
             known = same[name]
             for part in _protected(release, name, dataset, known, current, before, settings):
-                label = name if name not in parts else f"{name} (history)"
-                parts[label] = part
+                parts[_label(name, parts)] = part
                 current[name] = part.dataset
                 same[name] = taken(same[name], part.kept)
             step.advance()
@@ -181,6 +182,15 @@ def protect(
     if out is not None:
         write_protected(result, Path(out), values)
     return result
+
+
+def _label(name: str, parts: Mapping[str, Any]) -> str:
+    """A name for what is done next to a dataset, of which something may be done already."""
+    label, again = name, 1
+    while label in parts:
+        label = f"{name} (history)" if again == 1 else f"{name} (history {again})"
+        again += 1
+    return label
 
 
 def _known(release: Release, name: str, originals: Mapping[str, Dataset]) -> Dataset:
@@ -247,9 +257,13 @@ def _protected(
         )
         yield part
         current_version = part.dataset
-    hers = [_named(limit, who) for who, (_, limits) in histories.items() for limit in limits]
-    if histories and _open(hers, before):
-        yield _history(current_version, histories, settings)
+    for alike in _read_alike(histories):
+        hers = [_named(limit, who) for who, (_, limits) in alike.items() for limit in limits]
+        if _open(hers, before):
+            history = _history(current_version, alike, settings)
+            if history.steps:  # else what was done for others is enough for her
+                yield history
+            current_version = history.dataset
 
 
 def _open(limits: Sequence[Limit], before: Verdict) -> bool:
@@ -291,36 +305,54 @@ def _knows(adversary: Adversary, dataset: Dataset) -> list[str]:
     return dataset.quasi_identifiers if given is None else as_names(given)
 
 
+def _read_alike(
+    histories: Mapping[str, tuple[Adversary, Sequence[Limit]]],
+) -> list[dict[str, tuple[Adversary, Sequence[Limit]]]]:
+    """Adversaries of histories, those together who read the records in the same way."""
+    alike: dict[Any, dict[str, tuple[Adversary, Sequence[Limit]]]] = {}
+    for name, (adversary, limits) in histories.items():
+        way = tuple(getattr(adversary.settings, part) for part in READING)
+        alike.setdefault(way, {})[name] = (adversary, limits)
+    return list(alike.values())
+
+
+READING = ("user", "time", "item", "event", "amount", "returns", "missing")
+"""How records are read as a history."""
+
+
 def _history(
     dataset: Dataset,
     histories: Mapping[str, tuple[Adversary, Sequence[Limit]]],
     settings: ProtectionTable,
 ) -> ProtectedHistory:
-    from divulge.events import Attacker
-
-    first = next(iter(histories.values()))[0].settings
-    attackers = {
-        name: Attacker(
-            a.settings.knows, a.settings.points, a.settings.weight, a.settings.guess,
-            attributes=dataset.names,
-        )
-        for name, (a, _) in histories.items()
-    }  # fmt: skip
-    limits = [_named(limit, name) for name, (_, limits) in histories.items() for limit in limits]
+    attackers, limits = {}, []
+    for name, (adversary, hers) in histories.items():
+        for label, attacker in _attackers(name, adversary.settings, dataset.names).items():
+            attackers[label] = attacker
+            limits += [_named(limit, label) for limit in hers]
+    told = next(iter(histories.values()))[0].settings
     return protection.protect_history(
         dataset,
         attackers,
         limits,
-        first.user,
-        first.time,
-        first.item,
         methods=settings.histories,
         seed=settings.seed or 0,
-        event=first.event,
-        amount=first.amount,
-        returns=first.returns,
-        missing=first.missing,
+        **{part: getattr(told, part) for part in READING},
     )
+
+
+def _attackers(name: str, told: Any, names: Sequence[str]) -> dict[str, Attacker]:
+    """The attacker of an adversary by her name; the ten by theirs."""
+    from divulge.events import Attacker
+    from divulge.events.ten import TEN
+
+    if told.model == "one":
+        return {name: Attacker(told.knows, told.points, told.weight, told.guess, names)}
+    ten = {}
+    for number, (words, _) in enumerate(TEN):
+        knows = [told.count if word == "kinds" else word for word in words]
+        ten[f"{name} {number}"] = Attacker(knows, weight=told.weight, guess=told.guess)
+    return ten
 
 
 def _suppressed_tables(
