@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,12 +20,16 @@ from divulge import work
 from divulge.tables.axis import IntArray
 from divulge.tables.disclosure import Disclosure, disclosure
 from divulge.tables.display import Crosstab, crosstabs, interval_texts, kinds_of
+from divulge.tables.extremes import Extremes
 from divulge.tables.linear import INFINITE, FloatArray, Program
 from divulge.tables.network import UNBOUNDED, Network, network
 from divulge.tables.published import Published, floor
 from divulge.tables.structure import BoolArray, Key, Relations
 from divulge.work import InvalidInput, Problem
 from divulge.work.conditions import Step
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Number = int | float
 
@@ -141,27 +145,34 @@ def intervals(published: Published, cells: Any = None) -> Intervals:
     wanted = np.flatnonzero(asked & published.suppressed)
     least = floor(structure, published.lowest)
     shifted = np.where(published.suppressed, 0, published.units - least)
-    lower, upper, integral = bounds(structure.relations, shifted, published.suppressed, wanted)
+    lower, upper, integral = bounds(
+        structure.relations, shifted, published.suppressed, wanted, least
+    )
     return Intervals(published, wanted, lower + least[wanted], upper + least[wanted], integral)
 
 
 def bounds(
-    relations: Relations, known: IntArray, suppressed: BoolArray, wanted: IntArray
+    relations: Relations,
+    known: IntArray,
+    suppressed: BoolArray,
+    wanted: IntArray,
+    least: IntArray,
 ) -> tuple[FloatArray, FloatArray, bool]:
     """Lower and upper bounds of wanted cells that are at least 0; and whether they are integral.
 
-    A pure function on arrays: `known` holds the values of the cells that are not suppressed.
+    A pure function on arrays: `known` holds the values of the cells that are not suppressed. All
+    are counted from `least`, whose sums need not agree.
     """
     if len(wanted) == 0:
         return np.empty(0), np.empty(0), True
     found = network(relations, suppressed)
     with work.step("Auditing", len(wanted)) as step:
         if found is not None:
-            start = feasible(relations, known, suppressed)
+            start = feasible(relations, known, suppressed, least)
             low, high = flow_bounds(found, start[found.cells], wanted)
             step.advance(len(wanted))
             return low, high, True
-        return _bounds_by_component(relations, known, suppressed, wanted, step)
+        return _bounds_by_component(relations, known, suppressed, wanted, least, step)
 
 
 def flow_bounds(net: Network, values: IntArray, wanted: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -177,10 +188,15 @@ def flow_bounds(net: Network, values: IntArray, wanted: IntArray) -> tuple[Float
     return (values[asked] - down).astype(float), high
 
 
-def feasible(relations: Relations, known: IntArray, suppressed: BoolArray) -> IntArray:
+def feasible(
+    relations: Relations, known: IntArray, suppressed: BoolArray, least: IntArray
+) -> IntArray:
     """Whole numbers for the suppressed cells of a network that keep all sums."""
-    program = _program(relations, known, suppressed)
-    answer = program.minimise(np.zeros(int(suppressed.sum())))
+    matrix, right = _sums(relations, known, suppressed, least)
+    count = matrix.shape[1]
+    unlimited = np.full(count, INFINITE)
+    program = Program(matrix, right, right, np.zeros(count), unlimited, primal=True)
+    answer = program.minimise(np.zeros(count))
     if not answer.optimal:
         _refuse()
     values = known.copy()
@@ -193,28 +209,27 @@ def _refuse() -> None:
     raise InvalidInput("published table", [Problem("", message)])
 
 
-def _program(relations: Relations, known: IntArray, suppressed: BoolArray) -> Program:
-    """All that is known of the suppressed cells."""
+def _sums(
+    relations: Relations, known: IntArray, suppressed: BoolArray, least: IntArray
+) -> tuple[csr_array, IntArray]:
+    """All that is known of the suppressed cells: which add up, and to what."""
     matrix = relations.matrix(len(known))[np.flatnonzero(relations.independent)]
-    right = -(matrix @ np.where(suppressed, 0, known))
+    right = -(matrix @ (np.where(suppressed, 0, known) + least))
     inside = matrix[:, np.flatnonzero(suppressed)]
     touched = np.diff(inside.indptr) > 0
     if np.any(right[~touched]):
         _refuse()
     rows = np.flatnonzero(touched)
-    count = inside.shape[1]
-    return Program(
-        inside[rows],
-        right[rows],
-        right[rows],
-        np.zeros(count),
-        np.full(count, INFINITE),
-        primal=True,
-    )
+    return inside[rows], right[rows]
 
 
 def _bounds_by_component(
-    relations: Relations, known: IntArray, suppressed: BoolArray, wanted: IntArray, step: Step
+    relations: Relations,
+    known: IntArray,
+    suppressed: BoolArray,
+    wanted: IntArray,
+    least: IntArray,
+    step: Step,
 ) -> tuple[FloatArray, FloatArray, bool]:
     """Bounds of one connected component of suppressed cells after the other.
 
@@ -230,15 +245,19 @@ def _bounds_by_component(
         part = _touching(relations, component)
         found = network(part, component)
         if found is not None:
-            start = feasible(part, known, component)
+            start = feasible(part, known, component, least)
             low[places], high[places] = flow_bounds(found, start[found.cells], wanted[places])
             step.advance(len(places))
             continue
         integral = False
-        inside, program = np.flatnonzero(component), _program(part, known, component)
+        inside = np.flatnonzero(component)
+        extremes = Extremes(*_sums(part, known, component, least))
         for place in places:
-            column = int(np.searchsorted(inside, wanted[place]))
-            low[place], high[place] = _extremes(program, column, len(inside))
+            found_bounds = extremes.of(int(np.searchsorted(inside, wanted[place])))
+            if found_bounds is None:
+                _refuse()
+            else:
+                low[place], high[place] = found_bounds
             step.advance()
     return low, high, integral
 
@@ -256,17 +275,6 @@ def _touching(relations: Relations, component: BoolArray) -> Relations:
         relations.independent[touching],
         relations.names,
     )
-
-
-def _extremes(program: Program, column: int, columns: int) -> tuple[float, float]:
-    objective = np.zeros(columns)
-    objective[column] = 1
-    lowest = program.minimise(objective)
-    if lowest.status == "infeasible":
-        _refuse()
-    highest = program.minimise(-objective)
-    top = INFINITE if highest.status == "unbounded" else np.floor(-highest.objective + 1e-6)
-    return float(np.ceil(lowest.objective - 1e-6)), float(top)
 
 
 def components(relations: Relations, among: BoolArray) -> list[BoolArray]:

@@ -6,6 +6,7 @@ the total last. So the last row and the last column of a crosstab are its margin
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,7 +48,8 @@ class Axis:
     def hierarchical(cls, name: str, values: Sequence[str], hierarchy: Hierarchy) -> Axis:
         """Values, their subtotals level by level, and the total.
 
-        A level that only repeats the one below it, or that gathers everything, adds no code.
+        A level that only repeats the one below it, or that gathers everything, adds no code. A
+        name that a chain repeats from level to level is one subtotal: of all that bear it at last.
 
         >>> pairs = [("Roma", "Center"), ("Milano", "North"), ("Torino", "North")]
         >>> area = Hierarchy.from_pairs(pairs)
@@ -58,11 +60,14 @@ class Axis:
         chains = [[(0, value)] for value in values]
         for level in range(1, hierarchy.height + 1):
             coarser = [str(hierarchy.at(value, level)) for value in values]
-            if len(set(coarser)) == 1:
-                break
+            size = Counter(coarser)
             for chain, code in zip(chains, coarser, strict=True):
-                if chain[-1][1] != code:
+                if len(chain) > 1 and chain[-1][1] == code:
+                    chain.pop()
+                if len(size) > 1 and (chain[-1][1] != code or size[code] > 1):
                     chain.append((level, code))
+            if len(size) == 1:
+                break
         above = sorted({link for chain in chains for link in chain[1:]})
         # A subtotal may bear the name of a value or of the total; codes of an axis differ.
         codes = list(values)

@@ -77,8 +77,9 @@ def candidates(
     """
     structure, hidden = published.structure, published.suppressed
     cells = np.flatnonzero(hidden)
-    known = np.where(hidden, 0, published.units - floor(structure, published.lowest))
-    lower, upper, _ = bounds(structure.relations, known, hidden, cells)
+    least = floor(structure, published.lowest)
+    known = np.where(hidden, 0, published.units - least)
+    lower, upper, _ = bounds(structure.relations, known, hidden, cells, least)
     if np.any(upper == INFINITE):
         label = structure.label(int(cells[np.flatnonzero(upper == INFINITE)[0]]))
         message = "no published total bounds it, so candidates have no end; publish a total of it."
@@ -86,10 +87,10 @@ def candidates(
     low, high = lower.astype(np.int64), upper.astype(np.int64)
     free = _freedom(published, cells)
     with work.step("Listing candidate tables"):
-        values, whole = _listed(published, known, cells, low, high, most)
+        values, whole = _listed(published, known + least, cells, low, high, most)
         kind: Literal["all", "first", "sample"] = "all" if whole else "first"
         if not whole and sample:
-            drawn = _visited(published, known, sample, seed)
+            drawn = _visited(published, known, least, sample, seed)
             if drawn is not None:
                 values, kind = drawn, "sample"
     return Candidates(published, cells, values, kind, low, high, free)
@@ -155,14 +156,16 @@ def _order(inside: IntArray, width: IntArray) -> IntArray:
     return np.array(order, dtype=np.int64)
 
 
-def _visited(published: Published, known: IntArray, sample: int, seed: int) -> IntArray | None:
+def _visited(
+    published: Published, known: IntArray, least: IntArray, sample: int, seed: int
+) -> IntArray | None:
     """Random candidates of a network; None where the suppressed cells form none."""
     from divulge.tables.candidate_kernels import walk_points
 
     net = network(published.structure.relations, published.suppressed)
     if net is None:
         return None
-    start = feasible(published.structure.relations, known, published.suppressed)[net.cells]
+    start = feasible(published.structure.relations, known, published.suppressed, least)[net.cells]
     found = np.empty((sample, len(net.cells)), np.int64)
     walk_points(*net.arcs, start, found, 2 * len(net.cells), seed)
     return found

@@ -9,7 +9,7 @@ import numpy as np
 
 from divulge.data import Hierarchy, read
 from divulge.tables.axis import TOTAL, Axis
-from divulge.tables.files import MARKS, check_sums
+from divulge.tables.files import MARKS, check_sums, finite
 from divulge.tables.published import Published
 from divulge.tables.structure import Structure
 from divulge.tables.units import in_units
@@ -84,11 +84,11 @@ def _number(value: object, row: int, problems: Problems) -> float:
         return float(value)
     text = "" if value is None else str(value).strip()
     if text and text not in MARKS:
-        try:
-            return float(text)
-        except ValueError:
+        number = finite(text)
+        if np.isnan(number):
             message = "is neither a number nor a mark for a suppressed cell."
             problems.add(f"row {row}", message, "", MARKS)
+        return number
     return np.nan
 
 

@@ -45,7 +45,7 @@ def disclosure(published: Published, cell: int, value: int) -> Disclosure:
     matrix = relations.matrix(structure.size)
     least = floor(structure, published.lowest)
     known = np.where(published.suppressed, 0, published.units - least)
-    right = -(matrix @ known)
+    right = -(matrix @ (known + least))
     inside = csr_array(matrix[:, hidden].T)
     place = int(np.searchsorted(hidden, cell))
     target = np.zeros(len(hidden))

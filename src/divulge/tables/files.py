@@ -57,9 +57,8 @@ def read_crosstab(path: Path | str, separator: str = ",") -> Published:
             if text.strip() in MARKS:
                 hidden[line - 2, column] = True
             else:
-                try:
-                    numbers[line - 2, column] = float(text)
-                except ValueError:
+                numbers[line - 2, column] = number = finite(text)
+                if np.isnan(number):
                     message = "is neither a number nor a mark for a suppressed cell."
                     problems.add(f"line {line}, column {column + 2}", message, "", MARKS)
     problems.raise_any()
@@ -105,8 +104,21 @@ def write_crosstab(published: Published, path: Path | str, table: int = 0) -> No
         csv.writer(file, lineterminator="\n").writerows(published.to_rows(table=table))
 
 
+def finite(text: str) -> float:
+    """A number; not a number for any other text."""
+    try:
+        number = float(text)
+    except ValueError:
+        return np.nan
+    return number if np.isfinite(number) else np.nan
+
+
 def check_sums(published: Published, problems: Problems) -> None:
-    """Refuse a published table of which whole sums do not add up: where, and by how much."""
+    """Refuse a published table with cells below 0, or of which whole sums do not add up."""
+    # Where one cell is below 0 suppressed ones may be: bounds from 0 would leave the truth out.
+    for cell in np.flatnonzero(~published.suppressed & (published.units < 0))[:10]:
+        message = "is below 0; a table of differences is made by `from_cells`, with its `lowest`."
+        problems.add(published.structure.label(int(cell)), message)
     relations = published.structure.relations
     whole = np.ones(relations.count, dtype=bool)
     whole[relations.of_entry[published.suppressed[relations.cells]]] = False
@@ -178,6 +190,8 @@ def read_jj(path: Path | str) -> JJ:
     )
     table = Table(structure, units[:, 0], decimals, "value")
     off = structure.relations.imbalance(table.units)
+    for cell in np.flatnonzero(table.units < 0)[:10]:
+        problems.add(f"line {3 + cell}", "the value is below 0; such tables are not read.")
     for relation in np.flatnonzero(off)[:10]:
         excess = out_of_units(off[[relation]], decimals)[0]
         problems.add(f"line {4 + count + relation}", f"the cells are off by {excess:g}.")

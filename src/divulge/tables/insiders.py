@@ -18,7 +18,7 @@ from divulge.tables.audit import Intervals, intervals
 from divulge.tables.axis import IntArray
 from divulge.tables.contributions import Contributions
 from divulge.tables.published import Published
-from divulge.tables.structure import Key
+from divulge.tables.structure import BoolArray, Key
 from divulge.tables.table import Table
 from divulge.work import InvalidInput, Problem
 
@@ -62,11 +62,12 @@ def exposed_contributors(
     if [n.shape for n in counts.structure.numbers] != [n.shape for n in amounts.structure.numbers]:
         message = "counts and amounts must be tables of the same cells."
         raise InvalidInput("exposed contributors", [Problem("", message)])
-    numbers, known = _known(counts, intervals(counts)), _known(amounts, intervals(amounts))
+    numbers, _ = _known(counts, intervals(counts))
+    _, known = _known(amounts, intervals(amounts))
     found = []
     for cell in range(counts.structure.size):
         contributors = numbers[cell]
-        if known[cell] >= 0 and 1 <= contributors <= coalition + 1:
+        if known[cell] and 1 <= contributors <= coalition + 1:
             key, label = counts.structure.addresses[cell], counts.structure.label(cell)
             found.append(Exposure(key, label, int(contributors), int(contributors) - 1))
     return found
@@ -134,9 +135,10 @@ def _computed(published: Published, others: IntArray, amounts: IntArray) -> list
     return np.flatnonzero(known).tolist()
 
 
-def _known(published: Published, audited: Intervals) -> np.ndarray:
-    """What everybody knows of each cell exactly, published or computed; -1 where nothing."""
-    known = np.where(published.suppressed, -1, published.units)
+def _known(published: Published, audited: Intervals) -> tuple[IntArray, BoolArray]:
+    """What everybody knows of each cell exactly, published or computed (else -1); and of which."""
+    values, known = np.where(published.suppressed, -1, published.units), ~published.suppressed
     exact = audited.widths == 0
-    known[audited.cells[exact]] = audited.lower[exact].astype(np.int64)
-    return known
+    values[audited.cells[exact]] = audited.lower[exact].astype(np.int64)
+    known[audited.cells[exact]] = True
+    return values, known

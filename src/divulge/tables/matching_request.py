@@ -21,7 +21,7 @@ from divulge.tables.suppressors import (
     Suppressor,
     knowledge_of,
 )
-from divulge.tables.table import Published
+from divulge.tables.table import Published, floor
 from divulge.work import InvalidInput, Problem, Problems
 
 Prior = Callable[[Any], Any]
@@ -70,10 +70,11 @@ class Request:
         assert self.prior is not None  # noqa: S101  # the caller has looked
         rows = np.flatnonzero(status == POSSIBLE)
         weights = np.zeros(len(status))
+        base = floor(self.published.structure, self.published.lowest)[found.cells]
         for begin in range(0, len(rows), 10_000):
             chunk = rows[begin : begin + 10_000]
             units = np.tile(self.published.units, (len(chunk), 1))
-            units[:, found.cells] = found.values[chunk]
+            units[:, found.cells] = found.values[chunk] + base
             tables = units[:, self.published.structure.numbers[0]]
             given = np.asarray(self.prior(tables / 10**self.published.decimals), dtype=float)
             if given.shape != (len(chunk),) or not np.all(np.isfinite(given)) or given.min() < 0:

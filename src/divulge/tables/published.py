@@ -74,14 +74,19 @@ class Published:
 
 
 def floor(structure: Structure, lowest: int) -> IntArray:
-    """The smallest possible value of each cell: that of a cell without parts, times its parts."""
+    """The smallest possible value of each cell: that of a cell without parts, times its parts.
+
+    A cell of linked tables may have parts in one and other parts in another: then what it falls to
+    first is the smallest value, and those of a total and of its parts need not add up.
+    """
     least = np.zeros(structure.size, dtype=np.int64)
     if lowest:
+        least[:] = np.iinfo(np.int64).min
         for axes, numbers in zip(structure.grids, structure.numbers, strict=True):
             parts = np.ones(numbers.shape, dtype=np.int64)
             for k, axis in enumerate(axes):
                 parts = parts * axis.leaves_under.reshape(
                     [-1 if d == k else 1 for d in range(parts.ndim)]
                 )
-            least[numbers] = lowest * parts
+            least[numbers] = np.maximum(least[numbers], lowest * parts)
     return least

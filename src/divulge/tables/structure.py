@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from divulge.tables.axis import TOTAL, Axis, IntArray
+from divulge.tables.axis import Axis, IntArray
 from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:
@@ -220,9 +220,13 @@ def link(structures: Iterable[tuple[Structure, str]]) -> Structure:
         [axes] = structure.grids
         mine = np.empty(structure.size, dtype=np.int64)
         for cell, key in enumerate(structure.addresses):
-            codes = ((a.name, a.codes[c]) for a, c in zip(axes, key, strict=True))
-            meaning = (measure, frozenset(code for code in codes if code[1] != TOTAL))
+            # The total of an axis is its last code, whatever its values are called.
+            codes = ((a, c) for a, c in zip(axes, key, strict=True) if c < a.size - 1)
+            meaning = (measure, frozenset((a.name, a.codes[c]) for a, c in codes))
             mine[cell] = known.setdefault(meaning, len(known))
+        if len(np.unique(mine)) < structure.size:
+            message = "two cells of one table have the same codes: call them differently."
+            raise InvalidInput("linked tables", [Problem("codes", message)])
         grids.append(axes)
         numbers.append(mine[structure.numbers[0]])
         relations.append(

@@ -303,7 +303,7 @@ def _solved(problem: SuppressionProblem, table: Table, method: str, seconds: flo
 def _audit(problem: SuppressionProblem, solution: Solution, table: Table) -> None:
     """No pattern leaves this house unaudited: a mistake of ours must not disclose anybody."""
     known = np.where(solution.pattern, 0, problem.values)
-    low, high, _ = bounds(problem.relations, known, solution.pattern, problem.primary)
+    low, high, _ = bounds(problem.relations, known, solution.pattern, problem.primary, table.floor)
     values = problem.values[problem.primary]
     unsafe = (high - values < problem.upper) | (values - low < problem.lower)
     unsafe |= high - low < problem.sliding
@@ -315,7 +315,7 @@ def _audit(problem: SuppressionProblem, solution: Solution, table: Table) -> Non
 def _of_cells(table: Table, given: Any, name: str) -> Any:
     """A number for all cells, or one a cell; common cells of linked tables take the last one's."""
     structure = table.structure
-    if np.ndim(given) == 0:
+    if not isinstance(given, list | tuple) and np.ndim(given) == 0:
         return np.full(structure.size, float(given))
     arrays = [np.asarray(array, dtype=float) for array in (given if structure.linked else [given])]
     if [array.shape for array in arrays] != [numbers.shape for numbers in structure.numbers]:

@@ -248,8 +248,10 @@ class KnownSuppressor:
     def _mislabelled(self, candidate: IntArray) -> bool:
         if self.labels is None or self.parameters is None:
             return False
-        primary = self.parameters.primary(candidate)
-        return not np.array_equal(primary, self.labels[self.found.cells])
+        published, cells = self.found.published, self.found.cells
+        base = floor(published.structure, published.lowest)[cells]
+        primary = self.parameters.primary(candidate + base)
+        return not np.array_equal(primary, self.labels[cells])
 
     def _pattern(self, table: Table) -> BoolArray | None:
         """What the suppressor gives; None if it cannot protect the table."""

@@ -14,7 +14,7 @@ from divulge.tables.contributions import Contributions, Contributors
 from divulge.tables.published import Published, floor
 from divulge.tables.structure import Structure
 from divulge.tables.tabulating import amounts, axis_of, flat_axes, with_margins
-from divulge.tables.units import in_units, out_of_units
+from divulge.tables.units import in_common_units, out_of_units
 from divulge.work import InvalidInput, Problem, Problems
 
 __all__ = ["Published", "Table", "floor"]
@@ -72,7 +72,7 @@ class Table:
             raise InvalidInput("table", [Problem("cells", "give a full array of numbers.")])
         if not np.all(np.isfinite(values)):
             raise InvalidInput("table", [Problem("cells", "every cell must be a finite number.")])
-        given, decimals = in_units(values)
+        given, decimals, whole = in_common_units(values, lowest)
         inner = given[tuple(slice(-1) for _ in given.shape)] if margins else given
         axes = axes or flat_axes(inner.shape, codes, names)
         structure = Structure.of_grid(axes)
@@ -80,7 +80,6 @@ class Table:
             message = f"has the shape {given.shape}, not {structure.numbers[0].shape}."
             raise InvalidInput("table", [Problem("cells", message)])
         units = given.ravel() if margins else with_margins(inner, axes).ravel()
-        whole = round(lowest * 10**decimals)
         table = cls(structure, units, decimals, measure, whole)
         table._check()
         return table
@@ -114,9 +113,10 @@ class Table:
             axes.append(axis)
             codes.append(leaf)
         if value is None:
-            given, decimals = np.ones(dataset.rows, dtype=np.int64), 0
+            numbers = np.ones(dataset.rows, dtype=np.int64)
         else:
-            given, decimals = amounts(dataset, value)
+            numbers = amounts(dataset, value)
+        given, decimals, lowest_units = in_common_units(numbers, lowest)
         holding = (
             np.arange(dataset.rows)
             if contributor is None
@@ -127,7 +127,6 @@ class Table:
         structure = Structure.of_grid(axes)
         contributions = Contributions.of(axes, codes, holding, given)
         units = with_margins(inner, axes).ravel()
-        lowest_units = round(lowest * 10**decimals)
         table = cls(structure, units, decimals, value or "count", lowest_units, contributions)
         table._check()
         return table

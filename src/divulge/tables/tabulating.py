@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from divulge.data import Dataset
 from divulge.tables.axis import Axis, IntArray
-from divulge.tables.units import in_units
 from divulge.work import InvalidInput, Problem
 
 
@@ -61,8 +61,8 @@ def axis_of(dataset: Dataset, name: str) -> tuple[Axis, IntArray]:
     return Axis.hierarchical(name, values, hierarchy), codes
 
 
-def amounts(dataset: Dataset, value: str) -> tuple[IntArray, int]:
-    """Each record's amount in whole units, and how many decimals a unit has."""
+def amounts(dataset: Dataset, value: str) -> npt.NDArray[Any]:
+    """Each record's amount."""
     column = dataset.columns[value]
     numbers = column.values.to_pylist()
     if not all(
@@ -72,6 +72,5 @@ def amounts(dataset: Dataset, value: str) -> tuple[IntArray, int]:
             f'"{value}" is not a number; a table sums numbers, or counts if no value is given.'
         )
         raise InvalidInput(f'dataset "{dataset.name}"', [Problem("value", message)])
-    units, decimals = in_units(np.array([*numbers, 0]))  # a missing amount adds nothing
-    of_record: npt.NDArray[np.int64] = units[column.codes]
-    return of_record, decimals
+    given: npt.NDArray[Any] = np.array([*numbers, 0])  # a missing amount adds nothing
+    return given[column.codes]

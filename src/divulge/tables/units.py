@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 MOST_DECIMALS = 6
 
+NEARLY_WHOLE = 1e-3
+"""No number is taken for whole that is further off: large ones have decimals too."""
+
 
 def in_units(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
     """Whole numbers, and how many decimals they were freed of (six at the most).
@@ -23,10 +26,25 @@ def in_units(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
         scaled = values * 10.0**decimals
         whole = np.round(scaled)
         if decimals == MOST_DECIMALS or np.all(
-            np.abs(scaled - whole) <= 1e-9 * (1 + np.abs(whole))
+            np.abs(scaled - whole) <= np.minimum(1e-9 * (1 + np.abs(whole)), NEARLY_WHOLE)
         ):
             break
     return whole.astype(np.int64), decimals
+
+
+def in_common_units(
+    values: npt.NDArray[Any], lowest: float
+) -> tuple[npt.NDArray[np.int64], int, int]:
+    """Whole numbers, their decimals, and the lowest possible value in the same units.
+
+    >>> units, decimals, lowest = in_common_units(np.array([1, 2]), -0.5)
+    >>> units.tolist(), decimals, lowest
+    ([10, 20], 1, -5)
+    """
+    units, decimals = in_units(values)
+    [least], finest = in_units(np.array([lowest]))
+    common = max(decimals, finest)
+    return units * 10 ** (common - decimals), common, int(least) * 10 ** (common - finest)
 
 
 def out_of_units(units: npt.NDArray[np.int64], decimals: int) -> npt.NDArray[Any]:
