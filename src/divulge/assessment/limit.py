@@ -215,7 +215,7 @@ class Limit:
         more: tuple[Sentence, ...] = (),
         of: Literal["measure", "worth"] = "measure",
     ) -> Outcome:
-        held = not self.broken_by(value)
+        held = not (self.broken_by(value) or math.isnan(value))  # what means nothing keeps nothing
         found, allowed = _told(float(value), self.bound, percent if scale == "share" else number)
         allowed = f"{self.direction} {allowed}"
         what = self.measure if self.of_assessment else "other"
