@@ -339,3 +339,10 @@ def test_the_marketer_is_limited_in_what_she_finds_in_the_population() -> None:
     p = protection.protect(survey, [limit])
     assert records.marketer_risk(p.dataset, everybody).average <= 0.5
     assert p.outcomes_before[0].value == pytest.approx((1 / 2 + 1 + 1 / 2) / 3)
+
+
+def test_a_limit_on_an_attribute_that_is_not_there_is_refused_by_its_name() -> None:
+    towns = Dataset.from_arrow(pa.table({"town": ["a", "b"]}), {"quasi_identifier": ["town"]})
+    limit = Limit("distinct_l_diversity", at_least=2, attribute="incme")
+    with pytest.raises(InvalidInput, match='no attribute "incme"'):
+        protection.protect(towns, [limit])
