@@ -134,3 +134,25 @@ def test_nothing_changed_leaves_nothing_to_infer() -> None:
     p = protection.suppress(datasets.local_suppression_example(), k=1)
     assert protection.audit(p).possible == {}
     assert pytest.approx(protection.audit(p).assessment().deterministic.posterior) == 0
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        Limit("prosecutor_risk", at_most=0.35),
+        Limit("global_risk", at_most=0.3),
+        Limit("smallest_frequency", at_least=2.5),
+    ],
+)
+def test_a_bound_never_excludes_what_a_cell_was(limit: Limit) -> None:
+    rows = ["xv", "yv", "zu", "xv", "xu", "zv", "yv", "xu"]
+    people = Dataset.from_arrow(
+        pa.table({"town": [r[0] for r in rows], "sex": [r[1] for r in rows]}),
+        roles={"quasi_identifier": ["town", "sex"]},
+    )
+    for local in (False, True):
+        p = protection.protect(people, [limit], ["suppress"], search="cycle", local=local)
+        found = protection.audit(p, candidates=0)
+        assert found.possible
+        for (record, name), left in found.possible.items():
+            assert people.to_arrow()[name][record].as_py() in left

@@ -322,3 +322,27 @@ def test_a_limit_on_attributes_that_must_not_be_touched_is_out_of_reach_and_said
         strict = Limit("k_anonymity", at_least=2, among=["town"], nulls=nulls)
         with pytest.raises(OutOfReachError, match="town"):
             protection.protect(towns, [limit, strict], never=["town"])
+
+
+def test_the_marketer_is_limited_in_what_she_finds_in_the_population() -> None:
+    table = pa.table({"town": ["a", "a", "b"], "sex": ["f", "m", "m"], "w": [10.0, 20.0, 30.0]})
+    roles = {"quasi_identifier": ["town", "sex"], "weight": "w"}
+    p = protection.protect(Dataset.from_arrow(table, roles), [Limit("marketer_risk", at_most=0.05)])
+    # Before, (1/10 + 1/20 + 1/30) / 3 is above the limit; one who hides a cell stands for more.
+    assert records.marketer_risk(p.dataset).average <= 0.05
+    assert p.suppressed_cells == 1
+    everybody = Dataset.from_arrow(
+        pa.table({"town": ["a", "a", "a", "b", "b"], "sex": ["f", "f", "m", "m", "m"]})
+    )
+    survey = Dataset.from_arrow(table.drop(["w"]), {"quasi_identifier": ["town", "sex"]})
+    limit = Limit("marketer_risk", at_most=0.5, population=everybody)
+    p = protection.protect(survey, [limit])
+    assert records.marketer_risk(p.dataset, everybody).average <= 0.5
+    assert p.outcomes_before[0].value == pytest.approx((1 / 2 + 1 + 1 / 2) / 3)
+
+
+def test_a_limit_on_an_attribute_that_is_not_there_is_refused_by_its_name() -> None:
+    towns = Dataset.from_arrow(pa.table({"town": ["a", "b"]}), {"quasi_identifier": ["town"]})
+    limit = Limit("distinct_l_diversity", at_least=2, attribute="incme")
+    with pytest.raises(InvalidInput, match='no attribute "incme"'):
+        protection.protect(towns, [limit])

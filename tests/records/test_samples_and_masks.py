@@ -229,3 +229,13 @@ def test_masked_data_must_be_the_same_records_and_numbers() -> None:
         records.distance_linkage(one, Dataset.from_arrow(pa.table({"x": ["a", "b"]})), "x")
     with pytest.raises(InvalidInput, match='Did you mean "rank"?'):
         records.interval_disclosure(one, one, "x", by="ranks")
+
+
+def test_two_masked_numbers_as_near_are_tied_however_far_the_numbers_spread() -> None:
+    before = [10_000_003, 10_000_003, 10_000_003, 37_104_165, 4_702_701]
+    after = [10_000_002, 10_000_004, 10_000_004, 37_104_163, 4_702_701]
+    for further in range(0, 60, 7):
+        original = Dataset.from_arrow(pa.table({"x": [*before, 32_000_000 + further]}))
+        masked = Dataset.from_arrow(pa.table({"x": [*after, 32_000_000 + further]}))
+        found = records.distance_linkage(original, masked, "x")
+        assert found.values.tolist() == pytest.approx([1 / 3, 1 / 3, 1 / 3, 1, 1, 1])

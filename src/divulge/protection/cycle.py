@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any, Literal
 
 import numpy as np
@@ -143,12 +144,12 @@ def run_cycle(
         rule="; ".join(goal.rule for goal in goals),
         cost=float(log.suppressed_cells),
         seed=plan.seed,
-        k=int(max((goal.limit.bound for goal in counted), default=2)),
+        k=ceil(max((goal.limit.bound for goal in counted), default=2)),
         outcomes=tuple(standing.outcome for standing in standings),
         outcomes_before=tuple(before),
         levels=dict(state.levels),
         notes=levels_in_words(dataset, state.levels),
-        only_at_risk=plan.search == "cycle" and len(goals) == 1 and goals[0].nulls == "maybe",
+        only_at_risk=_only_at_risk(goals, plan),
         # What was known beside the data cannot be told from them: there is no doing it again.
         again=None if known is not None else lambda other: run_cycle(other, goals, plan),
         reseeded=lambda seed: run_cycle(
@@ -156,6 +157,13 @@ def run_cycle(
         ),
         known=known,
     )
+
+
+def _only_at_risk(goals: Sequence[Goal], plan: Plan) -> bool:
+    """Whether nobody was changed who had k that look alike: the cycle of a limit that counts."""
+    [goal, *others] = goals
+    counts = goal.counts and goal.nulls == "maybe" and not others
+    return counts and plan.search == "cycle" and not plan.local
 
 
 def _with(released: Dataset, described: Dataset, name: str) -> Dictionary:

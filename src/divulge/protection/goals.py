@@ -40,7 +40,7 @@ OF_RECORDS: Mapping[str, Callable[..., RecordRisk]] = {
     "prosecutor_risk": records.prosecutor_risk,
     "journalist_risk": records.journalist_risk,
     "disclosure_risk": records.disclosure_risk,
-    "marketer_risk": records.prosecutor_risk,
+    "marketer_risk": records.marketer_risk,
     "dis_suda": lambda dataset, **options: records.suda(dataset, **options).risk(),
 }
 OF_CLASSES: Mapping[str, Callable[..., ClassMeasure]] = {
@@ -234,12 +234,11 @@ def _contradictions(dataset: Dataset, goals: Sequence[Goal], problems: Problems)
         if goal.counts and limit.bound > dataset.rows:
             message = f"{limit.bound:g} records cannot look alike: there are {dataset.rows:,}."
             problems.add(limit.measure, message)
-        if limit.measure.endswith("l_diversity") and limit.attribute is not None:
-            kinds = len(dataset.columns[limit.attribute].values) if (
-                limit.attribute in dataset.names) else inf  # fmt: skip
-            if limit.bound > kinds + dataset.columns[limit.attribute].has_missing:
-                message = f'"{limit.attribute}" has {kinds} values; {limit.bound:g} cannot be.'
-                problems.add(limit.measure, message)
+        column = dataset.columns.get(limit.attribute or "")
+        kinds = inf if column is None else column.cardinality
+        if limit.measure.endswith("l_diversity") and limit.bound > kinds:
+            message = f'"{limit.attribute}" has {kinds} values; {limit.bound:g} cannot be.'
+            problems.add(limit.measure, message)
     ranges: dict[tuple[Any, ...], list[float]] = {}
     for goal in goals:
         limit = goal.limit

@@ -123,6 +123,8 @@ class _Trees:
         self.masked = masked
         self.groups = _by_shown(masked)
         self.found: dict[tuple[int, bytes], Any] = {}
+        # On one scale, values are as exact as the largest of them lets floats be.
+        self.hair = 1e-14 * max(1.0, float(np.nanmax(np.abs(masked), initial=0.0)))
 
     def chance_of_own(self, asked: FloatArray, shows: Any, own: FloatArray) -> FloatArray:
         """One over how many are as near as its own to each, or 0 if another is nearer."""
@@ -131,11 +133,11 @@ class _Trees:
         for tree, common in trees:
             near, _ = tree.query(asked[:, common] / np.sqrt(common.sum()), k=1)
             nearest = np.minimum(nearest, near)
-        # Distances of equal values may differ in the last digit.
-        first = np.flatnonzero(np.isfinite(own) & (nearest >= own * (1 - 1e-12)))
+        # Equal distances may differ in the last digits of the values between which they lie.
+        first = np.flatnonzero(np.isfinite(own) & (nearest >= own * (1 - 1e-12) - self.hair))
         chance = np.zeros(own.size)
         if first.size:
-            reach = own[first] * (1 + 1e-12) + 1e-300
+            reach = own[first] * (1 + 1e-12) + self.hair
             ties = np.zeros(first.size)
             for tree, common in trees:
                 points = asked[first][:, common] / np.sqrt(common.sum())
