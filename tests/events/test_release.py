@@ -307,3 +307,14 @@ def test_each_record_bears_its_own_risk_where_events_are_drawn() -> None:
         "b": 0,
         "c": 1,
     }
+
+
+def test_of_users_who_fit_alike_one_is_drawn_whatever_they_are_called() -> None:
+    rows: list[Any] = [(1, DAYS[0], "a"), (1, DAYS[1], "b"), (1, DAYS[2], "c"), (2, DAYS[0], "d")]
+    shown: list[Any] = [(1, DAYS[0], None), (2, DAYS[0], None)]
+    for names in ({1: 1, 2: 2}, {1: 2, 2: 1}):
+        called = [(names[user], *rest) for user, *rest in rows]
+        hidden = [(names[user], *rest) for user, *rest in shown]
+        found = attack(original(called), Attacker("item", guess="best"), release=release(hidden))
+        assert found.probabilistic.posterior == 0.5
+        assert found.risk().tolist() == [0.5] * 4

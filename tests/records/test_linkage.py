@@ -184,6 +184,7 @@ def test_what_cannot_be_linked_is_said_at_once() -> None:
         ({"coverage": 0}, "coverage: 0 is not between 0 and 1"),
         ({"compare": {"name": ("likeness", 2)}}, "likeness takes a share"),
         ({"compare": {"age": ("near", "2")}}, "needs a number after its kind"),
+        ({"compare": {"name": ("near", 2)}}, '"name": near takes numbers or dates'),
         ({"block": []}, "all records would be compared with everybody"),
     ],
 )
@@ -194,3 +195,39 @@ def test_evidence_that_cannot_be_is_refused(arguments: dict[str, Any], said: str
             people, people, **{"block": "town", "compare": {"age": "equal"}, **arguments}
         )
     assert said in str(error.value)
+
+
+def one_value_each(values: list[Any], kind: pa.DataType) -> dv.Dataset:
+    people = len(values)
+    columns = {"id": range(people), "town": ["A"] * people, "value": pa.array(values, kind)}
+    return dv.Dataset.from_arrow(pa.table({n: pa.array(v) for n, v in columns.items()}))
+
+
+@pytest.mark.parametrize(
+    ("values", "shifted", "kind", "distance"),
+    [
+        ([1, 4, 9], [2, 5, 10], pa.uint64(), 1),
+        ([-128, 0, 126], [-127, 1, 127], pa.int8(), 1),
+        ([1.0, 2.5, 3.0], [1.1, 2.6, 3.1], pa.float64(), 0.1),
+        ([2**62, 2**62 + 4, 0], [2**62 + 1, 2**62 + 5, 1], pa.int64(), 1),
+    ],
+)
+def test_values_at_the_distance_are_near(
+    values: list[Any], shifted: list[Any], kind: pa.DataType, distance: float
+) -> None:
+    found = dv.records.link(
+        one_value_each(values, kind),
+        one_value_each(shifted, kind),
+        block="town",
+        compare={"value": ("near", distance)},
+        truth="id",
+        agreement="truth",
+    )
+    assert found.probabilistic.posterior == 1
+
+
+def test_whole_amounts_are_compared_with_those_of_a_register_that_are_not() -> None:
+    release = one_value_each([1.0, 2.0], pa.float64())
+    register = one_value_each([1.0, 2.5], pa.float64())
+    found = dv.records.link(release, register, block="value", truth="id")
+    assert found.certain.posterior == 1

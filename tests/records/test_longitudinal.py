@@ -151,3 +151,35 @@ def test_datasets_that_are_none_or_not_datasets_are_refused() -> None:
         dv.records.attack([FIRST, SECOND], "CRL", ["grade"])
     with pytest.raises(dv.InvalidInput, match="give one dataset or more"):
         dv.records.longitudinal([], on="id")
+
+
+def test_who_was_removed_from_a_later_year_is_not_safe_for_that() -> None:
+    ages = {"a": 1, "b": 2, "c": 3}
+    both = [{"id": who, "a": age, "s": "u"} for who, age in ages.items()]
+    first, second = year(both, "first"), year(both, "second")
+    without_a = year(both[1:], "second without a")
+    growth = dv.records.longitudinal([first, second], on="id", knows="a", release=[None, without_a])
+    assert [found.certain.posterior for found in growth] == [3, 3]
+    assert growth[1].risk().tolist() == [1, 1, 1]
+
+
+def test_who_is_seen_in_a_later_year_is_nobody_who_was_absent_from_it() -> None:
+    alike = [{"id": who, "a": 1, "s": "u"} for who in "abc"]
+    first, second = year(alike, "first"), year(alike[:2], "second")
+    growth = dv.records.longitudinal(
+        [first, second], on="id", knows="a", release=[None, year(alike[:1], "second without b")]
+    )
+    # b may be among those who are not seen; c, who was not there, can only be one of them.
+    assert growth[1].figures["nobody_fits"] == 0
+    assert growth[1].risk()[2] == pytest.approx(1 / 2)
+
+
+def test_a_release_as_it_was_is_attacked_as_the_datasets_are() -> None:
+    first = dv.Dataset.from_arrow(pa.table({"id": [1, 2, 3], "x": [1, 1, 1]}))
+    second = dv.Dataset.from_arrow(pa.table({"id": [1, 2], "y": [5, 6]}))
+    for knows in (["x"], ["x", "y"]):
+        asked: dict[str, Any] = {"on": "id", "knows": knows}
+        alone = dv.records.longitudinal([first, second], **asked)
+        pair = dv.records.longitudinal([first, second], release=[None, None], **asked)
+        assert [a.certain for a in pair] == [a.certain for a in alone]
+        assert [a.probabilistic for a in pair] == [a.probabilistic for a in alone]

@@ -58,7 +58,8 @@ class Outcome:
     draws: Draws
     matching: Ints
     among: npt.NDArray[np.bool_]
-    likeliest: npt.NDArray[np.bool_]
+    likeliest: Floats
+    """The chance that the likeliest of those who fit is the right one: some may be alike."""
 
     @property
     def uniform(self) -> Floats:

@@ -34,13 +34,13 @@ def fits(
     users, or events of users); entry e of them by the records `record_starts[e]` to
     `record_starts[e + 1]`. Pieces below `of_records` are of single records: each needs a record of
     its own. In a way that is `clear`, and comes first, a record shows one piece and no other. The
-    likeliest user has the most records that fit.
+    likeliest user has the most records that fit; where several have, one of them is drawn.
     Invariant: `met[u]` pieces of the draw were fitted by u, the last of them in `stamp[u]`, and
     `vague[u]` of those that are of single records by no clear way.
     """
     matching = np.zeros(len(drawn), np.int64)
     among = np.zeros(len(drawn), np.bool_)
-    likeliest = np.zeros(len(drawn), np.bool_)
+    likeliest = np.zeros(len(drawn), np.float64)
     units, most = len(user_of_unit), drawn.shape[1]
     met = np.zeros(units, np.int32)
     stamp = np.full(units, -1, np.int64)
@@ -56,7 +56,7 @@ def fits(
     has = np.zeros(most, np.int64)
     queue = np.zeros(most, np.int64)
     before = np.zeros(most, np.int64)
-    mark, many, best, best_rows = 0, 0, -1, 0.0
+    mark, many, tied, enough = 0, 0, 0, 0.0
     for draw in range(len(drawn)):
         again = draw > 0
         for step in range(most):
@@ -64,7 +64,7 @@ def fits(
         if not again:
             for at in range(many):
                 of_user[fitting[at]] = 0.0
-            reached, pieces, many, best, best_rows = 0, 0, 0, -1, 0.0
+            reached, pieces, many, tied, enough = 0, 0, 0, 0, 0.0
             singles = 0
             for step in range(most):
                 x = drawn[draw, step]
@@ -155,10 +155,11 @@ def fits(
                     of_user[user] += rows[u]
                 met[u], vague[u], rows[u] = 0, 0, 0.0
             for at in range(many):
-                user = fitting[at]
-                if of_user[user] > best_rows or (of_user[user] == best_rows and user < best):
-                    best, best_rows = user, of_user[user]
+                enough = max(enough, of_user[fitting[at]] * (1 - 1e-12))
+            for at in range(many):
+                tied += of_user[fitting[at]] >= enough
         matching[draw] = many
         among[draw] = of_user[target[draw]] > 0.0
-        likeliest[draw] = best == target[draw]
+        if among[draw] and of_user[target[draw]] >= enough:
+            likeliest[draw] = 1.0 / tied
     return matching, among, likeliest

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from divulge.work import Problem
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 KINDS = ("equal", "near", "likeness")
 MISSING = 2
 
 
-def agrees(name: str, kind: Any) -> str:
+Values: TypeAlias = Literal["whole numbers", "numbers", "others"]
+
+
+def agrees(name: str, kind: Any, values: Values = "others") -> str:
     """SQL for whether two values agree: 1, 0, or 2 where one is missing and nothing is said.
 
     >>> agrees("value0", "equal")
@@ -21,12 +27,47 @@ def agrees(name: str, kind: Any) -> str:
     if kind == "equal":
         condition = f"{one} = {other}"
     elif kind[0] == "near":
-        condition = f"abs({one} - {other}) <= {float(kind[1])!r}"
+        condition = f"{_apart(one, other, values)} <= {float(kind[1])!r}"
     else:
         text = f"jaro_winkler_similarity({one}::VARCHAR, {other}::VARCHAR)"
         condition = f"{text} >= {float(kind[1])!r}"
     missing = f"{one} IS NULL OR {other} IS NULL"
     return f"CASE WHEN {missing} THEN {MISSING} ELSE ({condition})::INT END"
+
+
+def _apart(one: str, other: str, values: Values) -> str:
+    """SQL for how far two values are apart; of dates, in days."""
+    if values == "whole numbers":
+        return f"abs({one}::HUGEINT - {other}::HUGEINT)"  # small and unsigned ones would overflow
+    if values == "others":
+        return f"abs({one} - {other})"
+    one, other = f"{one}::DOUBLE", f"{other}::DOUBLE"
+    # Decimals are not what they seem in binary: 1.1 lies a rounding error further from 1 than .1.
+    return f"(abs({one} - {other}) - 1e-15 * greatest(abs({one}), abs({other})))"
+
+
+def values_of(one: pa.DataType, other: pa.DataType) -> Values:
+    """Of which kind two columns of values are together."""
+    import pyarrow.types as kinds
+
+    if kinds.is_integer(one) and kinds.is_integer(other):
+        return "whole numbers"
+    return "numbers" if kind_of(one) == "number" and kind_of(other) == "number" else "others"
+
+
+def kind_of(values: pa.DataType) -> str | None:
+    """Values of one kind can be compared; None: there are none, and nothing is said.
+
+    >>> import pyarrow as pa
+    >>> kind_of(pa.int8()), kind_of(pa.float64()), kind_of(pa.null())
+    ('number', 'number', None)
+    """
+    import pyarrow.types as kinds
+
+    if kinds.is_null(values):
+        return None
+    number = kinds.is_integer(values) or kinds.is_floating(values) or kinds.is_decimal(values)
+    return "number" if number else "date" if kinds.is_date(values) else str(values)
 
 
 def problems_with_comparisons(compare: Mapping[str, Any]) -> Iterator[Problem]:

@@ -21,7 +21,7 @@ from divulge.data import Dataset
 from divulge.data.dictionary import as_names
 from divulge.engines import DuckSession
 from divulge.records.agreement import Evidence, Vectors, agreements, estimated, from_truth
-from divulge.records.comparing import agrees, problems_with_comparisons
+from divulge.records.comparing import agrees, kind_of, problems_with_comparisons, values_of
 from divulge.records.linked import Found, assessed
 from divulge.work import InvalidInput, Problem, Problems
 
@@ -181,7 +181,7 @@ class _Linkage:
             f"a.{self._as[name]} IS NOT DISTINCT FROM b.{self._as[name]}" for name in self.blocks
         )
         compared = "".join(
-            f", {agrees(self._as[name], kind)} AS g{number}"
+            f", {agrees(self._as[name], kind, values_of(*self._types(name)))} AS g{number}"
             for number, (name, kind) in enumerate(self.compare.items())
         )
         true = f"a.{self._as[self.truth]} = b.{self._as[self.truth]}" if self.truth else "false"
@@ -190,6 +190,9 @@ class _Linkage:
                    coalesce({true}, false) AS is_true {compared}
             FROM release a JOIN register b ON {agree}
             """  # our own names only
+
+    def _types(self, name: str) -> tuple[Any, Any]:
+        return self.release.columns[name].values.type, self.register.columns[name].values.type
 
     def _evidence(self) -> Evidence:
         if not self.compare:
@@ -266,7 +269,8 @@ class _Linkage:
             ("truth", [self.truth] if self.truth else []),
         ):
             for name in names:
-                yield from _problems_with_column(place, name, self.release, self.register)
+                kind = self.compare[name] if place == "compare" else "equal"
+                yield from _problems_with_column(place, name, kind, self.release, self.register)
 
 
 def problems_with_agreement(
@@ -290,16 +294,19 @@ def problems_with_agreement(
 
 
 def _problems_with_column(
-    place: str, name: str, release: Dataset, register: Dataset
+    place: str, name: str, compared: Any, release: Dataset, register: Dataset
 ) -> Iterator[Problem]:
     lacking = [dataset for dataset in (release, register) if name not in dataset.names]
     for dataset in lacking:
         message = f'dataset "{dataset.name}" has no attribute "{name}".'
         yield Problem(place, message, value=name, allowed=dataset.names)
     if not lacking:
-        types = {d.columns[name].values.type for d in (release, register)}
-        if len(types) > 1:
+        kinds = {kind_of(d.columns[name].values.type) for d in (release, register)} - {None}
+        if len(kinds) > 1:
             yield Problem(place, f'"{name}" has another type of value in the register.')
+        near = isinstance(compared, list | tuple) and "near" in compared[:1]
+        if near and not kinds <= {"number", "date"}:
+            yield Problem(place, f'"{name}": near takes numbers or dates (days apart).')
 
 
 def _numbered(dataset: Dataset, names: list[str]) -> Any:

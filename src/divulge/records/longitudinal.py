@@ -202,11 +202,14 @@ def _grown_in_release(
     from divulge.records.models import attack
 
     goal = "R" if asked["seeks"] is None else "A"
+    known, _ = problems_with(datasets, asked["on"], asked.pop("knows"), asked["seeks"])
     found = []
     with work.step("Linking datasets", len(datasets)) as step:
         for years in range(1, len(datasets) + 1):
             model = f"C{goal}{'S' if years == 1 else 'L'}"
-            one = attack(datasets[:years], model, release=release[:years], **asked)
+            # What a later dataset alone has is not known of the first ones.
+            so_far = [n for n in known if any(n in one.names for one in datasets[:years])]
+            one = attack(datasets[:years], model, so_far, release=release[:years], **asked)
             found.append(described(one, {"datasets": years}))
             step.advance()
     return Growth(tuple(found), datasets[0].subjects)

@@ -65,16 +65,16 @@ class Pair:
         for year, ((dataset, places), (release, shown)) in enumerate(
             zip(theirs, ours, strict=True)
         ):
-            if np.any(places < 0) or np.any(shown < 0):
+            told = [name for name in knows if name in self.originals[year].names]
+            # Who is absent from a release may have been removed from it, if anybody was.
+            removed = bool(np.any(self.owns[year] == REMOVED))
+            if told and (np.any(places < 0) or np.any(shown < 0)):
                 # A hidden cell still tells that somebody is there.
-                found.append(Paired.as_it_is(places >= 0, shown >= 0))
-            for name in knows:
-                if name in self.originals[year].names:
-                    recoding = Recoding.observed(
-                        name, self.originals[year], release, self.owns[year]
-                    )
-                    column = dataset.columns[name]
-                    found.append(recoding.paired(column, places, recoding.shown(shown)))
+                found.append(Paired.of_presence(places >= 0, shown >= 0, removed))
+            for name in told:
+                recoding = Recoding.observed(name, self.originals[year], release, self.owns[year])
+                column = dataset.columns[name]
+                found.append(recoding.paired(column, places, recoding.shown(shown, removed)))
         return found
 
     def secrets(self, linked: Linked, seeks: Sequence[str]) -> list[Paired]:

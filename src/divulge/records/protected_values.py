@@ -2,7 +2,8 @@
 
 A value may stand in the release as itself, as what is above it in the attribute's hierarchy, as
 what the records of the original show that it became, or it may be hidden. Absence from a year is a
-value and stands as itself. A value of which nothing of this is known, in an attribute that was made
+value and stands as itself; where records of a year were removed, who is not shown in it may be
+anybody. A value of which nothing of this is known, in an attribute that was made
 coarser, is `unplaced`: it is taken to be hidden wherever it occurs, and that is said.
 """
 
@@ -43,11 +44,13 @@ class Paired:
     unplaced: int
 
     @classmethod
-    def as_it_is(cls, known: npt.NDArray[np.bool_], shown: npt.NDArray[np.bool_]) -> Paired:
-        """Something that is so or not, and that nothing hides."""
+    def of_presence(
+        cls, known: npt.NDArray[np.bool_], shown: npt.NDArray[np.bool_], removed: bool
+    ) -> Paired:
+        """Who is there in a year; where records were removed, who is not shown may be there."""
         ways = np.arange(2, dtype=np.int64)
-        return cls(known.astype(np.int64), shown.astype(np.int64), 3, 2, np.arange(3), ways,
-                   np.ones(2), 0)  # fmt: skip
+        seen = np.where(shown, 1, 2 if removed else 0)
+        return cls(known.astype(np.int64), seen, 3, 2, np.arange(3), ways, np.ones(2), 0)
 
     @property
     def mixed(self) -> bool:
@@ -104,12 +107,13 @@ class Recoding:
         """The code of those who are not in this year's release."""
         return len(self.after.values) + 1
 
-    def shown(self, places: npt.NDArray[Any]) -> IntArray:
-        """What the released records show; the place -1 is absence."""
+    def shown(self, places: npt.NDArray[Any], removed: bool = False) -> IntArray:
+        """What the released records show; the place -1 is absence, or a record was removed."""
         codes = self.after.codes.astype(np.int64)
         if not self.hides:
             codes = np.where(codes == self.after.missing_code, self.missing_is_shown, codes)
-        return np.asarray(np.append(codes, self.absent)[places], np.int64)
+        gone = self.after.missing_code if removed else self.absent
+        return np.asarray(np.append(codes, gone)[places], np.int64)
 
     def paired(self, people: Column, places: npt.NDArray[Any], shown: IntArray) -> Paired:
         """Put what people have beside what records show."""
