@@ -110,7 +110,7 @@ def percent(share: float) -> str:
         return f"{share:.0%}"
     if 0.999 < share < 1:
         return "over 99.9%"
-    return f"{Decimal(f'{share * 100:.3g}'):f}%"
+    return f"{Decimal(_three_digits(share * 100)):f}%"
 
 
 def number(value: float) -> str:
@@ -134,7 +134,7 @@ def factor(value: float) -> str:
     """
     if value == float("inf"):
         return "infinitely"
-    return f"{count_in_words(value) if value >= 100 else f'{value:.3g}'} times"
+    return f"{count_in_words(value) if value >= 100 else _three_digits(value)} times"
 
 
 def points(difference: float) -> str:
@@ -143,7 +143,12 @@ def points(difference: float) -> str:
     >>> points(0.4), points(0.001)
     ('40 points', '0.1 points')
     """
-    return f"{Decimal(f'{difference * 100:.3g}'):f} points"
+    return f"{Decimal(_three_digits(difference * 100)):f} points"
+
+
+def _three_digits(value: float) -> str:
+    # Twelve digits first: the last bit of a float must not decide which way a half is rounded.
+    return f"{float(f'{float(value):.12g}'):.3g}"
 
 
 _FORMATS = {"percent": percent, "points": points, "number": number, "factor": factor}

@@ -40,7 +40,7 @@ OF_RECORDS: Mapping[str, Callable[..., RecordRisk]] = {
     "prosecutor_risk": records.prosecutor_risk,
     "journalist_risk": records.journalist_risk,
     "disclosure_risk": records.disclosure_risk,
-    "marketer_risk": records.prosecutor_risk,
+    "marketer_risk": records.marketer_risk,
     "dis_suda": lambda dataset, **options: records.suda(dataset, **options).risk(),
 }
 OF_CLASSES: Mapping[str, Callable[..., ClassMeasure]] = {
