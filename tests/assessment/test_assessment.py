@@ -101,6 +101,12 @@ def test_a_factor_that_means_nothing_keeps_no_limit_and_is_no_number_in_json() -
     assert outcome.to_dict()["value"] is None
 
 
+def test_a_figure_that_nothing_bounds_is_no_number_in_json() -> None:
+    wide = replace(FOUND, figures={"narrowest_width": math.inf, "suppressed_cells": 2})
+    told = json.loads(json.dumps(wide.to_dict(), allow_nan=False))
+    assert told["figures"] == {"narrowest_width": None, "suppressed_cells": 2}
+
+
 @pytest.mark.parametrize(
     ("pair", "additive", "multiplicative"),
     [((0.5, 0.9), 0.4, 1.8), ((0.0, 0.1), 0.1, math.inf), ((0.0, 0.0), 0.0, 1.0)],

@@ -12,6 +12,7 @@ from divulge import Dataset, Hierarchy, InvalidInput, Limit, datasets, protectio
 from divulge.assessment import measures
 from divulge.protection import OutOfReachError
 from divulge.protection.changes import taken
+from divulge.protection.goals import goals_of
 
 AREAS = [
     ("Roma", "Center"),
@@ -140,6 +141,16 @@ def test_a_risk_of_one_in_five_keeps_a_limit_of_a_fifth() -> None:
     people = Dataset.from_arrow(table, roles={"quasi_identifier": ["sex"]})
     p = protection.protect(people, [Limit("prosecutor_risk", at_most=0.2)])
     assert len(p.decisions) == 0
+
+
+def test_the_marketers_risk_is_protected_by_the_figure_that_it_is_judged_by() -> None:
+    pupils = datasets.school_year_example().describe(roles={"quasi_identifier": ["gender"]})
+    everybody = Dataset.from_arrow(pa.concat_tables([pupils.to_arrow()] * 2))
+    limit = Limit("marketer_risk", at_most=0.1, population=everybody)
+    [goal] = goals_of(pupils, [limit])
+    judged = measures()["marketer_risk"].of(pupils, limit).value
+    assert goal.standing(pupils, pupils).outcome.value == judged
+    assert judged == records.marketer_risk(pupils).average / 2
 
 
 def test_linked_companies_share_their_risk_and_more_links_need_more_nulls() -> None:

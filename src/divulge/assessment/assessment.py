@@ -138,7 +138,8 @@ class Assessment:
             "claim": self.claim,
             "deterministic": _pair(self.deterministic, self.certain),
             "probabilistic": _pair(self.probabilistic, self.right),
-            "figures": dict(self.figures),
+            # JSON has no infinity: nothing bounds the figure from above.
+            "figures": {k: v if math.isfinite(v) else None for k, v in self.figures.items()},
             "sentences": self.explain(),
             **({} if self._plain is None else {"details": dict(self._plain())}),
         }

@@ -67,7 +67,7 @@ def result_schema() -> dict[str, Any]:
         claim={"enum": ["exact", "estimate", "bound"]},
         deterministic=success,
         probabilistic=success,
-        figures={"type": "object", "additionalProperties": _NUMBER},
+        figures={"type": "object", "additionalProperties": _MAYBE_NUMBER},
         sentences=_TEXTS,
     )
     # What an attack tells beside its figures, as plain values of its own.
