@@ -318,3 +318,33 @@ def test_of_users_who_fit_alike_one_is_drawn_whatever_they_are_called() -> None:
         found = attack(original(called), Attacker("item", guess="best"), release=release(hidden))
         assert found.probabilistic.posterior == 0.5
         assert found.risk().tolist() == [0.5] * 4
+
+
+def test_a_release_may_hide_every_amount() -> None:
+    columns = {"user": [1, 2], "day": ["2010-12-01"] * 2, "goods": ["a", "a"]}
+    read: dict[str, Any] = {"user": "user", "time": "day", "item": "goods", "amount": "paid"}
+    before = History(Dataset.from_arrow(pa.table({**columns, "paid": [1.0, 2.0]})), **read)
+    hidden = Dataset.from_arrow(pa.table({**columns, "paid": pa.array([None, None], pa.string())}))
+    found = attack(before, Attacker("amount by 1"), History(hidden, **read, missing="maybe"))
+    assert found.probabilistic.posterior == 0.5
+
+
+@pytest.mark.parametrize(
+    ("goods", "paid", "shown_goods", "shown_paid"),
+    [
+        (["tea", "milk", "milk"], [1.0, 1.0, -1.0], [None, "milk", None], [1.0, 1.0, -1.0]),
+        (["tea", "tea"], [2.0, -1.0], ["tea", "tea"], [None, -1.0]),
+    ],
+)
+def test_a_return_cancels_nothing_that_the_release_hides(
+    goods: list[Any], paid: list[Any], shown_goods: list[Any], shown_paid: list[Any]
+) -> None:
+    def read(goods: list[Any], paid: list[Any], **more: Any) -> History:
+        columns = {"user": [1] * len(goods), "day": ["2010-12-01"] * len(goods)}
+        table = pa.table({**columns, "goods": goods, "paid": paid})
+        data = Dataset.from_arrow(table)
+        return History(data, "user", "day", "goods", amount="paid", returns="net", **more)
+
+    after = read(shown_goods, shown_paid, missing="maybe")
+    found = attack(read(goods, paid), Attacker("item"), release=after)
+    assert found.probabilistic.posterior == 1

@@ -89,8 +89,10 @@ def _problems_with_amounts(history: History) -> Iterator[Problem]:
     amount = history.amount
     if amount is None:
         return
-    kind = history.dataset.columns[amount].values.type
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+    values = history.dataset.columns[amount].values
+    kind = values.type
+    number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    if len(values) and not number:  # where all are hidden, they are of no kind
         yield Problem("amount", f'"{amount}" does not hold numbers.')
     elif history.returns is None and negative(history).any():
         yield Problem(
@@ -175,10 +177,15 @@ def returned(history: History) -> Mask | None:
     item = history.dataset.columns[history.item]
     pair = history.dataset.columns[history.user].codes.astype(np.int64) * (item.cardinality + 1)
     _, of_record = np.unique(pair + item.codes, return_inverse=True)
-    paid = np.nan_to_num(amounts(history.dataset.columns[history.amount]))
-    left = np.bincount(of_record, paid)[of_record]
-    with_return = np.bincount(of_record, below)[of_record] > 0
-    return below | (with_return & (left <= 0))
+    paid = amounts(history.dataset.columns[history.amount])
+    left = np.bincount(of_record, np.nan_to_num(paid))[of_record]
+    cancelled = (np.bincount(of_record, below)[of_record] > 0) & (left <= 0)
+    if history.missing == "maybe":
+        # Hidden items are not one item, and a hidden amount may be more than was given back.
+        cancelled &= np.bincount(of_record, np.isnan(paid))[of_record] == 0
+        hidden = _empty(item)
+        cancelled &= True if hidden is None else ~hidden
+    return below | cancelled
 
 
 def remarks(history: History) -> tuple[Sentence, ...]:
