@@ -500,3 +500,18 @@ def test_a_year_of_which_nothing_is_known_rules_nobody_out() -> None:
     alone = dv.records.attack(FIRST, "IRS", KNOWS, target=target)
     linked = dv.records.attack([FIRST, later], "IRL", KNOWS, on="id", target=[target, {}])
     assert figures(linked) == figures(alone)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-15])
+def test_groups_add_up_where_every_guess_costs_and_the_prior_is_tiny(scale: float) -> None:
+    prior = [scale * weight for weight in (1, 2, 3, 1, 2, 3, 1, 2, 3, 1)]
+    for gain in ([[-1, -4], [-3, -2]], [[5, 0], [0, 2]]):
+        found = dv.records.attack(FIRST, "CAS", KNOWS, "disability", prior=prior, gain=gain)
+        groups = found.by("gender")
+        share = {
+            value: sum(w for w, g in zip(prior, FIRST.to_arrow()["gender"], strict=True)
+                       if g.as_py() == value) / sum(prior)
+            for value in "FM"
+        }  # fmt: skip
+        together = sum(share[value] * groups[value].probabilistic.posterior for value in "FM")
+        assert together == pytest.approx(found.probabilistic.posterior)
