@@ -515,3 +515,14 @@ def test_groups_add_up_where_every_guess_costs_and_the_prior_is_tiny(scale: floa
         }  # fmt: skip
         together = sum(share[value] * groups[value].probabilistic.posterior for value in "FM")
         assert together == pytest.approx(found.probabilistic.posterior)
+
+
+@pytest.mark.parametrize("gain", [None, {"guesses": 1}])
+def test_values_that_weigh_the_same_tie_whatever_the_order_of_their_sum(gain: Any) -> None:
+    people = dv.Dataset.from_arrow(
+        pa.table({"all": ["x"] * 4, "ill": ["u", "v", "w", "w"], "side": ["l", "r", "r", "r"]})
+    )
+    prior = [0.3, 0.3, 0.1, 0.2]  # 0.1 + 0.2 is a hair above 0.3
+    found = dv.records.attack(people, "CAS", "all", "ill", prior=prior, gain=gain).by("side")
+    assert found["l"].probabilistic.posterior == pytest.approx(1 / 3)
+    assert found["r"].probabilistic.posterior == pytest.approx(1 / 3)

@@ -61,7 +61,8 @@ def _named_among(
     rows, columns, weights = entries(beliefs)
     order = np.lexsort([-weights, rows])
     first = np.append(True, (rows[order][1:] != rows[order][:-1]))
-    new = first | np.append(True, weights[order][1:] != weights[order][:-1])
+    lighter = weights[order][1:] < weights[order][:-1] * (1 - SAME)
+    new = first | np.append(True, lighter)
     start_of_class = np.flatnonzero(first)[np.cumsum(first) - 1]
     starts = np.flatnonzero(new)
     tied = np.diff(np.append(starts, len(order)))[np.cumsum(new) - 1]
