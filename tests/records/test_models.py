@@ -502,3 +502,29 @@ def test_a_year_of_which_nothing_is_known_rules_nobody_out() -> None:
     alone = dv.records.attack(FIRST, "IRS", KNOWS, target=target)
     linked = dv.records.attack([FIRST, later], "IRL", KNOWS, on="id", target=[target, {}])
     assert figures(linked) == figures(alone)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-15])
+def test_groups_add_up_where_every_guess_costs_and_the_prior_is_tiny(scale: float) -> None:
+    prior = [scale * weight for weight in (1, 2, 3, 1, 2, 3, 1, 2, 3, 1)]
+    for gain in ([[-1, -4], [-3, -2]], [[5, 0], [0, 2]]):
+        found = dv.records.attack(FIRST, "CAS", KNOWS, "disability", prior=prior, gain=gain)
+        groups = found.by("gender")
+        share = {
+            value: sum(w for w, g in zip(prior, FIRST.to_arrow()["gender"], strict=True)
+                       if g.as_py() == value) / sum(prior)
+            for value in "FM"
+        }  # fmt: skip
+        together = sum(share[value] * groups[value].probabilistic.posterior for value in "FM")
+        assert together == pytest.approx(found.probabilistic.posterior)
+
+
+@pytest.mark.parametrize("gain", [None, {"guesses": 1}])
+def test_values_that_weigh_the_same_tie_whatever_the_order_of_their_sum(gain: Any) -> None:
+    people = dv.Dataset.from_arrow(
+        pa.table({"all": ["x"] * 4, "ill": ["u", "v", "w", "w"], "side": ["l", "r", "r", "r"]})
+    )
+    prior = [0.3, 0.3, 0.1, 0.2]  # 0.1 + 0.2 is a hair above 0.3
+    found = dv.records.attack(people, "CAS", "all", "ill", prior=prior, gain=gain).by("side")
+    assert found["l"].probabilistic.posterior == pytest.approx(1 / 3)
+    assert found["r"].probabilistic.posterior == pytest.approx(1 / 3)

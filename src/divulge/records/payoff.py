@@ -45,7 +45,9 @@ def payoffs(
         message = "too many classes and guesses to tell what a gain wins at each record"
         raise DivulgeError(message)
     expected = np.asarray(beliefs @ matrix.T)
-    best = expected >= expected.max(axis=1, keepdims=True) * (1 - SAME) - SAME
+    # What guesses win may be negative, and what beliefs weigh may be tiny.
+    hair = SAME * np.abs(expected).max(axis=1, keepdims=True)
+    best = expected >= expected.max(axis=1, keepdims=True) - hair
     won = (best / best.sum(axis=1, keepdims=True)) @ matrix
     # A truth that no guess can name still costs what a wrong guess costs, at the cheapest.
     wrong = np.append(won, won.min(axis=1, keepdims=True), axis=1)
@@ -59,7 +61,8 @@ def _named_among(
     rows, columns, weights = entries(beliefs)
     order = np.lexsort([-weights, rows])
     first = np.append(True, (rows[order][1:] != rows[order][:-1]))
-    new = first | np.append(True, weights[order][1:] != weights[order][:-1])
+    lighter = weights[order][1:] < weights[order][:-1] * (1 - SAME)
+    new = first | np.append(True, lighter)
     start_of_class = np.flatnonzero(first)[np.cumsum(first) - 1]
     starts = np.flatnonzero(new)
     tied = np.diff(np.append(starts, len(order)))[np.cumsum(new) - 1]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     FloatArray = npt.NDArray[np.float64]
 
 DENSE_CELLS = 4
+SAME = 1e-12
 DENSE_JOINT = 1 << 20
 
 
@@ -102,7 +103,8 @@ class Secrets:
     def right_of_each(self) -> FloatArray:
         """The chance that the best guess at each record is right; ties are drawn."""
         cell, of_cell = self._cells
-        best = (self._weights == self._best[of_cell]) & (self._counts > 0)
+        # What weighs the same may differ in the last digit, by the order in which it was summed.
+        best = (self._weights >= self._best[of_cell] * (1 - SAME)) & (self._counts > 0)
         ties = np.add.reduceat(best.astype(np.float64), self._starts)
         chance: FloatArray = (best / ties[of_cell])[cell]
         return chance
