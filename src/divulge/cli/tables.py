@@ -90,7 +90,10 @@ def suppress(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Where the published table goes: a crosstab (CSV), or Parquet."),
+        typer.Option(
+            help="Where the published table goes: a crosstab (CSV; several become name-1, name-2), "
+            "or Parquet."
+        ),
     ] = None,
     html: Html = None,
     separator: Separator = ",",
