@@ -162,3 +162,15 @@ def test_a_crosstab_in_a_notebook_marks_primary_secondary_and_disclosed_cells() 
     assert "<caption>P sensitive, suppressed; * suppressed for the sake of others<" in page
     alone = intervals(Table.from_cells(FIGURE_2).publish({(0, 0)}))._repr_html_()
     assert alone.count('title="suppressed, and yet known">! [7, 7]<') == 1
+
+
+@pytest.mark.parametrize("rule", ["nan,85", "inf,85", "2.5,85", "2"])
+def test_a_dominance_rule_is_of_whole_contributors(
+    tmp_path: Path, divulge: Command, rule: str
+) -> None:
+    (tmp_path / "t.csv").write_text("region,worth\na,5\na,7\nb,9\n")
+    told = divulge(
+        "tables", "suppress", "t.csv", "--by=region", "--value=worth", "--dominance", rule
+    )
+    assert (told.returncode, told.stdout) == (2, "")
+    assert f'--dominance: "{rule}" is not two numbers, as in 2,85.' in told.stderr
