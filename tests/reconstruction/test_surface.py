@@ -39,6 +39,13 @@ def test_what_is_wrong_in_a_release_is_said_before_a_record_is_read(tmp_path: Pa
     assert 'give the unit of "freight"' in str(error.value)
 
 
+def test_a_unit_is_a_number_with_or_without_quotation_marks(tmp_path: Path) -> None:
+    release = Release.load(written(tmp_path, unit="freight = 0.01"))
+    [adversary] = release.adversaries
+    assert isinstance(adversary.settings, ReconstructionSettings)
+    assert adversary.settings.units["freight"] == adversary.settings.units["value"] == "0.01"
+
+
 def test_the_command_line_shows_phases_and_one_target_without_names(tmp_path: Path) -> None:
     run = CliRunner()
     done = run.invoke(

@@ -41,6 +41,32 @@ def test_a_crosstab_survives_the_round_trip(tmp_path: Path) -> None:
     assert intervals(again)[(0, 0)] == (0, 17)
 
 
+def test_a_crosstab_with_a_byte_order_mark_has_its_own_names(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("r,a,b,Total\nx,*,*,5\ny,*,*,7\nTotal,6,6,12\n", encoding="utf-8-sig")
+    assert read_crosstab(path).structure.label(0) == "r=x, column=a"
+
+
+@pytest.mark.parametrize(
+    ("text", "separator", "said"),
+    [
+        ("r,a,caf\xe9,Total\nx,*,*,5\ny,*,*,7\nTotal,6,6,12\n", ",", "line 1: is not UTF-8 text."),
+        ("r,a,b,Total\nx,nan,*,5\ny,*,*,7\nTotal,6,6,12\n", ",", "line 2, column 2: is neither"),
+        ("r,a,b,Total\nx,inf,*,5\ny,*,*,7\nTotal,6,6,12\n", ",", "line 2, column 2: is neither"),
+        ("r,a,b,Total\nx,*,*,5\ny,*,*,7\nTotal,6,6,12\n", "||", "separator: must be one plain"),
+        ("r,a,b,Total\nx,*,*,5\ny,*,*,7\nTotal,6,6,12\n", "", "separator: must be one plain"),
+    ],
+)
+def test_what_is_no_crosstab_is_refused_in_words(
+    tmp_path: Path, text: str, separator: str, said: str
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(InvalidInput) as raised:
+        read_crosstab(path, separator)
+    assert said in str(raised.value)
+
+
 def test_a_crosstab_that_is_wrong_is_refused_with_its_places(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(CROSSTAB.replace("60,132", "sixty,132").replace("M2,10,60,11,81", "M2,10,60"))
@@ -136,3 +162,15 @@ def test_a_crosstab_in_a_notebook_marks_primary_secondary_and_disclosed_cells() 
     assert "<caption>P sensitive, suppressed; * suppressed for the sake of others<" in page
     alone = intervals(Table.from_cells(FIGURE_2).publish({(0, 0)}))._repr_html_()
     assert alone.count('title="suppressed, and yet known">! [7, 7]<') == 1
+
+
+@pytest.mark.parametrize("rule", ["nan,85", "inf,85", "2.5,85", "2"])
+def test_a_dominance_rule_is_of_whole_contributors(
+    tmp_path: Path, divulge: Command, rule: str
+) -> None:
+    (tmp_path / "t.csv").write_text("region,worth\na,5\na,7\nb,9\n")
+    told = divulge(
+        "tables", "suppress", "t.csv", "--by=region", "--value=worth", "--dominance", rule
+    )
+    assert (told.returncode, told.stdout) == (2, "")
+    assert f'--dominance: "{rule}" is not two numbers, as in 2,85.' in told.stderr

@@ -149,8 +149,8 @@ def attack(
         found = events.attack(history, attacker, records.released(release, rounded), seed)
         groups = None if by is None else found.by(by)
     told = found.to_dict() if groups is None else {**found.to_dict(), "by": groups.to_dict()}
-    _show(told if json else [found, groups], json)
     _draw(found, chart)
+    _show(told if json else [found, groups], json)
 
 
 @app.command()
@@ -177,12 +177,12 @@ def ten(
     remarks = [sentence.render() for sentence in history.remarks()]
     broken_down = {"by": {str(n): each.to_dict() for n, each in groups.items()}} if groups else {}
     parts = [part for n, each in groups.items() for part in (f"\nAttacker {n}:", each)]
-    _show({**found.to_dict(), **broken_down} if json else [found, *remarks, *parts], json)
     _draw(found, chart)
     if charts is not None:
         charts.mkdir(parents=True, exist_ok=True)
         for name, drawn in found.charts().items():
             drawn.save(charts / f"{name.replace(' ', '-')}.svg")
+    _show({**found.to_dict(), **broken_down} if json else [found, *remarks, *parts], json)
 
 
 @app.command()
@@ -222,8 +222,8 @@ def unicity(
         groups = None if by is None else last.by(by)
     told = {**last.to_dict(), **curve.to_dict()}
     told |= {} if groups is None else {"by": groups.to_dict()}
-    _show(told if json else [str(curve), last, groups], json)
     _draw(curve, chart)
+    _show(told if json else [str(curve), last, groups], json)
 
 
 def _conditions() -> Any:
@@ -245,5 +245,6 @@ def _show(content: Any, json: bool) -> None:
 
 
 def _draw(found: Any, path: Path | None) -> None:
+    """Before anything is shown: a run that ends in an error has no result to read."""
     if path is not None:
         found.chart().save(path)

@@ -90,7 +90,10 @@ def suppress(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Where the published table goes: a crosstab (CSV), or Parquet."),
+        typer.Option(
+            help="Where the published table goes: a crosstab (CSV), or Parquet; "
+            "several become name-1, name-2."
+        ),
     ] = None,
     html: Html = None,
     separator: Separator = ",",
@@ -266,10 +269,12 @@ def _pair(option: str, text: str | None, whole: bool = False) -> tuple[int, floa
         return None
     try:
         first, second = (float(part) for part in text.split(","))
+        if whole:
+            first = int(text.partition(",")[0])  # 2.5 contributors are not two of them
     except ValueError:
         message = f'"{text}" is not two numbers, as in 2,85.'
         raise InvalidInput("tables", [Problem(option, message)]) from None
-    return int(first) if whole else first, second  # type: ignore[return-value]
+    return first, second  # type: ignore[return-value]
 
 
 def _write(published: Published, out: Path | None) -> None:

@@ -380,7 +380,7 @@ def _out_of_reach(state: State, goal: Goal, count: int, plan: Plan) -> OutOfReac
         ways.append("give hierarchies for " + ", ".join(f'"{name}"' for name in lacking))
     if plan.out_of_reach == "raise":
         ways.append('let out_of_reach="remove" remove them')
-    ways.append(f"or ask for less than {goal.rule}")
+    ways.append(f"{'or ' if ways else ''}ask for less than {goal.rule}")
     return OutOfReachError(
         f'dataset "{state.original.name}": {goal.rule} is out of reach for {int(count):,} of '
         f"{state.original.rows:,} {state.original.subjects}: {', '.join(ways)}."

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+
+def _as_written(given: Any) -> Any:
+    """A number of a file as it was written there, 0.01 and not the nearest binary fraction."""
+    is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
+    return repr(given) if is_number else given
+
+
+Decimals = Annotated[str, BeforeValidator(_as_written, json_schema_input_type=str | float)]
+"""A number with all its digits, as text or plainly."""
 
 
 class GeneralisedSettings(BaseModel):
@@ -32,9 +42,9 @@ class TotalsSettings(BaseModel):
         "all with a unit that both have if not given.",
     )
     rounding: str = Field("sum_then_round", description='A rule of rounding, or "diagnose".')
-    step: str = Field("1", description="To multiples of what totals were rounded.")
-    tolerance: str | None = Field(None, description="How wrong a total may be, instead.")
-    noise: str | None = Field(
+    step: Decimals = Field("1", description="To multiples of what totals were rounded.")
+    tolerance: Decimals | None = Field(None, description="How wrong a total may be, instead.")
+    noise: Decimals | None = Field(
         None, description="By how much totals were changed besides: a number, or its column."
     )
 
@@ -81,7 +91,7 @@ class ReconstructionSettings(BaseModel):
 
     totals: dict[str, TotalsSettings] = Field(description="Per dataset of totals, what it is.")
     parties: str = Field(description="The dataset with the parties.")
-    units: dict[str, str] = Field(description="Per amount, the unit that divides all records.")
+    units: dict[str, Decimals] = Field(description="Per amount, the unit that divides all records.")
     rule_is_known: bool | None = Field(None, description="Whether rules are beyond doubt.")
     premise: Literal["complete", "excluded", "extra", "any"] = Field(
         "any", description="What is assumed where no allocation fits."

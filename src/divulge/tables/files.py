@@ -8,6 +8,7 @@ three protection levels), the number of relations, and a line a relation:
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,9 +42,12 @@ def read_crosstab(path: Path | str, separator: str = ",") -> Published:
         InvalidInput: with the line, for what is neither a number nor a mark; for margins that do
             not add up.
     """
-    with Path(path).open(newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.reader(file, delimiter=separator) if row]
     problems = Problems(str(path))
+    if len(separator) != 1 or separator in '\r\n"':
+        problems.add("separator", "must be one plain character.")
+        problems.raise_any()
+    lines = io.StringIO(_text(path), newline="")
+    rows = [row for row in csv.reader(lines, delimiter=separator) if row]
     if len(rows) < 3 or len(rows[0]) < 3:
         problems.add("", "a crosstab has a head, a first column of codes, and totals last.")
         problems.raise_any()
@@ -157,13 +161,21 @@ class JJ:
         )
 
 
+def _text(path: Path | str) -> str:
+    try:
+        return Path(path).read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InvalidInput(str(path), [Problem(f"line {line}", "is not UTF-8 text.")]) from None
+
+
 def read_jj(path: Path | str) -> JJ:
     """Read a table-protection problem in JJ format.
 
     Raises:
         InvalidInput: with the line and what is wrong with it.
     """
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    lines = _text(path).splitlines()
     problems = Problems(str(path))
     count = _whole(lines, 1, problems, "the number of cells")
     cells = [_cell(lines, 2 + k, k, problems) for k in range(count)]
