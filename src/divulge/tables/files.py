@@ -164,6 +164,8 @@ class JJ:
 def read_jj(path: Path | str) -> JJ:
     """Read a table-protection problem in JJ format.
 
+    The two bounds of each cell are not used: every cell is thought of as anything from 0.
+
     Raises:
         InvalidInput: with the line and what is wrong with it.
     """
