@@ -27,6 +27,7 @@ from divulge.tables import (
     suppress,
     write_jj,
 )
+from divulge.tables.suppress import protect
 from divulge.work import InvalidInput
 
 
@@ -218,3 +219,63 @@ def test_a_prior_and_labels_see_values_and_not_what_lies_above_the_lowest() -> N
         published, 4, 1, labelled=True, primary=[(0, 0), (1, 1)], suppressor=everything
     )
     assert labelled.intervals[(0, 0)] == (3, 3)
+
+
+def test_weights_with_decimals_are_costs_with_decimals(tmp_path: Path) -> None:
+    table = Table.from_cells([[7, 11, 60], [10, 60, 11], [60, 12, 60]])
+    primary = table.structure.mask([(0, 0)])
+    path = tmp_path / "table.jj"
+    write_jj(table, primary, path, width=3, cost=[5] * 16)
+    lines = path.read_text().splitlines()
+    for cell, weight in ((0, "0.4"), (1, "0.4"), (4, "0.2"), (5, "0.3")):
+        fields = lines[2 + cell].split()
+        lines[2 + cell] = " ".join([*fields[:2], weight, *fields[3:]])
+    path.write_text("\n".join(lines) + "\n")
+    given = read_jj(path)
+    found = protect(given.table, given.problem(), "optimal", unit=given.cost_unit)
+    assert found.cost == pytest.approx(1.3)
+
+
+def test_a_jj_file_without_sums_bounds_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "table.jj"
+    path.write_text("0\n1\n0 7 1 u 0 100 0 0 3\n0\n")
+    assert intervals(read_jj(path).table.publish([(0,)]))[(0,)] == (0, np.inf)
+
+
+def test_costs_by_value_of_large_amounts_do_not_run_over() -> None:
+    """Costs times widths beyond 64 bits sent the search in circles for ever."""
+    large = [[110_000_000_003, 190_000_000_003], [0, 280_000_000_002]]
+    table = Table.from_cells(large, measure="turnover")
+    asked = {"width": 10**10, "upper": 5 * 10**9, "cost": "value", "margins": "suppressible"}
+    found = suppress(table, primary=[(0, 1)], **asked)  # type: ignore[arg-type]  # one by one
+    assert found.gap == 0
+    assert found.cost == 580_000_000_009
+
+
+def test_costs_by_value_are_proven_where_units_are_tiny_beside_them() -> None:
+    large = [[1, 1, 18], [520_000_000_001, 710_000_000_002, 0]]
+    table = Table.from_cells(large, measure="turnover")
+    found = suppress(
+        table,
+        primary=[(2, 1)],
+        width=5,
+        cost="value",
+        margins="suppressible",
+        publish=[(2, 2), (0, 2), (0, 3)],
+        seconds=20,
+    )
+    assert (found.gap, found.cost) == (0, 2_460_000_000_008)
+
+
+def test_amounts_that_no_sum_holds_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="too large"):
+        Table.from_cells([[1e13, 0.123456], [3, 4]])
+    with pytest.raises(InvalidInput, match="too large"):
+        Table.from_cells([[2**62, 2**62], [3, 4]])
+
+
+def test_a_draw_that_leaves_a_cell_without_bound_is_given_up_and_not_an_error() -> None:
+    table = Table.from_cells([[1, 7], [5, 3]])
+    drawn = suppress(table, 3, 4, margins="suppressible", resist_matching=True, seed=18)
+    assert drawn.resistance is not None
+    assert 0 < drawn.resistance.vulnerability < 1

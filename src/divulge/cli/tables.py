@@ -128,7 +128,7 @@ def suppress(
             }
             _refuse_beside_jj([option for option, said in beside.items() if said])
             given = tables.read_jj(source)
-            found = protect(given.table, given.problem(), method, seconds)
+            found = protect(given.table, given.problem(), method, seconds, given.cost_unit)
         else:
             found = tables.suppress(
                 _table(source, by, value, contributor, hierarchy, separator),

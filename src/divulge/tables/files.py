@@ -136,7 +136,10 @@ def check_sums(published: Published, problems: Problems) -> None:
 
 @dataclass(frozen=True, eq=False)
 class JJ:
-    """What a JJ file says: cells with relations, which are unsafe, and how to protect them."""
+    """What a JJ file says: cells with relations, which are unsafe, and how to protect them.
+
+    Costs are whole numbers: the weights of the file times `cost_unit`.
+    """
 
     table: Table
     primary: BoolArray
@@ -145,6 +148,7 @@ class JJ:
     lower: IntArray
     upper: IntArray
     sliding: IntArray
+    cost_unit: int = 1
 
     def problem(self) -> SuppressionProblem:
         """The suppression problem, in units of the table."""
@@ -172,6 +176,8 @@ def _text(path: Path | str) -> str:
 def read_jj(path: Path | str) -> JJ:
     """Read a table-protection problem in JJ format.
 
+    The two bounds of each cell are not used: every cell is thought of as anything from 0.
+
     Raises:
         InvalidInput: with the line and what is wrong with it.
     """
@@ -192,9 +198,9 @@ def read_jj(path: Path | str) -> JJ:
         ((axis,),),
         (np.arange(count),),
         Relations(
-            np.concatenate([[0], np.cumsum([len(relation) for relation in relations])]),
-            np.array([cell for cell, _ in entries]),
-            np.array([sign for _, sign in entries]),
+            np.cumsum([0, *(len(relation) for relation in relations)]),
+            np.array([cell for cell, _ in entries], dtype=np.int64),
+            np.array([sign for _, sign in entries], dtype=np.int64),
             np.ones(sums, dtype=bool),
             lambda relation: f"relation {relation + 1}",
         ),
@@ -208,9 +214,10 @@ def read_jj(path: Path | str) -> JJ:
         excess = out_of_units(off[[relation]], decimals)[0]
         problems.add(f"line {4 + count + relation}", f"the cells are off by {excess:g}.")
     problems.raise_any()
-    cost = np.maximum(np.round(numbers[:, 1]), 0).astype(np.int64)
+    cost, cost_decimals = in_units(np.maximum(numbers[:, 1], 0))
     levels = units[:, 1], units[:, 2], units[:, 3]
-    return JJ(table, np.isin(status, ["u", "m"]), status == "z", cost, *levels)
+    primary = np.isin(status, ["u", "m"])
+    return JJ(table, primary, status == "z", cost, *levels, 10**cost_decimals)
 
 
 def write_jj(

@@ -158,7 +158,8 @@ def cheap_cycles(  # one loop for numba
                 # An arc that carries little needs company: its cost counts for what it carries.
                 length = 0.0
                 if not used[arc >> 1]:
-                    length = cost[arc >> 1] * (wanted - moved) / min(wanted - moved, residual[arc])
+                    dear = float(cost[arc >> 1])  # whole numbers of two amounts would overflow
+                    length = dear * (wanted - moved) / min(wanted - moved, residual[arc])
                 far = distance[node] + length
                 if far < distance[there] or (
                     far == distance[there] and hops[node] + 1 < hops[there] and done[there] == 0

@@ -30,6 +30,10 @@ from divulge.work import Budget
 NODES = 60
 """Subproblems of one question about a price, before the solver of constraints is asked."""
 
+RISES = 100
+"""How often the bound rises by one unit of the costs; where amounts are the costs, units are tiny
+beside what separates two patterns, and the solver of constraints is asked instead."""
+
 STALE = 40
 """Rounds of cutting the relaxation without gain, after which it is left as it is."""
 
@@ -121,7 +125,9 @@ class _Search:
     def branch(self) -> None:
         """Ask for a pattern at the bound; where there is none, the bound rises."""
         everything = Bounds.open(len(self.pool.free))
-        while not self.proven and not self.budget.spent:
+        for _ in range(RISES):
+            if self.proven or self.budget.spent:
+                return
             most = self.bound - self.pool.base
             found = within_price(self.relaxation, everything, most, NODES, self.budget)
             if not isinstance(found, str):

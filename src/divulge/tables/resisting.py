@@ -146,7 +146,10 @@ def drawn_costs(cost: IntArray, factors: FloatArray) -> IntArray:
 def resists(published: Published, parameters: Parameters) -> bool:
     """Whether every cell that could be primary is wide enough, by what everybody can compute."""
     rules = replace(parameters, rule="resisting")
-    found = candidates(published, MOST_CANDIDATES, sample=20_000)
+    try:
+        found = candidates(published, MOST_CANDIDATES, sample=20_000)
+    except InvalidInput:  # no published total bounds some cell: what is left cannot be judged
+        return False
     cells = len(found.cells)
     box = np.stack([np.full(cells, 2**60), np.full(cells, -1)]).astype(np.int64)
     known = knowledge_of(found, rules)

@@ -265,6 +265,9 @@ def suppression_problem(
         sliding = np.full(len(primary), int(np.ceil(width * scale - 1e-9)), dtype=np.int64)
     if width is not None and width < 0:
         problems.add("width", f"{width:g} is below 0.")
+    for name, level in levels.items():
+        if level.min(initial=0) < 0:
+            problems.add(name, "is below 0.")
     values = table.units - table.floor
     for cell in primary[levels["lower"] > values[primary]][:10]:
         problems.add(

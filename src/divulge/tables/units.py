@@ -7,10 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from divulge.work import InvalidInput, Problem
+
 MOST_DECIMALS = 6
 
 NEARLY_WHOLE = 1e-3
 """No number is taken for whole that is further off: large ones have decimals too."""
+
+
+LARGEST_SUM = 2.0**60
 
 
 def in_units(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
@@ -21,6 +26,7 @@ def in_units(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
     ([150, 225], 2)
     """
     if np.issubdtype(values.dtype, np.integer) or values.dtype == bool:
+        _refuse_too_large(values)
         return values.astype(np.int64), 0
     for decimals in range(MOST_DECIMALS + 1):
         scaled = values * 10.0**decimals
@@ -29,7 +35,15 @@ def in_units(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
             np.abs(scaled - whole) <= np.minimum(1e-9 * (1 + np.abs(whole)), NEARLY_WHOLE)
         ):
             break
+    _refuse_too_large(whole)
     return whole.astype(np.int64), decimals
+
+
+def _refuse_too_large(units: npt.NDArray[Any]) -> None:
+    """Sums beyond what whole numbers of 64 bits hold would come out wrong, and nobody told."""
+    if float(np.abs(units.astype(float)).sum()) >= LARGEST_SUM:
+        message = "the amounts are too large for their decimals: round them, or change the unit."
+        raise InvalidInput("table", [Problem("cells", message)])
 
 
 def in_common_units(
