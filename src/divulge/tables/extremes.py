@@ -17,6 +17,7 @@ import numpy as np
 
 from divulge.tables.axis import IntArray
 from divulge.tables.linear import INFINITE, Answer, FloatArray, Program
+from divulge.work import DivulgeError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -78,7 +79,7 @@ class Extremes:
             answer = self._scaled.minimise(objective)
             proven = self._proven(objective, answer)
         if proven is None and answer.status != "infeasible":
-            raise RuntimeError("the solver of linear programs gives no bound that can be proven")
+            raise DivulgeError("the solver of linear programs gives no bound that can be proven")
         return None if proven is None else float(ceil(proven))
 
     def _endless(self, column: int) -> bool:
