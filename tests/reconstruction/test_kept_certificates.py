@@ -23,15 +23,12 @@ from divulge.reconstruction.certificates import (
     pairs_of,
     still_holding,
 )
+from divulge.reconstruction.discarded import with_discarded_bin
+from divulge.reconstruction.extra import bin_of_extra, with_extra_in
 from divulge.reconstruction.further import walked_on
-from divulge.reconstruction.imperfect import (
-    Outcome,
-    bin_of_extra,
-    settle,
-    with_discarded_bin,
-    with_extra_in,
-)
+from divulge.reconstruction.imperfect import settle
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.premises import Outcome
 from divulge.reconstruction.results import Result, packed, unpacked
 from divulge.reconstruction.run import Run
 from divulge.reconstruction.shares import LARGE, LAST_EFFORT, at_last, for_rounds, while_limiting

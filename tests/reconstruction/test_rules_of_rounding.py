@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from tests.reconstruction.strategies import audited, dataset, two_tables
 
 from divulge.reconstruction import RULES, Generalised, Totals
-from divulge.reconstruction.imperfect import settle, with_discarded_bin
+from divulge.reconstruction.discarded import with_discarded_bin
+from divulge.reconstruction.imperfect import settle
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.rounding import read_totals
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.reconstruction.strategies import instance_of, widened
 
 from divulge.reconstruction import resplitting
-from divulge.reconstruction.imperfect import left_out, settle
+from divulge.reconstruction.discarded import left_out
+from divulge.reconstruction.imperfect import settle
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import solve
 from divulge.reconstruction.reference import allocations_of

@@ -11,9 +11,9 @@ import numpy as np
 from divulge.assessment import Assessment, Chart, Sentence
 from divulge.assessment.assessment import Finding
 from divulge.qif import PriorPosterior
-from divulge.reconstruction.imperfect import Outcome, Premise
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import Status
+from divulge.reconstruction.premises import Outcome, Premise
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -15,16 +15,10 @@ from divulge.assessment.assessment import Finding
 from divulge.reconstruction.allocated import Allocation
 from divulge.reconstruction.amounts import Amount, Ints, Shares
 from divulge.reconstruction.diagnosis import TIGHTEST_FIRST
-from divulge.reconstruction.imperfect import (
-    LEAST_SHARE,
-    Outcome,
-    Premise,
-    inconsistencies,
-    not_misled,
-    settle,
-)
+from divulge.reconstruction.imperfect import LEAST_SHARE, inconsistencies, not_misled, settle
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import Solution, solve
+from divulge.reconstruction.premises import Outcome, Premise
 from divulge.reconstruction.puzzle import Puzzle
 from divulge.reconstruction.warm import warm
 from divulge.work import Budget
@@ -61,7 +55,8 @@ def allocate(
         rule_is_known: whether the rounding rule is beyond doubt. If not, a package is called
             certain only if it is so by whatever rule totals can have been rounded.
         premise: "complete" (the totals are of just these packages), "excluded" (some were left
-            out of them), "extra" (they hold one record more), or "any" (find out).
+            out of them), "extra" (they hold one record more), "both" (they lack one and hold one
+            more), or "any" (find out).
         truth: where each package really is, if that is known: a start for the search of others.
         seconds: how long to look; what is not settled then stays open.
 

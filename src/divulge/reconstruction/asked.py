@@ -22,8 +22,8 @@ from divulge.reconstruction.coverage import InputReport
 from divulge.reconstruction.diagnosis import diagnosed, everywhere
 from divulge.reconstruction.evidence import rules_that_fit
 from divulge.reconstruction.figures import Figures
-from divulge.reconstruction.imperfect import PREMISES, Premise
 from divulge.reconstruction.level import Level
+from divulge.reconstruction.premises import PREMISES, Premise
 from divulge.reconstruction.rounding import RULES, Rule
 from divulge.reconstruction.suppressed import spread_all
 from divulge.reconstruction.totals import Totals, amounts_of, matched

@@ -19,7 +19,7 @@ from divulge.data import Dataset
 from divulge.reconstruction.amounts import Amount
 from divulge.reconstruction.asked import Asked
 from divulge.reconstruction.coverage import refuse_split_places
-from divulge.reconstruction.imperfect import Premise
+from divulge.reconstruction.premises import Premise
 from divulge.reconstruction.prior import Prior
 from divulge.reconstruction.run import Run
 from divulge.reconstruction.suppressed import spread_all
@@ -64,7 +64,8 @@ def reconstruct(
             contradict it, and a diagnosed one is not. Else "certain" is what stays so by all
             rules that the totals do not rule out.
         premise: what to assume where no allocation fits: that records were left out of the totals
-            ("excluded"), that there is one more ("extra"), either ("any"), or nothing ("complete").
+            ("excluded"), that there is one more ("extra"), that one was left out and one is more
+            ("both"), any of these, the first that fits ("any"), or nothing ("complete").
         bad: records with a negative or missing amount, or one that is no whole number of units:
             "refuse" or "drop".
         unmatched: records without totals, totals without records, unknown places: "count" (nothing

@@ -137,7 +137,7 @@ class Reconstruction:
         found = np.zeros(self.transactions.rows, bool)
         for n, group in enumerate(self.levels[0].matched.groups):
             result = self.levels[0].results[n]
-            if result is not None and result.premise == "excluded":
+            if result is not None and result.premise in ("excluded", "both"):
                 found[group.records] = result.discarded > 0.5
         return found
 

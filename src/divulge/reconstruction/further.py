@@ -13,9 +13,11 @@ import numpy as np
 
 from divulge.reconstruction.amounts import Ints
 from divulge.reconstruction.certificates import most_telling, pairs_of
-from divulge.reconstruction.imperfect import bin_of_extra, with_discarded_bin, with_extra_in
+from divulge.reconstruction.discarded import with_discarded_bin
+from divulge.reconstruction.extra import bin_of_extra, with_extra_in, without_one
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import solve
+from divulge.reconstruction.premises import WITH_EXTRA
 from divulge.reconstruction.resplitting import Walk
 from divulge.reconstruction.results import Result
 
@@ -65,7 +67,9 @@ def _as_assumed(instance: Instance, known: Result, certificate: Ints) -> Instanc
     """The instance that a certificate is of, by its premise; None if that is not to be told."""
     if known.premise == "excluded":
         return with_discarded_bin(instance) or instance
-    if known.premise == "extra":
+    if known.premise in WITH_EXTRA:
+        if known.premise == "both":
+            instance = without_one(instance, int((certificate == instance.bins).argmax()))
         b = bin_of_extra(instance, certificate)
         return None if b is None else with_extra_in(instance, b)
     return instance

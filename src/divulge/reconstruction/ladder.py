@@ -114,7 +114,7 @@ def solve(
     instance = telling(instance)
     possible = _at_a_glance(instance)
     if possible is None:
-        return _infeasible(instance, begun)
+        return infeasible(instance, time.monotonic() - begun)
     parts = parts_of(possible)
     proofs = np.empty((0, instance.packages), np.int64) if earlier is None else earlier
     proofs = proofs[instance.hold(proofs)]
@@ -132,7 +132,7 @@ def solve(
             counting,
         )
         if known.infeasible:
-            return _infeasible(instance, begun)
+            return infeasible(instance, time.monotonic() - begun)
         solved.append((packages, bins, known))
     return _joined(instance, possible, solved, begun)
 
@@ -150,7 +150,8 @@ def _at_a_glance(instance: Instance) -> Bools | None:
     return narrowed(instance, possible)
 
 
-def _infeasible(instance: Instance, begun: float) -> Solution:
+def infeasible(instance: Instance, seconds: float = 0.0) -> Solution:
+    """That no allocation fits: no package may be anywhere."""
     none = np.zeros((instance.packages, instance.bins), bool)
     return Solution(
         "infeasible",
@@ -158,7 +159,7 @@ def _infeasible(instance: Instance, begun: float) -> Solution:
         none.copy(),
         np.empty((0, instance.packages), np.int16),
         0,
-        seconds=time.monotonic() - begun,
+        seconds=seconds,
     )
 
 

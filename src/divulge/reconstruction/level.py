@@ -11,8 +11,8 @@ import numpy.typing as npt
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.certificates import still_holding
 from divulge.reconstruction.figures import Figures
-from divulge.reconstruction.imperfect import Premise
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.premises import WITH_EXTRA, Premise
 from divulge.reconstruction.prior import PlaceWeights
 from divulge.reconstruction.results import Result
 from divulge.reconstruction.rounding import CERTAIN_RULES, OF_SUMS, Reading, Rule
@@ -165,12 +165,14 @@ class Level:
         A record that only the totals have can hide one that they lack.
         """
         result = self.results[number]
-        return self.premise == "any" and result is not None and result.premise == "extra"
+        return self.premise == "any" and result is not None and result.premise in WITH_EXTRA
 
     def discardable(self, number: int) -> Bools | None:
         """Records of an instance that may have been left out of its totals, if any were."""
         result = self.results[number]
-        return None if result is None or result.premise != "excluded" else result.discardable
+        if result is None or result.premise not in ("excluded", "both"):
+            return None
+        return result.discardable
 
     def is_settled(self, number: int) -> bool:
         """Whether one place is left to every record of an instance, and that meets the totals.

@@ -34,7 +34,7 @@ def limit_coarse(fine: Level, coarse: Sequence[Level], rows: int) -> list[list[i
         to_level = _numbers(names, level.matched.names)
         allowed = np.ones((rows, len(level.matched.names) + 1), bool)
         for n, group in enumerate(fine.matched.groups):
-            if fine.is_unsound(n) or fine.is_shaky(n):
+            if fine.is_unsound(n):
                 continue
             inside = np.zeros((len(group.records), allowed.shape[1]), bool)
             for b, number in enumerate(to_level[codes[group.rows]]):
@@ -73,7 +73,7 @@ def _by_record(level: Level, rows: int, certain_only: bool) -> Bools:
     allowed = np.ones((rows, len(level.matched.names) + 1), bool)
     for n, group in enumerate(level.matched.groups):
         result = level.results[n]
-        if result is None or level.is_unsound(n) or level.is_shaky(n):
+        if result is None or level.is_unsound(n):
             continue
         inside = np.zeros((len(group.records), allowed.shape[1]), bool)
         inside[:, level.matched.place[group.rows]] = level.possible[n]

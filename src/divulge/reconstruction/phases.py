@@ -81,7 +81,7 @@ def phase_of(name: str, fine: Level, sound: Bools, listed: Listed) -> Phase:
         parties = listed.at_place[fine.matched.place[group.rows]]
         somewhere = np.zeros(len(group.records), bool) if free is None else free
         sure = np.ones(len(group.records), bool) if result is None else result.sure
-        sure = sure & (fine.rule != "unknown_clt") & sound[group.records] & (not fine.is_shaky(n))
+        sure = sure & (fine.rule != "unknown_clt") & sound[group.records]
         places = possible.sum(axis=1)
         # A place without a listed party has one that is not listed.
         people = np.where(somewhere, listed.in_all, possible @ np.maximum(parties, 1))

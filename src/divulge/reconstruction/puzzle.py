@@ -18,8 +18,8 @@ from divulge.reconstruction.amounts import (
     decimal_of,
     in_units,
 )
-from divulge.reconstruction.imperfect import PREMISES, Premise
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.premises import PREMISES, Premise
 from divulge.reconstruction.rounding import (
     RULES,
     Reading,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.certificates import most_telling, pairs_of, still_holding
-from divulge.reconstruction.imperfect import PREMISES, Premise
+from divulge.reconstruction.premises import PREMISES, Premise
 
 STATUSES = ("closed", "open", "infeasible")
 

@@ -93,7 +93,7 @@ class ReconstructionSettings(BaseModel):
     parties: str = Field(description="The dataset with the parties.")
     units: dict[str, Decimals] = Field(description="Per amount, the unit that divides all records.")
     rule_is_known: bool | None = Field(None, description="Whether rules are beyond doubt.")
-    premise: Literal["complete", "excluded", "extra", "any"] = Field(
+    premise: Literal["complete", "excluded", "extra", "both", "any"] = Field(
         "any", description="What is assumed where no allocation fits."
     )
     bad: Literal["refuse", "drop"] = Field("refuse", description="Records with bad amounts.")

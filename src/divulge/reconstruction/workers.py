@@ -25,8 +25,9 @@ from divulge import work
 from divulge.reconstruction.amounts import Ints
 from divulge.reconstruction.certificates import MOST_PLACES_KEPT, most_telling
 from divulge.reconstruction.further import walked_on
-from divulge.reconstruction.imperfect import Premise, not_misled, settle
+from divulge.reconstruction.imperfect import not_misled, settle
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.premises import Premise
 from divulge.reconstruction.results import Result, packed, unpacked
 from divulge.reconstruction.shares import at_last, while_limiting
 
