@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from divulge import Limit, PriorPosterior, datasets, records
-from divulge.assessment import Chart, Decision, Sentence, attacks, measures
+from divulge.assessment import Chart, Decision, Most, Sentence, attacks, measures
 from divulge.assessment.sentence import percent
 from divulge.work import DivulgeError, InvalidInput
 
@@ -80,18 +80,60 @@ def test_a_limit_on_what_a_guess_is_worth_speaks_of_no_share() -> None:
     assert "secrets right" in str(count.sentences[0])
 
 
-def test_a_limit_that_holds_only_as_far_as_could_be_shown_says_so() -> None:
+LEAST = replace(FOUND, claim="bound", most=Most(certain=2, right=6))
+
+
+@pytest.mark.parametrize(
+    ("measure", "at_most", "held", "said"),
+    [
+        ("deterministic.posterior", 0.05, False, None),
+        ("deterministic.posterior", 0.1, False, "It may be up to 20%, so it is not shown"),
+        ("deterministic.posterior", 0.2, True, "That is the least; the most is 20%."),
+        ("deterministic.count", 1, False, "It may be up to 2, so it is not shown"),
+        ("probabilistic.posterior", 0.6, True, "the most is 60%"),
+        ("additive_leakage", 0.45, False, "It may be up to 50%, so it is not shown"),
+        ("deterministic.prior", 0, True, None),
+    ],
+)
+def test_a_limit_on_a_lower_bound_holds_only_if_the_most_keeps_to_it_too(
+    measure: str, at_most: float, held: bool, said: str | None
+) -> None:
+    outcome = Limit(measure, at_most=at_most).judge(LEAST)
+    assert outcome.held is held
+    first, *more = map(str, outcome.sentences)
+    assert "(limit: at most" in first
+    assert len(more) == (said is not None)
+    assert said is None or said in more[0]
+    exact = Limit(measure, at_most=at_most).judge(FOUND)
+    assert len(exact.sentences) == 1
+    assert "most" not in exact.to_dict()
+
+
+def test_a_least_figure_keeps_an_at_least_limit() -> None:
+    assert Limit("deterministic.posterior", at_least=0.1).judge(LEAST).held
+
+
+def test_where_nothing_bounds_what_she_knows_it_may_be_everything() -> None:
     least = replace(FOUND, claim="bound")
-    assert least.explain()[-1] == "These figures are lower bounds: she knows at least so much."
-    doubt = "This is the least that can be shown; the true figure may be beyond the limit."
-    for at_most, claim, doubted in [
-        (0.1, "bound", True),
-        (0.05, "bound", False),
-        (0.1, "exact", False),
-    ]:
-        found = least if claim == "bound" else FOUND
-        said = Limit("deterministic.posterior", at_most=at_most).judge(found).sentences
-        assert (doubt in map(str, said)) is doubted
+    outcome = Limit("deterministic.posterior", at_most=0.99).judge(least)
+    assert not outcome.held
+    assert outcome.to_dict()["most"] == 1
+    worth = replace(least, by_gain=True)
+    outcome = Limit("probabilistic.posterior", at_most=1).judge(worth)
+    assert not outcome.held
+    assert "nothing shows how much it may be" in str(outcome.sentences[-1])
+    assert outcome.to_dict()["most"] is None
+
+
+def test_lower_bounds_are_told_with_the_most() -> None:
+    assert LEAST.explain()[-1] == (
+        "These figures are lower bounds: she knows at least so much. "
+        "At most she knows 2 for certain and guesses 6 right."
+    )
+    assert LEAST.to_dict()["deterministic"]["most"] == 0.2
+    assert LEAST.to_dict()["probabilistic"]["most"] == 0.6
+    assert [row[2] for row in LEAST.rows()] == ["1 (10%), at most 2", "5 (50%), at most 6"]
+    assert FOUND.at_worst is FOUND
 
 
 def test_a_factor_that_means_nothing_keeps_no_limit_and_is_no_number_in_json() -> None:

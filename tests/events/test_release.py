@@ -320,6 +320,21 @@ def test_of_users_who_fit_alike_one_is_drawn_whatever_they_are_called() -> None:
         assert found.risk().tolist() == [0.5] * 4
 
 
+@settings(max_examples=60, deadline=None)
+@given(records)
+def test_the_best_guess_of_several_items_is_bounded_from_both_sides(rows) -> None:  # type: ignore[no-untyped-def]
+    """Published as it was, it tells as much as the history itself, where all sets are counted."""
+    attacker = Attacker("2 items", guess="best")
+    alone = attack(original(rows), attacker)
+    found = attack(original(rows), attacker, release=release(rows))
+    assert (alone.claim, found.claim) == ("exact", "bound")
+    assert found.certain == alone.certain
+    assert found.at_worst.certain == alone.certain
+    exact = alone.right.posterior
+    assert found.right.posterior - 1e-9 <= exact <= found.at_worst.right.posterior + 1e-9
+    assert attack(original(rows), Attacker("2 items"), release=release(rows)).claim == "exact"
+
+
 def test_a_release_may_hide_every_amount() -> None:
     columns = {"user": [1, 2], "day": ["2010-12-01"] * 2, "goods": ["a", "a"]}
     read: dict[str, Any] = {"user": "user", "time": "day", "item": "goods", "amount": "paid"}

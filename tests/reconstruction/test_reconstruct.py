@@ -232,6 +232,27 @@ def test_time_that_is_up_drops_no_record(month: TradeMonth) -> None:
     assert found.assessment.claim == "bound"
 
 
+def test_what_may_be_known_at_most_is_not_less_than_what_more_time_finds() -> None:
+    """Some parties are alone in their city, others are not."""
+    month = trade_month(
+        transactions=500, importers=90, cities=50, products=40, countries=3, excluded=0, extra=0
+    )
+
+    def audit(**time: float) -> Reconstruction:
+        tables, told = tables_of(month), {"units": UNITS, "rule_is_known": True, "workers": 1}
+        return reconstruct(month.transactions, tables, month.importers, **told, **time)
+
+    hurried, patient = audit(seconds=0.001, in_all=0.01), audit(seconds=0.3)
+    least, most = hurried.assessment, hurried.assessment.at_worst
+    assert least.claim == "bound"
+    may_be, found = hurried._at_most, patient.phases[-1]
+    assert (may_be.known >= found.identified).all()
+    assert (may_be.chance >= found.counted - 1e-12).all()
+    assert least.certain.posterior <= patient.assessment.certain.posterior
+    assert patient.assessment.certain.posterior <= most.certain.posterior < least.secrets
+    assert patient.assessment.right.posterior <= most.right.posterior < least.secrets
+
+
 def test_the_rule_of_rounding_is_found_out(month: TradeMonth) -> None:
     found = reconstruct(
         month.transactions,

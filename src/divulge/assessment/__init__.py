@@ -1,6 +1,6 @@
 """What an attack finds, in one currency: assessments, limits, decisions, sentences, charts."""
 
-from divulge.assessment.assessment import Assessment, Claim, Finding, Number
+from divulge.assessment.assessment import Assessment, Claim, Finding, Most, Number
 from divulge.assessment.attack import (
     Adversary,
     Attack,
@@ -30,6 +30,7 @@ __all__ = [
     "Limit",
     "Measure",
     "Measurement",
+    "Most",
     "Number",
     "Outcome",
     "Sentence",

@@ -39,6 +39,17 @@ T = TypeVar("T")
 HEAD = ("", "before", "after", "change")
 
 
+@dataclass(frozen=True)
+class Most:
+    """How many secrets she may know for certain, and guess right, at the most.
+
+    Where figures are the least that she knows, this is what could not be excluded.
+    """
+
+    certain: float
+    right: float
+
+
 @dataclass(frozen=True, repr=False)
 class Assessment:
     """The result of one attack.
@@ -46,7 +57,8 @@ class Assessment:
     Counts stand beside shares: `certain` counts the secrets known for certain before and after,
     `right` the secrets that best guesses get right on average; `deterministic` and
     `probabilistic` are their shares of all secrets (or, with a gain, what it is worth: then
-    `by_gain` is true, and only `right` tells how many are guessed right).
+    `by_gain` is true, and only `right` tells how many are guessed right). If the claim is "bound",
+    they are the least that she knows after, and `most` is the most, None if it may be everything.
     """
 
     attack: str
@@ -65,6 +77,7 @@ class Assessment:
     figures: Mapping[str, Number] = field(default_factory=dict)
     adversary: str | None = None
     by_gain: bool = False
+    most: Most | None = None
     _chart: Callable[[], Chart] | None = field(default=None, compare=False)
     _breakdown: Callable[[str], Breakdown] | None = field(default=None, compare=False)
     _risk: Callable[[], npt.NDArray[np.float64]] | None = field(default=None, compare=False)
@@ -95,9 +108,27 @@ class Assessment:
         """What the release adds to the chance of a right guess."""
         return self.probabilistic.additive
 
+    @property
+    def at_worst(self) -> Assessment:
+        """The same with the most that she may know, if its figures are the least; else itself."""
+        if self.claim != "bound" or not self.secrets:
+            return self
+        most = self.most or Most(self.secrets, self.secrets)
+        # What a guess is worth to her has no bound that a number of secrets would tell.
+        guessed = math.inf if self.by_gain else most.right / self.secrets
+        return replace(
+            self,
+            certain=PriorPosterior(self.certain.prior, most.certain),
+            right=PriorPosterior(self.right.prior, most.right),
+            deterministic=PriorPosterior(self.deterministic.prior, most.certain / self.secrets),
+            probabilistic=PriorPosterior(self.probabilistic.prior, guessed),
+        )
+
     def explain(self, language: str = "en") -> list[str]:
         """What was found, in sentences."""
-        claim = Sentence("divulge.assessment", f"claim.{self.claim}")
+        most = self.at_worst
+        values = {"certain": most.certain.posterior, "right": most.right.posterior}
+        claim = Sentence("divulge.assessment", f"claim.{self.claim}", values)
         return [sentence.render(language) for sentence in (*self.sentences, claim)]
 
     @property
@@ -136,22 +167,40 @@ class Assessment:
             "seeks": list(self.seeks),
             "secrets": self.secrets,
             "claim": self.claim,
-            "deterministic": _pair(self.deterministic, self.certain),
-            "probabilistic": _pair(self.probabilistic, self.right),
+            "deterministic": self._pair("deterministic", self.certain),
+            "probabilistic": self._pair("probabilistic", self.right),
             # JSON has no infinity: nothing bounds the figure from above.
             "figures": {k: v if math.isfinite(v) else None for k, v in self.figures.items()},
             "sentences": self.explain(),
             **({} if self._plain is None else {"details": dict(self._plain())}),
         }
 
+    def _pair(self, kind: str, counts: PriorPosterior) -> dict[str, Any]:
+        shares: PriorPosterior = getattr(self, kind)
+        most: float = getattr(self.at_worst, kind).posterior
+        factor = shares.multiplicative
+        # JSON knows no infinity: something out of nothing has no factor, and what a guess is worth
+        # may have no bound.
+        told = {
+            "prior": shares.prior,
+            "posterior": shares.posterior,
+            "additive": shares.additive,
+            "multiplicative": factor if math.isfinite(factor) else None,
+            "count": {"prior": counts.prior, "posterior": counts.posterior},
+        }
+        if self.claim == "bound":
+            told["most"] = most if math.isfinite(most) else None
+        return told
+
     def __str__(self) -> str:
         return "\n".join(self.explain())
 
     def rows(self) -> Sequence[tuple[str, str, str, str]]:
         """The figures as a table for people: what, before, after, how much more."""
+        worst = self.at_worst
         rows = [
-            _row("known for certain", self.deterministic, self.certain),
-            _row("guessed right", self.guessed, self.right),
+            _row("known for certain", self.deterministic, self.certain, worst.certain),
+            _row("guessed right", self.guessed, self.right, worst.right),
         ]
         if self.by_gain:
             before, after = map(number, self.probabilistic)
@@ -192,20 +241,12 @@ def _offered(part: T | None, lack: str) -> T:
     return part
 
 
-def _pair(shares: PriorPosterior, counts: PriorPosterior) -> dict[str, Any]:
-    factor = shares.multiplicative
-    return {
-        "prior": shares.prior,
-        "posterior": shares.posterior,
-        "additive": shares.additive,
-        # JSON knows no infinity: something out of nothing has no factor.
-        "multiplicative": factor if math.isfinite(factor) else None,
-        "count": {"prior": counts.prior, "posterior": counts.posterior},
-    }
-
-
-def _row(what: str, shares: PriorPosterior, counts: PriorPosterior) -> tuple[str, str, str, str]:
+def _row(
+    what: str, shares: PriorPosterior, counts: PriorPosterior, at_worst: PriorPosterior
+) -> tuple[str, str, str, str]:
     before = f"{number(counts.prior)} ({percent(shares.prior)})"
     after = f"{number(counts.posterior)} ({percent(shares.posterior)})"
+    if at_worst is not counts:
+        after += f", at most {number(at_worst.posterior)}"
     change, factor = f"+{points(shares.additive)}", shares.multiplicative
     return what, before, after, f"{change}, x{number(factor)}" if math.isfinite(factor) else change

@@ -183,17 +183,21 @@ class Limit:
         subject = assessment.adversary or assessment.model
         # What a guess is worth is no share; how many are guessed right is counted all the same.
         worth = assessment.by_gain and self.measure in _OF_GUESSES
-        outcome = self._outcome(
-            figure(assessment),
-            "factor" if worth else scale,
-            subject,
-            of="worth" if worth else "measure",
-        )
-        least = assessment.claim == "bound" and not self.measure.endswith(".prior")
-        if least and outcome.held and self.at_most is not None:
-            said = (*outcome.sentences, Sentence("divulge.assessment", "shown.bound"))
-            return replace(outcome, sentences=said)
-        return outcome
+        scale = "factor" if worth else scale
+        of: Literal["measure", "worth"] = "worth" if worth else "measure"
+        outcome = self._outcome(figure(assessment), scale, subject, of=of)
+        worst = assessment.at_worst
+        if worst is assessment or self.at_most is None or self.measure.endswith(".prior"):
+            return outcome
+        return self._at_worst(outcome, figure(worst), scale) if outcome.held else outcome
+
+    def _at_worst(self, outcome: Outcome, most: Fraction | float, scale: Scale) -> Outcome:
+        """Whether it also holds for the most that she may know; if not, it is not shown to hold."""
+        told, _ = _told(float(most), self.bound, percent if scale == "share" else number)
+        held = not self.broken_by(most)
+        key = "within" if held else "beyond" if math.isfinite(most) else "without_end"
+        said = Sentence("divulge.assessment", f"shown.{key}", {"most": told})
+        return replace(outcome, held=held, most=float(most), sentences=(*outcome.sentences, said))
 
     def judge_measurement(self, measurement: Measurement, dataset: str) -> Outcome:
         """Whether a measure of a dataset keeps to the limit."""
@@ -291,7 +295,10 @@ def _told(value: float, bound: float, show: Callable[[float], str]) -> tuple[str
 
 @dataclass(frozen=True)
 class Outcome:
-    """Whether one limit holds for one adversary or dataset; figures as numbers and as said."""
+    """Whether one limit holds for one adversary or dataset; figures as numbers and as said.
+
+    Where the figure is the least that an adversary knows, `most` is what it may be at the most.
+    """
 
     limit: Limit
     subject: str
@@ -300,15 +307,19 @@ class Outcome:
     found: str
     allowed: str
     sentences: tuple[Sentence, ...]
+    most: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The limit, the figure and the outcome as plain values."""
         value = self.value if math.isfinite(self.value) else None
         said = [sentence.render() for sentence in self.sentences]
-        return {
+        told = {
             **self.limit.to_dict(),
             "subject": self.subject,
             "value": value,
             "passed": self.held,
             "sentences": said,
         }
+        if self.most is not None:
+            told["most"] = self.most if math.isfinite(self.most) else None
+        return told

@@ -59,7 +59,7 @@ class Outcome:
     matching: Ints
     among: npt.NDArray[np.bool_]
     likeliest: Floats
-    """The chance that the likeliest of those who fit is the right one: some may be alike."""
+    """The chance that who has most records that fit is the right one: some may be alike."""
 
     @property
     def uniform(self) -> Floats:

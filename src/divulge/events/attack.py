@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from divulge.assessment import Assessment, Breakdown, Sentence
+from divulge.assessment import Assessment, Breakdown, Most, Sentence
 from divulge.assessment.assessment import Claim, Number
 from divulge.data.dictionary import problems_with_names
 from divulge.events import asked, charts, kernels
@@ -109,18 +109,23 @@ def attack(
         return unicity(
             history, attacker.knows, attacker.points, weight=weight, seed=seed, release=release
         )
+    facets = attacker.facets(history)
+    several = next((facet for facet in facets if facet.kind == "items"), None)
     if release is not None:
         outcome, borne = one_point_released(history, attacker, release)
         tally = outcome.tally(history.users)
         said = said_of_release(tally, outcome, release)
-        if within_bounds(history, release, attacker.facets(history), points=1):
+        claim: Claim = "exact"
+        if within_bounds(history, release, facets, points=1):
             said.append(Sentence("divulge.events", "maybe.twice", {}))
-            return _assessment(
-                history, attacker, tally, lambda: borne, said, outcome.misled, claim="estimate"
-            )
-        return _assessment(history, attacker, tally, lambda: borne, said, outcome.misled)
-    facets = attacker.facets(history)
-    several = next((facet for facet in facets if facet.kind == "items"), None)
+            claim = "estimate"
+        elif attacker.guess == "best" and several is not None:
+            # She takes who has most records that fit; who has most sets of items may be likelier.
+            claim = "bound"
+        most = Most(tally.certain, float(outcome.draws.weight @ outcome.among))
+        return _assessment(
+            history, attacker, tally, lambda: borne, said, outcome.misled, claim, most
+        )
     if several is None:
         matching = Matching.of(history, attacker)
         return _assessment(
@@ -173,6 +178,7 @@ def _assessment(
     released: Sequence[Sentence] = (),
     misled: float | None = None,
     claim: Claim = "exact",
+    most: Most | None = None,
 ) -> EventAssessment:
     best = attacker.guess == "best"
     right = tally.right_best if best else tally.right_uniform
@@ -205,12 +211,13 @@ def _assessment(
         right=right,
         prior=prior,
         claim=claim,
+        most=most if claim == "bound" else None,
         sentences=(*told, *history.remarks()),
         figures=figures,
         tally=tally,
         _users=history.user_values,
         _chart=lambda: charts.matches(tally.by_matches / tally.weight, attacker),
-        **per_record(history, attacker, prior, each),
+        **per_record(history, attacker, prior, each, claim),
     )
 
 
@@ -223,7 +230,7 @@ def said_of_release(tally: Tally, released: Outcome, release: History) -> list[S
 
 
 def per_record(
-    history: History, attacker: Attacker, prior: float, each: Callable[[], Each]
+    history: History, attacker: Attacker, prior: float, each: Callable[[], Each], claim: Claim
 ) -> dict[str, Any]:
     """The risk of each record of the dataset, and who bears it, when they are asked for."""
     borne_by_records = cache(each)  # found once, if at all
@@ -235,10 +242,10 @@ def per_record(
         in_order[history.order] = borne.right(attacker.guess) / weigh
         return in_order
 
-    return {
-        "_risk": risk,
-        "_breakdown": lambda group: _by_group(history, attacker, group, prior, borne_by_records()),
-    }
+    def broken_down(group: str) -> Breakdown:
+        return _by_group(history, attacker, group, prior, borne_by_records(), claim)
+
+    return {"_risk": risk, "_breakdown": broken_down}
 
 
 def _values(
@@ -287,7 +294,7 @@ def described(
 
 
 def _by_group(
-    history: History, attacker: Attacker, group: str, prior: float, each: Each
+    history: History, attacker: Attacker, group: str, prior: float, each: Each, claim: Claim
 ) -> Breakdown:
     """The same attacker, seen from the records of each group."""
     [group] = history.dataset.attributes(group, "by")
@@ -309,6 +316,7 @@ def _by_group(
             certain=certain,
             right=correct,
             prior=prior,
+            claim=claim,
             sentences=(
                 Sentence("divulge.events", "singled_out", values),
                 Sentence("divulge.events", f"guessed.{attacker.guess}", values),

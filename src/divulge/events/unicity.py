@@ -169,7 +169,7 @@ def _assessment(
         _users=history.user_values,
         _chart=lambda: charts.matches(tally.by_matches / tally.weight, attacker),
         _details=details if points > 1 else None,
-        **per_record(history, attacker, prior, lambda: found.on_records(history)),
+        **per_record(history, attacker, prior, lambda: found.on_records(history), claim),
     )
 
 

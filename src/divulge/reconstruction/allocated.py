@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from divulge.assessment import Assessment, Chart, Sentence
+from divulge.assessment import Assessment, Chart, Most, Sentence
 from divulge.assessment.assessment import Finding
 from divulge.qif import PriorPosterior
 from divulge.reconstruction.instance import Instance
@@ -71,6 +71,9 @@ class Allocation:
             "right_share": float(best.mean()),
         }
         counted = self.count is not None
+        # Where allocations are not counted, a guess may be as good as certain.
+        likely = [self.marginals[package] is None for package in self.possible]
+        deniable = sum(finding == "ambiguous" for finding in self.finding.values())
         said = Sentence(CATALOGUE, "allocated", values)
         guessed = Sentence(CATALOGUE, "guessed.counted" if counted else "guessed.uniform", values)
         return Assessment.from_counts(
@@ -81,9 +84,10 @@ class Allocation:
             seeks=("bin",),
             secrets=total,
             subjects="packages",
-            claim="exact" if counted else "bound",
+            claim="exact" if counted and not self.rests_on_rule else "bound",
             certain=PriorPosterior(total if bins == 1 else 0, certain),
             right=PriorPosterior(total / bins, float(best.sum())),
+            most=Most(total - deniable, float(np.where(likely, 1.0, best).sum())),
             sentences=(said, guessed),
             figures={"allocations": self.count} if self.count is not None else {},
             _chart=self.chart,

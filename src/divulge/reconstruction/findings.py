@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from divulge.assessment import Assessment, Breakdown, Chart, Sentence
+from divulge.assessment import Assessment, Breakdown, Chart, Most, Sentence
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
 from divulge.reconstruction import charts, paper_tables
 from divulge.reconstruction.amounts import Bools
+from divulge.reconstruction.at_most import AtMost, at_most
 from divulge.reconstruction.coverage import InputReport
 from divulge.reconstruction.details import details_of, plain_of, rows_by_phase, times_of
 from divulge.reconstruction.level import Level
@@ -187,6 +188,12 @@ class Reconstruction:
             _plain=lambda: plain_of(self, remedies, target),
         )
 
+    @cached_property
+    def _at_most(self) -> AtMost:
+        names = self.levels[0].matched.names
+        parties = np.array([self.parties_at.get(name, 0) for name in names], np.int64)
+        return at_most(self.levels, self.phases[-1], parties)
+
     def _assessed(self, phase: Phase, among: Bools | None = None) -> Assessment:
         mask = np.ones(self.transactions.rows, bool) if among is None else among
         total = int(mask.sum())
@@ -196,6 +203,10 @@ class Reconstruction:
         # By a rule that is in doubt, what is certain is a bound, and so are the chances.
         exact = closed and bool(self.used.all()) and all(level.known for level in self.levels)
         counted = float(phase.counted[mask].sum())
+        most = None
+        if not exact and phase is self.phases[-1]:
+            may_be = self._at_most
+            most = Most(int(may_be.known[mask].sum()), float(may_be.chance[mask].sum()))
         values = {
             "total": total,
             "identified": identified,
@@ -236,6 +247,7 @@ class Reconstruction:
             claim="exact" if exact else "bound",
             certain=PriorPosterior(0, identified),
             right=PriorPosterior(float(prior.counted[mask].sum()), counted),
+            most=most,
             sentences=tuple(said),
             figures={
                 "places_certain": values["certain"],

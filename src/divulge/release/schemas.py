@@ -56,6 +56,8 @@ def result_schema() -> dict[str, Any]:
         multiplicative=_MAYBE_NUMBER,
         count=_object(prior=_NUMBER, posterior=_NUMBER),
     )
+    # Where figures are the least that she knows: the most.
+    success["properties"]["most"] = _MAYBE_NUMBER
     assessment = _object(
         adversary=_MAYBE_TEXT,
         attack=_TEXT,
@@ -84,6 +86,7 @@ def result_schema() -> dict[str, Any]:
         passed={"type": "boolean"},
         sentences=_TEXTS,
     )
+    limit["properties"]["most"] = _MAYBE_NUMBER
     limit["additionalProperties"] = True  # a measure may have options of its own
     dataset = _object(name=_TEXT, records={"type": "integer"}, attributes={"type": "integer"})
     whole = _object(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from divulge.assessment import Assessment, Sentence
+from divulge.assessment import Assessment, Most, Sentence
 from divulge.qif import PriorPosterior
 from divulge.tables import charts
 from divulge.tables.audit import intervals
@@ -59,6 +59,9 @@ def assess(table: Table, published: Published, sensitive: Any, name: str = "tabl
     before = 1 / (containing(table)[cells] + 1)
     # Of whole numbers there may be only one where an interval of fractions leaves room.
     certain = int((after == 1).sum())
+    # A network reaches the ends of its intervals in whole numbers; elsewhere that is not said.
+    doubtful = np.zeros_like(exact) if audited.integral else ~exact
+    most = Most(int(((after == 1) | doubtful).sum()), float(np.where(exact, after, 1.0).sum()))
     return Assessment.from_counts(
         attack="tables",
         model="audit",
@@ -70,6 +73,7 @@ def assess(table: Table, published: Published, sensitive: Any, name: str = "tabl
         claim="exact" if exact.all() else "bound",
         certain=PriorPosterior(int((before == 1).sum()), certain),
         right=PriorPosterior(float(before.sum()), float(after.sum())),
+        most=most,
         sentences=_sentences(width, before, after, exact, certain),
         figures={
             "suppressed_cells": int(published.suppressed.sum()),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from divulge.assessment import Assessment, Chart, Sentence
+from divulge.assessment import Assessment, Chart, Most, Sentence
 from divulge.assessment.assessment import Claim
 from divulge.qif import PriorPosterior
 from divulge.tables import charts
@@ -63,6 +63,7 @@ def assessment_of(found: Matching) -> Assessment:
         claim=claim,
         certain=PriorPosterior(int((before == 1).sum()), int((widths == 0).sum())),
         right=PriorPosterior(float(before.sum()), float(after.sum())),
+        most=Most(int(_may_be_known(found).sum()), len(cells)),
         sentences=_sentences(found, before, after, claim),
         _chart=drawn,
         _risk=lambda: after,
@@ -73,6 +74,11 @@ def assessment_of(found: Matching) -> Assessment:
 def _widths(found: Matching) -> FloatArray:
     """A stopped attack is only sure of what no candidate left open can change."""
     return found.intervals.widths if found.estimated else found.outer.widths
+
+
+def _may_be_known(found: Matching) -> Any:
+    """Which judged cells may be known: not those that candidates found possible leave open."""
+    return (found.intervals.widths[found.sensitive] == 0) | (found.possible == 0)
 
 
 def _chances(found: Matching) -> tuple[FloatArray, Claim]:
