@@ -15,7 +15,7 @@ import divulge as dv
 ROWS = st.lists(
     st.fixed_dictionaries(
         {
-            "town": st.sampled_from(["A", "B"]),
+            "town": st.sampled_from(["A", "B", None]),
             "age": st.one_of(st.none(), st.integers(20, 24)),
             "name": st.sampled_from(["martha", "marhta", "john", "jon"]),
         }
@@ -57,7 +57,7 @@ def test_the_posterior_over_candidates_is_that_of_a_plain_loop_over_pairs(
     pairs = 0
     for i, one in enumerate(released):
         for j, other in enumerate(register):
-            if one["town"] != other["town"]:
+            if None not in (one["town"], other["town"]) and one["town"] != other["town"]:
                 continue
             pairs += 1
             odds.setdefault(i, {})[j] = 1.0
@@ -86,6 +86,25 @@ def test_the_posterior_over_candidates_is_that_of_a_plain_loop_over_pairs(
         assert {j: likely[i, j] for j in each} == pytest.approx(
             {j: score / total for j, score in each.items()}
         )
+
+
+def test_hiding_the_block_hides_nobody() -> None:
+    """A record without a town may be anybody's, and age still tells whose."""
+    people = [{"town": "A", "age": 20}, {"town": "B", "age": 22}, {"town": "B", "age": 24}]
+    hidden = [{"town": None, "age": 20}, *people[1:]]
+    found = dv.records.link(
+        dataset(hidden, "release"), dataset(people, "register"), "town", {"age": "equal"}, "id"
+    )
+    assert found.figures["candidate_pairs"] == 3 + 2 * 2
+    assert found.right.posterior == 3
+
+
+def test_too_many_records_without_a_block_are_refused_before_they_are_compared() -> None:
+    nobody = dv.Dataset.from_arrow(
+        pa.table({"town": pa.nulls(30_000, pa.string()), "age": range(30_000)}), name="release"
+    )
+    with pytest.raises(dv.work.InvalidInput, match="30,000 records and 30,000 people"):
+        dv.records.link(nobody, nobody, "town", {"age": "equal"})
 
 
 def town_and_register(people: int = 600, seed: int = 3) -> tuple[dv.Dataset, dv.Dataset]:

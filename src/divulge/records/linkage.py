@@ -1,10 +1,11 @@
 """Linkage to a register: whose record is it, among the people whom a register names?
 
-Records and people are compared where they agree on the blocking attributes. Each comparison is a
-piece of evidence: agreement speaks for a pair by how much more often true pairs agree than others
-(`agreement`), so the score is the logarithm of how much more likely the pair is than chance, and
-the posterior over a record's candidates, and nobody among them, follows from the scores
-(Bellomarini et al., Sec. 2.2 and Fig. 2; Fellegi and Sunter).
+Records and people are compared where they agree on the blocking attributes, or a value of them is
+missing: who was hidden in a block may be anybody. Each comparison is a piece of evidence: agreement
+speaks for a pair by how much more often true pairs agree than others (`agreement`), so the score is
+the logarithm of how much more likely the pair is than chance, and the posterior over a record's
+candidates, and nobody among them, follows from the scores (Bellomarini et al., Sec. 2.2 and Fig. 2;
+Fellegi and Sunter).
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BY_TRUTH = "truth"
+MOST_UNBLOCKED = 500_000_000
+"""Pairs of records and people that no block keeps apart: more would take hours."""
 
 
 def link(
@@ -45,7 +48,7 @@ def link(
     Args:
         release: the records.
         register: the people; it has the attributes by which records are compared.
-        block: only who agrees on these is compared.
+        block: only who agrees on these is compared; a missing value agrees with every other.
         compare: by attribute, how it is compared: `"equal"`; `("near", 2)`, at most so far
             apart; `("likeness", 0.9)`, text that is alike (Jaro-Winkler). A missing value says
             nothing.
@@ -132,6 +135,7 @@ class _Linkage:
 
     def _compare(self) -> None:
         """Compare all pairs of a block, and weigh the evidence in them."""
+        self._refuse_unblocked()
         self._duck.arrays(f"CREATE TEMP TABLE pairs AS {self._pairs()}")
         [matched], [pairs] = self._duck.arrays(
             "SELECT count(DISTINCT record) AS matched, count(*) AS pairs FROM pairs"
@@ -176,19 +180,44 @@ class _Linkage:
             """)  # numbers and our own names only
         return pa.table(told)
 
+    def _refuse_unblocked(self) -> None:
+        """Say so before it takes hours: many records, or people, without a value in a block."""
+        [records], [people] = self._duck.arrays(
+            f"SELECT (SELECT count(*) FROM release a WHERE {self._hidden('a')}) AS records, "
+            f"(SELECT count(*) FROM register b WHERE {self._hidden('b')}) AS people"
+        ).values()
+        if records * self.register.rows + people * self.release.rows > MOST_UNBLOCKED:
+            message = (
+                f"{records:,} records and {people:,} people of the register have no value in it, "
+                "and would be compared with everybody; block by attributes that are there."
+            )
+            raise InvalidInput("link", [Problem("block", message)])
+
+    def _hidden(self, side: str) -> str:
+        return "(" + " OR ".join(f"{side}.{self._as[name]} IS NULL" for name in self.blocks) + ")"
+
     def _pairs(self) -> str:
-        agree = " AND ".join(
-            f"a.{self._as[name]} IS NOT DISTINCT FROM b.{self._as[name]}" for name in self.blocks
+        names = [self._as[name] for name in self.blocks]
+        equal = " AND ".join(f"a.{name} = b.{name}" for name in names)
+        maybe = " AND ".join(
+            f"(a.{name} = b.{name} OR a.{name} IS NULL OR b.{name} IS NULL)" for name in names
         )
         compared = "".join(
             f", {agrees(self._as[name], kind, values_of(*self._types(name)))} AS g{number}"
             for number, (name, kind) in enumerate(self.compare.items())
         )
         true = f"a.{self._as[self.truth]} = b.{self._as[self.truth]}" if self.truth else "false"
+        pair = f"""a.number AS record, b.number AS person,
+                   coalesce({true}, false) AS is_true {compared}"""
+        # Apart, so that what has values is found by them and not by trying everybody.
         return f"""
-            SELECT a.number AS record, b.number AS person,
-                   coalesce({true}, false) AS is_true {compared}
-            FROM release a JOIN register b ON {agree}
+            SELECT {pair} FROM release a JOIN register b ON {equal}
+            UNION ALL
+            SELECT {pair} FROM (SELECT * FROM release a WHERE {self._hidden("a")}) a
+                          JOIN register b ON {maybe}
+            UNION ALL
+            SELECT {pair} FROM (SELECT * FROM release a WHERE NOT {self._hidden("a")}) a
+                          JOIN (SELECT * FROM register b WHERE {self._hidden("b")}) b ON {maybe}
             """  # our own names only
 
     def _types(self, name: str) -> tuple[Any, Any]:
