@@ -238,8 +238,9 @@ def test_what_may_be_known_at_most_is_not_less_than_what_more_time_finds() -> No
         transactions=500, importers=90, cities=50, products=40, countries=3, excluded=0, extra=0
     )
 
-    def audit(**time: float) -> Reconstruction:
-        tables, told = tables_of(month), {"units": UNITS, "rule_is_known": True, "workers": 1}
+    def audit(**time: Any) -> Reconstruction:
+        tables = tables_of(month)
+        told: dict[str, Any] = {"units": UNITS, "rule_is_known": True, "workers": 1}
         return reconstruct(month.transactions, tables, month.importers, **told, **time)
 
     hurried, patient = audit(seconds=0.001, in_all=0.01), audit(seconds=0.3)

@@ -90,7 +90,11 @@ def test_the_posterior_over_candidates_is_that_of_a_plain_loop_over_pairs(
 
 def test_hiding_the_block_hides_nobody() -> None:
     """A record without a town may be anybody's, and age still tells whose."""
-    people = [{"town": "A", "age": 20}, {"town": "B", "age": 22}, {"town": "B", "age": 24}]
+    people: list[dict[str, Any]] = [
+        {"town": "A", "age": 20},
+        {"town": "B", "age": 22},
+        {"town": "B", "age": 24},
+    ]
     hidden = [{"town": None, "age": 20}, *people[1:]]
     found = dv.records.link(
         dataset(hidden, "release"), dataset(people, "register"), "town", {"age": "equal"}, "id"

@@ -164,6 +164,14 @@ class Limit:
         plain = {name: getattr(self, name) for name in _PLAIN}
         return Limit(**plain, **{**self.options, **found})
 
+    def on(self, adversary: str) -> Limit:
+        """The same limit on one adversary.
+
+        >>> Limit("deterministic.count", at_most=5).on("neighbour").adversary
+        'neighbour'
+        """
+        return Limit(self.measure, self.at_most, self.at_least, adversary, **self.options)
+
     def broken_by(self, value: Any) -> Any:
         """Whether a figure, or each of an array of them, is on the wrong side of the bound.
 
@@ -308,6 +316,12 @@ class Outcome:
     allowed: str
     sentences: tuple[Sentence, ...]
     most: float | None = None
+
+    @property
+    def in_short(self) -> str:
+        """What was found, and whether the most keeps to the limit where that is the least."""
+        first, *more = self.sentences
+        return " ".join(map(str, [first, *more] if self.most is not None else [first]))
 
     def to_dict(self) -> dict[str, Any]:
         """The limit, the figure and the outcome as plain values."""

@@ -231,7 +231,7 @@ class _Told:
             for limit in self.limits:
                 if limit.adversary in (None, name):
                     judged = [limit.judge(each) for each in tries]
-                    outcomes.append(max(judged, key=lambda outcome: outcome.value))
+                    outcomes.append(max(judged, key=lambda o: (not o.held, o.value)))
             worst = max(
                 [*([worst] if worst is not None else []), *tries],
                 key=lambda each: each.probabilistic.posterior,
@@ -274,7 +274,10 @@ class _Told:
     def excess(self, setting: Setting) -> float:
         """By how much the limits are passed, all together."""
         outcomes, _ = self.judged(setting)
-        return sum(max(0.0, o.value - o.limit.bound) for o in outcomes if not o.held)
+        passed = [
+            (o.value if o.most is None else o.most) - o.limit.bound for o in outcomes if not o.held
+        ]
+        return sum(max(0.0, each) for each in passed)
 
 
 def _best_step(told: _Told, setting: Setting, methods: Sequence[HistoryMethod]) -> Setting | None:
@@ -420,7 +423,7 @@ def _out_of_reach(
     dataset: Dataset, outcomes: Sequence[Outcome], methods: Sequence[HistoryMethod]
 ) -> OutOfReachError:
     failing = [outcome for outcome in outcomes if not outcome.held]
-    said = "; ".join(str(outcome.sentences[0]) for outcome in failing)
+    said = "; ".join(outcome.in_short for outcome in failing)
     unused = [method for method in HISTORY_METHODS if method not in methods]
     more = f" allow the methods {', '.join(unused)}," if unused else ""
     return OutOfReachError(

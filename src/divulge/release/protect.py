@@ -10,141 +10,27 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from divulge import protection, records, work
-from divulge.assessment import Adversary, Assessment, Chart, Limit, Sentence, attacks
+from divulge.assessment import Adversary, Assessment, Limit, Sentence, attacks
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
 from divulge.protection import OutOfReachError, Protected, ProtectedHistory
 from divulge.protection.changes import taken
 from divulge.protection.goals import lowers
 from divulge.release.check import check_data
+from divulge.release.histories import protect_histories, read_alike
+from divulge.release.protected_release import ProtectedRelease, model_of
 from divulge.release.release import Release
 from divulge.release.settings import ProtectionTable
 from divulge.release.verdict import Verdict
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from divulge.events import Attacker
 
 Attacked = Callable[[Dataset], Assessment]
 
 # The settings of an attack that name an identifier it cannot do without.
 NEEDED = ("user", "on", "contributor", "truth", "event")
-
-
-@dataclass(frozen=True, repr=False)
-class ProtectedRelease:
-    """A protected release: the verdict before and after, and every decision in between."""
-
-    release: Release
-    before: Verdict
-    after: Verdict
-    parts: Mapping[str, Protected | ProtectedHistory]
-    tables: Mapping[str, Any] = field(default_factory=dict)
-    identifiers: Mapping[str, tuple[Sequence[str], Sequence[str]]] = field(default_factory=dict)
-
-    @property
-    def passed(self) -> bool:
-        """Whether every limit holds now."""
-        return self.after.passed
-
-    @property
-    def datasets(self) -> Mapping[str, Dataset]:
-        """The data that may go out."""
-        return self.after.datasets
-
-    @property
-    def published(self) -> list[str]:
-        """The datasets that go out: not a register, a population or an original beside them."""
-        # What a limit compares with is known to an adversary, or to nobody; it is never released.
-        beside = {other for limit in self.release.limits for other in limit.others.values()}
-        for adversary in self.release.adversaries:
-            told = adversary.settings
-            if adversary.attack in ("linkage", "risk"):
-                beside |= set(adversary.datasets[1:])
-            elif adversary.attack == "events" and told.released:
-                beside.add(adversary.datasets[0])
-            elif adversary.attack == "records" and _model(told)[1] == "M":
-                beside.add(adversary.datasets[-1])
-        return [name for name in self.datasets if name not in beside]
-
-    @property
-    def suppressed_cells(self) -> int:
-        """How many cells were suppressed in all datasets."""
-        return sum(p.suppressed_cells for p in self.records.values())
-
-    @property
-    def records(self) -> Mapping[str, Protected]:
-        """The datasets of records that were protected, by name."""
-        return {name: p for name, p in self.parts.items() if isinstance(p, Protected)}
-
-    @property
-    def decisions(self) -> list[Any]:
-        """Every decision on records, dataset after dataset."""
-        return [decision for p in self.records.values() for decision in p.decisions]
-
-    @property
-    def sentences(self) -> list[Sentence]:
-        """What was done to each dataset."""
-        said: list[Sentence] = []
-        for name, part in self.parts.items():
-            said.append(Sentence("divulge.release", "protected.dataset", {"dataset": name}))
-            said += part.sentences() if isinstance(part, Protected) else part.sentences
-        for name, found in self.tables.items():
-            cells = int(found.pattern.sum())
-            values = {"adversary": name, "cells": cells}
-            said.append(Sentence("divulge.release", "protected.table", values))
-        for name, (removed, replaced) in self.identifiers.items():
-            if name not in self.published:
-                continue
-            if removed:
-                values = {"dataset": name, "names": list(removed)}
-                said.append(Sentence("divulge.release", "protected.removed", values))
-            if replaced:
-                values = {"dataset": name, "names": list(replaced)}
-                said.append(Sentence("divulge.release", "protected.pseudonyms", values))
-        if not self.parts and not self.tables:
-            said.append(Sentence("divulge.release", "protected.nothing"))
-        return said
-
-    def explain(self) -> list[str]:
-        """What was done, in sentences."""
-        return [str(sentence) for sentence in self.sentences]
-
-    def chart(self) -> Chart:
-        """All adversaries after protection."""
-        return self.after.chart()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The verdict after protection, and what was done to each dataset."""
-        return {
-            **self.after.to_dict(),
-            "protection": {
-                "passed_before": self.before.passed,
-                "sentences": self.explain(),
-                "datasets": {name: part.to_dict() for name, part in self.parts.items()},
-            },
-        }
-
-    def __str__(self) -> str:
-        return "\n".join(self.explain())
-
-    def __rich__(self) -> RenderableType:
-        from rich.console import Group
-        from rich.text import Text
-
-        return Group(Text(str(self)), Text(), self.after.__rich__())
-
-    def __repr__(self) -> str:
-        return (
-            f"ProtectedRelease({self.release.path.name}: {self.suppressed_cells:,} cells "
-            f"suppressed in {len(self.parts)} datasets)"
-        )
 
 
 def protect(
@@ -238,7 +124,7 @@ def _protected(
                 _attack_on(adversary, current),
                 _knows(adversary, dataset),
             )
-            limits += [_named(limit, adversary.name) for limit in hers]
+            limits += [limit.on(adversary.name) for limit in hers]
     current_version = dataset
     if _open(limits, before):
         part = protection.protect(
@@ -257,10 +143,10 @@ def _protected(
         )
         yield part
         current_version = part.dataset
-    for alike in _read_alike(histories):
-        hers = [_named(limit, who) for who, (_, limits) in alike.items() for limit in limits]
+    for alike in read_alike(histories):
+        hers = [limit.on(who) for who, (_, limits) in alike.items() for limit in limits]
         if _open(hers, before):
-            history = _history(current_version, alike, settings)
+            history = protect_histories(current_version, alike, settings)
             if history.steps:  # else what was done for others is enough for her
                 yield history
             current_version = history.dataset
@@ -276,10 +162,6 @@ def _open(limits: Sequence[Limit], before: Verdict) -> bool:
         for limit in limits
         for outcome in failing
     )
-
-
-def _named(limit: Limit, adversary: str) -> Limit:
-    return Limit(limit.measure, limit.at_most, limit.at_least, adversary, **limit.options)
 
 
 def _by_record(before: Verdict, adversary: Adversary, dataset: Dataset) -> bool:
@@ -303,56 +185,6 @@ def _attack_on(adversary: Adversary, current: Mapping[str, Dataset]) -> Attacked
 def _knows(adversary: Adversary, dataset: Dataset) -> list[str]:
     given = getattr(adversary.settings, "knows", None)
     return dataset.quasi_identifiers if given is None else as_names(given)
-
-
-def _read_alike(
-    histories: Mapping[str, tuple[Adversary, Sequence[Limit]]],
-) -> list[dict[str, tuple[Adversary, Sequence[Limit]]]]:
-    """Adversaries of histories, those together who read the records in the same way."""
-    alike: dict[Any, dict[str, tuple[Adversary, Sequence[Limit]]]] = {}
-    for name, (adversary, limits) in histories.items():
-        way = tuple(getattr(adversary.settings, part) for part in READING)
-        alike.setdefault(way, {})[name] = (adversary, limits)
-    return list(alike.values())
-
-
-READING = ("user", "time", "item", "event", "amount", "returns", "missing")
-"""How records are read as a history."""
-
-
-def _history(
-    dataset: Dataset,
-    histories: Mapping[str, tuple[Adversary, Sequence[Limit]]],
-    settings: ProtectionTable,
-) -> ProtectedHistory:
-    attackers, limits = {}, []
-    for name, (adversary, hers) in histories.items():
-        for label, attacker in _attackers(name, adversary.settings, dataset.names).items():
-            attackers[label] = attacker
-            limits += [_named(limit, label) for limit in hers]
-    told = next(iter(histories.values()))[0].settings
-    return protection.protect_history(
-        dataset,
-        attackers,
-        limits,
-        methods=settings.histories,
-        seed=settings.seed or 0,
-        **{part: getattr(told, part) for part in READING},
-    )
-
-
-def _attackers(name: str, told: Any, names: Sequence[str]) -> dict[str, Attacker]:
-    """The attacker of an adversary by her name; the ten by theirs."""
-    from divulge.events import Attacker
-    from divulge.events.ten import TEN
-
-    if told.model == "one":
-        return {name: Attacker(told.knows, told.points, told.weight, told.guess, names)}
-    ten = {}
-    for number, (words, _) in enumerate(TEN):
-        knows = [told.count if word == "kinds" else word for word in words]
-        ten[f"{name} {number}"] = Attacker(knows, weight=told.weight, guess=told.guess)
-    return ten
 
 
 def _suppressed_tables(
@@ -392,11 +224,11 @@ def _refuse_the_rest(
     verdict = _attacked_again(release, current, originals, same, adversaries)
     failing = {o.subject: o for o in verdict.outcomes if not o.held}
     lines = [
-        f"{failing[adversary.name].sentences[0]} {_advice(adversary)}"
+        f"{failing[adversary.name].in_short} {_advice(adversary)}"
         for adversary in adversaries
         if adversary.name in failing
     ]
-    lines += [str(o.sentences[0]) for o in failing.values() if not o.limit.of_assessment]
+    lines += [o.in_short for o in failing.values() if not o.limit.of_assessment]
     lines += _by_who_knows_the_original(release, current, originals)
     if lines:
         raise OutOfReachError(
@@ -435,7 +267,7 @@ def _advice(adversary: Adversary) -> Sentence:
         "risk": "risk",
         "tables": "table",
     }.get(adversary.attack, "other")
-    if adversary.attack == "records" and _model(told)[1] == "M":
+    if adversary.attack == "records" and model_of(told)[1] == "M":
         key = "membership"
     return Sentence("divulge.protection", f"advice.{key}", values)
 
@@ -448,11 +280,11 @@ def _by_who_knows_the_original(
     for adversary in release.adversaries:
         told, name = adversary.settings, adversary.datasets[0]
         same = current[name] is not originals[name] and current[name].rows == originals[name].rows
-        if adversary.attack != "records" or not same or _model(told) not in ("CRS", "CAS"):
+        if adversary.attack != "records" or not same or model_of(told) not in ("CRS", "CAS"):
             continue
         try:
             found = records.attack(
-                originals[name], _model(told), told.knows, told.seeks, release=current[name]
+                originals[name], model_of(told), told.knows, told.seeks, release=current[name]
             ).named(adversary.name)
         except work.InvalidInput:  # single records were made coarser: matches cannot be told
             continue
@@ -460,7 +292,7 @@ def _by_who_knows_the_original(
             if limit.of_assessment and limit.adversary in (None, adversary.name):
                 outcome = limit.judge(found)
                 if not outcome.held:
-                    said.append(f"With knowledge of the original: {outcome.sentences[0]}")
+                    said.append(f"With knowledge of the original: {outcome.in_short}")
     return said
 
 
@@ -496,15 +328,10 @@ def _without_names(
     return dataset, (removed, kept)
 
 
-def _model(told: Any) -> str:
-    model: str = told.model
-    return records.EVERYDAY_NAMES.get(model, model)
-
-
 def _require_all(after: Verdict) -> None:
     failing = [outcome for outcome in after.outcomes if not outcome.held]
     if failing:
-        lines = "\n  ".join(str(outcome.sentences[0]) for outcome in failing)
+        lines = "\n  ".join(outcome.in_short for outcome in failing)
         raise OutOfReachError(
             f"after protection a limit does not hold; nothing was written:\n  {lines}"
         )

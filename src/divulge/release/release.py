@@ -33,7 +33,7 @@ from divulge.release.settings import (
 from divulge.work import DivulgeError, InvalidInput, Problems
 
 if TYPE_CHECKING:
-    from divulge.release.protect import ProtectedRelease
+    from divulge.release.protected_release import ProtectedRelease
     from divulge.release.verdict import Verdict
 
 

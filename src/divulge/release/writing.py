@@ -15,7 +15,7 @@ from divulge.release.release import DatasetPlan, Release
 from divulge.work import Problems, lives
 
 if TYPE_CHECKING:
-    from divulge.release.protect import ProtectedRelease
+    from divulge.release.protected_release import ProtectedRelease
 
 RESULT = "result.json"
 DECISIONS = "decisions.parquet"

@@ -1,0 +1,133 @@
+"""A protected release as a result: what was done, what holds now, and what goes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from divulge import records
+from divulge.assessment import Chart, Sentence
+from divulge.data import Dataset
+from divulge.protection import Protected, ProtectedHistory
+from divulge.release.release import Release
+from divulge.release.verdict import Verdict
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+@dataclass(frozen=True, repr=False)
+class ProtectedRelease:
+    """A protected release: the verdict before and after, and every decision in between."""
+
+    release: Release
+    before: Verdict
+    after: Verdict
+    parts: Mapping[str, Protected | ProtectedHistory]
+    tables: Mapping[str, Any] = field(default_factory=dict)
+    identifiers: Mapping[str, tuple[Sequence[str], Sequence[str]]] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every limit holds now."""
+        return self.after.passed
+
+    @property
+    def datasets(self) -> Mapping[str, Dataset]:
+        """The data that may go out."""
+        return self.after.datasets
+
+    @property
+    def published(self) -> list[str]:
+        """The datasets that go out: not a register, a population or an original beside them."""
+        # What a limit compares with is known to an adversary, or to nobody; it is never released.
+        beside = {other for limit in self.release.limits for other in limit.others.values()}
+        for adversary in self.release.adversaries:
+            told = adversary.settings
+            if adversary.attack in ("linkage", "risk"):
+                beside |= set(adversary.datasets[1:])
+            elif adversary.attack == "events" and told.released:
+                beside.add(adversary.datasets[0])
+            elif adversary.attack == "records" and model_of(told)[1] == "M":
+                beside.add(adversary.datasets[-1])
+        return [name for name in self.datasets if name not in beside]
+
+    @property
+    def suppressed_cells(self) -> int:
+        """How many cells were suppressed in all datasets."""
+        return sum(p.suppressed_cells for p in self.records.values())
+
+    @property
+    def records(self) -> Mapping[str, Protected]:
+        """The datasets of records that were protected, by name."""
+        return {name: p for name, p in self.parts.items() if isinstance(p, Protected)}
+
+    @property
+    def decisions(self) -> list[Any]:
+        """Every decision on records, dataset after dataset."""
+        return [decision for p in self.records.values() for decision in p.decisions]
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        """What was done to each dataset."""
+        said: list[Sentence] = []
+        for name, part in self.parts.items():
+            said.append(Sentence("divulge.release", "protected.dataset", {"dataset": name}))
+            said += part.sentences() if isinstance(part, Protected) else part.sentences
+        for name, found in self.tables.items():
+            cells = int(found.pattern.sum())
+            values = {"adversary": name, "cells": cells}
+            said.append(Sentence("divulge.release", "protected.table", values))
+        for name, (removed, replaced) in self.identifiers.items():
+            if name not in self.published:
+                continue
+            if removed:
+                values = {"dataset": name, "names": list(removed)}
+                said.append(Sentence("divulge.release", "protected.removed", values))
+            if replaced:
+                values = {"dataset": name, "names": list(replaced)}
+                said.append(Sentence("divulge.release", "protected.pseudonyms", values))
+        if not self.parts and not self.tables:
+            said.append(Sentence("divulge.release", "protected.nothing"))
+        return said
+
+    def explain(self) -> list[str]:
+        """What was done, in sentences."""
+        return [str(sentence) for sentence in self.sentences]
+
+    def chart(self) -> Chart:
+        """All adversaries after protection."""
+        return self.after.chart()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict after protection, and what was done to each dataset."""
+        return {
+            **self.after.to_dict(),
+            "protection": {
+                "passed_before": self.before.passed,
+                "sentences": self.explain(),
+                "datasets": {name: part.to_dict() for name, part in self.parts.items()},
+            },
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self.explain())
+
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group
+        from rich.text import Text
+
+        return Group(Text(str(self)), Text(), self.after.__rich__())
+
+    def __repr__(self) -> str:
+        return (
+            f"ProtectedRelease({self.release.path.name}: {self.suppressed_cells:,} cells "
+            f"suppressed in {len(self.parts)} datasets)"
+        )
+
+
+def model_of(told: Any) -> str:
+    """The attack model of an adversary on records, whatever she calls it."""
+    model: str = told.model
+    return records.EVERYDAY_NAMES.get(model, model)
