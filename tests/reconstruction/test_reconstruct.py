@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from divulge.reconstruction import (
     Reconstruction,
     Totals,
     reconstruct,
+    what_would_help,
 )
 from divulge.reconstruction.asked import Asked
 from divulge.reconstruction.imperfect import settle
@@ -252,6 +254,35 @@ def test_what_may_be_known_at_most_is_not_less_than_what_more_time_finds() -> No
     assert least.certain.posterior <= patient.assessment.certain.posterior
     assert patient.assessment.certain.posterior <= most.certain.posterior < least.secrets
     assert patient.assessment.right.posterior <= most.right.posterior < least.secrets
+
+
+def test_units_and_amounts_need_not_be_told() -> None:
+    """The decimals of the records show the units; amounts are the numbers that both sides have."""
+    month = trade_month(transactions=150, importers=30, products=12, countries=3, customs_units=0)
+    told = tables_of(month)
+    silent = [Totals(table.dataset, table.by, table.place) for table in told]
+    given: dict[str, Any] = {"workers": 1, "seconds": 0.2}
+    by_hand = reconstruct(month.transactions, told, month.importers, units=UNITS, **given)
+    found = reconstruct(month.transactions, totals=silent, parties=month.importers, **given)
+    assert [level.attributes for level in found.levels] == [
+        level.attributes for level in by_hand.levels
+    ]
+    assert (found.phases[-1].place == by_hand.phases[-1].place).all()
+    [column] = found.levels[0].units[:1]
+    assert column == Decimal("0.01")
+    helped = what_would_help(
+        month.transactions, silent[:1], month.importers, remedies=["dropped_amount"], **given
+    )
+    assert [one.strength for one in helped.tried] == ["none", "weight"]
+
+
+def test_decimals_that_are_traces_of_arithmetic_show_no_unit() -> None:
+    records = Dataset.from_arrow(pa.table({"product": ["1", "1"], "value": [0.1 + 0.2, 5.0]}))
+    table = pa.table({"product": ["1", "1"], "city": ["a", "b"], "value": [0, 5]})
+    totals = Totals(Dataset.from_arrow(table, name="t"), {"product": "product"}, "city")
+    parties = Dataset.from_arrow(pa.table({"city": ["a", "b"]}), name="parties")
+    with pytest.raises(work.InvalidInput, match='"value" has more than 9 decimals; give its unit'):
+        reconstruct(records, [totals], parties, workers=1)
 
 
 def test_the_rule_of_rounding_is_found_out(month: TradeMonth) -> None:

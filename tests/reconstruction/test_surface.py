@@ -43,7 +43,9 @@ def test_a_unit_is_a_number_with_or_without_quotation_marks(tmp_path: Path) -> N
     release = Release.load(written(tmp_path, unit="freight = 0.01"))
     [adversary] = release.adversaries
     assert isinstance(adversary.settings, ReconstructionSettings)
-    assert adversary.settings.units["freight"] == adversary.settings.units["value"] == "0.01"
+    units = adversary.settings.units
+    assert units is not None
+    assert units["freight"] == units["value"] == "0.01"
 
 
 def test_the_command_line_shows_phases_and_one_target_without_names(tmp_path: Path) -> None:

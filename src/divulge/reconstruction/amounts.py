@@ -1,7 +1,8 @@
-"""Amounts as whole numbers of a declared unit: cents, 0.00001 kg. Nothing is rounded on the way."""
+"""Amounts as whole numbers of a unit: cents, 0.00001 kg. Nothing is rounded on the way."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeAlias
 
@@ -39,6 +40,24 @@ def decimal_of(amount: Amount) -> Decimal:
     if not number.is_finite():
         raise NotAnAmount("is missing or not finite")
     return number
+
+
+def unit_of(amounts: Iterable[Amount | None]) -> Decimal:
+    """The unit that the decimals of amounts show, so that all are whole multiples of it.
+
+    What is missing or no number shows none.
+
+    >>> unit_of([3388.41, 420.5, 7.0, None]), unit_of(["0.00001"]), unit_of([1200])
+    (Decimal('0.01'), Decimal('0.00001'), Decimal('1'))
+    """
+    finest = 0
+    for amount in amounts:
+        try:
+            exponent = decimal_of(amount).normalize().as_tuple().exponent  # type: ignore[arg-type]  # None is no number
+        except NotAnAmount:
+            continue
+        finest = min(finest, int(exponent))
+    return Decimal(1).scaleb(finest)
 
 
 def common_unit(unit: Decimal, step: Decimal) -> Decimal:

@@ -17,6 +17,7 @@ from divulge.reconstruction.amounts import (
     NotAnAmount,
     common_unit,
     decimal_of,
+    unit_of,
 )
 from divulge.reconstruction.coverage import InputReport
 from divulge.reconstruction.diagnosis import diagnosed, everywhere
@@ -29,6 +30,9 @@ from divulge.reconstruction.suppressed import spread_all
 from divulge.reconstruction.totals import Totals, amounts_of, matched
 from divulge.work import Problems
 
+FINEST = Decimal("1e-9")
+"""Finer decimals are traces of arithmetic with floats, and show no unit."""
+
 
 class Asked:
     """The arguments, checked, as numbers."""
@@ -38,7 +42,7 @@ class Asked:
         transactions: Dataset,
         totals: Sequence[Totals],
         parties: Dataset,
-        units: dict[str, Amount],
+        units: dict[str, Amount] | None,
         place: str | None,
         rule_is_known: bool | None,
         premise: Premise,
@@ -62,7 +66,7 @@ class Asked:
         if unmatched not in ("count", "refuse"):
             message = f'"{unmatched}" is no choice.'
             problems.add("unmatched", message, unmatched, ("count", "refuse"))
-        self.units = self._units(units, totals, problems)
+        self.units = self._units(units, totals, transactions, problems)
         problems.raise_any()
         self.transactions, self.premise, self.truth = transactions, premise, truth
         # The table with the most columns of places is the finest.
@@ -92,10 +96,22 @@ class Asked:
         self.parties_at = self._parties()
 
     def _units(
-        self, units: dict[str, Amount], totals: Sequence[Totals], problems: Problems
+        self,
+        units: dict[str, Amount] | None,
+        totals: Sequence[Totals],
+        records: Dataset,
+        problems: Problems,
     ) -> dict[str, Decimal]:
+        """The unit of every amount: as given, or as the decimals of the records show it."""
         found = {}
         for name in dict.fromkeys(name for table in totals for name in table.summed):
+            if units is None:
+                if name in records.names:  # else that is said already
+                    found[name] = unit_of(records.columns[name].values.to_pylist())
+                    if found[name] < FINEST:
+                        message = f'"{name}" has more than 9 decimals; give its unit.'
+                        problems.add("units", message)
+                continue
             if name not in units:
                 problems.add("units", f'give the unit of "{name}".', name, list(units))
                 continue

@@ -37,7 +37,7 @@ def reconstruct(
     totals: Sequence[Totals],
     parties: Dataset,
     *,
-    units: dict[str, Amount],
+    units: dict[str, Amount] | None = None,
     place: str | None = None,
     rule_is_known: bool | None = None,
     premise: Premise = "any",
@@ -57,7 +57,8 @@ def reconstruct(
         totals: the published tables, each with its key, place, amounts and rounding rule
             ("diagnose" finds the tightest rule that fits); the finest places first or last.
         parties: the list of parties; it must have the column of the finest place.
-        units: of every amount, the unit of which records are whole multiples.
+        units: of every amount, the unit of which records are whole multiples; as their decimals
+            show if not given.
         place: the column of the finest place, if the tables do not say.
         rule_is_known: whether the rounding rules are beyond doubt. By default one that is given
             is believed if the totals rule out every other and at most 5% of the instances

@@ -59,7 +59,7 @@ class ReconstructionAttack:
             theirs = [*(g.attribute for g in _key(table).values()), *_summed(table)]
             yield from problems_with_names(place, theirs, records, of_records)
             for amount in _summed(table):
-                if amount not in settings.units:
+                if settings.units is not None and amount not in settings.units:
                     yield Problem("units", f'give the unit of "{amount}".')
         for kind in settings.what_would_help if isinstance(settings.what_would_help, list) else []:
             if kind not in REMEDIES:

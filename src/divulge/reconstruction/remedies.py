@@ -267,8 +267,13 @@ def what_would_help(
 
 
 def _as_found(totals: Sequence[Totals], found: Reconstruction) -> list[Totals]:
-    rules = {level.matched.totals.dataset.name: level.rule for level in found.levels}
-    return [replace(table, rounding=rules[table.dataset.name]) for table in totals]
+    """The tables with what the audit found out of them: their rules, and the amounts they share."""
+    of = {level.matched.totals.dataset.name: level for level in found.levels}
+    known = [(table, of[table.dataset.name]) for table in totals]
+    return [
+        replace(table, rounding=level.rule, amounts=level.matched.totals.summed)
+        for table, level in known
+    ]
 
 
 def _stronger(

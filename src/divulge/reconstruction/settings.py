@@ -91,7 +91,10 @@ class ReconstructionSettings(BaseModel):
 
     totals: dict[str, TotalsSettings] = Field(description="Per dataset of totals, what it is.")
     parties: str = Field(description="The dataset with the parties.")
-    units: dict[str, Decimals] = Field(description="Per amount, the unit that divides all records.")
+    units: dict[str, Decimals] | None = Field(
+        None,
+        description="Per amount, the unit that divides all records; as their decimals show if not.",
+    )
     rule_is_known: bool | None = Field(None, description="Whether rules are beyond doubt.")
     premise: Literal["complete", "excluded", "extra", "both", "any"] = Field(
         "any", description="What is assumed where no allocation fits."

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from divulge.data import Dataset
+from divulge.data.column import Column
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.reconstruction.amounts import Ints, NotAnAmount, column_in_units, decimal_of
 from divulge.reconstruction.generalised import Generalised
@@ -33,7 +34,8 @@ class Totals:
         by: its key: column of the totals -> attribute of the records (or a `Generalised`).
         place: the column with the place of each row; more columns: coarser places it is in.
         amounts: amounts that it has: attribute of the records -> column of the totals, or a list
-            if both have the same names; by default all whose unit is given and that both have.
+            if both have the same names; by default all numbers that both have (and whose unit is
+            given, if units are).
         rounding: what was done to its totals (see `RULES`).
         step: to multiples of what they were rounded.
         tolerance: by how much a total may be wrong to either side, instead of a rule.
@@ -81,12 +83,21 @@ class Totals:
             return dict(self.amounts)
         return {name: name for name in as_names(self.amounts or [])}
 
-    def with_amounts(self, records: Dataset, units: Iterable[str]) -> Totals:
-        """The same table with the amounts that both sides have, if none were named."""
+    def with_amounts(self, records: Dataset, units: Iterable[str] | None) -> Totals:
+        """The same table with the amounts that both sides have, if none were named.
+
+        They are those whose unit is given; without units, all numbers that are not in the key.
+        """
         if self.amounts is not None:
             return self
-        both = set(records.names) & set(self.dataset.names)
-        return replace(self, amounts=[name for name in units if name in both])
+        both = [name for name in records.names if name in self.dataset.names]
+        if units is not None:
+            return replace(self, amounts=[name for name in units if name in both])
+        others = {*self.by, *self.places, *(of.attribute for of in self.key.values()), self.noise}
+        shared = [name for name in both if name not in others]
+        sides = (records, self.dataset)
+        numbers = [n for n in shared if all(_is_number(side.columns[n]) for side in sides)]
+        return replace(self, amounts=numbers)
 
     def problems(self, records: Dataset, problems: Problems) -> None:
         """Note what it names that does not exist."""
@@ -125,6 +136,13 @@ class Totals:
             problems.add(f'noise "{self.noise}"', "must be a number from 0 in every row.")
         problems.raise_any()
         return [found[code] for code in own.codes]
+
+
+def _is_number(column: Column) -> bool:
+    import pyarrow.types as kinds
+
+    kind = column.values.type
+    return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind))
 
 
 def _in_range(number: Any) -> bool:
