@@ -53,6 +53,31 @@ def test_a_small_record_that_is_missing_does_not_mislead_about_others() -> None:
     assert complete.finding["a"] == "certain"
 
 
+def test_a_doubt_is_not_forgotten_when_another_table_tells_more() -> None:
+    """0.90 is left out of both tables; where 20 is tells nothing of where 4.50 and 4.90 are."""
+    records = dataset(
+        "records", product=["11"] * 4 + ["12", "13"], value=[4.5, 0.9, 4.9, 2.5, 20.0, 20.0]
+    )
+    fine = dataset(
+        "fine", heading=["1"] * 4, city=list("ABCD"), state=list("EEWE"), value=[5, 7, 20, 20]
+    )
+    coarse = dataset("coarse", product=["11", "12", "13"], state=list("EEW"), value=[12, 20, 20])
+    heading = {"heading": Generalised("product", prefix=1)}
+    found = reconstruct(
+        records,
+        [
+            Totals(fine, heading, ["city", "state"], ["value"]),
+            Totals(coarse, {"product": "product"}, "state", ["value"]),
+        ],
+        dataset("parties", city=list("ABCD")),
+        units={"value": "0.01"},
+        workers=1,
+        rule_is_known=True,
+    )
+    assert not wrong(found, ["B", "none", "A", "B", "D", "C"])
+    assert found.phases[-1].certain.tolist() == [False, False, False, True, True, True]
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 700), st.integers(0, 2)), min_size=1, max_size=7),

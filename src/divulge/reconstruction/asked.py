@@ -166,6 +166,7 @@ class Asked:
         if table.tolerance is not None:
             level.known = True  # by how much a total may be wrong is no matter of a rule
         level.possible = [everywhere(group) for group in found.groups]
+        level.beyond_doubt = [everywhere(group) for group in found.groups]
         level.results = [None] * len(found.groups)
         return level
 

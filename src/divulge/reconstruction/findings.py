@@ -200,8 +200,10 @@ class Reconstruction:
         prior = self.phases[0]
         identified = int(phase.identified[mask].sum())
         closed = all(s.status == "closed" for s in self.solved)
-        # By a rule that is in doubt, what is certain is a bound, and so are the chances.
+        # By a rule that is in doubt, what is certain is a bound, and so are the chances; and where
+        # allocations were not counted, chances are.
         exact = closed and bool(self.used.all()) and all(level.known for level in self.levels)
+        exact &= all(r is not None and r.shares is not None for r in self.levels[0].results)
         counted = float(phase.counted[mask].sum())
         most = None
         if not exact and phase is self.phases[-1]:

@@ -8,7 +8,7 @@ said with the bin and attribute that would have to give way.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,14 @@ from divulge.reconstruction.discarded import left_out, with_discarded, with_disc
 from divulge.reconstruction.extra import bin_of_extra, left_out_and_extra, with_both, with_extra
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import solve
-from divulge.reconstruction.premises import WITH_EXTRA, Outcome, Premise, difference, plain
+from divulge.reconstruction.premises import (
+    WITH_EXTRA,
+    Outcome,
+    Premise,
+    difference,
+    may_be_missing,
+    plain,
+)
 from divulge.reconstruction.solver import least_violation
 
 LEAST_SHARE = 0.1
@@ -31,11 +38,14 @@ def settle(
     prior: Shares | None = None,
     truth: Ints | None = None,
     earlier: Ints | None = None,
+    beyond_doubt: Bools | None = None,
 ) -> Outcome:
     """Solve an instance under a premise; "any" takes the first of them that is consistent.
 
     A truth that the totals contradict tells the premise: which records they leave out, or in which
-    bin they have one too many. Allocations that were found `earlier` are proofs if they hold.
+    bin they have one too many. Allocations that were found `earlier` are proofs if they hold. Where
+    packages may go may have been concluded as if none were missing; `beyond_doubt` is where they
+    may go if some are.
     """
     if premise in _DIFFERING:
         return _DIFFERING[premise](instance, seconds, prior, truth, earlier)
@@ -44,16 +54,17 @@ def settle(
     def left() -> float:
         return max(seconds - (time.monotonic() - begun), LEAST_SHARE * seconds)
 
+    at_large = instance if beyond_doubt is None else replace(instance, allowed=beyond_doubt)
     told = _told_by(instance, truth) if premise == "any" else None
     if told is not None:
-        found = _DIFFERING[told](instance, seconds, prior, truth, earlier)
+        found = _DIFFERING[told](at_large, seconds, prior, truth, earlier)
         if found.solution.status != "infeasible":
             return found
     first = solve(instance, left(), prior, truth, earlier=earlier)
     if premise == "complete" or first.status != "infeasible":
         return plain(instance, first, "complete")
     for other in _may_be(instance):
-        found = _DIFFERING[other](instance, left(), prior, truth, earlier)
+        found = _DIFFERING[other](at_large, left(), prior, truth, earlier)
         # That both are wrong explains much: it is believed only if an allocation shows it.
         shown = other != "both" or found.solution.proved.any()
         if found.solution.status != "infeasible" and shown:
@@ -88,27 +99,33 @@ def _told_by(instance: Instance, truth: Ints | None) -> Premise | None:
     return None if left_out_and_extra(instance, truth) is None else "both"
 
 
-def not_misled(instance: Instance, outcome: Outcome, seconds: float) -> Bools:
+def not_misled(
+    instance: Instance, outcome: Outcome, seconds: float, beyond_doubt: Bools | None = None
+) -> Bools:
     """Which packages stay where they are even if records are missing that the totals have room for.
 
     Where all packages fit the totals, some may be small enough to be missing from them unnoticed,
-    and then others may be elsewhere. A record that only the totals have can hide any of them.
+    and then others may be elsewhere: wherever they may go `beyond_doubt`. A record that only the
+    totals have can hide any of them.
     """
     found, n = outcome.solution, instance.packages
     if outcome.premise != "complete":
         return np.full(n, outcome.premise not in WITH_EXTRA)
-    _, room = difference(instance)
-    small = (instance.amounts <= room).all(axis=1)
+    small = may_be_missing(instance)
     if not small.any():
         return np.ones(n, bool)
     if not ((found.possible.sum(axis=1) == 1) & ~small).any():
         return np.zeros(n, bool)  # nothing is told by one place left, so nothing is worth the time
     # An allocation of all packages is one where none is missing, and a proof of its pairs.
-    bins = with_discarded_bin(instance) or instance
+    at_large = instance if beyond_doubt is None else replace(instance, allowed=beyond_doubt)
+    bins = with_discarded_bin(at_large) or at_large
     wider = solve(bins, seconds, earlier=found.certificates, counting=False)
     same: Bools = (wider.possible[:, : instance.bins] == found.possible).all(axis=1)
+    same &= ~wider.possible[:, instance.bins :].any(axis=1)
+    # What is in the totals and has no other place even so needs no further proof.
+    same |= (at_large.allowed == found.possible).all(axis=1) & ~small
     # An allocation of all packages is also one where none happens to be missing, so one was found.
-    return same & ~wider.possible[:, instance.bins :].any(axis=1) & found.proved.any()
+    return same & found.proved.any()
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.certificates import still_holding
 from divulge.reconstruction.figures import Figures
 from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.premises import WITH_EXTRA, Premise
+from divulge.reconstruction.premises import WITH_EXTRA, Premise, may_be_missing
 from divulge.reconstruction.prior import PlaceWeights
 from divulge.reconstruction.results import Result
 from divulge.reconstruction.rounding import CERTAIN_RULES, OF_SUMS, Reading, Rule
@@ -25,6 +25,8 @@ class Level:
     """One table of totals while it is worked on: instances, and what is possible in each.
 
     `others` are rules of rounding that the totals bear out as well as the one they are read by.
+    `possible` is what is left if all records are in the totals that have room for none less;
+    `beyond_doubt` what is left though small ones may be missing unnoticed.
     """
 
     matched: Matched
@@ -37,6 +39,7 @@ class Level:
     slack: Ints
     figures: Figures
     possible: list[Bools] = field(default_factory=list)
+    beyond_doubt: list[Bools] = field(default_factory=list)
     results: list[Result | None] = field(default_factory=list)
     premise: Premise = "any"
     doubted: bool = False
@@ -73,7 +76,26 @@ class Level:
                 # One that was found serves as well: it fits, so it tells no other premise.
                 start = earlier[-1].astype(np.int64)
         instance = self.instance(group, self.readings, allowed)
-        return Task(instance, premise, start, self.prior(group), earlier=earlier)
+        at_large = self.beyond_doubt[number] if premise == "any" else None
+        return Task(instance, premise, start, self.prior(group), None, earlier, at_large)
+
+    def take(self, number: int, result: Result) -> None:
+        """Take what was found of an instance; beyond doubt is what it is sure of."""
+        self.results[number], self.possible[number] = result, result.possible
+        sure = result.sure[:, None]
+        self.beyond_doubt[number] = np.where(sure, result.possible, self.beyond_doubt[number])
+
+    def narrow(self, number: int, keep: Bools) -> None:
+        """Take away pairs that other tables exclude beyond doubt."""
+        self.possible[number] = possible = self.possible[number] & keep
+        self.beyond_doubt[number] = at_large = self.beyond_doubt[number] & keep
+        result = self.results[number]
+        if result is None or result.premise != "complete" or result.sure.all():
+            return
+        instance = self.instance(self.matched.groups[number], self.readings, possible)
+        # What is in the totals and has no other place even so is not in doubt any more.
+        same = (at_large == possible).all(axis=1) & ~may_be_missing(instance)
+        self.results[number] = replace(result, sure=result.sure | same)
 
     def task_to_go_on(self, number: int) -> Task | None:
         """An instance of which more is to be proved; None if there is nothing to start from."""
@@ -118,6 +140,7 @@ class Level:
             reads_any_rule=any_rule,
             slack=np.zeros_like(self.slack),
             possible=[np.ones_like(possible) for possible in self.possible],
+            beyond_doubt=[np.ones_like(possible) for possible in self.possible],
             results=[None] * len(self.results),
             contradicted=set(),
         )

@@ -62,10 +62,11 @@ def _narrow(level: Level, n: int, keep: Bools) -> set[int]:
     free = level.discardable(n)
     if free is not None:
         somewhere |= free
-    if not somewhere.all() or (narrowed == level.possible[n]).all():
+    if not somewhere.all():
         return set()
-    level.possible[n] = narrowed
-    return {n}
+    changed = (narrowed != level.possible[n]).any()
+    level.narrow(n, keep)
+    return {n} if changed else set()
 
 
 def _by_record(level: Level, rows: int, certain_only: bool) -> Bools:

@@ -91,15 +91,18 @@ def phase_of(name: str, fine: Level, sound: Bools, listed: Listed) -> Phase:
         place[group.records] = np.where((places == 1) & ~somewhere, one, -1)
         certain[group.records] = (places == 1) & ~somewhere & sure
         identified[group.records] = (people == 1) & alone & ~somewhere & sure
-        guess = 1 / np.maximum(people, 1)
-        chance[group.records] = guess
+        chance[group.records] = 1 / np.maximum(people, 1)
         party = fine.party(group, parties)
         weights = fine.prior(group)
-        if weights is not None:
-            # Where allocations are not counted, places left are as likely as their parties.
+        if weights is not None and result is None:
+            # Before anything is allocated, places are as likely as their parties.
             there = np.where(possible, weights, 0.0)
             there /= np.maximum(there.sum(axis=1, keepdims=True), 1e-300)
-            guess = np.where(somewhere, counted[group.records], (there * party).max(axis=1))
+            guess = (there * party).max(axis=1)
+        else:
+            # Whatever the shares of the places are, the best of them is worth so much.
+            guess = 1 / np.maximum((possible / party).sum(axis=1), 1)
+        guess = np.where(somewhere, counted[group.records], guess)
         counted[group.records] = _best_guess(result, possible, party, guess)
     return Phase(name, left, place, certain, identified, chance, counted)
 

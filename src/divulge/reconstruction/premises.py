@@ -64,6 +64,17 @@ def difference(instance: Instance) -> tuple[Ints, Ints]:
     return low, amounts - (instance.low.sum(axis=0) - most)
 
 
+def may_be_missing(instance: Instance) -> Bools:
+    """Which packages are so small that the totals have room to miss them unnoticed.
+
+    >>> one = Instance.of(np.array([[5], [1]]), np.array([[4]]), np.array([[6]]))
+    >>> may_be_missing(one).tolist()
+    [False, True]
+    """
+    _, room = difference(instance)
+    return np.array((instance.amounts <= room).all(axis=1), bool)
+
+
 def _of_all_bins(by_count: Ints) -> Ints:
     """The most that intervals of bins which share all packages can be wider, one added to another.
 

@@ -193,6 +193,7 @@ class Run:
             else:
                 # The tables contradict each other here: what this one said alone still holds.
                 level.possible[n] = before.possible
+                level.beyond_doubt[n] = np.ones_like(before.possible)
                 level.contradicted.add(n)
         elif not result.proved.any():
             # Nor from totals that no allocation was found to meet: they may contradict too.
@@ -201,8 +202,7 @@ class Run:
         else:
             if before is not None:
                 result = result.with_proofs_of(before, task.instance.allowed)
-            level.results[n] = result
-            level.possible[n] = result.possible
+            level.take(n, result)
         known = level.results[n]
         assert known is not None  # noqa: S101  # set above
         singles = (known.possible.sum(axis=1) == 1) & ~known.discardable

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.reconstruction.amounts import Ints
+from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.certificates import MOST_PLACES_KEPT, most_telling
 from divulge.reconstruction.further import walked_on
 from divulge.reconstruction.imperfect import not_misled, settle
@@ -45,6 +45,7 @@ class Task:
     """An instance and its premise; truth, prior and allocations found `earlier`, if there are any.
 
     `known`: nothing more is to be excluded, and proofs are to be added to what is known.
+    `beyond_doubt` is where packages may go even if small ones are missing unnoticed.
     """
 
     instance: Instance
@@ -53,6 +54,7 @@ class Task:
     prior: npt.NDArray[np.float64] | None = None
     known: Result | None = None
     earlier: Ints | None = None
+    beyond_doubt: Bools | None = None
 
     @property
     def complexity(self) -> float:
@@ -72,6 +74,8 @@ class Task:
             parts.update(self.prior.tobytes())
         if self.earlier is not None:
             parts.update(self.earlier.tobytes())
+        if self.beyond_doubt is not None:
+            parts.update(self.beyond_doubt.tobytes())
         if self.known is not None:
             for name in ("possible", "proved", "discardable", "sure", "certificates"):
                 parts.update(getattr(self.known, name).tobytes())
@@ -249,12 +253,13 @@ def _settled(task: Task, seconds: float, deadline: float | None) -> Result:
         seconds = min(seconds, max(0.001, deadline - time.time()))
     if task.known is not None:
         return walked_on(task.instance, task.known, seconds)
-    outcome = settle(task.instance, task.premise, seconds, task.prior, task.truth, task.earlier)
+    given = task.instance, task.premise, seconds, task.prior, task.truth, task.earlier
+    outcome = settle(*given, task.beyond_doubt)
     found, bins = outcome.solution, task.instance.bins
     n = task.instance.packages
     sure = np.ones(n, bool)
     if task.premise == "any":
-        sure = not_misled(task.instance, outcome, TO_BE_SURE * seconds)
+        sure = not_misled(task.instance, outcome, TO_BE_SURE * seconds, task.beyond_doubt)
     if not found.proved.any():
         # No allocation was found: the premise itself is not shown to hold.
         sure = np.zeros(n, bool)
