@@ -119,6 +119,26 @@ def test_a_walk_goes_on_from_a_certificate_with_both_faults(seed: int) -> None:
     assert (further.proved <= result.possible).all()
 
 
+@settings(max_examples=150, deadline=None)
+@given(SEEDS)
+def test_an_extra_record_was_rounded_too(seed: int) -> None:
+    """Where totals may be off by so much for each record, the extra one makes them so as well."""
+    random = np.random.default_rng(seed)
+    n, m, each = int(random.integers(1, 6)), int(random.integers(1, 4)), int(random.integers(4))
+    amounts, truth = random.integers(1, 12, (n, 1)), random.integers(0, m, n)
+    extra, b = random.integers(0, 12, 1), int(random.integers(m))
+    totals = np.array([amounts[truth == place].sum(axis=0) for place in range(m)])
+    totals[b] += extra
+    count = np.bincount(np.append(truth, b), minlength=m)[:, None]
+    totals = totals + random.integers(-each * count, each * count + 1)
+    widening = each * np.arange(n + 1)[None]
+    instance = Instance.of(amounts, totals, totals, widening, np.zeros_like(widening))
+    found = settle(instance, "extra").solution
+    assert found.status == "closed"
+    assert found.possible[np.arange(n), truth].all()
+    assert settle(instance, "any").solution.status != "infeasible"
+
+
 def test_time_that_runs_out_excludes_nothing() -> None:
     instance, _, _, _ = with_both_faults(5)
     found = settle(instance, "both", seconds=0.0).solution

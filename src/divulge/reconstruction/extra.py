@@ -27,22 +27,37 @@ def with_extra_in(instance: Instance, b: int) -> Instance | None:
     >>> with_extra_in(one, 1).holds(np.array([0]))
     True
     """
-    at_least, at_most = difference(instance)
-    extra_low, extra_high = np.maximum(-at_most, 0), -at_least
+    counted = _with_one_more(instance)
+    extra_low, extra_high = amounts_of_extra(instance)
     if (extra_high < 0).any():
         return None
     low, high = instance.low.copy(), instance.high.copy()
     low[b] -= extra_high
     high[b] -= extra_low
-    if (high[b] + instance.widening[:, -1] + instance.deeper[:, -1] < 0).any():
+    if (high[b] + counted.widening[:, -1] + counted.deeper[:, -1] < 0).any():
         return None
     held = instance.held.copy()
-    widened = instance.widening, instance.deeper
-    if instance.counts_matter:
-        # The extra record counts too; the widest it can make a bin is one package more.
-        held[b] += 1
-        widened = _one_more(instance.widening), _one_more(instance.deeper)
-    return replace(instance, low=low, high=high, held=held, widening=widened[0], deeper=widened[1])
+    held[b] += instance.counts_matter
+    return replace(counted, low=low, high=high, held=held)
+
+
+def amounts_of_extra(instance: Instance) -> tuple[Ints, Ints]:
+    """What one record more must have at least and can have at most, for the totals to be right.
+
+    >>> one = Instance.of(np.array([[5]]), np.array([[5], [3]]), np.array([[5], [3]]))
+    >>> [side.tolist() for side in amounts_of_extra(one)]
+    [[3], [3]]
+    """
+    at_least, at_most = difference(_with_one_more(instance))
+    return np.maximum(-at_most, 0), -at_least
+
+
+def _with_one_more(instance: Instance) -> Instance:
+    """The same, where bins may hold one package more than there are: it is rounded, and counts."""
+    if not instance.counts_matter:
+        return instance
+    wider, deeper = _one_more(instance.widening), _one_more(instance.deeper)
+    return replace(instance, widening=wider, deeper=deeper)
 
 
 def bin_of_extra(instance: Instance, allocation: Ints) -> int | None:

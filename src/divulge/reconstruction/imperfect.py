@@ -14,7 +14,13 @@ import numpy as np
 
 from divulge.reconstruction.amounts import Bools, Ints, Shares
 from divulge.reconstruction.discarded import left_out, with_discarded, with_discarded_bin
-from divulge.reconstruction.extra import bin_of_extra, left_out_and_extra, with_both, with_extra
+from divulge.reconstruction.extra import (
+    amounts_of_extra,
+    bin_of_extra,
+    left_out_and_extra,
+    with_both,
+    with_extra,
+)
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import solve
 from divulge.reconstruction.premises import (
@@ -78,9 +84,9 @@ _DIFFERING = {"excluded": with_discarded, "extra": with_extra, "both": with_both
 
 def _may_be(instance: Instance) -> list[Premise]:
     """Premises that the sums of all packages and totals do not exclude, the plainest first."""
-    at_least, at_most = difference(instance)
+    _, at_most = difference(instance)
     found: list[Premise] = ["both"]
-    if (at_least <= 0).all():
+    if (amounts_of_extra(instance)[1] >= 0).all():
         found.insert(0, "extra")
     if (at_most >= 0).all():
         found.insert(0, "excluded")
