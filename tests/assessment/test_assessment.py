@@ -100,6 +100,7 @@ def test_a_limit_on_a_lower_bound_holds_only_if_the_most_keeps_to_it_too(
 ) -> None:
     outcome = Limit(measure, at_most=at_most).judge(LEAST)
     assert outcome.held is held
+    assert outcome.not_shown is (not held and said is not None)
     first, *more = map(str, outcome.sentences)
     assert "(limit: at most" in first
     assert len(more) == (said is not None)
@@ -128,7 +129,7 @@ def test_where_nothing_bounds_what_she_knows_it_may_be_everything() -> None:
 def test_lower_bounds_are_told_with_the_most() -> None:
     assert LEAST.explain()[-1] == (
         "These figures are lower bounds: she knows at least so much. "
-        "At most she knows 2 for certain and guesses 6 right."
+        "It is not excluded that of 10 she knows 2 for certain and guesses 6 right."
     )
     assert LEAST.to_dict()["deterministic"]["most"] == 0.2
     assert LEAST.to_dict()["probabilistic"]["most"] == 0.6

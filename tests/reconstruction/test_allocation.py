@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reconstruction.strategies import instance_of, rounded, widened
 
+from divulge.assessment import Most
 from divulge.reconstruction import (
     RULES,
     allocate,
@@ -448,3 +449,24 @@ def test_all_questions_together_keep_to_the_time_given(
     )
     assert found.finding["c"] == "certain"
     assert 60 * 0.7 <= now <= 60 * 1.3
+
+
+def test_an_assessment_of_what_contradicts_or_is_in_doubt_tells_nothing_it_cannot() -> None:
+    none = allocate({"a": 5, "b": 6}, {"x": 1, "y": 1}, units="1", rule_is_known=True).assessment()
+    assert (none.claim, none.right.posterior, none.at_worst.right.posterior) == ("bound", 1.0, 2.0)
+    hidden = allocate({"a": 5, "b": 9}, {"x": 5, "y": 20}, units="1", premise="any").assessment()
+    assert (hidden.claim, hidden.right.posterior, hidden.most) == ("bound", 1.0, Most(2, 2.0))
+    packages = {"a": ("5", "1"), "b": ("40", "2"), "c": ("7", "90")}
+    totals = {"x": (5, 1), "y": (7, 90), "z": (1, 70)}
+    both = allocate(packages, totals, units=("1", "1"), premise="both", rule_is_known=True)
+    assert both.possible["b"] == set()
+    assert not both.rests_on_rule
+    assert both.assessment().certain.posterior == 2
+    likely = {"a": {"x": 0.99, "y": 0.01, "z": 0.01}, "b": {"x": 0.01, "y": 0.99, "z": 0.01}}
+    weighed = allocate(
+        {"a": 5, "b": 5}, {"x": 5, "y": 6, "z": 0}, units="1", rounding="exact", premise="extra",
+        rule_is_known=True, prior=likely,
+    ).assessment()  # fmt: skip
+    assert weighed.claim == "bound", (
+        "under a prior, the ways to have an extra record are not weighed"
+    )

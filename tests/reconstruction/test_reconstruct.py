@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from divulge.reconstruction import (
     what_would_help,
 )
 from divulge.reconstruction.asked import Asked
+from divulge.reconstruction.at_most import _unsettled
 from divulge.reconstruction.imperfect import settle
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.workers import Task
@@ -254,6 +256,38 @@ def test_what_may_be_known_at_most_is_not_less_than_what_more_time_finds() -> No
     assert least.certain.posterior <= patient.assessment.certain.posterior
     assert patient.assessment.certain.posterior <= most.certain.posterior < least.secrets
     assert patient.assessment.right.posterior <= most.right.posterior < least.secrets
+
+
+def test_what_hangs_together_over_several_tables_is_open_together() -> None:
+    """What one open instance may still tell goes on to others by the records that they share."""
+    product, country = list("1112223"), list("xxyyzzw")
+    records = Dataset.from_arrow(
+        pa.table({"product": product, "country": country, "value": [1, 2, 4, 8, 16, 32, 64]})
+    )
+    fine = {
+        "product": list("112233"), "city": list("ababab"), "state": list("eeeeee"),
+        "value": [3, 4, 8, 48, 0, 64],
+    }  # fmt: skip
+    coarse = {"country": list("xyzw"), "state": list("eeee"), "value": [3, 12, 48, 64]}
+    tables = [
+        Totals(
+            Dataset.from_arrow(pa.table(fine), name="f"), {"product": "product"}, ["city", "state"]
+        ),
+        Totals(Dataset.from_arrow(pa.table(coarse), name="c"), {"country": "country"}, "state"),
+    ]
+    parties = Dataset.from_arrow(pa.table({"city": ["a", "b"]}), name="parties")
+    found = reconstruct(records, tables, parties, rule_is_known=True, premise="complete", workers=1)
+    assert not _unsettled(found.levels, 7).any()
+    first = found.levels[0].results[0]
+    assert first is not None
+    found.levels[0].results[0] = replace(first, status="open")
+    # Product 1 shares country y with product 2; product 3 and country w stand alone.
+    assert _unsettled(found.levels, 7).tolist() == [True] * 6 + [False]
+
+
+def test_no_time_at_all_is_refused(month: TradeMonth) -> None:
+    with pytest.raises(work.InvalidInput, match="seconds: must be above 0"):
+        reconstruct(month.transactions, tables_of(month), month.importers, seconds=0)
 
 
 def test_units_and_amounts_need_not_be_told() -> None:

@@ -127,7 +127,11 @@ class Assessment:
     def explain(self, language: str = "en") -> list[str]:
         """What was found, in sentences."""
         most = self.at_worst
-        values = {"certain": most.certain.posterior, "right": most.right.posterior}
+        values = {
+            "total": self.secrets,
+            "certain": most.certain.posterior,
+            "right": most.right.posterior,
+        }
         claim = Sentence("divulge.assessment", f"claim.{self.claim}", values)
         return [sentence.render(language) for sentence in (*self.sentences, claim)]
 

@@ -197,15 +197,22 @@ class Limit:
         worst = assessment.at_worst
         if worst is assessment or self.at_most is None or self.measure.endswith(".prior"):
             return outcome
-        return self._at_worst(outcome, figure(worst), scale) if outcome.held else outcome
+        return self._at_worst(outcome, figure(worst), scale)
 
     def _at_worst(self, outcome: Outcome, most: Fraction | float, scale: Scale) -> Outcome:
         """Whether it also holds for the most that she may know; if not, it is not shown to hold."""
         told, _ = _told(float(most), self.bound, percent if scale == "share" else number)
-        held = not self.broken_by(most)
+        held = outcome.held and not (self.broken_by(most) or math.isnan(most))
         key = "within" if held else "beyond" if math.isfinite(most) else "without_end"
-        said = Sentence("divulge.assessment", f"shown.{key}", {"most": told})
-        return replace(outcome, held=held, most=float(most), sentences=(*outcome.sentences, said))
+        said = (Sentence("divulge.assessment", f"shown.{key}", {"most": told}),)
+        return replace(
+            outcome,
+            held=held,
+            most=float(most),
+            found=f"{outcome.found} to {told}",
+            # Where the least is beyond the limit, nothing depends on the most.
+            sentences=outcome.sentences + (said if outcome.held else ()),
+        )
 
     def judge_measurement(self, measurement: Measurement, dataset: str) -> Outcome:
         """Whether a measure of a dataset keeps to the limit."""
@@ -316,6 +323,11 @@ class Outcome:
     allowed: str
     sentences: tuple[Sentence, ...]
     most: float | None = None
+
+    @property
+    def not_shown(self) -> bool:
+        """Whether it fails only because the most that she may know is beyond the limit."""
+        return self.most is not None and not self.held and not self.limit.broken_by(self.value)
 
     @property
     def in_short(self) -> str:

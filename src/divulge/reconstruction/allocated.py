@@ -47,6 +47,7 @@ class Allocation:
     rests_on_rule: frozenset[Hashable] = frozenset()
     excluded: Mapping[Hashable, float | None] = field(default_factory=dict)
     violated: Sequence[tuple[Hashable, int]] = ()
+    _in_doubt: bool = False
     _drawn: Any = field(default=(), repr=False)
     _instance: Instance | None = field(default=None, repr=False)
     _outcome: Outcome | None = field(default=None, repr=False)
@@ -61,7 +62,18 @@ class Allocation:
         bins = len(self._drawn[1])
         total = len(self.possible)
         certain = sum(finding == "certain" for finding in self.finding.values())
-        best = np.array([_best(self, package) for package in self.possible])
+        counted = all(shares is not None for shares in self.marginals.values())
+        # What rests on a premise or a rule tells no more than the number of bins does.
+        doubtful = self.status == "infeasible" or self._in_doubt
+        best = np.array(
+            [
+                1 / bins if doubtful or package in self.rests_on_rule else _best(self, package)
+                for package in self.possible
+            ]
+        )
+        may_be = np.array([doubtful or self._may_be_known(package) for package in self.possible])
+        likely = np.array([self.marginals[package] is None for package in self.possible])
+        most = Most(int(may_be.sum()), float(np.where(may_be | likely | doubtful, 1, best).sum()))
         values = {
             "total": total,
             "certain": certain,
@@ -70,10 +82,6 @@ class Allocation:
             "right": float(best.sum()),
             "right_share": float(best.mean()),
         }
-        counted = self.count is not None
-        # Where allocations are not counted, a guess may be as good as certain.
-        likely = [self.marginals[package] is None for package in self.possible]
-        deniable = sum(finding == "ambiguous" for finding in self.finding.values())
         said = Sentence(CATALOGUE, "allocated", values)
         guessed = Sentence(CATALOGUE, "guessed.counted" if counted else "guessed.uniform", values)
         return Assessment.from_counts(
@@ -84,15 +92,19 @@ class Allocation:
             seeks=("bin",),
             secrets=total,
             subjects="packages",
-            claim="exact" if counted and not self.rests_on_rule else "bound",
+            claim="exact" if counted and not (doubtful or self.rests_on_rule) else "bound",
             certain=PriorPosterior(total if bins == 1 else 0, certain),
             right=PriorPosterior(total / bins, float(best.sum())),
-            most=Most(total - deniable, float(np.where(likely, 1.0, best).sum())),
+            most=most,
             sentences=(said, guessed),
             figures={"allocations": self.count} if self.count is not None else {},
             _chart=self.chart,
             _risk=lambda: best,
         )
+
+    def _may_be_known(self, package: Hashable) -> bool:
+        """Whether the bin of a package may be known: it has one, and two are not shown."""
+        return bool(self.possible[package]) and self.finding[package] != "ambiguous"
 
     def chart(self) -> Chart:
         """Packages laid corner to corner in the planes of their bins (Favato et al., Fig. 3)."""

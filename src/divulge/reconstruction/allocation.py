@@ -18,7 +18,7 @@ from divulge.reconstruction.diagnosis import TIGHTEST_FIRST
 from divulge.reconstruction.imperfect import LEAST_SHARE, inconsistencies, not_misled, settle
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import Solution, solve
-from divulge.reconstruction.premises import Outcome, Premise
+from divulge.reconstruction.premises import WITH_EXTRA, Outcome, Premise
 from divulge.reconstruction.puzzle import Puzzle
 from divulge.reconstruction.warm import warm
 from divulge.work import Budget
@@ -161,7 +161,7 @@ def _told(
         possible[package] = {names[b] for b in inside if found.possible[p, b]}
         proved[package] = {names[b] for b in inside if found.proved[p, b]}
         finding[package] = _finding(found, p, bool(sure[p]), len(names))
-        if found.possible[p].sum() == 1 and not sure[p]:
+        if found.possible[p].sum() == 1 and possible[package] and not sure[p]:
             rests.add(package)
         marginals[package], counts[package] = None, {}
         if found.shares is not None and found.status == "closed":
@@ -196,6 +196,7 @@ def _told(
         frozenset(rests),
         excluded,
         violated,
+        puzzle.premise == "any" and outcome.premise in WITH_EXTRA,
         (puzzle.amounts, names, puzzle.package_names, puzzle.totals, puzzle.units),
         instance,
         outcome,

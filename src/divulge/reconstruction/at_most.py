@@ -33,24 +33,26 @@ def at_most(levels: tuple[Level, ...], last: Phase, parties_at: Ints) -> AtMost:
         last: what is known now. It stays so for records that the finest table does not have.
         parties_at: how many parties are listed at every place of the finest table.
     """
-    fine, coarse = levels[0], levels[1:]
+    fine = levels[0]
     by_known_rules = all(level.known for level in levels)
-    unsettled = _unsettled(coarse, len(last.certain))
+    unsettled = _unsettled(levels, len(last.certain))
     known, chance = last.identified.copy(), last.counted.copy()
     for n, group in enumerate(fine.matched.groups):
         result, possible = fine.results[n], fine.possible[n]
         parties = parties_at[fine.matched.place[group.rows]]
         party = fine.party(group, parties)
-        done = by_known_rules and fine.is_closed(n) and not unsettled[group.records].any()
-        if not by_known_rules or fine.is_unsound(n) or n in fine.contradicted:
+        done = by_known_rules and not unsettled[group.records].any()
+        if (
+            not by_known_rules
+            or n in fine.contradicted
+            or result is None
+            or not result.proved.any()
+        ):
             possible = np.ones_like(possible)  # by another rule, or other totals
+        elif not result.sure.all():
+            possible = fine.beyond_doubt[n]  # if records are missing
         if not done:
             known[group.records] = (possible & (parties == 1)).any(axis=1)
-        else:
-            # Also who is called certain only if no small record is missing unnoticed.
-            free = fine.discardable(n)
-            alone = (possible @ np.maximum(parties, 1) == 1) & (possible @ parties == 1)
-            known[group.records] = alone if free is None else alone & ~free
         if not done or result is None or result.shares is None:
             best = np.where(possible, party, 0.0).max(axis=1)
             chance[group.records] = np.maximum(best, chance[group.records])
@@ -58,9 +60,23 @@ def at_most(levels: tuple[Level, ...], last: Phase, parties_at: Ints) -> AtMost:
 
 
 def _unsettled(levels: tuple[Level, ...], rows: int) -> Bools:
-    """Records of which coarser tables may still tell something."""
+    """Records of which more may come out: those of open instances, and all that hang together.
+
+    What is doubtful, because records may be missing, is not settled either.
+    """
     found = np.zeros(rows, bool)
     for level in levels:
         for n, group in enumerate(level.matched.groups):
-            found[group.records] |= not (level.is_closed(n) or level.is_settled(n))
-    return found
+            result = level.results[n]
+            sure = result is not None and bool(result.sure.all())
+            found[group.records] |= not (sure and (level.is_closed(n) or level.is_settled(n)))
+    while True:
+        before = int(found.sum())
+        for level in levels:
+            # Records without totals have the number -1, and so a place of their own at the end.
+            touched = np.zeros(len(level.matched.groups) + 1, bool)
+            touched[level.matched.group_of[found]] = True
+            touched[-1] = False
+            found |= touched[level.matched.group_of]
+        if int(found.sum()) == before:
+            return found

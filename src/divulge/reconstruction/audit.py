@@ -96,6 +96,11 @@ def reconstruct(
     """
     from divulge.reconstruction.findings import Reconstruction
 
+    problems = work.Problems("reconstruct")
+    for name, time in (("seconds", seconds), ("in_all", in_all)):
+        if time is not None and not time > 0:
+            problems.add(name, "must be above 0.")
+    problems.raise_any()
     given = transactions, totals, parties, units, place, rule_is_known, premise, bad
     asked = Asked(*given, truth, unmatched)
     budget = None if in_all is None else work.Budget(in_all)

@@ -24,6 +24,7 @@ from divulge.reconstruction.details import details_of, plain_of, rows_by_phase, 
 from divulge.reconstruction.level import Level
 from divulge.reconstruction.paper_tables import ClassRow, PhaseRow, Target
 from divulge.reconstruction.phases import Phase
+from divulge.reconstruction.results import Result
 from divulge.reconstruction.run import Solved
 
 if TYPE_CHECKING:
@@ -200,10 +201,10 @@ class Reconstruction:
         prior = self.phases[0]
         identified = int(phase.identified[mask].sum())
         closed = all(s.status == "closed" for s in self.solved)
-        # By a rule that is in doubt, what is certain is a bound, and so are the chances; and where
-        # allocations were not counted, chances are.
+        # By a rule that is in doubt, what is certain is a bound, and so are the chances; where
+        # allocations were not counted, chances are, and where records may be missing, all is.
         exact = closed and bool(self.used.all()) and all(level.known for level in self.levels)
-        exact &= all(r is not None and r.shares is not None for r in self.levels[0].results)
+        exact &= all(map(_is_counted, self.levels[0].results))
         counted = float(phase.counted[mask].sum())
         most = None
         if not exact and phase is self.phases[-1]:
@@ -313,3 +314,10 @@ class Reconstruction:
     def rows(self) -> Sequence[tuple[str, ...]]:
         """Table 6b for people: phase, chance, by counting, leakage, records, value."""
         return rows_by_phase(self)
+
+
+def _is_counted(result: Result | None) -> bool:
+    """Whether allocations were counted, and nobody has one place left only if none is missing."""
+    if result is None or result.shares is None:
+        return False
+    return bool((result.sure | (result.possible.sum(axis=1) != 1)).all())

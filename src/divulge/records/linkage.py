@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 BY_TRUTH = "truth"
 MOST_UNBLOCKED = 500_000_000
-"""Pairs of records and people that no block keeps apart: more would take hours."""
+"""Pairs of records and people that no block keeps apart: more would take very long."""
 
 
 def link(
@@ -181,7 +181,7 @@ class _Linkage:
         return pa.table(told)
 
     def _refuse_unblocked(self) -> None:
-        """Say so before it takes hours: many records, or people, without a value in a block."""
+        """Say so before it takes very long: many records, or people, without a value in a block."""
         [records], [people] = self._duck.arrays(
             f"SELECT (SELECT count(*) FROM release a WHERE {self._hidden('a')}) AS records, "
             f"(SELECT count(*) FROM register b WHERE {self._hidden('b')}) AS people"
@@ -189,7 +189,7 @@ class _Linkage:
         if records * self.register.rows + people * self.release.rows > MOST_UNBLOCKED:
             message = (
                 f"{records:,} records and {people:,} people of the register have no value in it, "
-                "and would be compared with everybody; block by attributes that are there."
+                "and might be anybody; block by attributes that are there."
             )
             raise InvalidInput("link", [Problem("block", message)])
 

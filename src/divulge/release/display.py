@@ -9,7 +9,6 @@ from rich.table import Table
 from rich.text import Text
 
 from divulge.assessment import html
-from divulge.assessment.sentence import number, percent
 
 if TYPE_CHECKING:
     from divulge.assessment import Assessment, Outcome
@@ -42,16 +41,13 @@ def as_html(verdict: Verdict) -> str:
 
 def rows(verdict: Verdict) -> list[tuple[str, str, str, str, str]]:
     """One row an adversary."""
-    return [
-        (
-            str(assessment.adversary),
-            ", ".join(assessment.knows),
-            _figure(assessment.certain.posterior, assessment.deterministic.posterior),
-            _figure(assessment.right.posterior, assessment.guessed.posterior),
-            _state(verdict, assessment),
-        )
-        for assessment in verdict.assessments
-    ]
+    return [_row(verdict, assessment) for assessment in verdict.assessments]
+
+
+def _row(verdict: Verdict, assessment: Assessment) -> tuple[str, str, str, str, str]:
+    certain, guessed = assessment.rows()[:2]
+    name, knows = str(assessment.adversary), ", ".join(assessment.knows)
+    return name, knows, certain[2], guessed[2], _state(verdict, assessment)
 
 
 def _adversaries(verdict: Verdict) -> Table:
@@ -65,10 +61,6 @@ def _state(verdict: Verdict, assessment: Assessment) -> str:
     if not any(verdict.is_hers(outcome, assessment) for outcome in verdict.outcomes):
         return "none"
     return "within" if verdict.keeps_limits(assessment) else "outside"
-
-
-def _figure(count: float, share: float) -> str:
-    return f"{number(count)} ({percent(share)})"
 
 
 def _limit(outcome: Outcome) -> Text:

@@ -49,6 +49,9 @@ class Verdict:
         failed = sum(not outcome.held for outcome in self.outcomes)
         values = {"failed": failed, "total": len(self.outcomes)}
         said = [Sentence("divulge.release", "verdict" if self.outcomes else "no_limits", values)]
+        not_shown = sum(outcome.not_shown for outcome in self.outcomes)
+        if not_shown:
+            said.append(Sentence("divulge.release", "not_shown", {"limits": not_shown}))
         for name, dataset in self.datasets.items():
             identifiers = dataset.dictionary.having("identifier")
             if identifiers:
