@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -6,6 +7,7 @@ import pytest
 from tests.release_files import write_release
 
 from divulge import Release, Verdict, datasets
+from divulge.assessment import Most
 from divulge.release import result_schema
 from divulge.work import InvalidInput
 
@@ -30,6 +32,28 @@ def test_a_release_fails_when_one_limit_does(tmp_path: Path) -> None:
     assert [outcome.held for outcome in verdict.outcomes] == [True, False]
     assert str(verdict.sentences[0]) == "1 of 2 limits do not hold."
     assert verdict.keeps_limits(verdict.assessments[0]), "the dataset's limit is not hers"
+
+
+def test_a_limit_that_is_not_shown_to_hold_fails_and_is_told_apart(tmp_path: Path) -> None:
+    whole = checked(write_release(tmp_path))
+    [exact] = whole.assessments
+    least = replace(exact, claim="bound", most=Most(certain=9, right=9))
+    judged = [whole.outcomes[0].limit.judge(least), whole.outcomes[1]]
+    verdict = replace(whole, assessments=[least], outcomes=judged)
+    assert not verdict.passed
+    assert [str(said) for said in verdict.sentences[:2]] == [
+        "1 of 2 limits do not hold.",
+        "Of these, 1 would hold for the least that was shown, but not for the most that is not "
+        "excluded: it is not shown that they hold.",
+    ]
+    told = verdict.to_dict()
+    jsonschema.validate(told, result_schema())
+    assert told["limits"][0]["most"] == told["assessments"][0]["deterministic"]["most"] == 0.9
+    assert judged[0].found == "10% to 90%"
+    marks = {(r["success"], r["kind"]): r["share"] for r in verdict.chart().records}
+    assert marks["known for certain", "at most"] == 0.9
+    assert marks["known for certain", "after"] == 0.1
+    assert not any(mark["kind"] == "at most" for mark in whole.chart().records)
 
 
 def test_a_limit_that_names_nobody_is_everybodys(tmp_path: Path) -> None:

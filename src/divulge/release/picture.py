@@ -11,7 +11,13 @@ from divulge.assessment.sentence import percent
 if TYPE_CHECKING:
     from divulge.release.verdict import Verdict
 
-KINDS = {"before": BEFORE_COLOUR, "after": RISK_COLOUR, "limit": LIMIT_COLOUR}
+KINDS = {
+    "before": BEFORE_COLOUR,
+    "after": RISK_COLOUR,
+    "at most": "#e8b4a8",
+    "limit": LIMIT_COLOUR,
+}
+"""What is marked. Where "after" is the least that was shown, the most stands beside it."""
 SUCCESSES = {"deterministic": "known for certain", "probabilistic": "guessed right"}
 
 
@@ -20,11 +26,13 @@ def adversaries(verdict: Verdict) -> Chart:
     import altair as alt
 
     records = [mark for assessment in verdict.assessments for mark in _marks(verdict, assessment)]
+    bounded = any(mark["kind"] == "at most" for mark in records)
+    kinds = {kind: colour for kind, colour in KINDS.items() if bounded or kind != "at most"}
     colour = alt.Color(
         "kind:N",
         title=None,
-        sort=list(KINDS),
-        scale=alt.Scale(domain=list(KINDS), range=list(KINDS.values())),
+        sort=list(kinds),
+        scale=alt.Scale(domain=list(kinds), range=list(kinds.values())),
         legend=alt.Legend(orient="top", symbolType="circle"),
     )
     share = alt.X(
@@ -84,6 +92,10 @@ def _marks(verdict: Verdict, assessment: Assessment) -> list[dict[str, Any]]:
         row = {"adversary": assessment.adversary, "success": title}
         marks.append({**row, "kind": "before", "share": float(success.prior)})
         marks.append({**row, "kind": "after", "share": float(success.posterior)})
+        worst = assessment.at_worst
+        if worst is not assessment:
+            most = worst.deterministic if kind == "deterministic" else worst.guessed
+            marks.append({**row, "kind": "at most", "share": float(most.posterior)})
         marks += [
             {**row, "kind": "limit", "share": float(outcome.limit.bound)}
             for outcome in verdict.outcomes
