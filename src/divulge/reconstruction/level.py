@@ -25,8 +25,8 @@ class Level:
     """One table of totals while it is worked on: instances, and what is possible in each.
 
     `others` are rules of rounding that the totals bear out as well as the one they are read by.
-    `possible` is what is left if all records are in the totals that have room for none less;
-    `beyond_doubt` what is left though small ones may be missing unnoticed.
+    `possible` is what is left if no record is missing from the totals unnoticed, `beyond_doubt`
+    what is left even if some are: only that may make others certain.
     """
 
     matched: Matched
