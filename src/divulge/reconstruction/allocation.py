@@ -20,7 +20,6 @@ from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import Solution, solve
 from divulge.reconstruction.premises import WITH_EXTRA, Outcome, Premise
 from divulge.reconstruction.puzzle import Puzzle
-from divulge.reconstruction.warm import warm
 from divulge.work import Budget
 
 DOUBTS = 0.3
@@ -68,6 +67,8 @@ def allocate(
     >>> found.status, found.count, found.possible["p1"], found.finding["p1"]
     ('closed', 1, {'north'}, 'certain')
     """
+    from divulge.reconstruction.warm import warm
+
     puzzle = Puzzle(packages, bins, units, rounding, tolerance, step, premise, seconds)
     weights, start = puzzle.prior(prior), puzzle.truth(truth)
     warm()  # compiling takes seconds, and they are not of the time given
