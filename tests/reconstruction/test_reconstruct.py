@@ -250,7 +250,7 @@ def test_what_may_be_known_at_most_is_not_less_than_what_more_time_finds() -> No
     hurried, patient = audit(seconds=0.001, in_all=0.01), audit(seconds=0.3)
     least, most = hurried.assessment, hurried.assessment.at_worst
     assert least.claim == "bound"
-    may_be, found = hurried._at_most, patient.phases[-1]
+    may_be, found = hurried.at_most, patient.phases[-1]
     assert (may_be.known >= found.identified).all()
     assert (may_be.chance >= found.counted - 1e-12).all()
     assert least.certain.posterior <= patient.assessment.certain.posterior

@@ -12,8 +12,8 @@ from divulge.assessment import Assessment, Chart, Most, Sentence
 from divulge.assessment.assessment import Finding
 from divulge.qif import PriorPosterior
 from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.ladder import Status
 from divulge.reconstruction.premises import Outcome, Premise
+from divulge.reconstruction.solution import Status
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -17,9 +17,10 @@ from divulge.reconstruction.amounts import Amount, Ints, Shares
 from divulge.reconstruction.diagnosis import TIGHTEST_FIRST
 from divulge.reconstruction.imperfect import LEAST_SHARE, inconsistencies, not_misled, settle
 from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.ladder import Solution, solve
+from divulge.reconstruction.ladder import solve
 from divulge.reconstruction.premises import WITH_EXTRA, Outcome, Premise
 from divulge.reconstruction.puzzle import Puzzle
+from divulge.reconstruction.solution import Solution
 from divulge.work import Budget
 
 DOUBTS = 0.3

@@ -19,6 +19,7 @@ from divulge.data import Dataset
 from divulge.reconstruction.amounts import Amount
 from divulge.reconstruction.asked import Asked
 from divulge.reconstruction.coverage import refuse_split_places
+from divulge.reconstruction.level import Level
 from divulge.reconstruction.premises import Premise
 from divulge.reconstruction.prior import Prior
 from divulge.reconstruction.run import Run
@@ -113,11 +114,13 @@ def reconstruct(
     run.weigh(prior)
     phases = run.phases(fixpoint)
     certain = np.logical_or.reduce([phase.certain for phase in phases])
-    if not all(level.known for level in run.levels) and certain.any():
+    widest: list[Level] = []
+    if not all(level.known for level in run.levels):
         # Tables limit each other, so one doubtful rule taints all: certain is what stays so if
         # every doubtful table is read by all rules that it may be rounded by.
         widest = [level.by_whatever_rule() for level in run.levels]
         spread_all(widest)
+    if widest and certain.any():
         again = Run(asked, widest, seconds, budget, workers, run.to_confirm(certain))
         both = zip(phases, again.phases(fixpoint), strict=True)
         phases = [phase.confirmed_by(other) for phase, other in both]
@@ -131,4 +134,5 @@ def reconstruct(
         asked.parties_at,
         asked.value_amount,
         run.sound,
+        tuple(widest),
     )

@@ -12,8 +12,9 @@ import numpy as np
 
 from divulge.reconstruction.amounts import Bools, Ints, Shares
 from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.ladder import infeasible, solve
+from divulge.reconstruction.ladder import solve
 from divulge.reconstruction.premises import Outcome, difference, plain
+from divulge.reconstruction.solution import infeasible
 
 MOST_LEFT_OUT = 100_000
 

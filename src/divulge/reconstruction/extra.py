@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from divulge.reconstruction.amounts import Bools, Ints, Shares
 from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.ladder import Solution, infeasible, solve
+from divulge.reconstruction.ladder import solve
 from divulge.reconstruction.premises import Outcome, Premise, difference, plain
+from divulge.reconstruction.solution import Solution, infeasible
 
 
 def with_extra_in(instance: Instance, b: int) -> Instance | None:
@@ -27,7 +28,7 @@ def with_extra_in(instance: Instance, b: int) -> Instance | None:
     >>> with_extra_in(one, 1).holds(np.array([0]))
     True
     """
-    counted = _with_one_more(instance)
+    counted = with_one_more(instance)
     extra_low, extra_high = amounts_of_extra(instance)
     if (extra_high < 0).any():
         return None
@@ -48,11 +49,11 @@ def amounts_of_extra(instance: Instance) -> tuple[Ints, Ints]:
     >>> [side.tolist() for side in amounts_of_extra(one)]
     [[3], [3]]
     """
-    at_least, at_most = difference(_with_one_more(instance))
+    at_least, at_most = difference(with_one_more(instance))
     return np.maximum(-at_most, 0), -at_least
 
 
-def _with_one_more(instance: Instance) -> Instance:
+def with_one_more(instance: Instance) -> Instance:
     """The same, where bins may hold one package more than there are: it is rounded, and counts."""
     if not instance.counts_matter:
         return instance

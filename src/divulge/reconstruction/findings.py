@@ -13,24 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from divulge.assessment import Assessment, Breakdown, Chart, Most, Sentence
+from divulge.assessment import Assessment, Chart
 from divulge.data import Dataset
-from divulge.qif import PriorPosterior
 from divulge.reconstruction import charts, paper_tables
 from divulge.reconstruction.amounts import Bools
+from divulge.reconstruction.assessing import assessed
 from divulge.reconstruction.at_most import AtMost, at_most
 from divulge.reconstruction.coverage import InputReport
 from divulge.reconstruction.details import details_of, plain_of, rows_by_phase, times_of
 from divulge.reconstruction.level import Level
 from divulge.reconstruction.paper_tables import ClassRow, PhaseRow, Target
 from divulge.reconstruction.phases import Phase
-from divulge.reconstruction.results import Result
 from divulge.reconstruction.run import Solved
 
 if TYPE_CHECKING:
     from divulge.reconstruction.remedies import Remedies
 
-CATALOGUE = "divulge.reconstruction"
 MOST_INCONSISTENT = 20
 """Of how many inconsistent instances of a table it is said which total would have to give way."""
 
@@ -40,7 +38,8 @@ class Reconstruction:
     """What tables of totals give away of the records behind them.
 
     `phases` are what is known after each phase, `solved` every instance with how it ended,
-    `assessments` one a phase, `assessment` the last of them.
+    `assessments` one a phase, `assessment` the last of them. `by_any_rule` are the tables read by
+    every rule that they may be rounded by, if some rule is in doubt.
     """
 
     transactions: Dataset
@@ -52,6 +51,7 @@ class Reconstruction:
     parties_at: Mapping[str, int]
     value_amount: str
     sound: Bools
+    by_any_rule: tuple[Level, ...] = ()
 
     @cached_property
     def value(self) -> Any:
@@ -166,18 +166,18 @@ class Reconstruction:
     @property
     def assessments(self) -> list[Assessment]:
         """One assessment a phase."""
-        return [self._assessed(phase) for phase in self.phases[1:]]
+        return [assessed(self, phase) for phase in self.phases[1:]]
 
     @property
     def assessment(self) -> Assessment:
         """The assessment after the last phase."""
-        return self._assessed(self.phases[-1])
+        return assessed(self, self.phases[-1])
 
     def assessments_of(self, record: int) -> list[Assessment]:
         """One assessment a phase for one record, given by its place counted from 0 (Table 4)."""
         self.table_4(record)
         alone = np.arange(self.transactions.rows) == record
-        return [self._assessed(phase, alone) for phase in self.phases[1:]]
+        return [assessed(self, phase, alone) for phase in self.phases[1:]]
 
     def assessment_with(
         self, remedies: Remedies | None = None, target: int | None = None
@@ -190,95 +190,11 @@ class Reconstruction:
         )
 
     @cached_property
-    def _at_most(self) -> AtMost:
+    def at_most(self) -> AtMost:
+        """What may be known of every record if the audit went on."""
         names = self.levels[0].matched.names
         parties = np.array([self.parties_at.get(name, 0) for name in names], np.int64)
-        return at_most(self.levels, self.phases[-1], parties)
-
-    def _assessed(self, phase: Phase, among: Bools | None = None) -> Assessment:
-        mask = np.ones(self.transactions.rows, bool) if among is None else among
-        total = int(mask.sum())
-        prior = self.phases[0]
-        identified = int(phase.identified[mask].sum())
-        closed = all(s.status == "closed" for s in self.solved)
-        # By a rule that is in doubt, what is certain is a bound, and so are the chances; where
-        # allocations were not counted, chances are, and where records may be missing, all is.
-        exact = closed and bool(self.used.all()) and all(level.known for level in self.levels)
-        exact &= all(map(_is_counted, self.levels[0].results))
-        counted = float(phase.counted[mask].sum())
-        most = None
-        if not exact and phase is self.phases[-1]:
-            may_be = self._at_most
-            most = Most(int(may_be.known[mask].sum()), float(may_be.chance[mask].sum()))
-        values = {
-            "total": total,
-            "identified": identified,
-            "identified_share": identified / max(1, total),
-            "certain": int(phase.certain[mask].sum()),
-            "certain_share": float(phase.certain[mask].mean()) if total else 0.0,
-            "right": counted,
-            "right_share": counted / max(1, total),
-            "uniform": float(phase.chance[mask].sum()),
-            "right_before": float(prior.counted[mask].sum()),
-            "subjects": self.transactions.subjects,
-            "closed": sum(s.status == "closed" for s in self.solved),
-            "instances": len(self.solved),
-            "open": sum(s.status != "closed" for s in self.solved),
-            "place": self.levels[0].matched.totals.finest,
-            "inconsistent": sum(s.status == "infeasible" for s in self.solved),
-        }
-        keys = ["identified", "placed", "guesses.text", "instances"]
-        said = [Sentence(CATALOGUE, key, values) for key in keys]
-        doubted = sum(level.doubted for level in self.levels)
-        if doubted:
-            said.append(Sentence(CATALOGUE, "doubted", {"tables": doubted}))
-        several = sum(bool(level.others) and not level.doubted for level in self.levels)
-        if several:
-            said.append(Sentence(CATALOGUE, "other_rules", {"tables": several}))
-        if values["inconsistent"]:
-            said.append(Sentence(CATALOGUE, "inconsistent", values))
-        report = self.found_in_data
-        said += report.sentences
-        return Assessment.from_counts(
-            attack="reconstruction",
-            model=phase.name,
-            dataset=self.transactions.name,
-            knows=tuple(level.matched.totals.dataset.name for level in self.levels),
-            seeks=("party",),
-            secrets=total,
-            subjects=self.transactions.subjects,
-            claim="exact" if exact else "bound",
-            certain=PriorPosterior(0, identified),
-            right=PriorPosterior(float(prior.counted[mask].sum()), counted),
-            most=most,
-            sentences=tuple(said),
-            figures={
-                "places_certain": values["certain"],
-                "guessed_right_if_places_are_equally_likely": values["uniform"],
-                "value_re_identified": float(self.value[mask & phase.identified].sum()),
-                "instances": len(self.solved),
-                "instances_closed": values["closed"],
-                "instances_inconsistent": values["inconsistent"],
-                "records_without_totals": max(report.records_without_totals.values(), default=0),
-                "suppressed_codes": report.suppressed_codes,
-            },
-            _chart=self.chart,
-            _breakdown=None if among is not None else lambda group: self._by(phase, group),
-            _risk=lambda: phase.counted[mask],
-            _details=None if among is not None else lambda: details_of(self),
-            _plain=None if among is not None else lambda: plain_of(self),
-        )
-
-    def _by(self, phase: Phase, group: str) -> Breakdown:
-        self.transactions.attributes([group], "group")
-        own = self.transactions.columns[group]
-        return Breakdown(
-            group,
-            {
-                own.value(int(c)): self._assessed(phase, own.codes == c)
-                for c in np.unique(own.codes)
-            },
-        )
+        return at_most(self.levels, self.by_any_rule, self.phases, parties, self.used)
 
     def chart(self) -> Chart:
         """The chance to name the party of a record, after every phase."""
@@ -314,10 +230,3 @@ class Reconstruction:
     def rows(self) -> Sequence[tuple[str, ...]]:
         """Table 6b for people: phase, chance, by counting, leakage, records, value."""
         return rows_by_phase(self)
-
-
-def _is_counted(result: Result | None) -> bool:
-    """Whether allocations were counted, and nobody has one place left only if none is missing."""
-    if result is None or result.shares is None:
-        return False
-    return bool((result.sure | (result.possible.sum(axis=1) != 1)).all())

@@ -18,10 +18,8 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from divulge.reconstruction.amounts import Bools, Ints, Shares
 from divulge.reconstruction.counted import Counted
@@ -31,12 +29,12 @@ from divulge.reconstruction.known import Known
 from divulge.reconstruction.parts import parts_of, restricted
 from divulge.reconstruction.questions import pair_by_pair
 from divulge.reconstruction.ratios import narrowed
-from divulge.reconstruction.resplitting import Walk, construct
+from divulge.reconstruction.resplitting import Walk
 from divulge.reconstruction.sets import BUDGETS, Sets, by_sets
+from divulge.reconstruction.solution import Solution, infeasible, joined
+from divulge.reconstruction.splitting import construct
 from divulge.reconstruction.support import Support
 from divulge.reconstruction.telling import telling
-
-Status: TypeAlias = Literal["closed", "open", "infeasible"]
 
 
 @dataclass(frozen=True)
@@ -71,20 +69,6 @@ MOST_PAIRS_ASKED = 1_500
 WALK = 30_000
 TRIES = 300_000
 A_SMALL_WHILE = 0.1
-
-
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """What is known of one instance: pairs of package and bin as truth values (n x m)."""
-
-    status: Status
-    possible: Bools
-    proved: Bools
-    certificates: Ints
-    count: int | None = None
-    pairs: npt.NDArray[np.object_] | None = None
-    shares: Shares | None = None
-    seconds: float = 0.0
 
 
 def solve(
@@ -134,7 +118,7 @@ def solve(
         if known.infeasible:
             return infeasible(instance, time.monotonic() - begun)
         solved.append((packages, bins, known))
-    return _joined(instance, possible, solved, begun)
+    return joined(instance, possible, solved, time.monotonic() - begun)
 
 
 def _at_a_glance(instance: Instance) -> Bools | None:
@@ -148,19 +132,6 @@ def _at_a_glance(instance: Instance) -> Bools | None:
     if np.log10(possible.sum(axis=1)).sum() <= math.log10(max(WALK, 1)):
         return possible  # all allocations are walked through anyway
     return narrowed(instance, possible)
-
-
-def infeasible(instance: Instance, seconds: float = 0.0) -> Solution:
-    """That no allocation fits: no package may be anywhere."""
-    none = np.zeros((instance.packages, instance.bins), bool)
-    return Solution(
-        "infeasible",
-        none,
-        none.copy(),
-        np.empty((0, instance.packages), np.int16),
-        0,
-        seconds=seconds,
-    )
 
 
 def _relabelled(truth: Ints, packages: Ints, bins: Ints) -> Ints | None:
@@ -283,7 +254,7 @@ def _walked(known: Known) -> bool:
 
 def _exchanged(known: Known, start: Ints) -> None:
     """Rung 3a: other allocations near one that is known."""
-    from divulge.reconstruction import kernels
+    from divulge.reconstruction import exchange_kernels
 
     instance = known.instance
     room = int(known.possible.sum() - known.proved.sum())
@@ -291,7 +262,7 @@ def _exchanged(known: Known, start: Ints) -> None:
         return
     proofs = np.empty((min(room, 4096) + 1, instance.packages), np.int16)
     proved = known.proved.astype(np.uint8)
-    new = kernels.exchange(
+    new = exchange_kernels.exchange(
         *instance.arrays,
         known.possible.astype(np.uint8),
         instance.held,
@@ -322,55 +293,3 @@ def _asked(known: Known, walk: Walk | None, end: float) -> None:
             walk = Walk(known.instance, of_package, known.enter, _soon)
             now = time.monotonic()
             walk.explore(known.possible, known.proved, now + 0.6 * (end - now))
-
-
-def _joined(
-    instance: Instance, possible: Bools, solved: list[tuple[Ints, Ints, Known]], begun: float
-) -> Solution:
-    """The whole instance from its parts: counts multiply, certificates are laid side by side."""
-    n, m = instance.packages, instance.bins
-    possible = possible.copy()
-    settled = possible.sum(axis=1) == 1
-    base = np.where(settled, possible.argmax(axis=1), -1)
-    complete = all(known.proved.any() for _, _, known in solved)
-    rows = max([1, *(len(known.certificates) for _, _, known in solved)]) if complete else 0
-    certificates = np.repeat(base[None].astype(np.int16), rows, axis=0)
-    total: int | None = 1
-    for packages, bins, known in solved:
-        possible[np.ix_(packages, bins)] = known.possible
-        for row in range(rows):
-            of_part = known.certificates[min(row, len(known.certificates) - 1)]
-            certificates[row, packages] = bins[of_part]
-        total = None if total is None or known.counted is None else total * known.counted.count
-    proved = np.zeros((n, m), bool)
-    for of_package in certificates:
-        proved[np.arange(n), of_package] = True
-    closed = bool((proved == possible).all())
-    pairs, shares = None, None
-    if total is not None:
-        pairs, shares = _shares(possible, solved, total)
-    return Solution(
-        "closed" if closed else "open",
-        possible,
-        proved,
-        certificates,
-        total,
-        pairs,
-        shares,
-        time.monotonic() - begun,
-    )
-
-
-def _shares(
-    possible: Bools, solved: list[tuple[Ints, Ints, Known]], total: int
-) -> tuple[npt.NDArray[np.object_], Shares]:
-    pairs = np.zeros(possible.shape, object)
-    pairs[possible] = total
-    shares = possible.astype(np.float64)
-    for packages, bins, known in solved:
-        assert known.counted is not None  # noqa: S101  # there is a total
-        others = total // known.counted.count
-        where = np.ix_(packages, bins)
-        pairs[where] = known.counted.pairs.astype(object) * others
-        shares[where] = known.counted.shares
-    return pairs, shares

@@ -12,7 +12,7 @@ import numpy as np
 
 from divulge.reconstruction.amounts import Bools, Ints, Shares
 from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.ladder import Solution
+from divulge.reconstruction.solution import Solution
 
 Premise: TypeAlias = Literal["complete", "excluded", "extra", "both", "any"]
 """What is assumed: all packages are in the totals; some are not; one more is; one is not and one

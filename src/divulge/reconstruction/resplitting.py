@@ -11,23 +11,15 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
-from divulge.reconstruction import halves
 from divulge.reconstruction.aiming import Aim
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.near import Near
-from divulge.reconstruction.words import masks_of
-
-NODES = (60_000, 1_000_000, 6_000_000)
-"""How far a split is looked for: at the first try, at the second, from the third on."""
-
-SETS_WANTED = 4
-LONGEST_TAIL = 14
+from divulge.reconstruction.splitting import NODES, all_splits, some_split
 
 SHORT_HALF = 100_000
 LONG_HALF = 1_500_000
@@ -118,7 +110,7 @@ class Walk:
             inside = (self.place == a) | (self.place == b)
             if (possible[inside] <= proved[inside]).all():
                 continue
-            found = _splits(instance, possible, self.place, int(a), int(b), longest, end)
+            found = all_splits(instance, possible, self.place, int(a), int(b), longest, end)
             self._go_on_from(found, proved)
         return int(proved.sum()) > before
 
@@ -243,148 +235,11 @@ class Walk:
         budget = NODES[min(int(tries[package, b]), len(NODES) - 1)]
         tries[package, b] += 1
         a = int(self.place[package])
-        found = _split(instance, possible, self.place, a, b, package, budget, random)
+        found = some_split(instance, possible, self.place, a, b, package, budget, random)
         if found is None and instance.bins > 2:
             # Two bins split at random, so that the next tries start from elsewhere.
             one, other = (int(x) for x in random.choice(instance.bins, 2, replace=False))
-            found = _split(instance, possible, self.place, one, other, None, NODES[0], random)
+            found = some_split(instance, possible, self.place, one, other, None, NODES[0], random)
         if found is not None:
             self.place = found
             self.enter(found.astype(np.int16)[None])
-
-
-def _splits(
-    instance: Instance, possible: Bools, place: Ints, a: int, b: int, longest: int, end: float
-) -> Ints:
-    """Splits of two bins that have each package in each of the two wherever any split has it."""
-    inside = (place == a) | (place == b)
-    both = instance.amounts[inside].sum(axis=0)
-    low, high = instance.low.copy(), instance.high.copy()
-    low[b], high[b] = instance.window_beside(b, a, both)
-    narrowed = replace(instance, low=low, high=high)
-    can, must = inside & possible[:, b], inside & ~possible[:, a]
-    found = halves.fitting(narrowed, b, can, must, longest, 0, end)
-    if found is None:
-        return np.empty((0, len(place)), np.int64)
-    into_b = masks_of(found.telling, instance.packages)
-    return np.where(into_b, b, np.where(inside, a, place))
-
-
-def construct(instance: Instance, possible: Bools, end: float) -> Ints | None:
-    """An allocation from nothing: bin after bin, the last two together; None if none was found."""
-    random = np.random.default_rng(2)
-    few_first = np.argsort(possible.sum(axis=0), kind="stable")
-    while time.monotonic() < end:
-        place = np.full(instance.packages, -1, np.int64)
-        left = np.ones(instance.packages, bool)
-        for number, b in enumerate(few_first[:-2]):
-            later = possible[:, few_first[number + 1 :]].any(axis=1)
-            chosen = _some_set(
-                instance,
-                int(b),
-                left & possible[:, b],
-                left & ~later,
-                instance.low[b],
-                instance.high[b],
-                NODES[0],
-                random,
-            )
-            if chosen is None:
-                break
-            place[chosen] = b
-            left &= ~chosen
-        else:
-            a, b = (int(x) for x in few_first[-2:])
-            place[left] = a
-            if not (possible[left, a] | possible[left, b]).all():
-                continue
-            found = _split(instance, possible, place, a, b, None, NODES[1], random)
-            if found is not None:
-                return found
-    return None
-
-
-def _split(
-    instance: Instance,
-    possible: Bools,
-    place: Ints,
-    a: int,
-    b: int,
-    package: int | None,
-    budget: int,
-    random: np.random.Generator,
-) -> Ints | None:
-    """The packages of two bins, split anew so that both sums are right; the package goes to b."""
-    inside = (place == a) | (place == b)
-    into_b = inside & ~possible[:, a]
-    if package is not None:
-        into_b[package] = True
-    low, high = instance.low[b].copy(), instance.high[b].copy()
-    if not instance.counts_matter:
-        low, high = instance.window_beside(b, a, instance.amounts[inside].sum(axis=0))
-    chosen = _some_set(
-        instance, b, inside & possible[:, b], into_b, low, high, budget, random, other=(a, inside)
-    )
-    if chosen is None:
-        return None
-    found = place.copy()
-    found[inside] = a
-    found[chosen] = b
-    return found
-
-
-def _some_set(
-    instance: Instance,
-    b: int,
-    candidates: Bools,
-    forced: Bools,
-    low: Ints,
-    high: Ints,
-    budget: int,
-    random: np.random.Generator,
-    other: tuple[int, Bools] | None = None,
-) -> Bools | None:
-    """One of the sets that make a bin's sums, in an order that differs from call to call."""
-    from divulge.reconstruction import kernels
-
-    if (forced & ~candidates).any() or (low > high).any():
-        return None
-    free = np.flatnonzero(candidates & ~forced)
-    room = np.maximum(high - low, 0) + 1
-    lead = np.argsort(-(instance.amounts[candidates].sum(axis=0) / room))
-    amounts = np.ascontiguousarray(instance.amounts[:, lead])
-    # Large packages first, but not always the same.
-    size = np.log1p(amounts[free, 0]) + random.normal(0, 1.0, len(free))
-    free = free[np.argsort(-size)]
-    words = (instance.packages + 63) // 64
-    _, found, sets, _, _ = kernels.fitting_sets(
-        amounts,
-        free,
-        amounts[forced].sum(axis=0),
-        int(instance.held[b] + forced.sum()),
-        np.ascontiguousarray(low[lead]),
-        np.ascontiguousarray(high[lead]),
-        np.ascontiguousarray(instance.widening[lead]),
-        np.ascontiguousarray(instance.deeper[lead]),
-        min(len(free), LONGEST_TAIL, max(4, len(free) // 2)),
-        words,
-        budget,
-        SETS_WANTED,
-        SETS_WANTED,
-    )
-    masks = masks_of(sets[: min(found, SETS_WANTED)], instance.packages) | forced
-    if other is not None and len(masks):
-        masks = masks[[_fits(instance, other[0], other[1] & ~mask) for mask in masks]]
-    if not len(masks):
-        return None
-    chosen: Bools = masks[random.integers(len(masks))]
-    return chosen
-
-
-def _fits(instance: Instance, b: int, inside: Bools) -> bool:
-    """Whether just these packages make a bin's sums."""
-    count = int(instance.held[b] + inside.sum())
-    sums = instance.amounts[inside].sum(axis=0)
-    wide, deep = instance.widening[:, count], instance.deeper[:, count]
-    fits = (sums >= instance.low[b] - wide) & (sums <= instance.high[b] + wide + deep)
-    return bool(fits.all())

@@ -225,7 +225,7 @@ def _filter(known: Known, b: int, of_bin: Sets) -> None:
 def _enumerated(
     instance: Instance, b: int, candidates: Bools, forced: Bools, budget: int, end: float
 ) -> tuple[bool, int, Words, Words, Words]:
-    from divulge.reconstruction import kernels
+    from divulge.reconstruction import fitting_kernels
 
     words = (instance.packages + 63) // 64
     most_sets = max(64, MOST_WORDS // words)
@@ -245,7 +245,7 @@ def _enumerated(
     free = free[np.argsort(-amounts[free, 0], kind="stable")]
     tail = min(len(free), max(len(free) // 2, 4), LONGEST_TAIL, max(4, budget.bit_length() - 3))
     base = amounts[forced].sum(axis=0)
-    complete, count, sets, union, common = kernels.fitting_sets(
+    complete, count, sets, union, common = fitting_kernels.fitting_sets(
         amounts,
         free,
         base,

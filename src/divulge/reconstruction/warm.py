@@ -14,7 +14,9 @@ def warm() -> None:
         aiming,
         counting_kernels,
         covering,
+        exchange_kernels,
         expected,
+        fitting_kernels,
         halves_kernels,
         kernels,
         lattice,
@@ -34,14 +36,14 @@ def warm() -> None:
     kernels.backtrack(*arrays, allowed, held, np.zeros(1, np.int64), 10)
     two, both = np.ones((1, 2), np.uint8), np.ones((2, 1), np.int64)
     where, few = np.zeros(1, np.int64), np.array([1])
-    kernels.fitting_sets(one, where, where, 0, few, few, none, none, 1, 1, 10, 1, 9)
+    fitting_kernels.fitting_sets(one, where, where, 0, few, few, none, none, 1, 1, 10, 1, 9)
     word = np.ones(1, np.uint64)
     halves_kernels.joined(one, word, few, np.uint64(1), few, few)
     halves_kernels.in_windows(np.ones((1, 2), np.int64), word, 1)
     ends = few, few, few, few, none, none
     halves_kernels.meeting(one, word, one, word, 1, *ends, 0, 10, 1)
     start, proofs = np.zeros(1, np.int64), np.empty((1, 1), np.int16)
-    kernels.exchange(*arrays, allowed, held, start, allowed.copy(), proofs, 1, 1)
+    exchange_kernels.exchange(*arrays, allowed, held, start, allowed.copy(), proofs, 1, 1)
     counting_kernels.transitions(word[:, None], word[:, None], word, 1)
     halves_kernels.splits(word[:, None], one, where, two, both, both, 2, 10)
     everything, nothing = np.ones(2, bool), np.zeros(2, bool)

@@ -1,0 +1,139 @@
+"""From one allocation to others near it: few packages are moved or change places.
+
+Intervals are as in `kernels`: they may widen with the number of packages.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.engines import kernel
+
+
+@kernel
+def drawn(chance: int) -> int:
+    """Give the next of a sequence of made-up numbers of 31 bits; the upper ones are good enough."""
+    return (chance * 1103515245 + 12345) & 0x7FFFFFFF
+
+
+@kernel
+def exchange(
+    amounts: NDArray[Any],
+    low: NDArray[Any],
+    high: NDArray[Any],
+    widening: NDArray[Any],
+    deeper: NDArray[Any],
+    allowed: NDArray[Any],
+    held: NDArray[Any],
+    start: NDArray[Any],
+    proved: NDArray[Any],
+    proofs: NDArray[Any],
+    seed: int,
+    tries: int,
+) -> int:
+    """Walk from one allocation to others by moving and swapping few packages.
+
+    Every allocation on the way proves its pairs; one that has a pair not yet `proved` is written
+    into the next row of `proofs`, and its pairs are marked. Gives how many rows were written.
+    """
+    n, k = amounts.shape
+    m = low.shape[0]
+    place = start.copy()
+    sums = np.zeros((m, k), np.int64)
+    inside = held.copy()
+    for p in range(n):
+        inside[place[p]] += 1
+        for i in range(k):
+            sums[place[p], i] += amounts[p, i]
+    chance = seed
+    here = np.empty(n, np.int64)
+    there = np.empty(n, np.int64)
+    moved = np.empty(4, np.int64)
+    shift = np.empty(k, np.int64)
+    new, steps = 0, 0
+    while steps < tries:
+        chance = drawn(chance)
+        first = (chance >> 8) % n
+        chance = drawn(chance)
+        b = (chance >> 8) % m
+        a = place[first]
+        steps += 1
+        if b == a or not allowed[first, b]:
+            continue
+        # Who else could move between the two bins, in which direction.
+        in_a, in_b = 0, 0
+        for p in range(n):
+            if place[p] == a and p != first and allowed[p, b]:
+                here[in_a] = p
+                in_a += 1
+            elif place[p] == b and allowed[p, a]:
+                there[in_b] = p
+                in_b += 1
+        steps += n // 16
+        # `first` goes to b; with it none or one of a; back come none, one or two of b.
+        found = False
+        for with_one in range(-1, in_a):
+            for back in range(-1, in_b):
+                for more in range(-1, back):
+                    steps += 1
+                    out = 1 + (with_one >= 0)
+                    home = (back >= 0) + (more >= 0)
+                    for i in range(k):
+                        shift[i] = amounts[first, i]
+                        if with_one >= 0:
+                            shift[i] += amounts[here[with_one], i]
+                        if back >= 0:
+                            shift[i] -= amounts[there[back], i]
+                        if more >= 0:
+                            shift[i] -= amounts[there[more], i]
+                    good = True
+                    c_a, c_b = inside[a] - out + home, inside[b] + out - home
+                    for i in range(k):
+                        wide, deep = widening[i, c_a], deeper[i, c_a]
+                        total = sums[a, i] - shift[i]
+                        if total < low[a, i] - wide or total > high[a, i] + wide + deep:
+                            good = False
+                            break
+                        wide, deep = widening[i, c_b], deeper[i, c_b]
+                        total = sums[b, i] + shift[i]
+                        if total < low[b, i] - wide or total > high[b, i] + wide + deep:
+                            good = False
+                            break
+                    if good:
+                        moved[0] = first
+                        moved[1] = here[with_one] if with_one >= 0 else -1
+                        moved[2] = there[back] if back >= 0 else -1
+                        moved[3] = there[more] if more >= 0 else -1
+                        found = True
+                        break
+                if found or steps >= tries:
+                    break
+            if found or steps >= tries:
+                break
+        if not found:
+            continue
+        for j in range(4):
+            p = moved[j]
+            if p >= 0:
+                to = b if j < 2 else a
+                inside[place[p]] -= 1
+                inside[to] += 1
+                for i in range(k):
+                    sums[place[p], i] -= amounts[p, i]
+                    sums[to, i] += amounts[p, i]
+                place[p] = to
+        fresh = False
+        for p in range(n):
+            if not proved[p, place[p]]:
+                proved[p, place[p]] = 1
+                fresh = True
+        if fresh:
+            for q in range(n):
+                proofs[new, q] = place[q]
+            new += 1
+            if new == proofs.shape[0]:
+                return new
+    return new
