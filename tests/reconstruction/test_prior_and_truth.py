@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.reconstruction.strategies import dataset
 from typer.testing import CliRunner
 
 from divulge import InvalidInput, Release
@@ -244,3 +249,61 @@ def test_a_prior_by_a_level_of_a_hierarchy() -> None:
     without = Dataset.from_arrow(table, name="r")
     with pytest.raises(InvalidInput, match='"product" has no level 1 of a hierarchy'):
         reconstruct(without, [table_of], parties, units={"value": "1"}, prior=prior)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_her_best_guess_is_the_party_for_which_most_allocations_speak(
+    seed: int, weighed: bool
+) -> None:
+    """Plainly: every allocation, and in those that leave a record out it may be anybody's."""
+    random = np.random.default_rng(seed)
+    count, cities = int(random.integers(1, 6)), int(random.integers(1, 4))
+    cents, truth = random.integers(1, 12, count), random.integers(0, cities, count)
+    kept = np.ones(count, bool)
+    kept[random.integers(count)] = bool(random.integers(4) == 0)
+    totals = np.array([cents[kept & (truth == city)].sum() for city in range(cities)])
+    listed = random.integers(0, cities + 1, int(random.integers(1, 7)))  # some live elsewhere
+    weights = random.choice([0.5, 1.0, 4.0], len(listed)) if weighed else np.ones(len(listed))
+    names = [f"city {number}" for number in range(cities + 1)]
+    sectors = [f"sector {weight}" for weight in weights]
+    prior = {(sector, "x"): float(sector.split()[1]) for sector in sectors}
+    found = reconstruct(
+        dataset("records", product=["x"] * count, value=cents.tolist()),
+        [
+            Totals(
+                dataset("t", product=["x"] * cities, city=names[:-1], value=totals.tolist()),
+                {"product": "product"},
+                "city",
+                ["value"],
+                "exact",
+            )
+        ],
+        dataset("parties", city=[names[city] for city in listed], sector=sectors),
+        units={"value": 1},
+        premise="excluded",
+        prior=Prior("sector", "product", prior) if weighed else None,
+        workers=1,
+    )
+    [result] = found.levels[0].results
+    assert result is not None
+    if result.status != "closed" or result.premise != "excluded":
+        return
+    # Nobody is listed at some places: there it is somebody of the usual weight.
+    together = np.array([weights[listed == city].sum() or 1.0 for city in range(cities)])
+    speaks = np.zeros((count, len(listed) + cities))
+    for places in itertools.product(range(cities + 1), repeat=count):
+        at = np.array(places)
+        if any(cents[at == city].sum() != totals[city] for city in range(cities)):
+            continue
+        likely = np.append(together, together.max())[at].prod() if weighed else 1.0
+        for record, city in enumerate(at):
+            if city == cities:
+                speaks[record, : len(listed)] += likely * weights / weights.sum()
+            elif (listed == city).any():
+                here = np.where(listed == city, weights, 0.0)
+                speaks[record, : len(listed)] += likely * here / here.sum()
+            else:
+                speaks[record, len(listed) + city] += likely
+    best = speaks.max(axis=1) / speaks.sum(axis=1)
+    np.testing.assert_allclose(found.phases[-1].counted, best)

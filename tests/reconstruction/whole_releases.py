@@ -7,7 +7,7 @@ some rule and declared to be by that or another.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -89,6 +89,13 @@ class MadeUp:
             "any": nothing_extra,
         }[self.premise]
 
+    @property
+    def as_made(self) -> MadeUp:
+        """The same, with every table declared to be rounded as it is."""
+        both = zip(self.totals, self.made, strict=True)
+        totals = [replace(table, rounding=rule) for table, rule in both]
+        return replace(self, totals=totals, declared=self.made)
+
     def audited(self, seconds: float, in_all: float | None = None, **other: Any) -> Reconstruction:
         """The audit of the release in one process."""
         return reconstruct(
@@ -105,8 +112,8 @@ class MadeUp:
         )
 
 
-def made_up(seed: int, most: int = 14, misdeclared: float = 0.4) -> MadeUp:
-    """A release by chance, of at most so many records, with so many rules misdeclared."""
+def made_up(seed: int, most: int = 14) -> MadeUp:
+    """A release by chance, of at most so many records."""
     random = np.random.default_rng(seed)
     count, amounts = int(random.integers(3, most + 1)), int(random.integers(1, 3))
     tables = int(random.integers(1, 4))
@@ -115,7 +122,7 @@ def made_up(seed: int, most: int = 14, misdeclared: float = 0.4) -> MadeUp:
     extra = [_extra(random, records, tables, largest)] if random.random() < 1 / 3 else []
     made = [str(random.choice(MADE_BY)) for _ in range(tables)]
     others = [*MADE_BY, "diagnose", "unknown_hard"]
-    declared = [str(random.choice(others)) if random.random() < misdeclared else r for r in made]
+    declared = [rule if random.random() < 0.6 else str(random.choice(others)) for rule in made]
     region_of = REGIONS[int(random.integers(2))]
     by_kind, with_zeros = bool(random.integers(2)), bool(random.random() < 0.3)
     totals = []

@@ -167,6 +167,21 @@ class Level:
         )
         return chance.T
 
+    def party_at_large(self, group: Group, parties: Ints, in_all: int) -> npt.NDArray[np.float64]:
+        """The chance of the same party, if nothing tells where the record is.
+
+        Who is not listed is not thought of.
+        """
+        shape = len(group.records), len(group.rows)
+        if self.weights is None:
+            return np.broadcast_to((parties > 0) / in_all, shape)
+        values = self.weights.value_of_record[group.records]
+        where = np.ix_(self.matched.place[group.rows], values)
+        chance: npt.NDArray[np.float64] = (
+            self.weights.likeliest[where] / self.weights.in_all[values]
+        )
+        return np.where(parties[:, None] > 0, chance, 0.0).T
+
     def complexity(self, number: int) -> float:
         """Of the places still possible: the ways to choose among them, as a power of ten."""
         return float(np.log10(np.maximum(self.possible[number].sum(axis=1), 1)).sum())

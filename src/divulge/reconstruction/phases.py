@@ -102,8 +102,10 @@ def phase_of(name: str, fine: Level, sound: Bools, listed: Listed) -> Phase:
         else:
             # Whatever the shares of the places are, the best of them is worth so much.
             guess = 1 / np.maximum((possible / party).sum(axis=1), 1)
-        guess = np.where(somewhere, counted[group.records], guess)
-        counted[group.records] = _best_guess(result, possible, party, guess)
+        blind = counted[group.records]
+        guess = np.where(somewhere, blind, guess)
+        at_large = fine.party_at_large(group, parties, listed.in_all)
+        counted[group.records] = _best_guess(result, possible, party, guess, at_large, blind)
     return Phase(name, left, place, certain, identified, chance, counted)
 
 
@@ -112,11 +114,17 @@ def _best_guess(
     possible: Bools,
     party: Floats,
     uniform: Floats,
+    at_large: Floats,
+    blind: Floats,
 ) -> Floats:
-    """The best chance to name a party by counting allocations; by places left where not counted."""
+    """The best chance to name a party by counting allocations; by places left where not counted.
+
+    In as many allocations as leave the record out of the totals, nothing tells where it is.
+    """
     if result is None or result.shares is None:
         return uniform
-    shares = np.where(possible, result.shares, 0.0)
-    total = shares.sum(axis=1) + result.discarded
-    best: Floats = (shares * party).max(axis=1, initial=0.0)
+    shares, out = np.where(possible, result.shares, 0.0), result.discarded
+    total = shares.sum(axis=1) + out
+    best: Floats = (shares * party + out[:, None] * at_large).max(axis=1, initial=0.0)
+    best = np.maximum(best, out * blind)
     return np.where(total > 0, best / np.maximum(total, 1e-300), uniform)

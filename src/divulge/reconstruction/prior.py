@@ -134,11 +134,12 @@ def kinds_of(of: Generalised, records: Dataset) -> list[str]:
 class PlaceWeights:
     """Per place and value of the records' attribute: all its parties, and the likeliest one.
 
-    `everywhere` is the same for all parties wherever they are: the chance of the likeliest one.
+    `in_all` is all parties wherever they are, `everywhere` the chance of the likeliest of them.
     """
 
     together: Floats
     likeliest: Floats
+    in_all: Floats
     everywhere: Floats
     value_of_record: npt.NDArray[np.int64]
 
@@ -163,7 +164,7 @@ def weigh_places(
     np.add.at(counts, (of_party, sectors.codes.astype(np.int64)), 1)
     everybody = counts.sum(axis=0)
     best = np.where(everybody[:, None] > 0, weight, 0.0).max(axis=0)
-    everywhere = best / np.maximum(everybody @ weight, 1e-300)
+    in_all = np.maximum(everybody @ weight, 1e-300)
     counts = counts[:-1]
     together = counts @ weight
     likeliest = np.zeros_like(together)
@@ -172,4 +173,5 @@ def weigh_places(
         likeliest[present] = np.maximum(likeliest[present], weight[s])
     nobody = counts.sum(axis=1) == 0
     together[nobody] = likeliest[nobody] = prior.otherwise
-    return PlaceWeights(together, likeliest, everywhere, own.codes.astype(np.int64))
+    of_record = own.codes.astype(np.int64)
+    return PlaceWeights(together, likeliest, in_all, best / in_all, of_record)
