@@ -470,3 +470,17 @@ def test_an_assessment_of_what_contradicts_or_is_in_doubt_tells_nothing_it_canno
     assert weighed.claim == "bound", (
         "under a prior, the ways to have an extra record are not weighed"
     )
+
+
+def test_an_extra_record_widens_each_amount_by_its_own_rounding() -> None:
+    """With the extra one, a bin of 0 may hold 1 of the first amount; the package has 2."""
+    packages, bins = {"p": ("2", "0.25")}, {"a": ("0", "1"), "b": ("0", "0")}
+    found = allocate(packages, bins, units=("1", "0.25"), rounding="unknown_hard", premise="extra")
+    assert found.status == "infeasible"
+
+
+@pytest.mark.parametrize("empty", [0, 1, 3])
+def test_bins_that_hold_nothing_give_no_room_to_miss_a_package(empty: int) -> None:
+    bins = {"a": "2", **{f"empty {number}": "0" for number in range(empty)}}
+    found = allocate({"p": "1.5"}, bins, units="0.5", premise="any", rule_is_known=True)
+    assert found.finding == {"p": "certain"}

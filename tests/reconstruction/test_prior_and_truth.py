@@ -291,6 +291,8 @@ def test_her_best_guess_is_the_party_for_which_most_allocations_speak(
         return
     # Nobody is listed at some places: there it is somebody of the usual weight.
     together = np.array([weights[listed == city].sum() or 1.0 for city in range(cities)])
+    unlisted = [not (listed == city).any() for city in range(cities)]
+    anybody = np.append(weights, unlisted)
     speaks = np.zeros((count, len(listed) + cities))
     for places in itertools.product(range(cities + 1), repeat=count):
         at = np.array(places)
@@ -299,7 +301,7 @@ def test_her_best_guess_is_the_party_for_which_most_allocations_speak(
         likely = np.append(together, together.max())[at].prod() if weighed else 1.0
         for record, city in enumerate(at):
             if city == cities:
-                speaks[record, : len(listed)] += likely * weights / weights.sum()
+                speaks[record] += likely * anybody / anybody.sum()
             elif (listed == city).any():
                 here = np.where(listed == city, weights, 0.0)
                 speaks[record, : len(listed)] += likely * here / here.sum()

@@ -9,9 +9,9 @@ import numpy as np
 from divulge.assessment import Assessment, Breakdown, Most, Sentence
 from divulge.qif import PriorPosterior
 from divulge.reconstruction.amounts import Bools
+from divulge.reconstruction.coupling import coupled
 from divulge.reconstruction.details import details_of, plain_of
 from divulge.reconstruction.phases import Phase
-from divulge.reconstruction.results import Result
 
 if TYPE_CHECKING:
     from divulge.reconstruction.findings import Reconstruction
@@ -25,11 +25,11 @@ def assessed(found: Reconstruction, phase: Phase, among: Bools | None = None) ->
     total = int(mask.sum())
     prior = found.phases[0]
     identified = int(phase.identified[mask].sum())
-    closed = all(s.status == "closed" for s in found.solved)
     # By a rule that is in doubt, what is certain is a bound, and so are the chances; where
     # allocations were not counted, chances are, and where records may be missing, all is.
-    exact = closed and bool(found.used.all()) and all(level.known for level in found.levels)
-    exact &= all(map(_is_counted, found.levels[0].results))
+    exact = phase.exact and bool(found.used.all()) and all(level.known for level in found.levels)
+    if phase is found.phases[-1]:
+        exact &= not coupled(found.levels, found.transactions.rows).any()
     counted = float(phase.counted[mask].sum())
     most = None
     if not exact and phase is found.phases[-1]:
@@ -103,10 +103,3 @@ def _by(found: Reconstruction, phase: Phase, group: str) -> Breakdown:
     return Breakdown(
         group, {own.value(int(c)): assessed(found, phase, own.codes == c) for c in values}
     )
-
-
-def _is_counted(result: Result | None) -> bool:
-    """Whether allocations were counted, and nobody has one place left only if none is missing."""
-    if result is None or result.shares is None:
-        return False
-    return bool((result.sure | (result.possible.sum(axis=1) != 1)).all())

@@ -2,8 +2,9 @@
 
 With more time places are only taken away. So whose possible places all have two parties is never
 known for certain, whatever else is found; and who knew the place would still guess among its
-parties. Where all instances that hang together are closed, nothing more will come out. While a rule
-of rounding is in doubt, what counts is what all rules that may be right exclude.
+parties. Where all instances that hang together are closed, and nobody has a choice in two tables,
+nothing more will come out. While a rule of rounding is in doubt, what counts is what all rules that
+may be right exclude.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from divulge.reconstruction.amounts import Bools, Ints
+from divulge.reconstruction.coupling import coupled
 from divulge.reconstruction.extra import with_one_more
 from divulge.reconstruction.level import Level
 from divulge.reconstruction.phases import Phase
@@ -34,6 +36,7 @@ def at_most(
     phases: Sequence[Phase],
     parties_at: Ints,
     used: Bools,
+    at_fixpoint: bool,
 ) -> AtMost:
     """What may be known of the records if the audit went on.
 
@@ -45,11 +48,14 @@ def at_most(
             records that the finest table does not have.
         parties_at: how many parties are listed at every place of the finest table.
         used: records whose amounts can be used.
+        at_fixpoint: whether tables were left to limit each other until nothing changed.
     """
     blind, last = phases[0], phases[-1]
     fine = by_any_rule[0] if by_any_rule else levels[0]
     # Whoever learns by which rule totals were rounded may exclude more.
-    unsettled = np.ones(len(used), bool) if by_any_rule else _unsettled(levels, len(used))
+    unsettled = np.ones(len(used), bool)
+    if at_fixpoint and not by_any_rule:
+        unsettled = _unsettled(levels, len(used)) | coupled(levels, len(used))
     known, chance = last.identified.copy(), last.counted.copy()
     for n, group in enumerate(fine.matched.groups):
         result, possible = fine.results[n], _not_excluded(fine, n, used)

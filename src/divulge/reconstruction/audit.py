@@ -134,5 +134,7 @@ def reconstruct(
         asked.parties_at,
         asked.value_amount,
         run.sound,
+        asked.place,
+        run.at_fixpoint,
         tuple(widest),
     )

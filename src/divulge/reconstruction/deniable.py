@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from divulge.reconstruction.amounts import Bools, Ints
+from divulge.reconstruction.coupling import coupled
 from divulge.reconstruction.findings import Reconstruction
 from divulge.reconstruction.level import Level
 
@@ -61,7 +62,9 @@ def deniable(found: Reconstruction, holds: Mapping[str, int] | None = None) -> D
         there = there | (fine.possible[n] & alone[:, None])
         shown[group.records] = there @ before[fine.matched.place[group.rows]] > 1
         waiting[group.records] = in_time & ~alone
-    return Deniable(shown & found.sound, waiting & ~shown & found.sound)
+    # Two places by each table alone are not two by both at once.
+    sound = found.sound & ~coupled(found.levels, rows)
+    return Deniable(shown & sound, waiting & ~shown & sound)
 
 
 def _tells(level: Level, n: int) -> bool:

@@ -79,7 +79,12 @@ def bin_of_extra(instance: Instance, allocation: Ints) -> int | None:
 
 
 def _one_more(by_count: Ints) -> Ints:
-    return np.hstack([by_count, by_count[:, -1:] + np.diff(by_count, axis=1).max(initial=0)])
+    """By as much more as any package before, per attribute; of one alone, a half may be cut off."""
+    steps = np.diff(by_count, axis=1)
+    step = steps.max(axis=1, keepdims=True, initial=0)
+    if steps.shape[1] == 1:
+        step += step > 0
+    return np.hstack([by_count, by_count[:, -1:] + step])
 
 
 def without_one(instance: Instance, p: int) -> Instance:

@@ -39,7 +39,8 @@ class Reconstruction:
 
     `phases` are what is known after each phase, `solved` every instance with how it ended,
     `assessments` one a phase, `assessment` the last of them. `by_any_rule` are the tables read by
-    every rule that they may be rounded by, if some rule is in doubt.
+    every rule that they may be rounded by, if some rule is in doubt. `place` is the column of the
+    parties with the finest place; `at_fixpoint` says whether tables limit each other no more.
     """
 
     transactions: Dataset
@@ -51,6 +52,8 @@ class Reconstruction:
     parties_at: Mapping[str, int]
     value_amount: str
     sound: Bools
+    place: str
+    at_fixpoint: bool
     by_any_rule: tuple[Level, ...] = ()
 
     @cached_property
@@ -140,7 +143,8 @@ class Reconstruction:
         for n, group in enumerate(self.levels[0].matched.groups):
             result = self.levels[0].results[n]
             if result is not None and result.premise in ("excluded", "both"):
-                found[group.records] = result.discarded > 0.5
+                nowhere = result.discardable & ~result.possible.any(axis=1)
+                found[group.records] = (result.discarded > 0.5) | nowhere
         return found
 
     def identities(self, parties: Dataset, column: str) -> dict[int, Any]:
@@ -152,11 +156,10 @@ class Reconstruction:
         """
         parties.attributes([column], "column")
         fine = self.levels[0]
-        place_column = fine.matched.totals.finest
         where: dict[str, Any] = {}
-        table = parties.select(list(dict.fromkeys([place_column, column]))).to_arrow()
+        table = parties.select(list(dict.fromkeys([self.place, column]))).to_arrow()
         for place, name in zip(
-            table[place_column].to_pylist(), table[column].to_pylist(), strict=True
+            table[self.place].to_pylist(), table[column].to_pylist(), strict=True
         ):
             where[str(place)] = name
         last = self.phases[-1]
@@ -194,7 +197,8 @@ class Reconstruction:
         """What may be known of every record if the audit went on."""
         names = self.levels[0].matched.names
         parties = np.array([self.parties_at.get(name, 0) for name in names], np.int64)
-        return at_most(self.levels, self.by_any_rule, self.phases, parties, self.used)
+        read = self.levels, self.by_any_rule
+        return at_most(*read, self.phases, parties, self.used, self.at_fixpoint)
 
     def chart(self) -> Chart:
         """The chance to name the party of a record, after every phase."""

@@ -167,20 +167,14 @@ class Level:
         )
         return chance.T
 
-    def party_at_large(self, group: Group, parties: Ints, in_all: int) -> npt.NDArray[np.float64]:
-        """The chance of the same party, if nothing tells where the record is.
-
-        Who is not listed is not thought of.
-        """
-        shape = len(group.records), len(group.rows)
+    def party_at_large(self, group: Group, in_all: int) -> npt.NDArray[np.float64]:
+        """The chance of the same party, if nothing tells where the record is."""
         if self.weights is None:
-            return np.broadcast_to((parties > 0) / in_all, shape)
+            return np.full((len(group.records), len(group.rows)), 1 / in_all)
         values = self.weights.value_of_record[group.records]
         where = np.ix_(self.matched.place[group.rows], values)
-        chance: npt.NDArray[np.float64] = (
-            self.weights.likeliest[where] / self.weights.in_all[values]
-        )
-        return np.where(parties[:, None] > 0, chance, 0.0).T
+        chance: npt.NDArray[np.float64] = self.weights.likeliest[where]
+        return (chance / self.weights.in_all[values]).T
 
     def complexity(self, number: int) -> float:
         """Of the places still possible: the ways to choose among them, as a power of ten."""
@@ -222,6 +216,17 @@ class Level:
             return False
         instance = self.instance(self.matched.groups[number], self.readings, possible)
         return instance.holds(possible.argmax(axis=1))
+
+    def is_counted(self, number: int) -> bool:
+        """Whether shares are those of all allocations under what is possible now.
+
+        And nobody has one place left only if no record is missing.
+        """
+        result = self.results[number]
+        if result is None or not (result.sure | (result.possible.sum(axis=1) != 1)).all():
+            return False
+        counted = result.shares is not None and self.is_closed(number)
+        return counted or self.is_settled(number)
 
     def is_closed(self, number: int) -> bool:
         """Whether every place left to a record of an instance is proved possible."""

@@ -34,16 +34,15 @@ def limit_coarse(fine: Level, coarse: Sequence[Level], rows: int) -> list[list[i
         to_level = _numbers(names, level.matched.names)
         allowed = np.ones((rows, len(level.matched.names) + 1), bool)
         for n, group in enumerate(fine.matched.groups):
-            if fine.is_unsound(n):
-                continue
+            result = fine.results[n]
+            if result is None or fine.is_unsound(n):
+                continue  # of records that cannot be used nothing is concluded, nor of the others
             inside = np.zeros((len(group.records), allowed.shape[1]), bool)
             for b, number in enumerate(to_level[codes[group.rows]]):
                 inside[:, number] |= fine.possible[n][:, b]
             # Who may be in a place that the level does not know may be anywhere in it.
             inside |= inside[:, -1:].copy()
-            result = fine.results[n]
-            if result is not None:
-                inside |= (result.discardable | ~result.sure)[:, None]
+            inside |= (result.discardable | ~result.sure)[:, None]
             allowed[group.records] = inside
         of_level: set[int] = set()
         for n, group in enumerate(level.matched.groups):

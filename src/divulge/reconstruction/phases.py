@@ -18,7 +18,8 @@ class Phase:
 
     `place` is the one place left as a number, -1 if there are several; `certain` are records
     whose place is known, `identified` those whose party is; `chance` is one over the parties in the
-    places left, `counted` the best guess by counting allocations.
+    places left, `counted` the best guess by counting allocations. `exact`: more time would not have
+    changed them.
     """
 
     name: str
@@ -28,16 +29,22 @@ class Phase:
     identified: Bools
     chance: Floats
     counted: Floats
+    exact: bool = False
 
     def confirmed_by(self, other: Phase) -> Phase:
         """The same, with as certain only what another reading of the totals finds certain too."""
         same = other.certain & (other.place == self.place)
-        return replace(self, certain=self.certain & same, identified=self.identified & same)
+        certain, identified = self.certain & same, self.identified & same
+        return replace(self, certain=certain, identified=identified, exact=other.exact)
 
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """The parties that are listed: how many at every place of the finest table, and in all."""
+    """The parties that are listed: how many at every place of the finest table.
+
+    `in_all` are all that a record may be of: those that are listed anywhere, and one at every place
+    that has a total and nobody listed.
+    """
 
     at_place: Ints
     in_all: int
@@ -103,8 +110,14 @@ def phase_of(name: str, fine: Level, sound: Bools, listed: Listed) -> Phase:
             # Whatever the shares of the places are, the best of them is worth so much.
             guess = 1 / np.maximum((possible / party).sum(axis=1), 1)
         blind = counted[group.records]
-        guess = np.where(somewhere, blind, guess)
-        at_large = fine.party_at_large(group, parties, listed.in_all)
+        if result is not None and not result.proved.any():
+            somewhere = np.ones_like(somewhere)  # the totals may lack it, for all that is known
+        if weights is None:
+            guess = np.where(somewhere, np.minimum(blind, guess), guess)
+        else:
+            # Whatever the share of what leaves it out is, the best of the two is worth so much.
+            guess = np.where(somewhere, blind * guess / (blind + guess), guess)
+        at_large = fine.party_at_large(group, listed.in_all)
         counted[group.records] = _best_guess(result, possible, party, guess, at_large, blind)
     return Phase(name, left, place, certain, identified, chance, counted)
 

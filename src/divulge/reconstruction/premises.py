@@ -71,7 +71,9 @@ def may_be_missing(instance: Instance) -> Bools:
     >>> may_be_missing(one).tolist()
     [False, True]
     """
-    _, room = difference(instance)
+    # A bin holds no less than nothing, whatever its total allows.
+    at_least = np.maximum(instance.low, 0).sum(axis=0) - _of_all_bins(instance.widening)
+    room = instance.amounts.sum(axis=0) - at_least
     return np.array((instance.amounts <= room).all(axis=1), bool)
 
 

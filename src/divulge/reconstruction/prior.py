@@ -134,7 +134,8 @@ def kinds_of(of: Generalised, records: Dataset) -> list[str]:
 class PlaceWeights:
     """Per place and value of the records' attribute: all its parties, and the likeliest one.
 
-    `in_all` is all parties wherever they are, `everywhere` the chance of the likeliest of them.
+    `in_all` is all parties wherever they are, `everywhere` the chance of the likeliest of them. A
+    place where nobody is listed has one of the usual weight.
     """
 
     together: Floats
@@ -164,7 +165,6 @@ def weigh_places(
     np.add.at(counts, (of_party, sectors.codes.astype(np.int64)), 1)
     everybody = counts.sum(axis=0)
     best = np.where(everybody[:, None] > 0, weight, 0.0).max(axis=0)
-    in_all = np.maximum(everybody @ weight, 1e-300)
     counts = counts[:-1]
     together = counts @ weight
     likeliest = np.zeros_like(together)
@@ -173,5 +173,7 @@ def weigh_places(
         likeliest[present] = np.maximum(likeliest[present], weight[s])
     nobody = counts.sum(axis=1) == 0
     together[nobody] = likeliest[nobody] = prior.otherwise
+    in_all = np.maximum(everybody @ weight + nobody.sum() * prior.otherwise, 1e-300)
+    best = np.maximum(best, prior.otherwise) if nobody.any() else best
     of_record = own.codes.astype(np.int64)
     return PlaceWeights(together, likeliest, in_all, best / in_all, of_record)

@@ -124,8 +124,12 @@ class Remedies(Sequence[Remedy]):
 
     @property
     def strongest(self) -> dict[str, Remedy]:
-        """By kind, the last that was tried: it is enough, or no stronger one would be."""
-        return {one.kind: one for one in self.tried if one.kind != "none"}
+        """By kind, the first that is enough, or the last that was tried: none would be."""
+        found: dict[str, Remedy] = {}
+        for one in self.tried[1:]:
+            if one.kind not in found or not found[one.kind].enough:
+                found[one.kind] = one
+        return found
 
     @property
     def enough(self) -> list[Remedy]:
@@ -268,28 +272,36 @@ def what_would_help(
 
 def _as_found(totals: Sequence[Totals], found: Reconstruction) -> list[Totals]:
     """The tables with what the audit found out of them: their rules, and the amounts they share."""
-    of = {level.matched.totals.dataset.name: level for level in found.levels}
-    known = [(table, of[table.dataset.name]) for table in totals]
+    # Levels are in this order, the finest first; names of tables may be the same.
+    ranked = sorted(range(len(totals)), key=lambda number: -len(totals[number].places))
+    of = dict(zip(ranked, found.levels, strict=True))
     return [
-        replace(table, rounding=level.rule, amounts=level.matched.totals.summed)
-        for table, level in known
+        replace(table, rounding=of[number].rule, amounts=of[number].matched.totals.summed)
+        for number, table in enumerate(totals)
     ]
 
 
 def _stronger(
     kind: str, published: weaker.Published, settings: Mapping[str, Any]
 ) -> Iterator[Remedy]:
-    """One remedy, ever stronger, until it is enough or no stronger one would do better."""
+    """One remedy, ever stronger, until it is enough or no stronger one would do better.
+
+    Tables to be left out are alternatives: each is tried.
+    """
     undecided = published.records.rows + 1
+    complete = settings.get("premise", "any") == "complete"
     for change in _WAYS[kind](published):
         found = reconstruct(published.records, change.totals, change.parties, **settings)
         yield (one := _remedy(kind, change.strength, found, change.cost, change.holds))
+        if kind == "dropped_table":
+            continue
         if one.certain == 0:
             if one.enough or one.undecided >= undecided:
                 return
             undecided = one.undecided
+        # Who is alone at a glance stays so, however coarse amounts are: unless she may be missing.
         alone = int((found.phases[1].certain & found.phases[-1].certain).sum())
-        if one.certain and kind in _OF_AMOUNTS and one.certain == alone:
+        if complete and one.certain and kind in _OF_AMOUNTS and one.certain == alone:
             return
 
 

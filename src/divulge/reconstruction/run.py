@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -70,11 +70,14 @@ class Run:
         self.levels = levels
         self.fine, self.coarse = levels[0], levels[1:]
         self.solved: dict[tuple[int, int], Solved] = {}
+        # Whether tables were left to limit each other until nothing changed.
+        self.at_fixpoint = False
         # Of each instance that had its full time: how often, and what was in question before.
         self.in_full: dict[tuple[int, int], tuple[int, int]] = {}
         names = self.fine.matched.names
         at_place = np.array([asked.parties_at.get(name, 0) for name in names], np.int64)
-        self.listed = Listed(at_place, max(1, asked.parties.rows))
+        in_all = asked.parties.rows + int((at_place == 0).sum())
+        self.listed = Listed(at_place, max(1, in_all))
         self.rows = asked.transactions.rows
         self.sound = np.ones(self.rows, bool)
         self.truths = [asked.true_places(level) for level in self.levels]
@@ -92,23 +95,40 @@ class Run:
             while self.solve_open():
                 pass
             self.prove_more()
-        found.append(self.phase("1/2"))
+        found.append(self.phase("1/2", self._is_exact()))
         # Who has one place left at a glance is there only if the totals bear that out.
         found[1] = found[1].confirmed_by(found[2])
         if not self.coarse:
+            self.at_fixpoint = True
             return found
         for level in self.coarse:
             self.solve(level, None, COARSE_SHARE / len(self.coarse))
-        found.append(self.phase("2/2"))
+        exact = self._is_exact()
+        found.append(self.phase("2/2", exact))
         changed = limit_fine(self.fine, self.coarse, self.rows, certain_only=True)
-        found.append(self.phase("3/1"))
+        found.append(self.phase("3/1", exact))
         self.solve(self.fine, changed, SHARE)
-        found.append(self.phase("3/2"))
+        found.append(self.phase("3/2", exact and self._is_exact()))
         if fixpoint:
             self.to_fixpoint()
             found.append(self.phase("all tables"))
         self.prove_more()
+        found[-1] = replace(found[-1], exact=self.at_fixpoint and self._is_exact())
         return found
+
+    def _is_exact(self) -> bool:
+        """Whether all that was solved is closed, and allocations of the finest table are counted.
+
+        Who adds up several tables at once may exclude more than they do by their sets of places.
+        """
+        numbers = range(len(self.fine.results))
+        if not all(map(self.fine.is_counted, numbers)):
+            return False
+        return all(
+            level.results[n] is None or level.is_closed(n) or level.is_settled(n)
+            for level in self.coarse
+            for n in range(len(level.results))
+        )
 
     def to_confirm(self, certain: Bools) -> list[set[int]]:
         """The instances of every level on which it depends whether what is certain stays so."""
@@ -206,6 +226,8 @@ class Run:
         known = level.results[n]
         assert known is not None  # noqa: S101  # set above
         singles = (known.possible.sum(axis=1) == 1) & ~known.discardable
+        # What was taken away since was not found to leave an allocation.
+        stale = known.status == "closed" and not (level.is_closed(n) or level.is_settled(n))
         key = self.levels.index(level), n
         earlier = self.solved.get(key)
         self.solved[key] = Solved(
@@ -213,7 +235,7 @@ class Run:
             len(group.records),
             len(group.rows),
             task.instance.complexity,
-            known.status,
+            "open" if stale else known.status,
             known.premise,
             result.seconds + (earlier.seconds if earlier else 0.0),
             int(singles.sum()),
@@ -223,6 +245,7 @@ class Run:
     def to_fixpoint(self) -> None:
         """Sets of places limit each other until nothing changes, and what is open has its time."""
         while True:
+            settled = False
             for _ in itertools.count() if self.budget is None else range(MOST_ROUNDS):
                 fine = limit_fine(self.fine, self.coarse, self.rows, certain_only=False)
                 self.solve(self.fine, [n for n in fine if not self.fine.is_settled(n)], SHARE)
@@ -230,9 +253,17 @@ class Run:
                 for level, changed in zip(self.coarse, coarse, strict=True):
                     self.solve(level, [n for n in changed if not level.is_settled(n)], SHARE)
                 if not fine and not any(coarse):
+                    settled = True
                     break
-            if not self.solve_open():
+            if not self.solve_open() and (settled or self._is_time_up()):
+                self.at_fixpoint = settled
                 return
+
+    def _is_time_up(self) -> bool:
+        left = self._left_to_rounds(1.0)
+        if left is None or self.budget is None:
+            return False
+        return left < LEAST_LEFT * self.budget.seconds
 
     def solve_open(self) -> bool:
         """Solve what is not closed in full time, in half of the time left; False if there is none.
@@ -283,6 +314,6 @@ class Run:
                     waiting.append((level, n))
                 self._take(level, n, task, result)
 
-    def phase(self, name: str) -> Phase:
+    def phase(self, name: str, exact: bool = False) -> Phase:
         """What is known now."""
-        return phase_of(name, self.fine, self.sound, self.listed)
+        return replace(phase_of(name, self.fine, self.sound, self.listed), exact=exact)

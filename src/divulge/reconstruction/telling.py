@@ -33,8 +33,7 @@ def telling(instance: Instance) -> Instance:
         else:
             np.maximum(low[:, same], low[:, i], out=low[:, same])
             np.minimum(high[:, same], high[:, i], out=high[:, same])
-    at_most: Ints = instance.allowed.T.astype(np.int64) @ instance.amounts
-    limiting = np.any((low > 0) | (at_most > high), axis=0).tolist()
+    limiting = np.any((low > 0) | (_at_most(instance) > high), axis=0).tolist()
     kept = [i for i in kept if limiting[i]] or kept[:1]
     if len(kept) == instance.attributes:
         return instance
@@ -46,6 +45,21 @@ def telling(instance: Instance) -> Instance:
         widening=np.ascontiguousarray(instance.widening[kept]),
         deeper=np.ascontiguousarray(instance.deeper[kept]),
     )
+
+
+def tells(instance: Instance) -> bool:
+    """Whether some bin may not have just any of the packages that are allowed in it.
+
+    >>> tells(Instance.of(np.array([[5], [4]]), np.array([[0], [0]]), np.array([[9], [9]])))
+    False
+    """
+    return bool(((instance.low > 0) | (_at_most(instance) > instance.high)).any())
+
+
+def _at_most(instance: Instance) -> Ints:
+    """What all packages that are allowed in a bin add up to."""
+    found: Ints = instance.allowed.T.astype(np.int64) @ instance.amounts
+    return found
 
 
 def _are_one(instance: Instance, i: int, j: int) -> bool:

@@ -211,13 +211,18 @@ def _coarsenings(
 
 def _with_key(table: Totals, records: Dataset, attribute: str, to: Generalised | None) -> Totals:
     """A table with a coarser form of an attribute in its key, if its own is finer."""
-    columns = [column for column, of in table.key.items() if of.attribute == attribute]
-    if not columns:
-        return table
-    [column] = columns
+    for column in [column for column, of in table.key.items() if of.attribute == attribute]:
+        table = _with_column(table, records, column, to)
+    return table
+
+
+def _with_column(table: Totals, records: Dataset, column: str, to: Generalised | None) -> Totals:
+    """A table with one column of its key coarser, or without it, unless it is the only one."""
     own = table.key[column]
     if to is None:
         by = {name: of for name, of in table.by.items() if name != column}
+        if not by:
+            return table
         table = _with_suppressed_apart(table, records, next(iter(by)))
         return replace(regrouped(replace(table, by=by), {}), by=by)
     if to.prefix is not None and own.prefix is not None and own.prefix <= to.prefix:
@@ -301,9 +306,9 @@ def with_fewer_amounts(published: Published) -> Iterator[Weaker]:
 
 
 def with_a_table_less(published: Published) -> Iterator[Weaker]:
-    """Each table left out once; without the finest, places are the next coarser ones."""
+    """Each table left out once, cheapest first; without the finest, places are coarser ones."""
     fine = published.fine
-    for table in published.totals:
+    for table in sorted(published.totals, key=lambda t: t.dataset.rows * len(t.summed)):
         others = [other for other in published.totals if other is not table]
         if not others:
             return
@@ -312,7 +317,7 @@ def with_a_table_less(published: Published) -> Iterator[Weaker]:
             continue
         cost = table.dataset.rows * len(table.summed) / published.figures
         holds: Mapping[str, int] = {}
-        if table is fine:
+        if table is fine and place != fine.finest:
             others = [replace(other, place=[other.finest]) for other in others]
             if place in fine.places:
                 pairs = {

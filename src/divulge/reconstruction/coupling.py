@@ -1,0 +1,51 @@
+"""Records of which tables tell more together than by the places that each of them leaves.
+
+Tables limit each other by sets of places. Where a record has a choice in two of them, its places in
+both may hang together, and whoever adds up both tables at once may exclude more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from divulge.reconstruction.amounts import Bools
+from divulge.reconstruction.level import Level
+from divulge.reconstruction.telling import tells
+
+
+def coupled(levels: tuple[Level, ...], rows: int) -> Bools:
+    """Records of instances in which some record has a choice of places, in two tables at least.
+
+    Args:
+        levels: the tables as far as they are settled.
+        rows: how many records there are.
+    """
+    found = np.zeros(rows, bool)
+    if len(levels) == 1:
+        return found
+    choices = [_with_a_choice(level, rows) for level in levels]
+    torn = np.sum(choices, axis=0) > 1
+    for level, choice in zip(levels, choices, strict=True):
+        # Records without totals have the number -1, and so a place of their own at the end.
+        touched = np.zeros(len(level.matched.groups) + 1, bool)
+        touched[level.matched.group_of[torn & choice]] = True
+        touched[-1] = False
+        found |= touched[level.matched.group_of]
+    return found
+
+
+def _with_a_choice(level: Level, rows: int) -> Bools:
+    """Records with several places left in a table, or that it may leave out, if its totals tell.
+
+    Totals so coarse that they allow whatever is left tell nothing that hangs together.
+    """
+    found = np.zeros(rows, bool)
+    for n, group in enumerate(level.matched.groups):
+        if level.is_unsound(n):
+            continue  # nothing is concluded from it
+        free, possible = level.discardable(n), level.possible[n]
+        choice = possible.sum(axis=1) != 1
+        choice = choice if free is None else choice | free
+        if choice.any() and tells(level.instance(group, level.readings, possible)):
+            found[group.records] = choice
+    return found
