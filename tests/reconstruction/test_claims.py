@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
+import numpy as np
 import pytest
-from tests.reconstruction.strategies import dataset
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.reconstruction.strategies import STATE_OF, dataset
 
 from divulge.reconstruction import Prior, Totals, reconstruct
+from divulge.reconstruction.deniable import deniable
 
 
 def exactly(name: str, by: str, place: Any, **columns: list[Any]) -> Totals:
@@ -149,3 +154,68 @@ def test_a_record_that_fits_nowhere_is_likely_left_out_counted_or_not(weighed: b
         records, [table], parties, units=units, premise="both", prior=prior, workers=1
     )
     assert found.likely_excluded().tolist() == [True, False, False]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_whoever_adds_up_all_tables_at_once_finds_what_is_claimed(seed: int) -> None:
+    """Plainly: every allocation of all records that meets the three tables."""
+    random = np.random.default_rng(seed)
+    count, largest = int(random.integers(2, 7)), int(random.choice([1, 2, 9]))
+    values = random.integers(1, largest + 1, count)
+    kinds, products, colours = (
+        [str(key) for key in random.choice(list(keys), count)] for keys in ("xy", "pqr", "rg")
+    )
+    truth = random.choice(list(STATE_OF)[: random.integers(2, 5)], count).tolist()
+
+    def added_up(keys: list[str], places: list[str]) -> dict[tuple[str, str], int]:
+        rows: dict[tuple[str, str], int] = {}
+        for key, place, value in zip(keys, places, values.tolist(), strict=True):
+            rows[key, place] = rows.get((key, place), 0) + value
+        return dict(sorted(rows.items()))
+
+    def all_totals(cities: Any) -> list[dict[tuple[str, str], int]]:
+        states = [STATE_OF[city] for city in cities]
+        by_city, by_state = added_up(kinds, list(cities)), added_up(products, states)
+        return [by_city, by_state, added_up(colours, states)][:tables]
+
+    tables = int(random.integers(2, 4))
+    published = all_totals(truth)
+    totals = []
+    for name, key, rows in zip(
+        ("fine", "coarse", "third"), ("kind", "product", "colour"), published, strict=False
+    ):
+        place = "city" if name == "fine" else "state"
+        columns: dict[str, list[Any]] = {
+            key: [k for k, _ in rows],
+            place: [p for _, p in rows],
+            "value": list(rows.values()),
+        }
+        if name == "fine":
+            columns["state"] = [STATE_OF[city] for city in columns["city"]]
+        places: Any = ["city", "state"] if name == "fine" else "state"
+        totals.append(exactly(name, key, places, **columns))
+    found = reconstruct(
+        dataset("records", kind=kinds, product=products, colour=colours, value=values.tolist()),
+        totals,
+        dataset("parties", city=list(STATE_OF)),
+        units={"value": "1"},
+        premise="complete",
+        rule_is_known=True,
+        workers=1,
+    )
+    worlds = [
+        cities
+        for cities in itertools.product(sorted({*truth}), repeat=count)
+        if all_totals(cities) == published
+    ]
+    left = [{world[record] for world in worlds} for record in range(count)]
+    share = [max(np.unique([w[r] for w in worlds], return_counts=True)[1]) for r in range(count)]
+    several = np.array([len(some) > 1 for some in left])
+    last, most = found.phases[-1], found.at_most
+    assert not (last.certain & several).any()
+    assert not (~several & ~most.known).any()
+    assert deniable(found).shown.tolist() == several.tolist()
+    if found.assessment.claim == "exact":
+        assert last.certain.tolist() == (~several).tolist()
+        np.testing.assert_allclose(last.counted, np.array(share) / len(worlds))

@@ -14,23 +14,26 @@ from divulge.reconstruction.telling import tells
 
 
 def coupled(levels: tuple[Level, ...], rows: int) -> Bools:
-    """Records of instances in which some record has a choice of places, in two tables at least.
+    """Records of instances of the finest table that have one with a choice in another table too.
 
     Args:
-        levels: the tables as far as they are settled.
+        levels: the tables as far as they are settled, the finest first.
         rows: how many records there are.
     """
-    found = np.zeros(rows, bool)
+    group_of = levels[0].matched.group_of
+    # Records without totals have the number -1, and so a place of their own at the end.
+    touched = np.zeros(len(levels[0].matched.groups) + 1, bool)
+    touched[group_of[torn(levels, rows)]] = True
+    touched[-1] = False
+    return touched[group_of]
+
+
+def torn(levels: tuple[Level, ...], rows: int) -> Bools:
+    """Records with a choice in the finest table and in another."""
     if len(levels) == 1:
-        return found
-    choices = [_with_a_choice(level, rows) for level in levels]
-    torn = np.sum(choices, axis=0) > 1
-    for level, choice in zip(levels, choices, strict=True):
-        # Records without totals have the number -1, and so a place of their own at the end.
-        touched = np.zeros(len(level.matched.groups) + 1, bool)
-        touched[level.matched.group_of[torn & choice]] = True
-        touched[-1] = False
-        found |= touched[level.matched.group_of]
+        return np.zeros(rows, bool)
+    fine, *others = (_with_a_choice(level, rows) for level in levels)
+    found: Bools = fine & np.any(others, axis=0)
     return found
 
 

@@ -2,8 +2,8 @@
 
 That no place is certain is not yet a denial: time may have run out, or totals may contradict the
 records, and then nothing was concluded. A place is shown by an allocation of the finest table that
-has it there, and by one of every coarser table that has it in the coarser place; whether the two
-could be one allocation is not asked.
+has it there, and by one of every coarser table that has it in the coarser place. Where records have
+a choice in both, it must be one allocation of all tables.
 """
 
 from __future__ import annotations
@@ -13,10 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.coupling import coupled
+from divulge.reconstruction.amounts import Bools
 from divulge.reconstruction.findings import Reconstruction
 from divulge.reconstruction.level import Level
+from divulge.reconstruction.narrowing import places_in
+from divulge.reconstruction.together import shown_together
+
+TOGETHER = 2.0
+"""Seconds in which allocations of all tables at once are looked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +53,8 @@ def deniable(found: Reconstruction, holds: Mapping[str, int] | None = None) -> D
     fine, rows = found.levels[0], found.transactions.rows
     shown, waiting = np.zeros(rows, bool), np.zeros(rows, bool)
     before = np.array([(holds or {}).get(name, 1) for name in fine.matched.names], np.int64)
-    coarser = [(_numbers_in(level, fine), *_by_record(level, rows)) for level in found.levels[1:]]
+    coarser = [(places_in(level, fine), *_by_record(level, rows)) for level in found.levels[1:]]
+    together = shown_together(found.levels, rows, TOGETHER)
     for n, group in enumerate(fine.matched.groups):
         if not _tells(fine, n):
             continue
@@ -57,14 +62,13 @@ def deniable(found: Reconstruction, holds: Mapping[str, int] | None = None) -> D
         for number_of_row, elsewhere, open_there in coarser:
             there = there & elsewhere[group.records][:, number_of_row[group.rows]]
             in_time |= open_there[group.records]
+        there = together.get(n, there)
         # Who has one place left is nowhere else, whatever the others have shown by now.
         alone = fine.possible[n].sum(axis=1) == 1
         there = there | (fine.possible[n] & alone[:, None])
         shown[group.records] = there @ before[fine.matched.place[group.rows]] > 1
         waiting[group.records] = in_time & ~alone
-    # Two places by each table alone are not two by both at once.
-    sound = found.sound & ~coupled(found.levels, rows)
-    return Deniable(shown & sound, waiting & ~shown & sound)
+    return Deniable(shown & found.sound, waiting & ~shown & found.sound)
 
 
 def _tells(level: Level, n: int) -> bool:
@@ -101,10 +105,3 @@ def _by_record(level: Level, rows: int) -> tuple[Bools, Bools]:
             unsettled[group.records] = not _is_done(level, n)
         shown[group.records] = inside
     return shown, unsettled
-
-
-def _numbers_in(level: Level, fine: Level) -> Ints:
-    """Of every row of the finest table, the place of a coarser table that it lies in."""
-    where = {name: number for number, name in enumerate(level.matched.names)}
-    codes, names = fine.matched.within(level.matched.totals.finest)
-    return np.array([where.get(name, len(where)) for name in names], np.int64)[codes]

@@ -52,6 +52,15 @@ def limit_coarse(fine: Level, coarse: Sequence[Level], rows: int) -> list[list[i
     return changed
 
 
+def places_in(level: Level, fine: Level) -> Ints:
+    """Of every row of the finest table, the place of another that it lies in, as a number there.
+
+    The number after the last is of a place that the other does not know.
+    """
+    codes, names = fine.matched.within(level.matched.totals.finest)
+    return _numbers(names, level.matched.names)[codes]
+
+
 def _narrow(level: Level, n: int, keep: Bools) -> set[int]:
     """Take away pairs, but not a record's last: then the tables contradict each other."""
     if level.is_unsound(n) or n in level.contradicted:
