@@ -191,6 +191,10 @@ def test_the_command_line_takes_a_prior_and_a_truth_from_files(tmp_path: Path) -
     assert "numbr" in str(run.invoke(app, [*by_id, "numbr"]).exception)
     unsaid = run.invoke(app, [*asked, "--prior", str(tmp_path / "sectors.csv")])
     assert "--about" in str(unsaid.exception)
+    nought = run.invoke(app, [*asked, *given[:-1], "product:0"])
+    assert "product:2" in str(nought.exception)
+    for alone, of in ((["--about", "product"], "--prior"), (["--truth-on", "number"], "--truth")):
+        assert f"goes with {of}" in str(run.invoke(app, [*asked, *alone]).exception)
 
 
 def test_the_schema_of_a_release_has_prior_and_truth() -> None:

@@ -76,6 +76,8 @@ def reconstruct(
         loaded = Release.load(release)
         chosen = _chosen(loaded, adversary)
         datasets = [loaded.datasets[name].read() for name in chosen.datasets]
+        _refuse_alone("--about", about, "--prior", prior)
+        _refuse_alone("--truth-on", truth_on, "--truth", truth)
         if prior is not None:
             other["prior"] = _prior(prior, about)
         if truth is not None:
@@ -141,6 +143,14 @@ def _chosen(loaded: Any, name: str | None) -> Any:
     return able[name]
 
 
+def _refuse_alone(option: str, said: str | None, file: str, given: Path | None) -> None:
+    """Refuse what says more about a file that is not given."""
+    from divulge.work import DivulgeError
+
+    if said is not None and given is None:
+        raise DivulgeError(f"{option} goes with {file}, which is not given")
+
+
 def _prior(path: Path, about: str | None) -> Any:
     """A prior in a file: sector, kind and weight in this order, the kind as text."""
     from divulge.data.reading import Source, read
@@ -148,7 +158,7 @@ def _prior(path: Path, about: str | None) -> Any:
     from divulge.work import DivulgeError
 
     attribute, _, prefix = (about or "").partition(":")
-    if not attribute or (prefix and not prefix.isdecimal()):
+    if not attribute or (prefix and (not prefix.isdecimal() or not int(prefix))):
         raise DivulgeError("--about: name the attribute of the records, as product or product:2")
     names = Source(path).names()
     if len(names) != 3:
