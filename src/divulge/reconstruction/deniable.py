@@ -31,13 +31,16 @@ class Deniable:
     waiting: Bools
 
 
-def deniable(found: Reconstruction, holds: Mapping[str, int] | None = None) -> Deniable:
+def deniable(
+    found: Reconstruction, holds: Mapping[str, int] | None = None, seconds: float = TOGETHER
+) -> Deniable:
     """Which records can be in two places at least, as far as that was shown.
 
     Args:
         found: the audit.
         holds: of how many places that were published before a place is made, if of several; who
             is in such a place can be in any of them.
+        seconds: how long allocations of all tables at once are looked for.
 
     >>> import pyarrow as pa
     >>> from divulge.data import Dataset
@@ -54,7 +57,7 @@ def deniable(found: Reconstruction, holds: Mapping[str, int] | None = None) -> D
     shown, waiting = np.zeros(rows, bool), np.zeros(rows, bool)
     before = np.array([(holds or {}).get(name, 1) for name in fine.matched.names], np.int64)
     coarser = [(places_in(level, fine), *_by_record(level, rows)) for level in found.levels[1:]]
-    together = shown_together(found.levels, rows, TOGETHER)
+    together = shown_together(found.levels, rows, seconds)
     for n, group in enumerate(fine.matched.groups):
         if not _tells(fine, n):
             continue
