@@ -156,6 +156,20 @@ def test_a_record_that_fits_nowhere_is_likely_left_out_counted_or_not(weighed: b
     assert found.likely_excluded().tolist() == [True, False, False]
 
 
+def test_totals_that_lack_all_records_of_a_key_settle_it() -> None:
+    """A total of 0 lacks the 5; nobody knows where it is, and that is all there is to know."""
+    records = dataset("records", product=["x", "y"], value=[5, 7])
+    table = exactly("table", "product", "city", product=["x", "y"], city=list("ab"), value=[0, 7])
+    parties = dataset("parties", city=list("ab"))
+    found = reconstruct(
+        records, [table], parties, units={"value": "1"}, rule_is_known=True, workers=1
+    )
+    assert [one.status for one in found.solved] == ["closed", "closed"]
+    assert found.assessment.claim == "exact"
+    assert found.likely_excluded().tolist() == [True, False]
+    assert found.phases[-1].counted.tolist() == [0.5, 1.0]
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_whoever_adds_up_all_tables_at_once_finds_what_is_claimed(seed: int) -> None:

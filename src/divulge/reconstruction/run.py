@@ -215,7 +215,7 @@ class Run:
                 level.possible[n] = before.possible
                 level.beyond_doubt[n] = np.ones_like(before.possible)
                 level.contradicted.add(n)
-        elif not result.proved.any():
+        elif result.status != "closed" and not result.proved.any():
             # Nor from totals that no allocation was found to meet: they may contradict too.
             kept = None if before is None else before.narrowed(level.possible[n])
             level.results[n] = kept or before or result
