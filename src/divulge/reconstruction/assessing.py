@@ -9,7 +9,6 @@ import numpy as np
 from divulge.assessment import Assessment, Breakdown, Most, Sentence
 from divulge.qif import PriorPosterior
 from divulge.reconstruction.amounts import Bools
-from divulge.reconstruction.coupling import coupled
 from divulge.reconstruction.details import details_of, plain_of
 from divulge.reconstruction.phases import Phase
 
@@ -29,7 +28,7 @@ def assessed(found: Reconstruction, phase: Phase, among: Bools | None = None) ->
     # allocations were not counted, chances are, and where records may be missing, all is.
     exact = phase.exact and bool(found.used.all()) and all(level.known for level in found.levels)
     if phase is found.phases[-1]:
-        exact &= not coupled(found.levels, found.transactions.rows).any()
+        exact &= not found.coupled.any()
     counted = float(phase.counted[mask].sum())
     most = None
     if not exact and phase is found.phases[-1]:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.coupling import coupled
 from divulge.reconstruction.extra import with_one_more
 from divulge.reconstruction.level import Level
 from divulge.reconstruction.phases import Phase
@@ -36,6 +35,7 @@ def at_most(
     phases: Sequence[Phase],
     parties_at: Ints,
     used: Bools,
+    coupled: Bools,
     at_fixpoint: bool,
 ) -> AtMost:
     """What may be known of the records if the audit went on.
@@ -48,6 +48,7 @@ def at_most(
             records that the finest table does not have.
         parties_at: how many parties are listed at every place of the finest table.
         used: records whose amounts can be used.
+        coupled: records of which the tables may tell more together.
         at_fixpoint: whether tables were left to limit each other until nothing changed.
     """
     blind, last = phases[0], phases[-1]
@@ -55,7 +56,7 @@ def at_most(
     # Whoever learns by which rule totals were rounded may exclude more.
     unsettled = np.ones(len(used), bool)
     if at_fixpoint and not by_any_rule:
-        unsettled = _unsettled(levels, len(used)) | coupled(levels, len(used))
+        unsettled = _unsettled(levels, len(used)) | coupled
     known, chance = last.identified.copy(), last.counted.copy()
     for n, group in enumerate(fine.matched.groups):
         result, possible = fine.results[n], _not_excluded(fine, n, used)

@@ -19,6 +19,7 @@ from divulge.reconstruction import charts, paper_tables
 from divulge.reconstruction.amounts import Bools
 from divulge.reconstruction.assessing import assessed
 from divulge.reconstruction.at_most import AtMost, at_most
+from divulge.reconstruction.coupling import coupled
 from divulge.reconstruction.coverage import InputReport
 from divulge.reconstruction.details import details_of, plain_of, rows_by_phase, times_of
 from divulge.reconstruction.level import Level
@@ -193,12 +194,17 @@ class Reconstruction:
         )
 
     @cached_property
+    def coupled(self) -> Bools:
+        """Records of which the tables may tell more together than by the places each leaves."""
+        return coupled(self.levels, self.transactions.rows)
+
+    @cached_property
     def at_most(self) -> AtMost:
         """What may be known of every record if the audit went on."""
         names = self.levels[0].matched.names
         parties = np.array([self.parties_at.get(name, 0) for name in names], np.int64)
         read = self.levels, self.by_any_rule
-        return at_most(*read, self.phases, parties, self.used, self.at_fixpoint)
+        return at_most(*read, self.phases, parties, self.used, self.coupled, self.at_fixpoint)
 
     def chart(self) -> Chart:
         """The chance to name the party of a record, after every phase."""
