@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from divulge import InvalidInput
 from divulge.cli.main import app
-from divulge.reconstruction import Generalised, Totals, reconstruct
+from divulge.reconstruction import Generalised, Totals, allocate, reconstruct
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "reconstruction"
 RECORDS = dataset("records", product=["11", "12", "31"], value=[5.0, 6.0, 7.0])
@@ -141,3 +141,20 @@ def test_a_record_that_only_totals_have_may_hide_one_that_they_lack() -> None:
     assert not found.phases[-1].certain.any()
     told = audited(records, totals, premise="extra")
     assert told.phases[-1].certain.tolist() == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ({"step": "1e30"}, "step: must be at most 1E[+]12"),
+        ({"step": "1e-30"}, "step: must be at least 1E-12"),
+        ({"tolerance": "1e30"}, "tolerance: must be at most 1E[+]12"),
+        ({"tolerance": "-1"}, "tolerance: must be from 0"),
+        ({"units": ["1e-30"]}, "units: must be at least 1E-12"),
+        ({"units": ["1e30"]}, "units: must be at most 1E[+]12"),
+        ({"units": ["1e-9"], "tolerance": "1e12"}, "tolerance: is too large for units of 1E-9"),
+    ],
+)
+def test_scales_without_a_sense_are_refused(how: dict[str, Any], why: str) -> None:
+    with pytest.raises(InvalidInput, match=why):
+        allocate({"p": [5]}, {"b": [5]}, **{"units": ["1"], **how})

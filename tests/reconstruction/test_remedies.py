@@ -507,7 +507,7 @@ def test_noise_is_a_number_or_a_column(noise: str) -> None:
     table = dataset("t", product=["1"], city=["a"], value=[5], noise=[1])
     records = dataset("records", product=["1"], value=[5.0])
     totals = [Totals(table, {"product": "product"}, "city", ["value"], noise=noise)]
-    with pytest.raises(InvalidInput, match="a number from 0 or a column"):
+    with pytest.raises(InvalidInput, match="a number from 0 to .*, or a column"):
         audited(records, totals)
 
 

@@ -66,6 +66,8 @@ def test_the_command_line_shows_phases_and_one_target_without_names(tmp_path: Pa
     )
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
+    names = {one["adversary"] for one in (told, *told["assessments"])}
+    assert names == {"reader of the totals"}
     assert told["phases"][0]["phase"] == "prior"
     assert told["target"][0]["parties"] == pytest.approx(60)
     assert told["deterministic"]["count"]["posterior"] == told["phases"][-1]["identified"] > 100

@@ -322,12 +322,14 @@ def test_what_is_hidden_in_a_key_speaks_for_no_rule() -> None:
 @pytest.mark.parametrize(
     ("how", "why"),
     [
-        ({"step": "abc"}, 'step: "abc" is no number above 0'),
-        ({"step": "0", "rounding": "diagnose"}, 'step: "0" is no number above 0'),
-        ({"step": "-1"}, "is no number above 0"),
-        ({"tolerance": "nan"}, 'tolerance: "nan" is no number from 0'),
-        ({"tolerance": "1e30"}, "is no number from 0"),
-        ({"noise": "1e30"}, "must be a number from 0 or a column"),
+        ({"step": "abc"}, 'step: "abc" is not a number'),
+        ({"step": "0", "rounding": "diagnose"}, 'step: "0" must be above 0'),
+        ({"step": "-1"}, "must be above 0"),
+        ({"step": "1e30"}, "must be at most 1E[+]12"),
+        ({"step": "1e-30"}, "must be at least 1E-12"),
+        ({"tolerance": "nan"}, 'tolerance: "nan" is missing or not finite'),
+        ({"tolerance": "1e30"}, "must be at most"),
+        ({"noise": "1e30"}, "must be a number from 0 to 1E[+]12, or a column"),
     ],
 )
 def test_distances_that_are_none_are_refused(how: dict[str, str], why: str) -> None:
@@ -342,3 +344,13 @@ def test_a_total_without_end_may_have_a_tolerance() -> None:
     table = dataset("totals", product=["1", "1"], city=["a", "b"], value=[16 / 3, 6.0])
     totals = [Totals(table, PRODUCT, "city", ["value"], tolerance="0.05")]
     assert places(audit(records, totals, "0.1")) == ["a", "b"]
+
+
+@pytest.mark.parametrize("what", ["tolerance", "noise"])
+def test_distances_beyond_all_sums_of_units_are_refused(what: str) -> None:
+    records = dataset("records", product=["1", "1"], value=[5.0, 6.0])
+    table = dataset("totals", product=["1", "1"], city=["a", "b"], value=[5, 6])
+    how: dict[str, Any] = {what: "1e12"}
+    totals = [Totals(table, PRODUCT, "city", ["value"], **how)]
+    with pytest.raises(InvalidInput, match=f'{what}: is too large for units of 1E-9 of "value"'):
+        audit(records, totals, "0.000000001")

@@ -91,7 +91,7 @@ def reconstruct(
         of_target = [] if target is None else found.table_4(target)
     with shown():
         if json:
-            print_json(_plain(found, of_target, named, tried))
+            print_json(_plain(found, chosen.name, of_target, named, tried))
         else:
             _show(found, of_target, named, tried)
     if chart is not None:
@@ -100,9 +100,11 @@ def reconstruct(
         checkpoints.clear()
 
 
-def _plain(found: Any, of_target: Any, named: Any, tried: Any) -> dict[str, Any]:
+def _plain(found: Any, adversary: str, of_target: Any, named: Any, tried: Any) -> dict[str, Any]:
     """The result for scripts; who was re-identified and what would help only if asked for."""
     told = {**found.to_dict(), "target": [vars(row) for row in of_target]}
+    for one in (told, *told["assessments"]):
+        one["adversary"] = adversary
     if named is not None:
         told["identities"] = {str(record): str(name) for record, name in named.items()}
     return told if tried is None else {**told, "what_would_help": tried.to_dict()}

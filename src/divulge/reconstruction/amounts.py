@@ -19,6 +19,9 @@ Shares: TypeAlias = npt.NDArray[np.float64]
 LARGEST = 2**60
 """Of an amount and of all together, so that sums stay in 64 bits."""
 
+FINEST, COARSEST = Decimal("1e-12"), Decimal("1e12")
+"""Between what a unit, a step, a tolerance or noise has a sense."""
+
 # Up to here every whole number is a float, so that a decimal and its float are one.
 LARGEST_OF_FLOATS = 2**52
 
@@ -40,6 +43,32 @@ def decimal_of(amount: Amount) -> Decimal:
     if not number.is_finite():
         raise NotAnAmount("is missing or not finite")
     return number
+
+
+def wrong_scale(given: Amount, or_nothing: bool = False) -> str | None:
+    """What is wrong with a unit or step, or (or nothing) a tolerance or noise; None if it will do.
+
+    >>> wrong_scale("0.01"), wrong_scale(0), wrong_scale(0, or_nothing=True), wrong_scale("1e30")
+    (None, 'must be above 0.', None, 'must be at most 1E+12.')
+    """
+    try:
+        found = decimal_of(given)
+    except NotAnAmount as error:
+        return f"{error}."
+    if found < 0 or (not found and not or_nothing):
+        return "must be from 0." if or_nothing else "must be above 0."
+    if found > COARSEST:
+        return f"must be at most {COARSEST}."
+    return f"must be at least {FINEST}." if 0 < found < FINEST else None
+
+
+def fits(distance: Decimal | None, unit: Decimal, times: int) -> bool:
+    """Whether a distance, so often, stays within the integers that are added up; as units of it.
+
+    >>> fits(Decimal(10), Decimal("0.01"), 1000), fits(Decimal("1e12"), Decimal("1e-9"), 2)
+    (True, False)
+    """
+    return distance is None or distance / unit * times < LARGEST
 
 
 def unit_of(amounts: Iterable[Amount | None]) -> Decimal:

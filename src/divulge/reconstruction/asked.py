@@ -14,10 +14,11 @@ from divulge.reconstruction.amounts import (
     LARGEST,
     Amount,
     Ints,
-    NotAnAmount,
     common_unit,
     decimal_of,
+    fits,
     unit_of,
+    wrong_scale,
 )
 from divulge.reconstruction.coverage import InputReport
 from divulge.reconstruction.diagnosis import diagnosed, everywhere
@@ -30,7 +31,7 @@ from divulge.reconstruction.suppressed import spread_all
 from divulge.reconstruction.totals import Totals, amounts_of, matched
 from divulge.work import Problems
 
-FINEST = Decimal("1e-9")
+FINEST_SHOWN = Decimal("1e-9")
 """Finer decimals are traces of arithmetic with floats, and show no unit."""
 
 
@@ -108,20 +109,18 @@ class Asked:
             if units is None:
                 if name in records.names:  # else that is said already
                     found[name] = unit_of(records.columns[name].values.to_pylist())
-                    if found[name] < FINEST:
+                    if found[name] < FINEST_SHOWN:
                         message = f'"{name}" has more than 9 decimals; give its unit.'
                         problems.add("units", message)
                 continue
             if name not in units:
                 problems.add("units", f'give the unit of "{name}".', name, list(units))
                 continue
-            try:
-                found[name] = decimal_of(units[name])
-            except NotAnAmount as error:
-                problems.add(f"units, {name}", f"{error}.")
+            wrong = wrong_scale(units[name])
+            if wrong is not None:
+                problems.add(f"units, {name}", wrong)
                 continue
-            if found[name] <= 0:
-                problems.add(f"units, {name}", "must be above 0.")
+            found[name] = decimal_of(units[name])
         return found
 
     def _refine_units(self) -> None:
@@ -139,6 +138,16 @@ class Asked:
             if own.sum(dtype=np.float64) >= LARGEST:
                 message = f'all "{name}" together are too large for units of {self.units[name]}.'
                 problems.add("units", message)
+        for table in self.totals:
+            step = Decimal(table.step)
+            tolerance = None if table.tolerance is None else Decimal(table.tolerance)
+            distances = {"step": step, "tolerance": tolerance, "noise": max(table.noises())}
+            times = max(table.dataset.rows, self.transactions.rows)
+            for what, distance in distances.items():
+                for name in table.summed:
+                    if not fits(distance, self.units[name], times):
+                        message = f'is too large for units of {self.units[name]} of "{name}".'
+                        problems.add(f'dataset "{table.dataset.name}", {what}', message)
         problems.raise_any()
 
     def _parties(self) -> dict[str, int]:

@@ -16,7 +16,9 @@ from divulge.reconstruction.amounts import (
     Shares,
     common_unit,
     decimal_of,
+    fits,
     in_units,
+    wrong_scale,
 )
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.premises import PREMISES, Premise
@@ -64,6 +66,10 @@ class Puzzle:
         problems.raise_any()
         # Amounts are held in units of which the step of rounding is a whole multiple too.
         finer = [common_unit(unit, self.step) for unit in self.units]
+        for what, distance in (("step", self.step), ("tolerance", self.tolerance)):
+            if not fits(distance, min(finer), max(len(bins), len(packages))):
+                problems.add(what, f"is too large for units of {min(finer)}.")
+        problems.raise_any()
         self.amounts = self._amounts(packages, finer, problems)
         self.totals = self._totals(bins, problems)
         problems.raise_any()
@@ -120,14 +126,11 @@ class Puzzle:
         return rows
 
     def _tolerance(self, tolerance: Amount, problems: Problems) -> Decimal:
-        try:
-            found = decimal_of(tolerance)
-        except NotAnAmount as error:
-            problems.add("tolerance", f"{error}.")
+        wrong = wrong_scale(tolerance, or_nothing=True)
+        if wrong is not None:
+            problems.add("tolerance", wrong)
             return Decimal(0)
-        if found < 0:
-            problems.add("tolerance", "is negative; 0 means that totals are exact.")
-        return found
+        return decimal_of(tolerance)
 
     def instance(self, rule: Rule | None = None) -> Instance:
         """The instance by the rule asked for, or another."""
@@ -201,12 +204,8 @@ def _listed(given: Any) -> list[Any]:
 
 
 def _positive(given: Amount, place: str, problems: Problems) -> Decimal:
-    try:
-        found = decimal_of(given)
-    except NotAnAmount as error:
-        problems.add(place, f"{error}.")
+    wrong = wrong_scale(given)
+    if wrong is not None:
+        problems.add(place, wrong)
         return Decimal(1)
-    if found <= 0:
-        problems.add(place, "must be above 0.")
-        return Decimal(1)
-    return found
+    return decimal_of(given)

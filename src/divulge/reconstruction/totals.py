@@ -17,12 +17,16 @@ import numpy as np
 from divulge.data import Dataset
 from divulge.data.column import Column
 from divulge.data.dictionary import as_names, problems_with_names
-from divulge.reconstruction.amounts import Ints, NotAnAmount, column_in_units, decimal_of
+from divulge.reconstruction.amounts import (
+    COARSEST,
+    Ints,
+    NotAnAmount,
+    column_in_units,
+    decimal_of,
+    wrong_scale,
+)
 from divulge.reconstruction.generalised import Generalised
 from divulge.work import Problems
-
-LARGEST_DISTANCE = Decimal(10) ** 12
-"""Up to which a step, a tolerance or noise has a sense."""
 
 
 @dataclass(frozen=True)
@@ -110,13 +114,16 @@ class Totals:
         for of in self.key.values():
             problems.extend(f"{mine}, by", of.problems(records))
         problems.extend(mine, problems_with_names("amounts", self.summed, records.names, its))
-        if self.noise is not None and self.noise not in names and not _in_range(self.noise):
-            message = "must be a number from 0 or a column."
-            problems.add(f"{mine}, noise", message, self.noise, names)
-        if not _in_range(self.step) or not decimal_of(self.step):
-            problems.add(f"{mine}, step", f'"{self.step}" is no number above 0.')
-        if self.tolerance is not None and not _in_range(self.tolerance):
-            problems.add(f"{mine}, tolerance", f'"{self.tolerance}" is no number from 0.')
+        number = None if self.noise in names else self.noise
+        if number is not None and wrong_scale(number, or_nothing=True) is not None:
+            message = f"must be a number from 0 to {COARSEST}, or a column."
+            problems.add(f"{mine}, noise", message, number, names)
+        wrong = wrong_scale(self.step)
+        if wrong is not None:
+            problems.add(f"{mine}, step", f'"{self.step}" {wrong}')
+        wrong = None if self.tolerance is None else wrong_scale(self.tolerance, or_nothing=True)
+        if wrong is not None:
+            problems.add(f"{mine}, tolerance", f'"{self.tolerance}" {wrong}')
         if not self.summed:
             problems.add(f"{mine}, amounts", "names no amount.")
 
@@ -143,14 +150,6 @@ def _is_number(column: Column) -> bool:
 
     kind = column.values.type
     return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind))
-
-
-def _in_range(number: Any) -> bool:
-    """Whether something is a number from 0, and not beyond all sums."""
-    try:
-        return 0 <= decimal_of(number) <= LARGEST_DISTANCE
-    except NotAnAmount:
-        return False
 
 
 @dataclass(frozen=True, eq=False)
