@@ -49,8 +49,11 @@ def told(rows: Sequence[Row], knows: Sequence[str], seeks: Sequence[str]) -> dic
 def told_weighted(
     rows: Sequence[Row], knows: Sequence[str], seeks: Sequence[str], weight: str
 ) -> dict[str, float]:
-    """The same with weights: a record counts for what it weighs, and is guessed by it."""
-    groups = classes(rows, knows)
+    """The same with weights: a record counts for what it weighs, and is guessed by it.
+
+    One that weighs nothing is not sought, so it hides nobody.
+    """
+    groups = classes([row for row in rows if row[weight] > 0], knows)
     answer = {
         "weighted.classes": sum(max(row[weight] for row in group) for group in groups),
         "weighted.singletons": sum(g[0][weight] for g in groups if len(g) == 1),

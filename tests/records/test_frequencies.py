@@ -246,3 +246,21 @@ def test_every_risk_shows_the_ways_of_counting_side_by_side() -> None:
     assert "Give the original" in str(records.reidentification_risk(after))
     beside = records.individual_risk(before).summary()
     assert {beside[f"alone_{nulls}"] for nulls in ("maybe", "value", "known", "bayes")} == {3}
+
+
+@pytest.mark.parametrize("nulls", ["standard", "maybe", "known", "bayes"])
+def test_hidden_cells_count_however_many_attributes_there_are(nulls: Any) -> None:
+    constant = {f"q{i}": [1, 1, 1] for i in range(64)}
+    hidden = pa.array([None, 2, None], pa.int64())
+    table, before = pa.table({**constant, "z": hidden}), pa.table({**constant, "z": [1, 2, 3]})
+    wide = {"quasi_identifier": table.column_names}
+    narrow = {"quasi_identifier": ["q0", "z"]}
+    found = [
+        records.frequencies(
+            Dataset.from_arrow(table, roles=roles),
+            nulls,
+            original=Dataset.from_arrow(before, roles=roles),
+        ).sample.tolist()
+        for roles in (wide, narrow)
+    ]
+    assert found[0] == found[1]

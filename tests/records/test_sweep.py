@@ -40,7 +40,9 @@ def tables(draw: st.DrawFn, most: int = 7, weights: bool = False) -> tuple[Any, 
         for i, row in enumerate(rows):
             row[known[0]] = i
     for row in rows if weights else []:
-        row["weight"] = draw(st.sampled_from([0.25, 0.5, 1.0, 7.0]))
+        row["weight"] = draw(st.sampled_from([0.0, 0.25, 0.5, 1.0, 7.0]))
+    if weights and not any(row["weight"] for row in rows):
+        rows[0]["weight"] = 1.0
     return rows, known, sought
 
 
@@ -163,6 +165,38 @@ def test_a_killed_sweep_takes_up_what_it_had_counted(
     )
     kept = len(list(tmp_path.glob("sweep-*.npz")))
     assert kept == len(walked) + len(again)
+
+
+def test_what_was_counted_with_other_weights_is_not_taken_up(tmp_path: Path) -> None:
+    table = pa.table(
+        {"q": [1, 2, 2, 3], "s": list("xyxy"), "a": [1.0] * 4, "b": [1.0, 5.0, 2.0, 1.0]}
+    )
+
+    def swept(weight: str | None, capacity: bool = True) -> pa.Table:
+        roles: Any = {"quasi_identifier": ["q"], "sensitive": ["s"]}
+        roles |= {"weight": weight} if weight else {}
+        return dv.records.sweep(
+            dv.Dataset.from_arrow(table, roles=roles), capacity=capacity
+        ).to_arrow()
+
+    asked: list[tuple[str | None, bool]] = [
+        (None, True), ("a", True), ("b", True), ("b", False), (None, False),
+    ]  # fmt: skip
+    with work.under(checkpoints=work.Checkpoints(tmp_path)):
+        kept = [swept(*each) for each in asked]
+    assert [one.equals(swept(*each)) for one, each in zip(kept, asked, strict=True)] == [True] * 5
+
+
+def test_more_attributes_than_a_set_can_hold_are_refused() -> None:
+    names = [f"q{i}" for i in range(63)]
+    table = pa.table({name: [1, 2] for name in names})
+    dataset = dv.Dataset.from_arrow(table, roles={"quasi_identifier": names})
+    with pytest.raises(dv.InvalidInput, match="63 attributes; at most 62"):
+        dv.records.sweep(dataset, sizes=1)
+    with pytest.raises(dv.InvalidInput, match="63 attributes; at most 62"):
+        dv.records.suda(dataset, max_size=1)
+    assert len(dv.records.sweep(dataset, knows=names[1:], sizes=1).to_arrow()) == 62
+    assert dv.records.suda(dataset, max_size=1, among=names[1:]).uniques[0]
 
 
 KILLED = """

@@ -315,7 +315,8 @@ def _two(
         lighter = min(weights[low, 0], weights[low + ONE, 0])
         weight = weights[low, 0] + weights[low + ONE, 0]
         weighted[both, 0] += lighter
-        weighted[both, 1] += weight
+        # Who has no weight is not sought, and no company either.
+        weighted[both, 1] += weight if lighter > 0.0 else 0.0
     for s in range(len(sensitive) - 1):
         shift, mask, offset = sensitive[s, 0], sensitive[s, 1], sensitive[s, 2]
         if (differ >> shift) & mask == 0:
@@ -326,7 +327,7 @@ def _two(
             share = a * inverse[offset + ((one >> shift) & mask)]
             capacity[both, s] += min(share, b * inverse[offset + ((other >> shift) & mask)])
         if weights is not None:
-            weighted[both, 2 + 2 * s] += weight
+            weighted[both, 2 + 2 * s] += weight if lighter > 0.0 else 0.0
             weighted[both, 3 + 2 * s] += lighter
 
 
@@ -435,7 +436,8 @@ def _class_in_shares(
             weight += weights[i, 0]
             heaviest = max(heaviest, weights[i, 1])
         weighted[address, 0] += weight - heaviest
-        weighted[address, 1] += weight
+        # Who has no weight is not sought, and no company either.
+        weighted[address, 1] += weight if weight > heaviest else 0.0
     for s in range(len(sensitive) - 1):
         shift, mask, offset = sensitive[s, 0], sensitive[s, 1], sensitive[s, 2]
         mixed = False
@@ -457,7 +459,7 @@ def _class_in_shares(
                 value = np.uint64(offset + ((keys[i] >> shift) & mask))
                 shares[value] += weights[i, 0]
                 largest = max(largest, shares[value])
-            weighted[address, 2 + 2 * s] += weight
+            weighted[address, 2 + 2 * s] += weight if weight > largest else 0.0
             weighted[address, 3 + 2 * s] += weight - largest
             for i in range(low, high):
                 shares[np.uint64(offset + ((keys[i] >> shift) & mask))] = 0.0

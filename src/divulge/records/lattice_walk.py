@@ -29,7 +29,7 @@ ROWS_OF_A_PORTION = 1 << 23
 FIELDS = ("noted", "capacity", "weighted")
 """The tables that the kernel `cube` notes in, by address."""
 # What the kernel notes changes with this number: what another version remembered is not taken up.
-_VERSION = 2
+_VERSION = 3
 
 
 @dataclass(frozen=True)

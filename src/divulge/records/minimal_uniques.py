@@ -26,6 +26,10 @@ WORTH_GATHERING = 0.75
 Bits = npt.NDArray[np.uint8]
 
 
+MOST_ATTRIBUTES = 62
+"""A set is a number of 64 bits, one an attribute, and is never below 0."""
+
+
 @dataclass(frozen=True)
 class Found:
     """One row for each minimal unique: whose it is, and the bits of its attributes."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,8 @@ from divulge.records.alike import (
     sums_of_equals,
     weighed_count,
 )
+
+MOST_BITS = 62
 
 Chances = Callable[["Victims", Sequence[int]], FloatArray]
 """For each victim, the chance that some hidden attributes hold her values."""
@@ -79,9 +82,11 @@ def patterns(
     first: IntArray = np.empty(total, np.int64)
     first[of_record[::-1]] = np.arange(weights.size - 1, -1, -1)
     distinct = [column[first] for column in columns]
-    mask = np.zeros(total, np.int64)
+    # Numbers of any length where 64 bits are not enough.
+    kind: Any = np.int64 if len(distinct) <= MOST_BITS else object
+    mask: npt.NDArray[Any] = np.zeros(total, kind)
     for bit, (column, code) in enumerate(zip(distinct, missing, strict=True)):
-        mask |= (column == code).astype(np.int64) << bit
+        mask |= (column == code).astype(kind) << bit
     count = np.bincount(of_record, minlength=total).astype(np.float64)
     weight = weighed_count(of_record, weights, total)
     return Patterns(distinct, list(cardinalities), count, weight, mask, of_record)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import factorial
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,7 +23,12 @@ from divulge.data import Dataset
 from divulge.records import null_semantics
 from divulge.records.alike import FloatArray, classes
 from divulge.records.frequencies import Frequencies, frequencies
-from divulge.records.minimal_uniques import Found, minimal_by_frequency, minimal_uniques
+from divulge.records.minimal_uniques import (
+    MOST_ATTRIBUTES,
+    Found,
+    minimal_by_frequency,
+    minimal_uniques,
+)
 from divulge.records.record_risk import RecordRisk
 from divulge.records.special_sets import MinimalUniques
 from divulge.work import InvalidInput, Problem
@@ -224,10 +230,13 @@ def suda(
     names = dataset.attributes(among, "among")
     largest = len(names) if max_size is None else max_size
     problems = []
-    if not 1 <= largest <= len(names):
+    if len(names) > MOST_ATTRIBUTES:
+        message = f"names {len(names)} attributes; at most {MOST_ATTRIBUTES} can be combined."
+        problems.append(Problem("among", message))
+    if not isinstance(largest, Integral) or not 1 <= largest <= len(names):
         problems.append(Problem("max_size", f"{largest} is not a size from 1 to {len(names)}."))
-    if not 0 < sampling_fraction <= 1:
-        message = f"{sampling_fraction:g} is not a share above 0 and up to 1."
+    if not isinstance(sampling_fraction, Real) or not 0 < sampling_fraction <= 1:
+        message = f"{sampling_fraction} is not a share above 0 and up to 1."
         problems.append(Problem("sampling_fraction", message))
     if nulls not in ("maybe", "value"):
         message = f'"{nulls}" is not a way to look for uniques.'

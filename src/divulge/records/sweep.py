@@ -16,6 +16,8 @@ from divulge.records.weights import weights_of
 from divulge.work import MemoryPlan, Problems
 
 MOST_SETS = 1 << 20
+MOST_ATTRIBUTES = 62
+"""A set is a number of 64 bits, one an attribute, and is never below 0."""
 """More sets than these are no help to anybody: give a limit on size."""
 ENGINES = ("auto", "cube", "duckdb")
 # Sensitive attributes share a walk while their joint code stays this short.
@@ -90,6 +92,9 @@ def _problems_with_attributes(
     problems.extend("", problems_with_names("seeks", sought, dataset.names, of))
     if not known:
         problems.add("knows", "names no attribute, and no quasi-identifier is declared.")
+    if len(known) > MOST_ATTRIBUTES:
+        message = f"names {len(known)} attributes; at most {MOST_ATTRIBUTES} can be swept at once."
+        problems.add("knows", message)
     for argument, names in (("knows", known), ("seeks", sought)):
         for name in sorted({name for name in names if names.count(name) > 1}):
             problems.add(argument, f'names "{name}" more than once.')
@@ -154,7 +159,13 @@ def _counted(
         weights,
         at_most,
         capacity,
-        key=lambda: {"data": dataset.fingerprint, "knows": list(known), "seeks": list(sought)},
+        key=lambda: {
+            "data": dataset.fingerprint,
+            "knows": list(known),
+            "seeks": list(sought),
+            "weight": dataset.dictionary.having("weight"),
+            "capacity": capacity,
+        },
     )
     return lattice.count()
 

@@ -73,9 +73,10 @@ def _sizes(names: Sequence[str]) -> str:
                count(*) FILTER (size >= 10) AS classes_of_10_or_more,
                min(size) AS k_anonymity,
                sum(heaviest) AS weighted_classes,
-               coalesce(sum(heaviest) FILTER (size = 1), 0) AS weighted_singletons
-        FROM (SELECT count(*) AS size, max(weight) AS heaviest FROM records
-              GROUP BY {_list(names)})
+               coalesce(sum(heaviest) FILTER (sought = 1), 0) AS weighted_singletons
+        FROM (SELECT count(*) AS size, max(weight) AS heaviest,
+                     count(*) FILTER (weight > 0) AS sought
+              FROM records GROUP BY {_list(names)})
         """
 
 
@@ -87,11 +88,12 @@ def _secret(names: Sequence[str], secret: str) -> str:
                          sum(weight) AS w
                   FROM records GROUP BY ALL),
         classes AS (SELECT sum(n) AS size, max(n) AS best, count(*) AS secrets,
-                           max(n / total) AS capacity, sum(w) AS weighs, max(w) AS heaviest
+                           max(n / total) AS capacity, sum(w) AS weighs, max(w) AS heaviest,
+                           count(*) FILTER (w > 0) AS sought
                     FROM joint JOIN totals USING (x) GROUP BY {_numbers(names)})
         SELECT coalesce(sum(size) FILTER (secrets = 1), 0)::BIGINT AS pure,
                sum(best)::BIGINT AS best, sum(capacity) AS capacity,
-               coalesce(sum(weighs) FILTER (secrets = 1), 0) AS weighted_pure,
+               coalesce(sum(weighs) FILTER (sought = 1), 0) AS weighted_pure,
                sum(heaviest) AS weighted_best
         FROM classes
         """
