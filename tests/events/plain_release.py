@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from statistics import mean
 from typing import Any
 
@@ -103,10 +103,19 @@ def may_count(basket: set[str], shown: list[Any]) -> bool:
     return max(seen, 1) <= len(basket) <= seen + shown.count(None)
 
 
-def may_be(basket: set[str], shown: list[Any]) -> bool:
-    """Whether hidden items can make the shown ones the whole basket."""
-    seen = {item for item in shown if item is not None}
-    return seen <= basket and len(basket - seen) <= shown.count(None)
+def may_be(basket: list[str], shown: list[Any]) -> bool:
+    """Whether the shown, coarser and hidden items can be just the items of the basket."""
+    return any(
+        set(tried) == set(basket) and all(map(item_fits, tried, shown))
+        for tried in product(sorted(set(basket)), repeat=len(shown))
+    )
+
+
+def may_be_every(basket: list[str], shown: list[Any]) -> bool:
+    """The same, item by item: as often as it is in the basket."""
+    return len(basket) == len(shown) and any(
+        all(map(item_fits, tried, shown)) for tried in set(permutations(basket))
+    )
 
 
 def may_hold(chosen: set[str], shown: list[Any]) -> bool:
@@ -117,9 +126,10 @@ def may_hold(chosen: set[str], shown: list[Any]) -> bool:
     )
 
 
-FITS: dict[str, Callable[[set[str], list[Any]], bool]] = {
+FITS: dict[str, Callable[[Any, list[Any]], bool]] = {
     "kinds": may_count,
     "all items": may_be,
+    "all items as multiset": may_be_every,
     "2 items": may_hold,
 }
 
@@ -135,7 +145,7 @@ def attack_on_events(
     for (user, when), basket in baskets(original).items():
         for item in basket:
             rest = sorted(set(basket) - {item})
-            known = [set(basket)]
+            known: list[Any] = [basket if words.endswith("multiset") else set(basket)]
             if words == "2 items":
                 known = [{item, *other} for other in combinations(rest, min(1, len(rest)))]
             chances = []

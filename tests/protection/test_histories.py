@@ -8,7 +8,8 @@ import pytest
 
 from divulge import Dataset, Hierarchy, InvalidInput, Limit, datasets, events, protection
 from divulge.protection import OutOfReachError
-from divulge.protection.histories import (
+from divulge.protection.history_attacks import Setting
+from divulge.protection.history_changes import (
     coarser_times,
     common_items,
     first_of_baskets,
@@ -130,3 +131,107 @@ def test_two_days_of_a_year_want_two_records_of_it() -> None:
     p = protection.protect_history(visits, {"neighbour": twice}, [looser], methods=["time"], **READ)
     again = _attacked_as_known(visits, p, twice).probabilistic.posterior
     assert p.after.probabilistic.posterior == again == pytest.approx((1 / 2 + 1 / 4) / 2)
+
+
+def bought(rows: list[tuple[str, str, str]], **described: Any) -> Dataset:
+    columns = zip(("user", "date", "goods"), zip(*rows, strict=True), strict=True)
+    dataset = Dataset.from_arrow(pa.table({name: list(values) for name, values in columns}))
+    return dataset.describe(**described) if described else dataset
+
+
+FOOD = Hierarchy.from_pairs([(item, "food") for item in ("tea", "milk", "ham", "pie")])
+BY = "probabilistic.posterior"
+
+
+def test_who_knows_all_items_learns_no_less_from_coarser_ones_than_who_counts_them() -> None:
+    day = "2010-12-01"
+    rows = [("1", day, item) for item in ("tea", "milk", "ham")]
+    rows += [("2", day, "tea"), ("3", day, "milk"), ("4", day, "ham"), ("5", day, "pie")]
+    dataset = bought(rows, hierarchies={"goods": FOOD})
+    limit = [Limit(BY, at_most=0.3)]
+    for knows in (["kinds"], ["kinds", "all items"]):
+        with pytest.raises(OutOfReachError):
+            who = {"neighbour": events.Attacker(knows)}
+            protection.protect_history(dataset, who, limit, methods=["item"], **READ)
+
+
+def test_coarser_times_protect_nobody_who_is_not_known_by_time() -> None:
+    dataset = bought(
+        [
+            ("1", "2010-12-06", "x"),
+            ("1", "2010-12-07", "x"),
+            ("2", "2010-12-06", "y"),
+            ("3", "2010-12-06", "y"),
+        ]
+    )
+    who = {"neighbour": events.Attacker(["item"], weight="event")}
+    limit = [Limit("deterministic.posterior", at_most=0.4)]
+    with pytest.raises(OutOfReachError, match="50%"):
+        protection.protect_history(dataset, who, limit, methods=["time"], **READ)
+
+
+def test_what_is_released_keeps_to_the_limits_by_itself() -> None:
+    """Who knows that her victim is in a sample is not held off by those who are not."""
+    dataset = bought([(f"u{n}", "2010-12-01", f"i{n}") for n in range(4)])
+    who, limit = {"neighbour": events.Attacker(["item"])}, [Limit(BY, at_most=0.5)]
+    with pytest.raises(OutOfReachError):
+        protection.protect_history(dataset, who, limit, methods=["sample"], **READ)
+    p = protection.protect_history(
+        dataset, who, limit, methods=["sample"], members_known=False, **READ
+    )
+    assert p.setting.sample == 0.5
+    assert p.explain() == ["2 of 4 users were kept."]
+
+
+def test_what_does_not_help_is_taken_back() -> None:
+    dataset = bought(
+        [
+            ("1", "2010-12-01", "tea"),
+            ("2", "2010-12-01", "tea"),
+            ("3", "2010-12-02", "tea"),
+            ("1", "2010-12-02", "ham"),
+        ]
+    )
+    who, limit = {"neighbour": events.Attacker(["item"])}, [Limit(BY, at_most=0.4)]
+    p = protection.protect_history(dataset, who, limit, **READ)
+    assert p.setting == Setting(rare=2)
+    assert all(outcome.held for outcome in p.outcomes)
+
+
+def test_who_knows_the_hour_is_asked_for_it_where_the_release_tells_days() -> None:
+    dataset = bought([(f"u{n}", f"2010-12-06 0{8 + n % 2}:00", "a") for n in range(2)])
+    who, limit = {"neighbour": events.Attacker(["hour"])}, [Limit(BY, at_most=0.5)]
+    p = protection.protect_history(dataset, who, limit, methods=["time"], **READ)
+    assert p.setting == Setting(time="day")
+    assert p.after.probabilistic.posterior == pytest.approx(0.5)
+
+
+def test_items_of_nobody_are_no_more_common() -> None:
+    table = pa.table({"user": ["u1", None, "u2", "u3"], "date": ["2010-12-01"] * 4})
+    dataset = Dataset.from_arrow(table.append_column("goods", pa.array(list("aabb"))))
+    assert common_items(dataset, "user", "goods", 2).tolist() == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"limits": [Limit(BY, at_most=0.1, adversary="A")]}, 'no attacker "A"'),
+        ({"limits": Limit(BY, at_most=0.1)}, "limits: must be a list"),
+        ({"attackers": [events.Attacker("item")]}, "attackers: must be given by name"),
+        ({"attackers": {"a": "item"}}, "must be of dv.events.Attacker"),
+        ({"seed": -1}, "seed: -1 is no whole number"),
+    ],
+)
+def test_what_is_no_wish_is_refused(change: dict[str, Any], why: str) -> None:
+    asked: Any = {
+        "attackers": {"a": events.Attacker("item")},
+        "limits": [Limit(BY, at_most=0.1)],
+        **change,
+    }
+    with pytest.raises(InvalidInput, match=why):
+        protection.protect_history(datasets.purchases_example(), **asked, **READ)
+
+
+def test_what_holds_no_times_cannot_be_told_by_the_month() -> None:
+    with pytest.raises(InvalidInput, match="holds no times"):
+        coarser_times(datasets.purchases_example(), "goods", "month")

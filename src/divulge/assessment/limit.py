@@ -30,6 +30,8 @@ Figure: TypeAlias = Callable[[Assessment], Fraction | float]
 
 HAIR = 1e-9
 """Sums of chances, entropies and distances end this near to what they are, as a share of it."""
+BREATH = 1e-12
+"""And this near to 0, where they are differences: nothing that is counted has so small a share."""
 
 
 def _of_success(kind: str) -> dict[str, tuple[Scale, Figure]]:
@@ -292,7 +294,7 @@ def beyond(value: Any, bound: float, worst: Literal["lowest", "highest"]) -> Any
     >>> beyond(2.9999999999999996, 3, "lowest"), beyond(2.9, 3, "lowest")
     (False, True)
     """
-    hair = HAIR * abs(bound) + HAIR**2
+    hair = HAIR * abs(bound) + BREATH
     return value > bound + hair if worst == "highest" else value < bound - hair
 
 

@@ -10,15 +10,21 @@ import csv
 import datetime as dt
 import itertools
 import math
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from divulge.work import DivulgeError, InvalidInput, Problem, Problems
 
+if TYPE_CHECKING:
+    from divulge.data.column import Column
+
 Ladder = tuple[str, ...]
 MOST_PROBLEMS_SHOWN = 10
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def text_of(value: Any) -> str:
@@ -32,6 +38,38 @@ def text_of(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
+
+
+def texts_alike(ours: Column, theirs: Column) -> tuple[list[str], list[str]]:
+    """The values of two columns as texts that are the same where the values are.
+
+    In a file with a word among them, or without fractions, the same numbers are written otherwise:
+    if one column holds numbers, the texts of the other are taken for these.
+
+    >>> import pyarrow as pa
+    >>> from divulge.data import Dataset
+    >>> of = [pa.table({"x": [1.0, 2.5]}), pa.table({"x": ["1.0", "low"]}), pa.table({"x": [1]})]
+    >>> floats, texts, integers = (Dataset.from_arrow(table).columns["x"] for table in of)
+    >>> texts_alike(floats, texts), texts_alike(texts, integers)
+    ((['1', '2.5'], ['1', 'low']), (['1.0', 'low'], ['1.0']))
+    """
+    values = ours.values.to_pylist()
+    own = [text_of(value) for value in values]
+    others = theirs.values.to_pylist()
+    if all(isinstance(value, str) for value in [*values, *others]):
+        return own, others
+    written = {_as_number(value): text for value, text in zip(values, own, strict=True)}
+    return own, [written.get(_as_number(value), text_of(value)) for value in others]
+
+
+def _as_number(value: Any) -> str:
+    """A value, or the number that it says, as text."""
+    if isinstance(value, str) and not _NUMBER.fullmatch(value):
+        return value
+    whole = isinstance(value, int) or (isinstance(value, str) and value.lstrip("+-").isdecimal())
+    if isinstance(value, str | Decimal | float):
+        return str(int(value)) if whole else text_of(float(value))
+    return text_of(value)
 
 
 def rows_of_file(path: Path, separator: str) -> list[list[str]]:

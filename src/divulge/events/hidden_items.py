@@ -6,20 +6,19 @@ that its hidden items allow.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from divulge.data.ladders import texts_alike
+from divulge.events.baskets import possible_baskets
 from divulge.events.calendar import COARSER, NOT_A_TIME, SPANS, UNITS
 from divulge.events.facets import Facet, coded
 from divulge.events.history import History
 from divulge.events.ordering import Ints
 from divulge.events.standing import ANY, Cover, Ladder, repeated, values_covered
 from divulge.work import DivulgeError
-
-Content = frozenset[tuple[int, int]]
-"""Items and how often each is there (once, where baskets are sets)."""
 
 
 def event_covered(original: History, release: History, facet: Facet) -> Cover:
@@ -96,7 +95,8 @@ def _possible_kinds(original: History, release: History) -> tuple[Ints, Ints]:
     least = np.bincount(event, first & ~hidden & ~coarse, release.events).astype(np.int64)
     most = least + np.bincount(event, hidden, release.events).astype(np.int64)
     ladder = Ladder.of(original, original.item)
-    values = [str(value) for value in release.dataset.columns[release.item].values.to_pylist()]
+    ours, theirs = (h.dataset.columns[h.item] for h in (original, release))
+    _, values = texts_alike(ours, theirs)
     for each in np.unique(event[coarse]):
         rows = slice(release.ordered.starts[each], release.ordered.starts[each + 1])
         shown, copies = np.unique(item[rows][~hidden[rows]], return_counts=True)
@@ -125,59 +125,3 @@ def _most_kinds(records: Mapping[frozenset[str], int], room: Mapping[frozenset[s
         held = records[own] + sum(most[each] for each in inner)
         most[own] = int(min(room[own], held))
     return sum(most[own] for own in most if not any(own < other for other in most))
-
-
-def possible_baskets(original: History, release: History, facet: Facet) -> tuple[Ints, Ints]:
-    """The baskets of the original that an event of the release may be."""
-    hidden, coarse, code = _hidden_items(original, release, facet.level)
-    if coarse.any():
-        raise DivulgeError(
-            f'attacker, knows: "{facet.words}": the release holds coarser items; ask for all '
-            'items at their level, as in "all items at 1"'
-        )
-    of_basket = coded(original, facet).codes
-    _, representative = np.unique(of_basket, return_index=True)
-    item = values_covered(original, release, original.item, release.item, facet.level).known[
-        facet.level
-    ]
-    known = [
-        _content(item[original.ordered.starts[e] : original.ordered.starts[e + 1]], facet.every)
-        for e in representative
-    ]
-    exactly = {content: number for number, content in enumerate(known)}
-    events, codes = [], []
-    for event, content, spare in _released_contents(release, code, hidden, facet.every):
-        if not spare:
-            fits: Iterator[int] = iter([exactly[content]] if content in exactly else [])
-        else:
-            fits = (n for n, each in enumerate(known) if _may_be(content, spare, each, facet.every))
-        for number in fits:
-            events.append(event)
-            codes.append(int(of_basket[representative[number]]))
-    return np.array(events, np.int64), np.array(codes, np.int64)
-
-
-def _content(item: Ints, every: bool) -> Content:
-    value, copies = np.unique(item, return_counts=True)
-    return frozenset(
-        zip(value.tolist(), copies.tolist() if every else [1] * len(value), strict=True)
-    )
-
-
-def _released_contents(
-    release: History, code: Ints, hidden: Any, every: bool
-) -> Iterator[tuple[int, Content, int]]:
-    starts = release.ordered.starts
-    for event in range(release.events):
-        rows = slice(starts[event], starts[event + 1])
-        open_to_see = code[rows][~hidden[rows]]
-        yield event, _content(open_to_see, every), int(hidden[rows].sum())
-
-
-def _may_be(content: Content, spare: int, basket: Content, every: bool) -> bool:
-    """Whether hidden records can fill up what is seen to the whole basket, and no more."""
-    wanted, seen = dict(basket), dict(content)
-    if any(copies > wanted.get(item, 0) for item, copies in seen.items()):
-        return False
-    lacking = sum(wanted.values()) - sum(seen.values())
-    return lacking == spare if every else lacking <= spare

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from divulge.data import Column, Hierarchy
+from divulge.data.ladders import text_of, texts_alike
 from divulge.events.calendar import COARSER, NOT_A_TIME, SPANS, UNITS, overlapped
 from divulge.events.facets import bands
 from divulge.events.history import History
@@ -120,13 +121,14 @@ def values_covered(
     number: dict[tuple[int, str], int] = {}
     empty = np.append(blanks(other), True)
     entries = []
-    for place, value in enumerate([*map(str, other.values.to_pylist()), ""]):
+    ours, theirs = texts_alike(column, other)
+    for place, value in enumerate([*theirs, ""]):
         at, label = ladder.standing(value, level)
         here = number.setdefault((at, label), len(number))
         entries.append((ANY, 0) if empty[place] else (at, here))
     known = {ANY: np.zeros(original.records, np.int64)}
     for at in {level, *(at for at, _ in entries if at != ANY)}:
-        labels = [ladder.seen(value, at) for value in map(str, column.values.to_pylist())]
+        labels = [ladder.seen(value, at) for value in ours]
         codes = [number.setdefault((at, label), len(number)) for label in labels]
         # A value that is missing in the original is known as missing: nothing looks like it.
         known[at] = np.array([*codes, -1], np.int64)[original.codes(attribute)]
@@ -148,7 +150,7 @@ class Ladder:
         hierarchy = original.dataset.dictionary[attribute].hierarchy
         if hierarchy is None:
             return cls(None, ())
-        values = [str(v) for v in original.dataset.columns[attribute].values.to_pylist()]
+        values = [text_of(v) for v in original.dataset.columns[attribute].values.to_pylist()]
         lacking = set(hierarchy.lacks(values))
         over = hierarchy.over(value for value in values if value not in lacking)
         uppers = tuple(over.leaves(at) for at in range(1, over.height + 1))

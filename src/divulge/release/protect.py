@@ -30,7 +30,7 @@ from divulge.release.verdict import Verdict
 Attacked = Callable[[Dataset], Assessment]
 
 # The settings of an attack that name an identifier it cannot do without.
-NEEDED = ("user", "on", "contributor", "truth", "event")
+NEEDED = ("user", "on", "contributor", "truth", "event", "item")
 
 
 def protect(
