@@ -357,3 +357,44 @@ def test_a_limit_on_an_attribute_that_is_not_there_is_refused_by_its_name() -> N
     limit = Limit("distinct_l_diversity", at_least=2, attribute="incme")
     with pytest.raises(InvalidInput, match='no attribute "incme"'):
         protection.protect(towns, [limit])
+
+
+@pytest.mark.parametrize("nulls", ["value", "known"])
+@pytest.mark.parametrize("measure", ["prosecutor_risk", "reidentification_risk"])
+def test_others_join_whom_nothing_else_helps(nulls: str, measure: str) -> None:
+    letters = pa.table({"q": ["a", "a", "a", "a", "b"]})
+    dataset = Dataset.from_arrow(letters, roles={"quasi_identifier": ["q"]})
+    p = protection.protect(
+        dataset, [Limit(measure, at_most=0.5, nulls=nulls)], methods=["suppress"]
+    )
+    assert p.dataset.rows == 5
+    assert p.suppressed_cells == 2
+    assert all(outcome.held for outcome in p.outcomes)
+
+
+def test_what_was_taken_back_is_claimed_no_more() -> None:
+    companies = datasets.local_suppression_example()
+    area = [("Roma", "Center"), ("Milano", "North"), ("Torino", "North")]
+    limit = [Limit("k_anonymity", at_least=2, nulls="maybe")]
+    p = protection.protect(companies, limit, is_a={"Area": area})
+    one, both = p.undo(), p.undo(len(p.decisions))
+    assert (one.levels, one.cost, one.undone) == ({"Area": 1}, 0.0, 1)
+    assert (both.levels, both.cost, both.proved) == ({}, 0.0, False)
+    assert both.dataset.equals(p.original)
+    assert "was not asked again" in str(both)
+    assert "keep" not in str(both)
+    assert both.to_dict()["undone"] == 2
+    assert p.undo(0) is p
+
+
+def test_the_least_loss_counts_what_is_suppressed_too() -> None:
+    rows = [("d", "b"), ("d", "d"), ("b", "b"), ("d", "b"), ("b", "d"), ("d", "d")]
+    pairs = [("a", "ab"), ("b", "ab"), ("c", "cd"), ("d", "cd"), ("ab", "*"), ("cd", "*")]
+    first, second = (list(column) for column in zip(*rows, strict=True))
+    dataset = Dataset.from_arrow(
+        pa.table({"q0": first, "q1": second}), roles={"quasi_identifier": ["q0", "q1"]}
+    )
+    limit = [Limit("k_anonymity", at_least=3)]
+    p = protection.recode(dataset, limit, 0.5, is_a={"q0": pairs, "q1": pairs})
+    assert p.proved
+    assert (p.levels["q0"], p.suppressed_cells, p.loss) == (2, 0, 0.5)

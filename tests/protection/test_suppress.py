@@ -1,6 +1,7 @@
 """Suppression: within its limit whatever is asked, as cheap as can be, told and undone."""
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -306,3 +307,46 @@ def test_removing_records_touches_no_attribute(nulls: str) -> None:
     towns = people(town=["a", "a", "b"])
     p = protection.suppress(towns, 2, nulls, never=["town"], out_of_reach="remove")  # type: ignore[arg-type]
     assert p.dataset.to_arrow()["town"].to_pylist() == ["a", "a"]
+
+
+def test_where_nulls_are_values_no_more_cells_of_a_record_are_hidden_than_suffice() -> None:
+    table = pa.table({"q": ["v"] * 6, "z": list("aabccc")})
+    dataset = Dataset.from_arrow(table, roles={"quasi_identifier": ["q", "z"]})
+    for nulls in ("value", "bayes"):
+        asked: Any = {"nulls": nulls, "cells_per_record": 1}
+        p = protection.suppress(dataset, k=2, **asked)
+        assert p.suppressed_cells == 2
+        assert p.dataset.to_arrow()["q"].null_count == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"k": float("nan")}, "k: is not a whole number"),
+        ({"k": float("inf")}, "k: is not a whole number"),
+        ({"k": None}, "k: is not a whole number"),
+        ({"cells_per_record": "1"}, "cells_per_record: is not a whole number"),
+        ({"cells_per_record": 1.5}, "cells_per_record: is not a whole number"),
+        ({"cost": {"Area": "x"}}, 'cost, "Area": holds something that is no number'),
+        ({"importance": {"Area": "x"}}, 'cost, "Area": holds something that is no number'),
+    ],
+)
+def test_wishes_that_are_no_numbers_are_refused(asked: dict[str, Any], why: str) -> None:
+    with pytest.raises(InvalidInput, match=why):
+        protection.suppress(datasets.local_suppression_example(), **{"k": 2, **asked})
+
+
+def test_other_things_than_lists_names_and_numbers_are_refused() -> None:
+    companies = datasets.local_suppression_example()
+    limit: Any = dv.Limit("k_anonymity", at_least=2)
+    nothing: Any = 5
+    with pytest.raises(InvalidInput, match="limits: must be a list"):
+        protection.protect(companies, limit)
+    with pytest.raises(InvalidInput, match='no attribute "5"'):
+        records.attack(companies, "CRS", [nothing])
+    with pytest.raises(dv.DivulgeError, match="named by text"):
+        records.attack(companies, "CRS", nothing)
+    with pytest.raises(InvalidInput, match="alpha: x is not a share"):
+        records.frequencies(companies, alpha="x")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="is not a size"):
+        records.suda(companies, max_size=1.5)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from divulge.work import Problem
+from divulge.work import DivulgeError, Problem
 
 if TYPE_CHECKING:
     from divulge.data.hierarchy import Hierarchy
@@ -130,6 +130,8 @@ def as_names(given: str | Iterable[str]) -> list[str]:
     >>> as_names("age"), as_names(("age", "sex"))
     (['age'], ['age', 'sex'])
     """
+    if not isinstance(given, str | Iterable):
+        raise DivulgeError(f"attributes are named by text, one or several, and not by {given!r}")
     return [given] if isinstance(given, str) else list(given)
 
 
@@ -165,4 +167,5 @@ def problems_with_names(
     """Names that are not attributes."""
     for name in given:
         if name not in names:
-            yield Problem(place, f'{of} has no attribute "{name}".', value=name, allowed=names)
+            told = str(name)
+            yield Problem(place, f'{of} has no attribute "{told}".', value=told, allowed=names)

@@ -38,6 +38,8 @@ from divulge.records.weighing import sampling_weights
 
 # So often is everything measured anew before the cycle gives up: each round changes something.
 MOST_ROUNDS = 200
+MOST_DONORS = 30
+"""So many are asked to hide the same as somebody whom nothing else helps."""
 
 
 def protect(
@@ -299,6 +301,7 @@ def _one_cell_each(state: State, goal: Goal, plan: Plan) -> None:
     able = over[np.any((rows[over] != HIDDEN) & may, axis=1)]
     chosen = able[: max(1, (able.size + 1) // 2)]
     if chosen.size == 0:
+        _bring_company(state, goal, standing, rows, may)
         return
     attribute = _most_company(rows, chosen, goal.among, may, plan)
     cells = {
@@ -306,12 +309,40 @@ def _one_cell_each(state: State, goal: Goal, plan: Plan) -> None:
         for a, name in enumerate(goal.among)
         if np.any(attribute == a)
     }
+    _hide(state, goal, standing, cells)
+
+
+def _hide(state: State, goal: Goal, standing: Standing, cells: Mapping[str, IntArray]) -> None:
     released = hidden_cells(state.current, cells)
     after = goal.standing(released, state.same_records())
     told = _Told(state, goal, released, standing, after)
     for name, places in cells.items():
         state.changes += told.changes("suppressed", name, places)
     state.current = released
+
+
+def _bring_company(state: State, goal: Goal, standing: Standing, rows: Any, may: Any) -> None:
+    """Who is at risk hides all she may: others hide the same, as few as take somebody out of it.
+
+    Those come first who leave most behind that look alike. Nothing is done if it does not help.
+    """
+    if not np.any(may):
+        return
+    held = rows[:, ~may]
+    for stuck in np.unique(held[standing.at_risk], axis=0):
+        alike = np.all(held == stuck, axis=1) & np.any((rows != HIDDEN) & may, axis=1)
+        donors = np.flatnonzero(alike & ~standing.at_risk)
+        donors = donors[np.argsort(-_company(state.current, goal.among)[donors], kind="stable")]
+        for many in range(1, min(len(donors), MOST_DONORS) + 1):
+            cells = {}
+            for a in np.flatnonzero(may):
+                shown = donors[:many][rows[donors[:many], a] != HIDDEN]
+                if shown.size:
+                    cells[goal.among[a]] = np.sort(shown)
+            after = goal.standing(hidden_cells(state.current, cells), state.same_records())
+            if after.at_risk.sum() < standing.at_risk.sum():
+                _hide(state, goal, standing, cells)
+                return
 
 
 def _in_order(state: State, risk: FloatArray, plan: Plan) -> FloatArray:

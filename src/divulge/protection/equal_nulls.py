@@ -80,8 +80,23 @@ def gather(
                 moved = np.concatenate([moved, joined])
                 left = np.setdiff1d(left, joined)
             step.advance()
-    if left.size:
-        left = _with_donors(rows, left, k, moves[-1], preference)
+    if left.size == 0:
+        return rows, left
+    # Others join who gives up little, or (which brings more together) who gives up most.
+    by_moves = [sorted(moves, key=lambda move: move.cost), [moves[-1]]]
+    tries = [_joined_by_donors(rows, left, k, each, preference) for each in by_moves]
+    return min(tries, key=lambda done: (done[1].size, int((done[0] != rows).sum())))
+
+
+def _joined_by_donors(
+    rows: Codes, left: IntArray, k: int, moves: Sequence[Move], preference: FloatArray
+) -> tuple[Codes, IntArray]:
+    """Those left over are joined by others, one kind of move after the other."""
+    rows = rows.copy()
+    for move in moves:
+        if left.size == 0:
+            break
+        left = _with_donors(rows, left, k, move, preference)
     return rows, left
 
 

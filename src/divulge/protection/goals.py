@@ -195,6 +195,9 @@ def goals_of(
     quasi-identifiers and seeks the record (CRS).
     """
     problems = Problems(f'protection of "{dataset.name}"')
+    if isinstance(limits, Limit):
+        problems.add("limits", "must be a list.")
+        problems.raise_any()
     if not limits:
         problems.add("limits", "holds none; say what must hold.")
     goals = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal, TypeAlias
 
 from divulge.data import Dataset
@@ -83,7 +84,7 @@ def plan_of(
         problems.add("suppression_limit", f"{suppression_limit:g} is not a share (0 to 1).")
     problems.extend("", problems_with_names("never", as_names(never), dataset.names))
     problems.extend("", problems_with_names("importance", importance or {}, dataset.names))
-    if any(not figure > 0 for figure in (importance or {}).values()):
+    if any(not isinstance(f, Real) or not f > 0 for f in (importance or {}).values()):
         problems.add("importance", "holds a figure that is not above 0.")
     problems.raise_any()
     return Plan(

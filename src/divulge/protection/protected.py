@@ -17,6 +17,7 @@ from divulge.data import Dataset
 from divulge.protection.changes import taken
 from divulge.protection.goals import COUNTS
 from divulge.protection.log import DecisionLog
+from divulge.protection.recodings import levels_left
 from divulge.protection.utility import Utility, utility_of
 from divulge.records.alike import IntArray
 from divulge.records.frequencies import SEMANTICS, Frequencies, Nulls
@@ -62,6 +63,8 @@ class Protected:
     reseeded: Callable[[int], Protected] | None = None
     known: Dataset | None = None
     """The records as an adversary knows them, if they had been protected before."""
+    undone: int = 0
+    """How many decisions were taken back: then nothing is claimed of the limits."""
 
     @property
     def suppressed_cells(self) -> int:
@@ -132,26 +135,39 @@ class Protected:
             limit.measure in COUNTS and limit.options.get("nulls", "maybe") != "bayes"
             for limit in self.limits
         )
-        return counted and len(self.decisions) > 0 and self.short > 0
+        return counted and not self.undone and len(self.decisions) > 0 and self.short > 0
 
     def undo(self, decisions: int = 1) -> Protected:
         """The same without the last decisions: the data as they were before these.
+
+        Whether the limits still hold is for a check to say. The cost is counted in cells.
 
         >>> import divulge as dv
         >>> p = dv.protection.suppress(dv.datasets.local_suppression_example(), k=2)
         >>> p.undo().suppressed_cells, p.undo(2).dataset.equals(p.original)
         (1, True)
+        >>> print(p.undo())
+        One decision was taken back: 1 of 28 cells stay suppressed, and whether ...
         """
         log = self.decisions.first(max(0, len(self.decisions) - decisions))
+        back = len(self.decisions) - len(log)
+        if not back:
+            return self
+        dataset = log.replayed(self.original)
         return replace(
             self,
             decisions=log,
-            dataset=log.replayed(self.original),
+            dataset=dataset,
             outcomes=(),
             bound=0.0,
+            cost=float(log.suppressed_cells),
+            levels=levels_left(self.original, dataset, self.levels),
             notes=(),
+            proved=False,
+            only_at_risk=False,
             again=None,
             reseeded=None,
+            undone=self.undone + back,
         )
 
     def sentences(self) -> tuple[Sentence, ...]:
@@ -171,9 +187,12 @@ class Protected:
             "alone_before": self._frequencies_before.others["bayes"],
             "k": self.k,
             "short": self.short,
+            "undone": self.undone,
         }
         said = [*self.notes]
-        if self.suppressed_cells or not self.notes:
+        if self.undone:
+            said.append(_said("undone", values))
+        elif self.suppressed_cells or not self.notes:
             said.append(_said("cells", values))
         if self.flatters:
             said.append(_said("flatters", values))
@@ -229,6 +248,7 @@ class Protected:
             "short": self.short,
             "flatters": self.flatters,
             "outcomes": [outcome.to_dict() for outcome in self.outcomes],
+            "undone": self.undone,
             "utility": self.utility.to_dict(),
             "before": self.before.to_dict(),
             "after": self.after.to_dict(),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from math import prod
+from math import inf, prod
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -19,13 +19,16 @@ from divulge.protection.goals import Goal, goals_of
 from divulge.protection.plan import Plan, State, plan_of
 from divulge.protection.protected import Protected
 from divulge.protection.recodings import one_coarser, with_hierarchies
-from divulge.protection.utility import leaf_shares
+from divulge.protection.utility import leaf_shares, loss_of
+from divulge.protection.wish import OutOfReachError
 from divulge.work import InvalidInput, Problem
 
 LevelSearch: TypeAlias = Literal["optimal", "climb"]
 
 # Up to so many combinations of levels, all of them are tried.
 MOST_COMBINATIONS = 1_000
+MOST_PROTECTED = 20
+"""And what suppression then costs is found out for so many of them."""
 
 
 def recode(
@@ -83,17 +86,49 @@ def recode(
 
 
 def _recoded(dataset: Dataset, goals: Sequence[Goal], plan: Plan, optimal: bool) -> Protected:
-    levels = _best_levels(dataset, goals, plan) if optimal else None
-    if levels is None:
+    found = _least_loss(dataset, goals, plan) if optimal else None
+    if found is None:
         return run_cycle(dataset, goals, plan)
-    found = run_cycle(dataset, goals, plan, levels)
     # Other data have other best levels: who knows the algorithm searches for them again.
     again = lambda other: _recoded(other, goals, plan, optimal)  # noqa: E731
-    return replace(found, proved=True, again=again, reseeded=None)
+    return replace(found, again=again, reseeded=None)
 
 
-def _best_levels(dataset: Dataset, goals: Sequence[Goal], plan: Plan) -> dict[str, int] | None:
-    """The levels with the least loss at which few enough are at risk; None if too many to try."""
+def _least_loss(dataset: Dataset, goals: Sequence[Goal], plan: Plan) -> Protected | None:
+    """The levels after which recoding and suppression lose least; None if too many to try.
+
+    What is suppressed besides only loses more, so nothing is missed among levels that alone lose
+    as much as the best that was found.
+    """
+    best, least, tried = None, inf, 0
+    for levels, at_least in _levels_that_do(dataset, goals, plan):
+        if at_least >= least - 1e-12:
+            return best if best is None else replace(best, proved=True)
+        if tried == MOST_PROTECTED:
+            return best
+        tried += 1
+        try:
+            found = run_cycle(dataset, goals, plan, levels)
+        except OutOfReachError:
+            continue  # suppression does not help the few who are left at risk
+        loss = _loss_of(found, plan)
+        if loss < least:
+            best, least = found, loss
+    return best if best is None else replace(best, proved=True)
+
+
+def _loss_of(found: Protected, plan: Plan) -> float:
+    """What recoding and suppression lost, each attribute as dear as it is."""
+    return sum(
+        plan.importance.get(name, 1.0) * loss_of(found.original, found.dataset, found.kept, name)
+        for name in found.among
+    )
+
+
+def _levels_that_do(
+    dataset: Dataset, goals: Sequence[Goal], plan: Plan
+) -> Iterator[tuple[dict[str, int], float]]:
+    """Levels at which few enough are at risk, with what they lose: the least loss first."""
     among = list(dict.fromkeys(name for goal in goals for name in goal.among))
     heights = {}
     for name in among:
@@ -101,7 +136,7 @@ def _best_levels(dataset: Dataset, goals: Sequence[Goal], plan: Plan) -> dict[st
         if hierarchy is not None and name not in plan.never:
             heights[name] = hierarchy.height
     if not heights or prod(height + 1 for height in heights.values()) > MOST_COMBINATIONS:
-        return None
+        return
     allowed = plan.suppression_limit if "suppress" in plan.methods else 0.0
     state = State(dataset, dataset, np.arange(dataset.rows), [], {})
     dear = {
@@ -109,22 +144,20 @@ def _best_levels(dataset: Dataset, goals: Sequence[Goal], plan: Plan) -> dict[st
         for name, height in heights.items()
         for level in range(height + 1)
     }
-    choices = sorted(
-        product(*(range(height + 1) for height in heights.values())),
-        key=lambda levels: sum(
+    lost = {
+        levels: sum(
             plan.importance.get(name, 1.0) * dear[name, level]
             for name, level in zip(heights, levels, strict=True)
-        ),
-    )
-    with work.step("Trying combinations of levels", len(choices)) as step:
-        for levels in choices:
-            # The first that does is the best: they are tried from the least loss up.
+        )
+        for levels in product(*(range(height + 1) for height in heights.values()))
+    }
+    with work.step("Trying combinations of levels", len(lost)) as step:
+        for levels in sorted(lost, key=lambda each: lost[each]):
             chosen = dict(zip(heights, levels, strict=True))
             trial = recoded_to(dataset, chosen)
             if float(at_risk_of(state, goals, trial).mean()) <= allowed:
-                return chosen
+                yield chosen, lost[levels]
             step.advance()
-    return None
 
 
 def _loss(dataset: Dataset, name: str, level: int) -> float:

@@ -78,6 +78,22 @@ def one_coarser(original: Column, hierarchy: Hierarchy, level: int) -> Column:
     return hierarchy.coarsen(original, level)
 
 
+def levels_left(original: Dataset, released: Dataset, levels: Mapping[str, int]) -> dict[str, int]:
+    """The levels that columns still stand at, of those that they were once taken to."""
+    found = {}
+    for name, reached in levels.items():
+        hierarchy = original.dictionary[name].hierarchy
+        assert hierarchy is not None  # noqa: S101  # it was climbed
+        shown = {text_of(value) for value in released.columns[name].values.to_pylist()}
+        for level in range(reached + 1):
+            column = one_coarser(original.columns[name], hierarchy, level)
+            if shown <= {text_of(value) for value in column.values.to_pylist()}:
+                break
+        if level:
+            found[name] = level
+    return found
+
+
 def recoded(dataset: Dataset, name: str, column: Column, level: int) -> Dataset:
     """A dataset with one column at a level; its hierarchy goes on from there.
 

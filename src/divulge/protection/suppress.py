@@ -185,7 +185,7 @@ def _one_subset(
     costs = np.array([float(wish.costs[name].min()) for name in subset])
     most = min(wish.cells_per_record or len(allowed), len(allowed))
     if wish.nulls in ("value", "bayes"):
-        return _equal(original, part, wish, subset, allowed, costs, preference)
+        return _equal(original, part, wish, subset, allowed, most, costs, preference)
     frequency = _count_codes(part, wish.nulls, original, subset)
     bound = fewest_cells(part, frequency, wish.k, allowed, costs, wish.nulls == "known")
     best: tuple[float, npt.NDArray[np.int32], IntArray] | None = None
@@ -206,6 +206,7 @@ def _equal(
     wish: Wish,
     subset: Sequence[str],
     allowed: list[int],
+    most: int,
     costs: FloatArray,
     preference: FloatArray,
 ) -> tuple[npt.NDArray[np.int32], IntArray, float]:
@@ -214,8 +215,11 @@ def _equal(
     at_risk = np.flatnonzero(sizes(part) < wish.k)
     if not allowed:
         return part, at_risk, 0.0
-    moves = [hiding(mask, part, costs) for mask in masks_of(allowed, len(allowed))]
-    rows, lost = gather(part, wish.k, moves, preference)
+    for limit in range(most, len(allowed) + 1):
+        moves = [hiding(mask, part, costs) for mask in masks_of(allowed, limit)]
+        rows, lost = gather(part, wish.k, moves, preference)
+        if lost.size == 0:
+            break
     # Classes without a null cannot grow where nulls are values: who is at risk in one hides a cell.
     # Whoever weighs finds at least whom somebody finds who only counts what fits (`known`).
     if wish.nulls == "value":

@@ -135,17 +135,18 @@ def _class_sizes(dataset: Dataset, among: Sequence[str]) -> IntArray:
 
 
 def _loss(original: Dataset, released: Dataset, kept: IntArray, among: Sequence[str]) -> float:
-    """Mean over attributes of (mean share - 1/|D|) / (1 - 1/|D|); a removed record has share 1."""
-    losses = []
-    for name in among:
-        share, domain = leaf_shares(original, released.columns[name], name)
-        if domain < 2:
-            losses.append(0.0)
-            continue
-        column = released.columns[name]
-        total = float(share[column.codes].sum()) + (original.rows - kept.size)
-        losses.append((total / original.rows - 1 / domain) / (1 - 1 / domain))
+    losses = [loss_of(original, released, kept, name) for name in among]
     return float(np.mean(losses)) if losses else 0.0
+
+
+def loss_of(original: Dataset, released: Dataset, kept: IntArray, name: str) -> float:
+    """Of one attribute (mean share - 1/|D|) / (1 - 1/|D|); a removed record has share 1."""
+    column = released.columns[name]
+    share, domain = leaf_shares(original, column, name)
+    if domain < 2:
+        return 0.0
+    total = float(share[column.codes].sum()) + (original.rows - kept.size)
+    return (total / original.rows - 1 / domain) / (1 - 1 / domain)
 
 
 def leaf_shares(original: Dataset, column: Column, name: str) -> tuple[FloatArray, int]:

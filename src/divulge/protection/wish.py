@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from numbers import Real
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -92,7 +93,7 @@ def wish_of(
     """All that was asked for, checked at once."""
     names = dataset.attributes(among, "among")
     problems = Problems(f'suppression in "{dataset.name}"')
-    if isinstance(k, bool) or k != int(k) or k < 1:
+    if not _is_count(k):
         problems.add("k", "is not a whole number from 1.")
     for place, given, allowed in (
         ("nulls", nulls, SEMANTICS),
@@ -107,7 +108,7 @@ def wish_of(
     problems.extend("", problems_with_names("never", as_names(never), dataset.names))
     for place, table in (("importance", importance), ("cost", cost)):
         problems.extend("", problems_with_names(place, table or {}, names, "the suppression"))
-    if cells_per_record is not None and cells_per_record < 1:
+    if cells_per_record is not None and not _is_count(cells_per_record):
         problems.add("cells_per_record", "is not a whole number from 1.")
     chosen = _subsets(names, subsets, problems)
     costs = _costs(dataset, names, importance, cost, problems)
@@ -153,6 +154,13 @@ def _subsets(
     return tuple(tuple(subset) for subset in given)
 
 
+def _is_count(given: object) -> bool:
+    """Whether something is a whole number from 1."""
+    if isinstance(given, bool) or not isinstance(given, Real):
+        return False
+    return float(given).is_integer() and float(given) >= 1
+
+
 def _costs(
     dataset: Dataset,
     names: list[str],
@@ -162,8 +170,12 @@ def _costs(
 ) -> dict[str, FloatArray]:
     found = {}
     for name in names:
-        factor = float((importance or {}).get(name, 1.0))
-        figures = np.atleast_1d(np.asarray((cost or {}).get(name, 1.0), np.float64)) * factor
+        try:
+            factor = float((importance or {}).get(name, 1.0))
+            figures = np.atleast_1d(np.asarray((cost or {}).get(name, 1.0), np.float64)) * factor
+        except (TypeError, ValueError):
+            problems.add(f'importance or cost, "{name}"', "holds something that is no number.")
+            continue
         if figures.size not in (1, dataset.rows):
             message = f"has {figures.size:,} figures for {dataset.rows:,} records."
             problems.add(f'cost, "{name}"', message)

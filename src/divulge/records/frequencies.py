@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -269,8 +270,8 @@ def _check(nulls: str, alpha: float, dataset: Dataset, prior: Prior | None) -> N
     if nulls not in SEMANTICS:
         message = f'"{nulls}" is not a way to count missing values.'
         problems.append(Problem("nulls", message, value=nulls, allowed=SEMANTICS))
-    if not 0 <= alpha <= 1:
-        problems.append(Problem("alpha", f"{alpha:g} is not a share (0 to 1)."))
+    if not isinstance(alpha, Real) or not 0 <= alpha <= 1:
+        problems.append(Problem("alpha", f"{alpha} is not a share (0 to 1)."))
     if prior is not None and nulls != "bayes":
         problems.append(Problem("prior", 'is used by nulls="bayes" only.'))
     if problems:
