@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -92,7 +92,7 @@ def suppress(
         Path | None,
         typer.Option(
             help="Where the published table goes: a crosstab (CSV), or Parquet; "
-            "several become name-1, name-2."
+            "several become name-1, name-2, with one row a cell."
         ),
     ] = None,
     html: Html = None,
@@ -206,6 +206,8 @@ def _table(
     """A crosstab; or records, tabulated once for every --by and linked."""
     import divulge as dv
 
+    given = {"--value": value, "--contributor": contributor, "--hierarchy": hierarchy}
+    _refuse_without_by(given, by, "tables suppress")
     if not by:
         return dv.tables.read_complete_crosstab(source, separator)
     records = dv.read(source, hierarchies=dict(_levels(hierarchy)))
@@ -229,6 +231,13 @@ def _published(
     if by and len(by) not in (1, len(paths)):
         message = f"is given {len(by)} times for {len(paths)} files: give it once, or once a file."
         raise InvalidInput("tables audit", [Problem("--by", message)])
+    _refuse_without_by({"--value": value, "--hierarchy": hierarchy}, by, "tables audit")
+    if not by and len(paths) > 1:
+        message = (
+            "several tables are linked by the names of their dimensions, and a crosstab has none "
+            "for its columns: give files of one row a cell, and --by once a file."
+        )
+        raise InvalidInput("tables audit", [Problem("--by", message)])
     levels = dict(_levels(hierarchy))
     read = []
     for number, path in enumerate(paths):
@@ -242,6 +251,17 @@ def _published(
         else:
             read.append(tables.read_crosstab(path, separator))
     return read[0] if len(read) == 1 else tables.link_published(*read)
+
+
+def _refuse_without_by(given: Mapping[str, object], by: Sequence[str] | None, command: str) -> None:
+    """Options that say how records are tabulated, where there are none."""
+    from divulge.work import Problems
+
+    problems = Problems(command)
+    for option, said in given.items():
+        if said and not by:
+            problems.add(option, "is of records or cells that --by names: give --by.")
+    problems.raise_any()
 
 
 def _names(text: str) -> list[str]:
@@ -278,7 +298,10 @@ def _pair(option: str, text: str | None, whole: bool = False) -> tuple[int, floa
 
 
 def _write(published: Published, out: Path | None) -> None:
-    """A crosstab where there is one table and the file is CSV; else one row a cell."""
+    """A crosstab where there is one table and the file is CSV; else one row a cell.
+
+    Linked tables are told apart by the names of their dimensions, which a crosstab does not have.
+    """
     from divulge.tables import write_crosstab
 
     if out is None:
@@ -286,7 +309,8 @@ def _write(published: Published, out: Path | None) -> None:
     tables = range(len(published.structure.grids))
     for table in tables:
         path = out if len(tables) == 1 else out.with_stem(f"{out.stem}-{table + 1}")
-        if path.suffix.lower() == ".csv" and len(published.structure.grids[table]) == 2:
+        flat = len(tables) == 1 and len(published.structure.grids[table]) == 2
+        if path.suffix.lower() == ".csv" and flat:
             write_crosstab(published, path, table)
         else:
             published.write(path, table)

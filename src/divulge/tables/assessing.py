@@ -13,7 +13,7 @@ import numpy as np
 from divulge.assessment import Assessment, Most, Sentence
 from divulge.qif import PriorPosterior
 from divulge.tables import charts
-from divulge.tables.audit import intervals
+from divulge.tables.audit import Intervals, intervals
 from divulge.tables.axis import IntArray
 from divulge.tables.counting import marginals
 from divulge.tables.linear import FloatArray
@@ -21,6 +21,8 @@ from divulge.tables.published import Published
 from divulge.tables.table import Table
 
 CATALOGUE = "divulge.tables"
+LARGEST = 2.0**53
+"""What is taken for a cell that nothing bounds."""
 
 
 def assess(table: Table, published: Published, sensitive: Any, name: str = "table") -> Assessment:
@@ -56,7 +58,7 @@ def assess(table: Table, published: Published, sensitive: Any, name: str = "tabl
             if values is None
             else max(values.values()) / sum(values.values())
         )
-    before = 1 / (containing(table)[cells] + 1)
+    before = 1 / (containing(_as_known(published, audited))[cells] + 1)
     # Of whole numbers there may be only one where an interval of fractions leaves room.
     certain = int((after == 1).sum())
     # A network reaches the ends of its intervals in whole numbers; elsewhere that is not said.
@@ -124,6 +126,15 @@ def _sentences(
     if width.min() > 0 and np.isfinite(width.min()):
         said.append(Sentence(CATALOGUE, "narrowest.text", {"values": float(width.min()) + 1}))
     return tuple(said)
+
+
+def _as_known(published: Published, audited: Intervals) -> Table:
+    """The table with the largest value that every suppressed cell may have: she knows no other."""
+    units = published.units.copy()
+    units[audited.cells] = np.minimum(audited.upper, LARGEST).astype(np.int64)
+    return Table(
+        published.structure, units, published.decimals, published.measure, published.lowest
+    )
 
 
 def containing(table: Table) -> IntArray:

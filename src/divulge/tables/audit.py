@@ -140,6 +140,7 @@ def intervals(published: Published, cells: Any = None) -> Intervals:
     >>> intervals(table.publish({(0, 0), (0, 1), (1, 0), (1, 1)}))[(0, 0)]
     (0, 17)
     """
+    refuse_unpublished(published, "intervals")
     structure = published.structure
     asked = published.suppressed if cells is None else structure.mask(cells)
     wanted = np.flatnonzero(asked & published.suppressed)
@@ -149,6 +150,13 @@ def intervals(published: Published, cells: Any = None) -> Intervals:
         structure.relations, shifted, published.suppressed, wanted, least
     )
     return Intervals(published, wanted, lower + least[wanted], upper + least[wanted], integral)
+
+
+def refuse_unpublished(given: Any, subject: str) -> None:
+    """Who attacks sees what is published, and no whole table."""
+    if not isinstance(given, Published):
+        message = "give what is published: `table.publish(...)`, or `.published` of a suppression."
+        raise InvalidInput(subject, [Problem("published", message)])
 
 
 def bounds(

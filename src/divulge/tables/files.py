@@ -187,6 +187,8 @@ def read_jj(path: Path | str) -> JJ:
     cells = [_cell(lines, 2 + k, k, problems) for k in range(count)]
     sums = _whole(lines, 2 + count, problems, "the number of relations")
     relations = [_relation(lines, 3 + count + k, count, problems) for k in range(sums)]
+    if not count:
+        problems.add("line 2", "there is no cell.")
     problems.raise_any()
     numbers = np.array([[*cell[0:2], *cell[3:6]] for cell in cells])
     units, decimals = in_units(numbers[:, [0, 2, 3, 4]])

@@ -10,6 +10,7 @@ import numpy as np
 from divulge.tables.axis import IntArray
 from divulge.tables.candidates import Candidates
 from divulge.tables.structure import BoolArray
+from divulge.tables.suppress import Suppression
 from divulge.tables.suppressors import POSSIBLE, Parameters, knowledge_of
 from divulge.tables.table import Published
 from divulge.work import Budget, InvalidInput, Problem, Problems
@@ -31,9 +32,26 @@ def refuse_published_primary(published: Published, parameters: Parameters) -> No
         hint = (
             "if zeros were primary it would not be"
             if wrong == "zeros_primary"
-            else f"the minimum frequency can be at most {int(smallest.min())}"
+            else f"the minimum frequency can be at most {int(smallest.min()) // parameters.unit}"
         )
         problems.add(wrong, f"{label} is published, and primary by this rule: {hint}.")
+    problems.raise_any()
+
+
+def refuse_unknown_suppressor(suppression: Suppression) -> None:
+    """Patterns that came about in a way that this attack does not know."""
+    problems = Problems("matching attack")
+    if suppression.method != "optimal":
+        message = f'the pattern was found by "{suppression.method}"; only "optimal" ones are known.'
+        problems.add("suppressor", f"{message} Give the suppressor as a function.")
+    elif suppression.gap > 0:
+        message = "the search for the pattern was stopped by the clock, which nobody can repeat."
+        problems.add("suppressor", message)
+    contributions = suppression.table.contributions
+    counts = None if contributions is None else contributions.counts()
+    if counts is not None and not np.array_equal(counts, suppression.table.units):
+        message = "a holding's records count as one, which no cell shows."
+        problems.add("contributor", f"{message} Give the suppressor as a function.")
     problems.raise_any()
 
 
@@ -97,8 +115,9 @@ def _near(given: Parameters) -> Iterator[tuple[str, Parameters]]:
     for _, t, w in sorted(steps):
         frequency, width = given.min_frequency + t, given.width + w
         if frequency >= 1 and width >= 1:
-            said = f"min_frequency={frequency}, width={width}"
-            yield said, replace(given, min_frequency=frequency, width=width)
+            other_pair = replace(given, min_frequency=frequency, width=width)
+            said = f"min_frequency={frequency}, width={other_pair.width_asked}"
+            yield said, other_pair
     if given.rule != "resisting":
         said = 'suppressor="resisting" (drawn at random, as by resist_matching)'
         yield said, replace(given, rule="resisting")

@@ -102,7 +102,7 @@ def _drawn(
     for rows, cost in _by_cost(found, values, parameters, network):
         hits[rows] = kernels.count_draws(
             *network.arcs, shown, network.all, network.bits(published.suppressed),
-            network.places(found.cells), values[rows], parameters.min_frequency,
+            network.places(found.cells), values[rows], parameters.threshold,
             int(parameters.zeros_primary), found.high - found.low, widths,
             resisting.drawn_costs(cost, factors), MOST_STEPS,
         )  # fmt: skip

@@ -24,6 +24,7 @@ def link(*tables: Table) -> Table:
     >>> both.structure.size, both.structure.linked
     (15, True)
     """
+    _refuse_linked(tables)
     decimals = max(table.decimals for table in tables)
     pairs = [(table.structure, table.measure) for table in tables]
     structure = link_structures(pairs)
@@ -48,6 +49,7 @@ def link(*tables: Table) -> Table:
 
 def link_published(*tables: Published) -> Published:
     """Several published tables as one; a cell shown in one may not be suppressed in another."""
+    _refuse_linked(tables)
     decimals = max(table.decimals for table in tables)
     structure = link_structures([(table.structure, table.measure) for table in tables])
     joined = Published(
@@ -93,3 +95,12 @@ def _contributions(
         factor = 10 ** (decimals - table.decimals)
         parts.append((table.contributions, numbers.ravel(), factor))
     return LinkedContributions(tuple(parts), structure.size)
+
+
+def _refuse_linked(tables: Sequence[Table] | Sequence[Published]) -> None:
+    problems = Problems("linked tables")
+    if not tables:
+        problems.add("tables", "are none; give two or more.")
+    if any(table.structure.linked for table in tables):
+        problems.add("tables", "some are linked already: give all of them at once.")
+    problems.raise_any()

@@ -98,7 +98,7 @@ class Matching:
         for pair in self.parameters:
             small = pair.primary(self.found.values[self.status == POSSIBLE] + base)
             lowest = np.maximum(self.intervals.lower, 0 if pair.zeros_primary else 1)
-            inside = (lowest < pair.min_frequency) & (lowest <= self.intervals.upper)
+            inside = (lowest < pair.threshold) & (lowest <= self.intervals.upper)
             may |= small.any(axis=0) if self.mode == "full" else small.any(axis=0) | inside
         return may
 
@@ -188,7 +188,7 @@ class Matching:
             "surely_unsafe": len(self.surely_unsafe),
             "disclosed": len(disclosed),
             "parameters": [
-                {"min_frequency": pair.min_frequency, "width": pair.width}
+                {"min_frequency": pair.min_frequency, "width": pair.width_asked}
                 for pair in self.parameters
             ],
             "cells": cells,

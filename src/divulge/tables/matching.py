@@ -13,9 +13,14 @@ from typing import Any, Literal
 import numpy as np
 
 from divulge import work
+from divulge.tables.audit import refuse_unpublished
 from divulge.tables.axis import IntArray
 from divulge.tables.candidates import MOST_CANDIDATES, Candidates, candidates
-from divulge.tables.impossible import refuse_impossible, refuse_published_primary
+from divulge.tables.impossible import (
+    refuse_impossible,
+    refuse_published_primary,
+    refuse_unknown_suppressor,
+)
 from divulge.tables.likelihood import likely_weights
 from divulge.tables.matched import Matching
 from divulge.tables.matching_request import Prior, Request, check
@@ -63,7 +68,8 @@ def matching_attack(
     """What an adversary learns of suppressed cells if she knows how they were chosen.
 
     Args:
-        published: the published table; or a `Suppression`, which also says the primary cells.
+        published: the published table; or a `Suppression`, which also says the primary cells, and
+            how they were chosen.
         min_frequency: cells with fewer were primary.
         width: the width that primary cells were given, and below which they are unsafe.
         zeros_primary: whether empty cells were primary.
@@ -101,8 +107,14 @@ def matching_attack(
     ((0, 9), (1, 4), [(1, 3), (3, 1)])
     """
     if isinstance(published, Suppression):
+        if not callable(suppressor):
+            refuse_unknown_suppressor(published)
+            suppressor = suppressor or published.rule
+        cost = published.priced_by if _is_default(cost) else cost
+        margins = published.margins if margins == "published" else margins
         primary = published.primary if primary is None else primary
         published = published.published
+    refuse_unpublished(published, "matching attack")
     request = Request(
         published, min_frequency, width, zeros_primary, labelled, suppressor, mode, parameters,
         cost, margins, prior, seconds,
@@ -141,6 +153,10 @@ def matching_attack(
         weighed=weighed,
         name=name,
     )
+
+
+def _is_default(cost: Any) -> bool:
+    return isinstance(cost, str) and cost == "number"
 
 
 class _Attack:
@@ -229,10 +245,9 @@ def _pairs(request: Request, found: Candidates) -> list[Parameters]:
     most = int(shown.min(initial=2**40))
     if most == 2**40:
         most = int(found.high.max(initial=0)) + 1
+    most //= 10**request.published.decimals
     least = 1 if request.zeros_primary else 2
     widest = int((found.high - found.low).max(initial=0))
-    return [
-        request.with_pair(t, delta)
-        for t in range(least, most + 1)
-        for delta in range(1, widest + 1)
-    ]
+    # Where nothing that is hidden has any width, none was asked for.
+    widths = range(1, widest + 1) or [0]
+    return [request.with_pair(t, delta) for t in range(least, most + 1) for delta in widths]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from divulge.tables.axis import IntArray
 from divulge.tables.candidates import Candidates
 from divulge.tables.structure import BoolArray
+from divulge.tables.suppress import MARGINS
 from divulge.tables.suppressors import (
     POSSIBLE,
     RULES,
@@ -55,7 +57,10 @@ class Request:
     def with_pair(self, min_frequency: int, width: int) -> Parameters:
         """Our own suppressor with these two parameters."""
         rule: Rule = next((rule for rule in RULES if rule == self.suppressor), RULES[0])
-        return Parameters(min_frequency, width, self.zeros_primary, self.cost, self.margins, rule)
+        unit = 10**self.published.decimals
+        return Parameters(
+            min_frequency, width, self.zeros_primary, self.cost, self.margins, rule, unit
+        )
 
     def knowledge(self, found: Candidates, labels: BoolArray | None) -> Knowledge:
         """What she knows of the suppressor."""
@@ -121,14 +126,19 @@ def _check_suppressor(request: Request, problems: Problems) -> None:
 
 
 def _check_choices(request: Request, problems: Problems) -> None:
-    for what, allowed in (("parameters", ["known", "unknown"]), ("mode", ["interval", "full"])):
+    choices = {
+        "parameters": ["known", "unknown"],
+        "mode": ["interval", "full"],
+        "margins": list(MARGINS),
+    }
+    for what, allowed in choices.items():
         given = getattr(request, what)
         if given not in allowed:
             problems.add(what, f'"{given}" is none.', given, allowed)
     if request.min_frequency is not None and request.min_frequency < 1:
         problems.add("min_frequency", f"{request.min_frequency} is not a number from 1.")
-    if request.width is not None and request.width < 0:
-        problems.add("width", f"{request.width:g} is below 0.")
+    if request.width is not None and not 0 <= request.width < inf:
+        problems.add("width", f"{request.width:g} is no number from 0.")
     if request.prior is not None and request.mode != "full":
         problems.add("prior", 'weighs every candidate: say mode="full".')
     if request.prior is not None and request.published.structure.linked:

@@ -12,6 +12,7 @@ from divulge.data import Dataset
 from divulge.tables.axis import IntArray
 from divulge.tables.structure import BoolArray, Key, Structure
 from divulge.tables.units import out_of_units
+from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,10 +56,22 @@ class Published:
             axis.name: [axis.codes[code] for code in place.tolist()]
             for axis, place in zip(axes, places, strict=True)
         }
+        self._refuse_names_twice([axis.name for axis in axes])
+        for axis in axes:
+            if len(set(axis.codes)) < len(axis.codes):
+                message = "two of its values are called alike, or one as its total; rename it."
+                raise InvalidInput("published table", [Problem(f'"{axis.name}"', message)])
         hidden = self.suppressed[cells]
         shown = out_of_units(self.units[cells], self.decimals)
         values = pa.array(shown, mask=hidden)
         return pa.table({**codes, self.measure: values, "suppressed": pa.array(hidden)})
+
+    def _refuse_names_twice(self, dimensions: list[str]) -> None:
+        """What is written beside the dimensions may not be called as they are."""
+        columns = [*dimensions, self.measure, "suppressed"]
+        for name in sorted({name for name in columns if columns.count(name) > 1}):
+            message = "would be the name of two columns; rename the dimension."
+            raise InvalidInput("published table", [Problem(f'"{name}"', message)])
 
     def write(self, path: Path | str, table: int = 0) -> None:
         """Write one row a cell to a CSV or Parquet file; it appears whole or not."""

@@ -156,7 +156,7 @@ def resists(published: Published, parameters: Parameters) -> bool:
     order = np.random.default_rng(0).permutation(len(found.values))
     # Cells that the sums alone leave too narrow cannot be primary: the pattern protects.
     lowest = np.maximum(found.low, 0 if rules.zeros_primary else 1)
-    may = (found.high - found.low >= rules.width) & (lowest < rules.min_frequency)
+    may = (found.high - found.low >= rules.width) & (lowest < rules.threshold)
     for begin in range(0, len(order), 256):
         known.possible(found.values[order[begin : begin + 256]], box, True)
         wide = box[1] - box[0] >= rules.width
@@ -165,7 +165,7 @@ def resists(published: Published, parameters: Parameters) -> bool:
     if found.kind != "all" or box[1].max(initial=-1) < 0:
         return False
     lowest = np.maximum(box[0], 0 if rules.zeros_primary else 1)
-    return bool(np.all(wide[may & (lowest < rules.min_frequency) & (lowest <= box[1])]))
+    return bool(np.all(wide[may & (lowest < rules.threshold) & (lowest <= box[1])]))
 
 
 def generator(seed: int, table: Table, parameters: Parameters) -> np.random.Generator:

@@ -83,12 +83,12 @@ def sensitive_mask(table: Table, rules: Rules) -> BoolArray:
     _check(table, rules)
     mask = np.zeros(table.structure.size, dtype=bool)
     if rules.min_frequency is not None or rules.singletons:
-        counts = _counts(table)
+        counts, one = _counts(table)
         if rules.min_frequency is not None:
-            below = counts < rules.min_frequency
+            below = counts < rules.min_frequency * one
             mask |= below if rules.zeros_primary else below & (counts > 0)
         if rules.singletons:
-            mask |= counts == 1
+            mask |= counts == one
     total = table.units
     if rules.dominance is not None:
         n, k = rules.dominance
@@ -133,10 +133,11 @@ def _estimated(table: Table, p: float, q: float) -> BoolArray:
     return known & (table.units > 0)
 
 
-def _counts(table: Table) -> IntArray:
+def _counts(table: Table) -> tuple[IntArray, int]:
+    """How many contribute to each cell, and how much one of them is: weighted counts have units."""
     if table.contributions is not None:
-        return table.contributions.counts()
-    return table.units
+        return table.contributions.counts(), 1
+    return table.units, 10**table.decimals
 
 
 def _largest(table: Table, how_many: int) -> IntArray:

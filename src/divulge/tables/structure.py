@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,6 +110,9 @@ class Structure:
 
     def number(self, key: Any) -> int:
         """The number of the cell at some coordinates."""
+        if not isinstance(key, tuple | list) or not all(isinstance(c, Integral) for c in key):
+            message = f"{key!r} is not a cell: give coordinates, whole numbers from 0."
+            raise InvalidInput("cells", [Problem("", message)])
         table, coordinates = (key[0], tuple(key[1:])) if self.linked else (0, tuple(key))
         grid = self.numbers[table] if 0 <= table < len(self.numbers) else None
         if (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Method = Literal["optimal", "fast"]
 METHODS = ("optimal", "fast")
+MARGINS = ("published", "suppressible")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,15 @@ class Suppression:
     published: Published
     required: IntArray
     resistance: Resistance | None = None
+    priced_by: Any = "number"
+    margins: Literal["published", "suppressible"] = "published"
+
+    @property
+    def rule(self) -> str:
+        """By what rule it was chosen among patterns that protect, as `matching_attack` calls it."""
+        if self.resistance is not None:
+            return "resisting"
+        return "first optimum" if self.first else "any optimum"
 
     @property
     def gap(self) -> float:
@@ -174,6 +184,7 @@ def suppress(
     """
     rules = Rules(min_frequency, zeros_primary, dominance, p_percent, pq, request, singletons)
     refuse_nothing_to_do(rules, primary)
+    _check_choices(width, margins, seconds, resist_matching, seed, sealed)
     structure = table.structure
     sensitive = sensitive_mask(table, rules) | structure.mask(primary)
     sensitive &= ~structure.mask(never_primary)
@@ -188,9 +199,32 @@ def suppress(
         changed = primary is not None or never_primary is not None or publish is not None
         asked = resisting_parameters(table, rules, problem, changed, method, cost, margins)
         drawn, resistance = resisting_solution(table, problem, asked, seed, sealed)
-        return _protected(table, problem, drawn, method, resistance=resistance)
-    unit = 10**table.decimals if isinstance(cost, str) and cost == "value" else 1
-    return protect(table, problem, method, seconds, unit)
+        found = _protected(table, problem, drawn, method, resistance=resistance)
+    else:
+        unit = 10**table.decimals if isinstance(cost, str) and cost == "value" else 1
+        found = protect(table, problem, method, seconds, unit)
+    return replace(found, priced_by=cost, margins=margins)
+
+
+def _check_choices(
+    width: float | None,
+    margins: str,
+    seconds: float,
+    resist_matching: bool,
+    seed: int | None,
+    sealed: Path | str | None,
+) -> None:
+    problems = Problems("suppress")
+    if margins not in MARGINS:
+        problems.add("margins", f'"{margins}" is none.', str(margins), MARGINS)
+    if width is not None and not 0 <= width < np.inf:
+        problems.add("width", f"{width:g} is no number from 0.")
+    if not seconds > 0:
+        problems.add("seconds", f"{seconds:g} is no time: give a number above 0.")
+    for name, given in (("seed", seed), ("sealed", sealed)):
+        if given is not None and not resist_matching:
+            problems.add(name, "is of a draw: say resist_matching too.")
+    problems.raise_any()
 
 
 def protect(
@@ -263,8 +297,6 @@ def suppression_problem(
         sliding = (levels["upper"] + levels["lower"] == 0).astype(np.int64)
     else:
         sliding = np.full(len(primary), int(np.ceil(width * scale - 1e-9)), dtype=np.int64)
-    if width is not None and width < 0:
-        problems.add("width", f"{width:g} is below 0.")
     for name, level in levels.items():
         if level.min(initial=0) < 0:
             problems.add(name, "is below 0.")

@@ -38,7 +38,10 @@ POOL = 4096
 
 @dataclass(frozen=True)
 class Parameters:
-    """The parameters of our own suppressor."""
+    """The parameters of our own suppressor.
+
+    The width is in units, of which `unit` make one that is counted.
+    """
 
     min_frequency: int
     width: int
@@ -46,15 +49,26 @@ class Parameters:
     cost: Any = "number"
     margins: Literal["published", "suppressible"] = "published"
     rule: Rule = "first optimum"
+    unit: int = 1
+
+    @property
+    def threshold(self) -> int:
+        """What is below it is primary, in units."""
+        return self.min_frequency * self.unit
+
+    @property
+    def width_asked(self) -> float:
+        """The width as it is asked for."""
+        return self.width / self.unit if self.width % self.unit else self.width // self.unit
 
     def primary(self, values: IntArray) -> BoolArray:
         """Which values make a cell primary."""
-        small: BoolArray = values < self.min_frequency
+        small: BoolArray = values < self.threshold
         return small if self.zeros_primary else small & (values > 0)
 
     def __str__(self) -> str:
         zeros = "zeros primary" if self.zeros_primary else "zeros not primary"
-        return f"min_frequency={self.min_frequency}, width={self.width}, {zeros}"
+        return f"min_frequency={self.min_frequency}, width={self.width_asked}, {zeros}"
 
 
 def resisting_parameters(
@@ -174,7 +188,7 @@ class KnownParameters:
             network.bits(published.suppressed),
             network.places(self.found.cells),
             values,
-            parameters.min_frequency,
+            parameters.threshold,
             int(parameters.zeros_primary),
             parameters.width,
             self.widths,
@@ -296,7 +310,7 @@ def problem_of(table: Table, parameters: Parameters) -> SuppressionProblem:
     return suppression_problem(
         table,
         sensitive_mask(table, rules),
-        parameters.width,
+        parameters.width_asked,
         cost=parameters.cost,
         margins=parameters.margins,
     )

@@ -67,8 +67,12 @@ class Table:
         Raises:
             InvalidInput: for negative cells, and for margins that do not add up.
         """
-        values = np.asarray(cells)
-        if values.size == 0 or values.ndim == 0 or values.dtype == object:
+        try:
+            values = np.asarray(cells)
+        except ValueError:  # rows of different lengths
+            values = np.empty(0)
+        least = 2 if margins else 1
+        if values.ndim == 0 or min(values.shape) < least or values.dtype.kind not in "biuf":
             raise InvalidInput("table", [Problem("cells", "give a full array of numbers.")])
         if not np.all(np.isfinite(values)):
             raise InvalidInput("table", [Problem("cells", "every cell must be a finite number.")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -43,10 +44,11 @@ def with_margins(inner: IntArray, axes: Sequence[Axis]) -> IntArray:
 def axis_of(dataset: Dataset, name: str) -> tuple[Axis, IntArray]:
     """The dimension of an attribute, with subtotals if it has a hierarchy; each record's value."""
     column = dataset.columns[name]
-    values = [
-        "(missing)" if column.value(c) is None else str(column.value(c))
-        for c in range(column.cardinality)
-    ]
+    texts = [column.value(c) for c in range(column.cardinality)]
+    missing = "(missing)"
+    while missing in map(str, texts):
+        missing = f"({missing})"
+    values = [missing if value is None else str(value) for value in texts]
     codes: IntArray = column.codes.astype(np.int64)
     hierarchy = (
         dataset.dictionary.attributes[name].hierarchy if dataset.dictionary.attributes else None
@@ -65,6 +67,7 @@ def amounts(dataset: Dataset, value: str) -> npt.NDArray[Any]:
     """Each record's amount."""
     column = dataset.columns[value]
     numbers = column.values.to_pylist()
+    numbers = [float(n) if isinstance(n, Decimal) else n for n in numbers]
     if not all(
         isinstance(number, int | float) and not isinstance(number, bool) for number in numbers
     ):
