@@ -251,7 +251,7 @@ def test_a_pseudonym_needs_its_key_and_top_coding_its_numbers() -> None:
     two = protection.pseudonyms(companies, b"another secret of 16")
     assert one.to_arrow()["Id"].to_pylist() != two.to_arrow()["Id"].to_pylist()
     assert protection.pseudonyms(companies, b"a secret of sixteen+").equals(one)
-    with pytest.raises(InvalidInput, match="shorter than 16 bytes"):
+    with pytest.raises(InvalidInput, match="must be 16 bytes or more"):
         protection.pseudonyms(companies, b"short")
     coded = protection.capped(companies, "Growth", top=100)
     assert ">= 100" in coded.to_arrow()["Growth"].to_pylist()

@@ -92,7 +92,7 @@ def test_whatever_gives_a_release_is_among_unknown_parameters() -> None:
 def test_choices_that_are_none_are_refused(asked: dict[str, Any], why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
         suppress(Table.from_cells(NINE), **{"min_frequency": 10, "width": 5, **asked})
-    attacked = {name: asked[name] for name in ("margins", "width") if name in asked}
+    attacked = {name: value for name, value in asked.items() if name in ("margins", "width")}
     if attacked:
         known: dict[str, Any] = {"min_frequency": 5, "width": 5, **attacked}
         with pytest.raises(InvalidInput, match=why):

@@ -195,8 +195,9 @@ def pseudonyms(dataset: Dataset, key: bytes, attributes: Iterable[str] | None = 
 
     import pyarrow as pa
 
-    if len(key) < 16:
-        raise InvalidInput("pseudonyms", [Problem("key", "is shorter than 16 bytes.")])
+    given: object = key
+    if not isinstance(given, bytes) or len(key) < 16:
+        raise InvalidInput("pseudonyms", [Problem("key", "must be 16 bytes or more.")])
     named = dataset.dictionary.having("identifier") if attributes is None else list(attributes)
     columns = dict(dataset.columns)
     for name in dataset.attributes(named, "attributes") if named else []:

@@ -266,6 +266,7 @@ def _advice(adversary: Adversary) -> Sentence:
         "reconstruction": "reconstruction",
         "risk": "risk",
         "tables": "table",
+        "events": "events",
     }.get(adversary.attack, "other")
     if adversary.attack == "records" and model_of(told)[1] == "M":
         key = "membership"
