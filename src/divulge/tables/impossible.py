@@ -44,7 +44,7 @@ def refuse_unknown_suppressor(suppression: Suppression) -> None:
     if suppression.method != "optimal":
         message = f'the pattern was found by "{suppression.method}"; only "optimal" ones are known.'
         problems.add("suppressor", f"{message} Give the suppressor as a function.")
-    elif suppression.gap > 0:
+    elif suppression.resistance is None and suppression.gap > 0:
         message = "the search for the pattern was stopped by the clock, which nobody can repeat."
         problems.add("suppressor", message)
     contributions = suppression.table.contributions
