@@ -138,6 +138,10 @@ class HistoryAttacks:
         """What an attacker finds, in every way that says something of its own."""
         whole = released.rows == self.dataset.rows
         seen = self._history(released)
+        hiding = self._history(released, missing="maybe", rounded=setting.time)
+        as_it_is = self._can_be_asked(attacker, hiding)
+        if not as_it_is:
+            attacker = self._knowing_longer_events(attacker)
         tries: list[Assessment] = []
         try:
             if whole or self.members_known or attacker.points > 1:
@@ -148,8 +152,7 @@ class HistoryAttacks:
             if setting == Setting():
                 raise
             tries = []  # of days nobody can be asked for hours; what she knows still counts
-        hiding = self._history(released, missing="maybe", rounded=setting.time)
-        if tries and not self._can_be_asked(attacker, hiding):
+        if tries and not as_it_is:
             return tries
         if not tries or (in_full and self._tells_more(setting, attacker)):
             tries.append(attack(self._history(self.dataset), attacker, hiding))
@@ -159,12 +162,25 @@ class HistoryAttacks:
         return History(dataset, self.user, self.time, self.item, **{**self.read, **how})
 
     def _can_be_asked(self, attacker: Attacker, release: History) -> bool:
-        """Whether the release tells apart the events of which an attacker knows what they hold.
-
-        Else she is asked as one who knows what the longer ones hold, which is more.
-        """
+        """Whether the release tells apart the events of which an attacker knows what they hold."""
         of_events = any(each.kind in OF_EVENTS for each in self._facets(attacker))
         return not (of_events and event_unclear(release))
+
+    def _knowing_longer_events(self, attacker: Attacker) -> Attacker:
+        """Who knows all that a week holds, for who knows something of a day of it: that is more.
+
+        Drawn by record or user she finds no less then. Drawn by event, there are fewer weeks than
+        days, and nothing is shown.
+        """
+        if attacker.weight == "event":
+            raise DivulgeError("what is drawn by event cannot be shown where events run together")
+        knows = []
+        for words in attacker.knows:
+            read = facet(words, self.dataset.names)
+            some = isinstance(read, Facet) and read.kind == "items"
+            level = f" at {read.level}" if isinstance(read, Facet) and read.level else ""
+            knows.append(f"all items{level}" if some else words)
+        return Attacker(knows, attacker.points, attacker.weight, attacker.guess, self.dataset.names)
 
     def _facets(self, attacker: Attacker) -> list[Facet]:
         read = [facet(words, self.dataset.names) for words in attacker.knows]
