@@ -235,3 +235,21 @@ def test_what_is_no_wish_is_refused(change: dict[str, Any], why: str) -> None:
 def test_what_holds_no_times_cannot_be_told_by_the_month() -> None:
     with pytest.raises(InvalidInput, match="holds no times"):
         coarser_times(datasets.purchases_example(), "goods", "month")
+
+
+def test_who_knows_some_items_of_a_day_is_asked_for_all_of_the_week() -> None:
+    """Of user 1 a and b were bought on one day, of all pairs in her week the telling one.
+
+    She is found by it however the week is told; the mean over all pairs of the week would hide it.
+    """
+    rows = [("1", "2010-12-06", item) for item in "ab"]
+    rows += [("1", f"2010-12-0{day}", "c") for day in (7, 8, 9)]
+    rows += [(user, "2010-12-06", item) for user in "23" for item in "ac"]
+    rows += [(user, "2010-12-06", item) for user in "45" for item in "bc"]
+    limit, known = [Limit(BY, at_most=0.39)], (2 + 3 / 5 + 8 / 3) / 13
+    assert known > 0.39
+    for weight in ("record", "event"):
+        asked: Any = {"knows": ["2 items"], "weight": weight}
+        who = {"neighbour": events.Attacker(**asked)}
+        with pytest.raises(OutOfReachError):
+            protection.protect_history(bought(rows), who, limit, methods=["time"], **READ)

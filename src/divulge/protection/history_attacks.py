@@ -140,7 +140,7 @@ class HistoryAttacks:
         seen = self._history(released)
         hiding = self._history(released, missing="maybe", rounded=setting.time)
         as_it_is = self._can_be_asked(attacker, hiding)
-        if not as_it_is:
+        if setting.time is not None and not as_it_is:
             attacker = self._knowing_longer_events(attacker)
         tries: list[Assessment] = []
         try:
@@ -180,6 +180,7 @@ class HistoryAttacks:
             some = isinstance(read, Facet) and read.kind == "items"
             level = f" at {read.level}" if isinstance(read, Facet) and read.level else ""
             knows.append(f"all items{level}" if some else words)
+        knows = list(dict.fromkeys(knows))
         return Attacker(knows, attacker.points, attacker.weight, attacker.guess, self.dataset.names)
 
     def _facets(self, attacker: Attacker) -> list[Facet]:
