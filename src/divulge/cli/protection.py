@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from json import loads as from_json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -43,12 +44,7 @@ def protect(
         loaded = Release.load(release)
         if mapping is not None:
             _refuse({"mapping": mapping}, release, overwrite)
-        found = loaded.protect(out, overwrite, values)
-        if out is not None:
-            from divulge.report import report
-            from divulge.report.results import REPORT
-
-            report(found, out / REPORT)
+        found = loaded.protect(out, overwrite, values, _report_into)
         if mapping is not None:
             _write_mapping([p.decisions.mapping() for p in found.records.values()], mapping)
     with shown():
@@ -58,6 +54,13 @@ def protect(
             say(found)
             if out is not None:
                 say(f"\nWhat may go out is in {out}; divulge explain record 1 --log {out}")
+
+
+def _report_into(found: Any, folder: Path) -> None:
+    from divulge.report import report
+    from divulge.report.results import REPORT
+
+    report(found, folder / REPORT)
 
 
 def suppress(
@@ -141,22 +144,29 @@ def explain(
     """Explain the decisions on a record: what was changed, why, and what it did to the risk."""
     from divulge.cli.showing import print_json, say, shown
 
-    decisions = _decisions(log, number - 1, dataset)
+    decisions, of_all = _decisions(log, number - 1, dataset)
     with shown():
         if json:
-            print_json({what: number, "decisions": decisions})
+            print_json({what: number, "decisions": decisions, "of_all": of_all})
             return
         for decision in decisions:
             say(decision["sentence"])
-        if not decisions:
+        for sentence in of_all:
+            say(sentence)
+        if not decisions and not of_all:
             say(f"Nothing was changed in record {number}.")
 
 
-def _decisions(log: Path, record: int, dataset: str | None) -> list[dict[str, Any]]:
-    """The rows of a log that are about a record: its own, and those of whole columns."""
+def _decisions(
+    log: Path, record: int, dataset: str | None
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """The rows of a log that are about a record: its own, and those of whole columns.
+
+    And what was done to all records of its dataset at once.
+    """
     import pyarrow.parquet as pq
 
-    from divulge.release.writing import DECISIONS
+    from divulge.release.writing import DECISIONS, OF_RELEASE
     from divulge.work import InvalidInput, Problem
 
     path = log / DECISIONS if log.is_dir() else log
@@ -164,19 +174,32 @@ def _decisions(log: Path, record: int, dataset: str | None) -> list[dict[str, An
         message = "there is no log of decisions; name it, or the folder that protect wrote."
         raise InvalidInput(str(path), [Problem("log", message)])
     try:
-        rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+        table = pq.read_table(path)
+        rows: list[dict[str, Any]] = table.to_pylist()
+        told = from_json((table.schema.metadata or {}).get(OF_RELEASE, b"{}"))
     except Exception:
         # What Arrow says may quote what it stumbled over.
         raise InvalidInput(str(path), [Problem("log", "is not a log of decisions.")]) from None
     if rows and not {"record", "sentence", "dataset"} <= set(rows[0]):
         raise InvalidInput(str(path), [Problem("log", "is not a log of decisions.")])
-    names = sorted({row["dataset"] for row in rows})
+    names = sorted({*(row["dataset"] for row in rows), *told})
     if dataset is not None and dataset not in names:
         message = f'no decision is on a dataset "{dataset}".'
         raise InvalidInput(str(path), [Problem("dataset", message, dataset, names)])
-    return [
+    asked = {name: of for name, of in told.items() if dataset in (None, name)}
+    if asked and record >= (most := max(of["records"] for of in asked.values())):
+        raise InvalidInput(str(path), [Problem("record", f"there are {most:,} records.")])
+    here = [of for of in asked.values() if record < of["records"]]
+    said = [sentence for of in here for sentence in of["said"]]
+    said += [
+        f"Replaced or removed in all records: {', '.join(of['names'])}."
+        for of in here
+        if of["names"]
+    ]
+    own = [
         row for row in rows if row["record"] in (None, record) and dataset in (None, row["dataset"])
     ]
+    return own, said
 
 
 def _write_mapping(tables: list[pa.Table], path: Path) -> None:

@@ -9,7 +9,7 @@ holds is anything written, all of it or nothing, and never over an original.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +26,19 @@ from divulge.release.protected_release import ProtectedRelease, model_of
 from divulge.release.release import Release
 from divulge.release.settings import ProtectionTable
 from divulge.release.verdict import Verdict
+from divulge.release.writing import Also
 
 Attacked = Callable[[Dataset], Assessment]
 
-# The settings of an attack that name an identifier it cannot do without.
-NEEDED = ("user", "on", "contributor", "truth", "event", "item")
-
 
 def protect(
-    release: Release, out: Path | str | None = None, overwrite: bool = False, values: bool = False
+    release: Release,
+    out: Path | str | None = None,
+    overwrite: bool = False,
+    values: bool = False,
+    also: Also | None = None,
 ) -> ProtectedRelease:
-    """Protect a release and, if a folder is given, write what may go out."""
+    """Protect a release and, if a folder is given, write what may go out, and what `also` does."""
     from divulge.release.writing import check_folder, write_protected
 
     if out is not None:
@@ -66,7 +68,7 @@ def protect(
     _require_all(after)
     result = ProtectedRelease(release, before, after, parts, tables, named)
     if out is not None:
-        write_protected(result, Path(out), values)
+        write_protected(result, Path(out), values, also)
     return result
 
 
@@ -191,25 +193,20 @@ def _suppressed_tables(
     release: Release, originals: Mapping[str, Dataset], before: Verdict
 ) -> tuple[list[Adversary], dict[str, Any]]:
     """Tables whose limits fail are published with a protecting pattern; the others as they are."""
-    from divulge import tables
-    from divulge.tables.sensitivity import sensitive_cells
+    from divulge.tables.plugin import published_as_told
 
     failing = {outcome.subject for outcome in before.outcomes if not outcome.held}
     adversaries, found = [], {}
     for adversary in release.adversaries:
-        if adversary.attack != "tables" or adversary.name not in failing:
+        if adversary.attack != "tables":
             adversaries.append(adversary)
             continue
-        told = adversary.settings.model_copy(update={"suppress": "optimal"})
+        told = adversary.settings
+        if adversary.name in failing:
+            told = told.model_copy(update={"suppress": "optimal"})
         adversaries.append(Adversary(adversary.name, "tables", adversary.datasets, told))
         [dataset] = [originals[name] for name in adversary.datasets]
-        table = tables.Table.from_records(dataset, told.by, told.value, told.contributor)
-        sensitive = sensitive_cells(
-            table, told.min_frequency, told.zeros_primary, told.dominance, told.p_percent
-        )
-        found[adversary.name] = tables.suppress(
-            table, primary=sensitive, width=told.width, margins=told.margins, seconds=told.seconds
-        )
+        found[adversary.name] = published_as_told(told, dataset)
     return adversaries, found
 
 
@@ -297,25 +294,29 @@ def _by_who_knows_the_original(
     return said
 
 
+def _words(told: Any) -> Iterator[str]:
+    """All texts in the settings of an adversary: what she cannot do without is among them."""
+    if isinstance(told, str):
+        yield told
+    elif isinstance(told, Mapping):
+        for key, value in told.items():
+            yield from _words(key)
+            yield from _words(value)
+    elif isinstance(told, Iterable):
+        for each in told:
+            yield from _words(each)
+
+
 def _without_names(
     release: Release, name: str, dataset: Dataset, key: bytes
 ) -> tuple[Dataset, tuple[list[str], list[str]]]:
     """Identifiers removed; those that an attack cannot do without become keyed pseudonyms."""
-    needed = {
-        getattr(adversary.settings, setting, None)
-        for adversary in release.adversaries
-        if name in adversary.datasets
-        for setting in NEEDED
-    }
-    used = {
-        attribute
-        for adversary in release.adversaries
-        if name in adversary.datasets
-        for setting in ("knows", "seeks", "by", "block")
-        for attribute in as_names(getattr(adversary.settings, setting, None) or [])
-    }
-    named = dataset.dictionary.having("identifier")
-    kept = [n for n in named if n in needed | used]
+    adversaries = [each for each in release.adversaries if name in each.datasets]
+    needed = {word for each in adversaries for word in _words(each.settings.model_dump())}
+    # Whose history it is names people outright, whatever role it was given.
+    whose = [each.settings.user for each in adversaries if each.attack == "events"]
+    named = [n for n in dataset.names if n in {*dataset.dictionary.having("identifier"), *whose}]
+    kept = [n for n in named if n in needed]
     removed = [n for n in named if n not in kept]
     if kept:
         dataset = protection.pseudonyms(dataset, key, kept)

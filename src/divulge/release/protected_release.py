@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from divulge import records
-from divulge.assessment import Chart, Sentence
+from divulge.assessment import Adversary, Chart, Sentence
 from divulge.data import Dataset
 from divulge.protection import Protected, ProtectedHistory
 from divulge.release.release import Release
@@ -44,14 +44,19 @@ class ProtectedRelease:
         # What a limit compares with is known to an adversary, or to nobody; it is never released.
         beside = {other for limit in self.release.limits for other in limit.others.values()}
         for adversary in self.release.adversaries:
-            told = adversary.settings
-            if adversary.attack in ("linkage", "risk"):
-                beside |= set(adversary.datasets[1:])
-            elif adversary.attack == "events" and told.released:
-                beside.add(adversary.datasets[0])
-            elif adversary.attack == "records" and model_of(told)[1] == "M":
-                beside.add(adversary.datasets[-1])
-        return [name for name in self.datasets if name not in beside]
+            beside |= set(_not_released(adversary))
+        return [name for name in self.datasets if name not in beside | self._only_tabulated()]
+
+    def _only_tabulated(self) -> set[str]:
+        """Datasets that are published as tables: nobody sees their records, none is limited."""
+        seen: dict[str, set[str]] = {name: set() for name in self.datasets}
+        for adversary in self.release.adversaries:
+            for name in adversary.datasets:
+                seen[name].add(adversary.attack)
+        limited = {limit.dataset for limit in self.release.limits if not limit.of_assessment}
+        if None in limited:
+            return set()
+        return {name for name, by in seen.items() if by == {"tables"} and name not in limited}
 
     @property
     def suppressed_cells(self) -> int:
@@ -76,7 +81,7 @@ class ProtectedRelease:
             said.append(Sentence("divulge.release", "protected.dataset", {"dataset": name}))
             said += part.sentences() if isinstance(part, Protected) else part.sentences
         for name, found in self.tables.items():
-            cells = int(found.pattern.sum())
+            cells = int(found.suppressed.sum())
             values = {"adversary": name, "cells": cells}
             said.append(Sentence("divulge.release", "protected.table", values))
         for name, (removed, replaced) in self.identifiers.items():
@@ -125,6 +130,24 @@ class ProtectedRelease:
             f"ProtectedRelease({self.release.path.name}: {self.suppressed_cells:,} cells "
             f"suppressed in {len(self.parts)} datasets)"
         )
+
+
+def _not_released(adversary: Adversary) -> Sequence[str]:
+    """What an adversary has beside a release, or its owner: registers, originals, the truth."""
+    told, names = adversary.settings, adversary.datasets
+    if adversary.attack in ("linkage", "risk"):
+        return names[1:]
+    if adversary.attack == "events" and told.released:
+        return names[:1]
+    if adversary.attack == "reconstruction":
+        truth = told.truth if isinstance(told.truth, str) else getattr(told.truth, "dataset", None)
+        others = (told.parties, truth, getattr(told.prior, "weights", None))
+        return [name for name in others if name is not None]
+    if adversary.attack in ("records", "longitudinal"):
+        originals = names[: len(names) // 2] if told.protected else ()
+        population = adversary.attack == "records" and model_of(told)[1] == "M"
+        return [*originals, *(names[-1:] if population else ())]
+    return ()
 
 
 def model_of(told: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ from divulge.work import DivulgeError, InvalidInput, Problems
 if TYPE_CHECKING:
     from divulge.release.protected_release import ProtectedRelease
     from divulge.release.verdict import Verdict
+    from divulge.release.writing import Also
 
 
 @dataclass(frozen=True)
@@ -128,22 +130,27 @@ class Release:
         return check(self)
 
     def protect(
-        self, out: Path | str | None = None, overwrite: bool = False, values: bool = False
+        self,
+        out: Path | str | None = None,
+        overwrite: bool = False,
+        values: bool = False,
+        also: Also | None = None,
     ) -> ProtectedRelease:
         """Change the data until every limit holds, attack them again, and write what may go out.
 
         Args:
-            out: a folder for the protected data, the log of decisions, the result and the report;
-                nothing is written if it is not given, or if anything goes wrong.
+            out: a folder for the protected data, the log of decisions and the result; nothing is
+                written if it is not given, or if anything goes wrong.
             overwrite: whether files in the folder may be replaced (the originals never are).
             values: whether the log says what values were.
+            also: writes something more into the folder before it appears, such as a report.
 
         Raises:
             OutOfReachError: if a limit cannot be reached, with what would be needed.
         """
         from divulge.release.protect import protect
 
-        return protect(self, out, overwrite, values)
+        return protect(self, out, overwrite, values, also)
 
 
 class _Loader:
@@ -332,7 +339,7 @@ class _Loader:
             for problem in found:
                 message = f'no dataset has an attribute "{problem.value}".'
                 self.problems.add(f"protection, {setting}", message, problem.value, everywhere)
-        if any(figure <= 0 for figure in table.importance.values()):
+        if not all(0 < figure < inf for figure in table.importance.values()):
             self.problems.add("protection, importance", "holds a figure that is not above 0.")
         return table
 

@@ -98,7 +98,9 @@ class LimitTable(BaseModel):
 class ProtectionTable(_Table):
     """How the data may be changed where a limit does not hold."""
 
-    methods: list[Literal["recode", "suppress"]] = Field(description="In the order of trial.")
+    methods: list[Literal["recode", "suppress"]] = Field(
+        min_length=1, description="In the order of trial."
+    )
     never: Names = Field([], description="Attributes that must not be touched.")
     importance: dict[str, Number] = Field(
         default_factory=dict, description="By attribute how dear it is; 1 if not given."
@@ -117,7 +119,7 @@ class ProtectionTable(_Table):
         ["time", "item", "rare", "basket", "sample"],
         description="What may be done to histories.",
     )
-    seed: int | None = Field(None, description="Of random choices; keep it secret.")
+    seed: int | None = Field(None, ge=0, description="Of random choices; keep it secret.")
 
 
 class RulesTable(_Table):

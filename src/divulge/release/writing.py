@@ -6,20 +6,26 @@ import glob
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from divulge.data.formats.postgres import is_address
-from divulge.protection import DecisionLog, Protected
+from divulge.protection import DecisionLog, Protected, ProtectedHistory
 from divulge.release.release import DatasetPlan, Release
 from divulge.work import Problems, lives
 
 if TYPE_CHECKING:
     from divulge.release.protected_release import ProtectedRelease
 
+Also: TypeAlias = "Callable[[ProtectedRelease, Path], None]"
+"""Writes something more of a result into its folder, while nobody sees it yet."""
+
 RESULT = "result.json"
 DECISIONS = "decisions.parquet"
 SENTENCES = "decisions.txt"
+OF_RELEASE = b"divulge.release"
+"""Where a log tells of whole datasets: in the metadata of its file."""
 REPORT = "report.html"
 
 
@@ -34,6 +40,9 @@ def check_folder(release: Release, folder: Path, overwrite: bool) -> None:
         problems.add("", "is a file; give a folder.")
         problems.raise_any()
     originals = originals_of(release)
+    if folder.resolve() in originals or originals & set(folder.resolve().parents):
+        problems.add("", "is a folder of originals; give another.")
+        problems.raise_any()
     for name, file in file_names(release).items():
         place = (folder / file).resolve()
         if place in originals:
@@ -75,12 +84,20 @@ def table_name(adversary: str) -> str:
 
 def originals_of(release: Release) -> set[Path]:
     """The files that nothing may be written over: the sources, and the release itself."""
-    found = {path.resolve() for plan in release.datasets.values() for path in _files(plan)}
+    given = [path for plan in release.datasets.values() for path in _files(plan)]
+    found = {path.resolve() for path in given}
+    for path in given:
+        if path.is_dir():
+            found |= {each.resolve() for each in path.rglob("*")}
+        elif glob.has_magic(path.name):
+            found |= {each.resolve() for each in path.parent.glob(path.name)}
     return {*found, release.path.resolve()}
 
 
-def write_protected(result: ProtectedRelease, folder: Path, values: bool) -> None:
-    """Write data, tables, decisions and result; everything is there, or nothing."""
+def write_protected(
+    result: ProtectedRelease, folder: Path, values: bool, also: Also | None = None
+) -> None:
+    """Write data, tables, decisions and result, and what else is told; all of it, or nothing."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -88,13 +105,33 @@ def write_protected(result: ProtectedRelease, folder: Path, values: bool) -> Non
     part.mkdir()
     try:
         _write_all(result, part, values)
+        if also is not None:
+            also(result, part)
         if not folder.exists():
             part.rename(folder)
         else:
-            for file in sorted(part.iterdir()):
-                file.replace(folder / file.name)
+            _replace(result.release, folder, part)
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def _replace(release: Release, folder: Path, part: Path) -> None:
+    """Put all files into a folder that exists; what an earlier run left beside them goes."""
+    new = {file.name for file in part.iterdir()}
+    problems = Problems(str(folder))
+    for name in sorted(new):
+        if (folder / name).is_dir():
+            problems.add(name, "is a folder; give another place.")
+    problems.raise_any()
+    ours = {RESULT, DECISIONS, SENTENCES, REPORT, *file_names(release).values()}
+    stale = [folder / name for name in ours - new] + [
+        path for path in folder.glob("table_*.csv") if path.name not in new
+    ]
+    for path in stale:
+        if path.is_file() and path.resolve() not in originals_of(release):
+            path.unlink()
+    for file in sorted(part.iterdir()):
+        file.replace(folder / file.name)
 
 
 def _remove_abandoned(folder: Path) -> None:
@@ -115,10 +152,13 @@ def _write_all(result: ProtectedRelease, part: Path, values: bool) -> None:
     for name in result.published:
         result.datasets[name].write(part / names[name])
     for name, found in result.tables.items():
-        write_crosstab(found.published, part / table_name(name))
+        if len(found.structure.grids[0]) == 2:
+            write_crosstab(found, part / table_name(name))
+        else:
+            found.write(part / table_name(name))
     logs = [p.decisions.to_arrow(values) for p in result.records.values()]
     log = pa.concat_tables(logs or [DecisionLog("").to_arrow(values)])
-    pq.write_table(log, part / DECISIONS)
+    pq.write_table(log.replace_schema_metadata({OF_RELEASE: _of_all(result)}), part / DECISIONS)
     lines = result.explain()
     for protected in result.parts.values():
         if isinstance(protected, Protected):
@@ -126,6 +166,21 @@ def _write_all(result: ProtectedRelease, part: Path, values: bool) -> None:
     (part / SENTENCES).write_text("\n".join(lines) + "\n", encoding="utf-8")
     text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
     (part / RESULT).write_text(text + "\n", encoding="utf-8")
+
+
+def _of_all(result: ProtectedRelease) -> bytes:
+    """How many records each dataset had, and what was done to all of them at once."""
+    told: dict[str, dict[str, object]] = {}
+    for name, dataset in result.before.datasets.items():
+        said = [
+            str(sentence)
+            for part in result.parts.values()
+            if isinstance(part, ProtectedHistory) and part.original.name == dataset.name
+            for sentence in part.sentences
+        ]
+        removed, replaced = result.identifiers.get(name, ([], []))
+        told[name] = {"records": dataset.rows, "said": said, "names": [*removed, *replaced]}
+    return json.dumps(told, ensure_ascii=False).encode()
 
 
 def _files(plan: DatasetPlan) -> list[Path]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from divulge.assessment import Assessment
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.tables.assessing import assess
-from divulge.tables.release_matching import matching_assessment, matching_problems
+from divulge.tables.published import Published
+from divulge.tables.release_matching import chosen, matching_assessment, matching_problems
 from divulge.tables.sensitivity import sensitive_cells
 from divulge.tables.suppress import suppress
 from divulge.tables.table import Table
@@ -82,18 +82,34 @@ class TablesAttack:
         table = Table.from_records(dataset, settings.by, settings.value, settings.contributor)
         if settings.knows_algorithm or settings.resist_matching:
             return matching_assessment(settings, table, dataset.name)
-        rules: dict[str, Any] = {rule: getattr(settings, rule) for rule in RULES}
-        rules["zeros_primary"] = settings.zeros_primary
-        sensitive = sensitive_cells(table, **rules)
-        if settings.suppress in ("none", "primary"):
-            pattern = sensitive if settings.suppress == "primary" else np.zeros_like(sensitive)
-        else:
-            pattern = suppress(
-                table,
-                **rules,
-                width=settings.width,
-                method="fast" if settings.suppress == "fast" else "optimal",
-                margins=settings.margins,
-                seconds=settings.seconds,
-            ).pattern
-        return assess(table, table.publish(pattern), sensitive, dataset.name)
+        sensitive = sensitive_cells(table, **_rules(settings))
+        return assess(table, _published(settings, table), sensitive, dataset.name)
+
+
+def published_as_told(settings: TablesSettings, dataset: Dataset) -> Published:
+    """The table that an adversary of a release sees, as it is judged."""
+    table = Table.from_records(dataset, settings.by, settings.value, settings.contributor)
+    if settings.knows_algorithm or settings.resist_matching:
+        return chosen(settings, table).published
+    return _published(settings, table)
+
+
+def _published(settings: TablesSettings, table: Table) -> Published:
+    sensitive = sensitive_cells(table, **_rules(settings))
+    if settings.suppress == "none":
+        return table.publish()
+    if settings.suppress == "primary":
+        return table.publish(sensitive)
+    return suppress(
+        table,
+        **_rules(settings),
+        width=settings.width,
+        method="fast" if settings.suppress == "fast" else "optimal",
+        margins=settings.margins,
+        seconds=settings.seconds,
+    ).published
+
+
+def _rules(settings: TablesSettings) -> dict[str, Any]:
+    rules = {rule: getattr(settings, rule) for rule in RULES}
+    return {**rules, "zeros_primary": settings.zeros_primary}

@@ -39,19 +39,19 @@ def matching_problems(settings: TablesSettings) -> Iterator[Problem]:
 
 def matching_assessment(settings: TablesSettings, table: Table, name: str) -> Assessment:
     """Protect the table as told, and attack it with all that she knows."""
-    chosen = _chosen(settings, table)
+    own = chosen(settings, table)
     if not settings.knows_algorithm:
-        return assess(table, chosen.published, chosen.primary, name)
+        return assess(table, own.published, own.primary, name)
     rule: Any = None
-    if chosen.resistance is not None:
+    if own.resistance is not None:
         rule = "resisting"
     elif settings.suppress == "fast":
 
         def rule(candidate: Table) -> Suppression:
-            return _chosen(settings, candidate)
+            return chosen(settings, candidate)
 
     return matching_attack(
-        chosen,
+        own,
         settings.min_frequency,
         1 if settings.width is None else settings.width,
         settings.zeros_primary,
@@ -63,7 +63,8 @@ def matching_assessment(settings: TablesSettings, table: Table, name: str) -> As
     ).assessment
 
 
-def _chosen(settings: TablesSettings, table: Table) -> Suppression:
+def chosen(settings: TablesSettings, table: Table) -> Suppression:
+    """The pattern that is chosen for a table as the settings say."""
     return suppress(
         table,
         settings.min_frequency,
