@@ -253,3 +253,24 @@ def test_who_knows_some_items_of_a_day_is_asked_for_all_of_the_week() -> None:
         who = {"neighbour": events.Attacker(**asked)}
         with pytest.raises(OutOfReachError):
             protection.protect_history(bought(rows), who, limit, methods=["time"], **READ)
+
+
+def test_two_kinds_of_a_day_want_two_records_of_the_week_however_coarse_they_are() -> None:
+    kinds = Hierarchy.from_pairs([("i1", "f"), ("i2", "f"), ("i3", "g")])
+    rows = [("1", "2010-11-02", "i1"), ("1", "2010-11-02", "i2"), ("3", "2010-11-01", "i3")]
+    dataset = bought(rows, hierarchies={"goods": kinds})
+    who = {"neighbour": events.Attacker(["kinds"], weight="user")}
+    with pytest.raises(OutOfReachError):
+        protection.protect_history(
+            dataset, who, [Limit(BY, at_most=0.6)], methods=["time", "item"], **READ
+        )
+
+
+def test_who_knows_how_many_records_a_day_has_is_asked_for_those_of_the_week() -> None:
+    rows = [("1", "2010-11-01", "a"), ("2", "2010-11-02", "a")]
+    who = {"neighbour": events.Attacker(["day", "records"], weight="user")}
+    p = protection.protect_history(
+        bought(rows), who, [Limit(BY, at_most=0.6)], methods=["time"], **READ
+    )
+    assert p.setting == Setting(time="week")
+    assert p.after.probabilistic.posterior == pytest.approx(0.5)

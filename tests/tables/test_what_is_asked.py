@@ -47,6 +47,10 @@ def test_a_suppression_says_itself_how_it_was_chosen() -> None:
     table = Table.from_cells([[13, 7, 9], [11, 9, 8], [3, 7, 11]])
     with pytest.raises(InvalidInput, match='was found by "fast"'):
         matching_attack(suppress(table, 5, 8, method="fast"), 5, 8)
+    by_hand: list[dict[str, Any]] = [{"publish": {(0, 2)}}, {"primary": {(0, 0)}}, {"upper": 3}]
+    for asked in by_hand:
+        with pytest.raises(InvalidInput, match="chosen by hand, or intervals"):
+            matching_attack(suppress(table, 5, 8, **asked), 5, 8)
     drawn = suppress(table, 5, 8, resist_matching=True, seed=1)
     dear = suppress(table, 5, 8, cost="value", margins="suppressible")
     for found in (drawn, dear):
@@ -76,6 +80,10 @@ def test_whatever_gives_a_release_is_among_unknown_parameters() -> None:
     assert matching_attack(table.publish(), parameters="unknown").possible == 1
     alone = matching_attack(table.publish({(0, 0)}), parameters="unknown")
     assert (10, 0) in {(pair.min_frequency, pair.width) for pair in alone.parameters}
+    weighted = Table.from_cells([[0.4, 1.2, 3], [1.1, 1.5, 2], [2, 2, 1.9]])
+    found = suppress(weighted, min_frequency=1, width=0.3)
+    pairs = matching_attack(found, parameters="unknown").to_dict()["parameters"]
+    assert {"min_frequency": 1, "width": 0.3} in pairs
 
 
 @pytest.mark.parametrize(

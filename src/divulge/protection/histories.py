@@ -156,10 +156,12 @@ def protect_history(
 
 def _failing(told: HistoryAttacks, setting: Setting) -> tuple[Outcome, ...]:
     """What every limit comes to when nothing more can be done."""
-    try:
-        return told.judged(setting, in_full=True)[0]
-    except DivulgeError:
-        return told.judged(Setting())[0]
+    for in_full in (True, False):
+        try:
+            return told.judged(setting, in_full)[0]
+        except DivulgeError:
+            continue  # it cannot be asked what she would find
+    return told.judged(Setting())[0]
 
 
 def _least(told: HistoryAttacks, setting: Setting) -> Setting:

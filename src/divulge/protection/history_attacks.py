@@ -31,7 +31,7 @@ from divulge.protection.wish import OutOfReachError
 from divulge.records.alike import IntArray
 from divulge.work import DivulgeError
 
-OF_EVENTS = ("kinds", "basket", "items")
+OF_EVENTS = ("kinds", "records", "basket", "items")
 """What is known of whole events."""
 
 
@@ -141,7 +141,7 @@ class HistoryAttacks:
         hiding = self._history(released, missing="maybe", rounded=setting.time)
         as_it_is = self._can_be_asked(attacker, hiding)
         if setting.time is not None and not as_it_is:
-            attacker = self._knowing_longer_events(attacker)
+            attacker = self._knowing_longer_events(attacker, setting)
         tries: list[Assessment] = []
         try:
             if whole or self.members_known or attacker.points > 1:
@@ -166,13 +166,13 @@ class HistoryAttacks:
         of_events = any(each.kind in OF_EVENTS for each in self._facets(attacker))
         return not (of_events and event_unclear(release))
 
-    def _knowing_longer_events(self, attacker: Attacker) -> Attacker:
+    def _knowing_longer_events(self, attacker: Attacker, setting: Setting) -> Attacker:
         """Who knows all that a week holds, for who knows something of a day of it: that is more.
 
-        Drawn by record or user she finds no less then. Drawn by event, there are fewer weeks than
-        days, and nothing is shown.
+        Drawn by record or user she finds no less then. Nothing is shown where events are drawn
+        (there are fewer weeks than days), or items are coarser too (two of a kind look like one).
         """
-        if attacker.weight == "event":
+        if attacker.weight == "event" or setting.item is not None:
             raise DivulgeError("what is drawn by event cannot be shown where events run together")
         knows = []
         for words in attacker.knows:

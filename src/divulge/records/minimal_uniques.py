@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import comb
 from typing import Any
 
@@ -259,8 +260,13 @@ def minimal_by_frequency(
 
     unique: dict[int, npt.NDArray[np.bool_]] = {}
     found: list[tuple[IntArray, int]] = []
-    sets = sorted(range(1, 1 << attributes), key=lambda each: (each.bit_count(), each))
-    sets = [each for each in sets if each.bit_count() <= max_size]
+    sets = [
+        each
+        for size in range(1, max_size + 1)
+        for each in sorted(
+            sum(1 << bit for bit in chosen) for chosen in combinations(range(attributes), size)
+        )
+    ]
     with work.step("Looking for what makes records special", len(sets)) as step:
         for each in sets:
             unique[each] = alone(each)

@@ -84,6 +84,10 @@ class ProtectedRelease:
             cells = int(found.suppressed.sum())
             values = {"adversary": name, "cells": cells}
             said.append(Sentence("divulge.release", "protected.table", values))
+            [seen] = [each for each in self.release.adversaries if each.name == name]
+            if cells and seen.datasets[0] in self.published:
+                values = {"adversary": name, "dataset": seen.datasets[0]}
+                said.append(Sentence("divulge.release", "protected.both", values))
         for name, (removed, replaced) in self.identifiers.items():
             if name not in self.published:
                 continue

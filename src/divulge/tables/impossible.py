@@ -47,6 +47,9 @@ def refuse_unknown_suppressor(suppression: Suppression) -> None:
     elif suppression.resistance is None and suppression.gap > 0:
         message = "the search for the pattern was stopped by the clock, which nobody can repeat."
         problems.add("suppressor", message)
+    if suppression.by_hand:
+        message = "cells were chosen by hand, or intervals asked for, which no rule tells."
+        problems.add("suppressor", f"{message} Give the suppressor as a function.")
     contributions = suppression.table.contributions
     counts = None if contributions is None else contributions.counts()
     if counts is not None and not np.array_equal(counts, suppression.table.units):

@@ -188,8 +188,16 @@ class _Attack:
             self._take(*self._tried(known, step))
 
     def run_pairs(self, request: Request, labels: BoolArray | None) -> list[Parameters]:
-        """Try all pairs of parameters that the release leaves open; those that are possible."""
-        pairs = _pairs(request, self.found)
+        """Try all pairs of parameters that the release leaves open; those that are possible.
+
+        That no width was asked for is believed only if nothing else gives the release.
+        """
+        possible = self._run_pairs(_pairs(request, self.found, False), labels)
+        if not possible and self.finished:
+            possible = self._run_pairs(_pairs(request, self.found, True), labels)
+        return possible
+
+    def _run_pairs(self, pairs: list[Parameters], labels: BoolArray | None) -> list[Parameters]:
         possible = []
         with work.step("Matching candidates", len(self.order) * len(pairs)) as step:
             for number, pair in enumerate(pairs):
@@ -234,7 +242,7 @@ class _Attack:
         return np.stack([np.full(cells, 2**60), np.full(cells, -1)]).astype(np.int64)
 
 
-def _pairs(request: Request, found: Candidates) -> list[Parameters]:
+def _pairs(request: Request, found: Candidates, without_width: bool) -> list[Parameters]:
     """All pairs (t, delta) that the release leaves open.
 
     No published cell is below t, and no primary cell is narrower than delta.
@@ -246,8 +254,7 @@ def _pairs(request: Request, found: Candidates) -> list[Parameters]:
     if most == 2**40:
         most = int(found.high.max(initial=0)) + 1
     most //= 10**request.published.decimals
-    least = 1 if request.zeros_primary else 2
+    least = 1 if request.zeros_primary or request.published.decimals else 2
     widest = int((found.high - found.low).max(initial=0))
-    # Where nothing that is hidden has any width, none was asked for.
-    widths = range(1, widest + 1) or [0]
+    widths = [0] if without_width else range(1, widest + 1)
     return [request.with_pair(t, delta) for t in range(least, most + 1) for delta in widths]

@@ -52,6 +52,8 @@ class Suppression:
     resistance: Resistance | None = None
     priced_by: Any = "number"
     margins: Literal["published", "suppressible"] = "published"
+    by_hand: bool = False
+    """Whether cells were named, or intervals asked for, that no rule gives."""
 
     @property
     def rule(self) -> str:
@@ -192,18 +194,19 @@ def suppress(
     problem = suppression_problem(
         table, sensitive, width, upper, lower, cost, publish, margins, levels
     )
+    changed = primary is not None or never_primary is not None or publish is not None
     if resist_matching:
         from divulge.tables.resistance import resisting_solution
         from divulge.tables.suppressors import resisting_parameters
 
-        changed = primary is not None or never_primary is not None or publish is not None
         asked = resisting_parameters(table, rules, problem, changed, method, cost, margins)
         drawn, resistance = resisting_solution(table, problem, asked, seed, sealed)
         found = _protected(table, problem, drawn, method, resistance=resistance)
     else:
         unit = 10**table.decimals if isinstance(cost, str) and cost == "value" else 1
         found = protect(table, problem, method, seconds, unit)
-    return replace(found, priced_by=cost, margins=margins)
+    changed |= bool(problem.upper.any() or problem.lower.any())
+    return replace(found, priced_by=cost, margins=margins, by_hand=changed)
 
 
 def _check_choices(

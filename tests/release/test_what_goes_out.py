@@ -1,0 +1,216 @@
+"""What goes out of a protected release: what was judged, and nothing beside it."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import divulge as dv
+from divulge import InvalidInput, tables
+from divulge.cli.main import app
+from divulge.release import Release
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+FIRMS = """firm,region,sector,turnover
+a,N,x,1000
+b,N,x,20
+c,N,y,150
+d,S,x,300
+e,S,x,280
+f,S,y,400
+g,S,y,390
+h,E,x,150
+i,E,y,220
+j,E,y,210
+"""
+
+TABLE = """
+[[dataset]]
+name = "firms"
+source = "firms.csv"
+roles = { identifier = ["firm"] }
+
+[[adversary]]
+name = "rival"
+attack = "tables"
+by = ["region", "sector"]
+value = "turnover"
+contributor = "firm"
+suppress = "none"
+rule
+
+[[limit]]
+adversary = "rival"
+measure = "deterministic.posterior"
+at_most = 0.0
+"""
+
+
+def firms(folder: Path, rule: str, more: str = "") -> Release:
+    (folder / "firms.csv").write_text(FIRMS)
+    (folder / "release.toml").write_text(TABLE.replace("rule\n", f"{rule}\n") + more)
+    return Release.load(folder / "release.toml")
+
+
+@pytest.mark.parametrize(
+    "rule", ["pq = [10.0, 80.0]", "request = 70.0", "p_percent = 10.0", "dominance = [1, 70]"]
+)
+def test_the_table_that_was_judged_is_written(tmp_path: Path, rule: str) -> None:
+    release = firms(tmp_path, rule)
+    assert not release.check().passed
+    p = release.protect(out=tmp_path / "out")
+    assert p.passed
+    written = tables.read_crosstab(tmp_path / "out" / "table_rival.csv")
+    assert written.suppressed.any()
+    found = tables.intervals(written)
+    assert not found.disclosed
+    [assessed] = p.after.assessments
+    assert assessed.figures["suppressed_cells"] == int(written.suppressed.sum())
+    told: Any = release.adversaries[0].settings
+    rules: Any = {name: getattr(told, name) for name in ("pq", "request", "p_percent", "dominance")}
+    whole = tables.Table.from_records(
+        dv.read(tmp_path / "firms.csv"), ["region", "sector"], "turnover", "firm"
+    )
+    sensitive = np.flatnonzero(whole.structure.mask(tables.sensitive_cells(whole, **rules)))
+    places = np.searchsorted(found.cells, sensitive)
+    assert assessed.figures["narrowest_width"] == found.widths[places].min()
+
+
+def test_the_records_behind_a_table_stay_at_home(tmp_path: Path) -> None:
+    p = firms(tmp_path, "p_percent = 10.0").protect(out=tmp_path / "out")
+    assert p.published == []
+    assert not (tmp_path / "out" / "firms.csv").exists()
+    limited = '\n[[limit]]\ndataset = "firms"\nmeasure = "k_anonymity"\n'
+    limited += 'at_least = 1\namong = ["region"]\n'
+    (tmp_path / "also").mkdir()
+    both = firms(tmp_path / "also", "p_percent = 10.0", limited).protect()
+    assert both.published == ["firms"]
+    assert any("knows the whole table" in sentence for sentence in both.explain())
+
+
+def test_nothing_is_left_of_an_earlier_run(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    firms(tmp_path, "p_percent = 10.0").protect(out=out)
+    text = (tmp_path / "release.toml").read_text().replace('name = "rival"', 'name = "reader"')
+    (tmp_path / "release.toml").write_text(text.replace('"rival"', '"reader"'))
+    Release.load(tmp_path / "release.toml").protect(out=out, overwrite=True)
+    assert [path.name for path in out.glob("table_*")] == ["table_reader.csv"]
+    (out / "result.json").unlink()
+    (out / "result.json").mkdir()
+    before = (out / "decisions.txt").read_bytes()
+    with pytest.raises(InvalidInput, match="result.json: is a folder"):
+        Release.load(tmp_path / "release.toml").protect(out=out, overwrite=True)
+    assert (out / "decisions.txt").read_bytes() == before
+
+
+def test_what_cannot_be_reported_is_not_written(tmp_path: Path) -> None:
+    def fails(*_: Any) -> None:
+        raise OSError("no room")
+
+    with pytest.raises(OSError, match="no room"):
+        firms(tmp_path, "p_percent = 10.0").protect(out=tmp_path / "out", also=fails)
+    assert not (tmp_path / "out").exists()
+
+
+def test_originals_beside_their_protected_versions_do_not_go_out(tmp_path: Path) -> None:
+    pupils = dv.datasets.school_year_example()
+    pupils.write(tmp_path / "original.csv")
+    pupils.write(tmp_path / "protected.csv")
+    (tmp_path / "release.toml").write_text("""
+[[dataset]]
+name = "original"
+source = "original.csv"
+roles = { identifier = ["id"] }
+[[dataset]]
+name = "protected"
+source = "protected.csv"
+roles = { identifier = ["id"] }
+[[adversary]]
+name = "classmate"
+attack = "records"
+model = "CRS"
+dataset = ["original", "protected"]
+knows = ["age", "gender"]
+protected = true
+on = "id"
+[[limit]]
+adversary = "classmate"
+measure = "probabilistic.posterior"
+at_most = 1.0
+""")
+    p = Release.load(tmp_path / "release.toml").protect(out=tmp_path / "out")
+    assert p.published == ["protected"]
+    assert not (tmp_path / "out" / "original.csv").exists()
+
+
+def test_parties_and_truth_of_a_reconstruction_do_not_go_out(tmp_path: Path) -> None:
+    release = Release.load(EXAMPLES / "reconstruction" / "release.toml")
+    from divulge.release.protected_release import _not_released
+
+    [adversary] = release.adversaries
+    assert "importers" in _not_released(adversary)
+    assert "imports" not in _not_released(adversary)
+
+
+def test_files_in_a_folder_of_originals_are_originals(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    dv.datasets.school_year_example().write(data / "pupils.parquet")
+    (tmp_path / "release.toml").write_text("""
+[[dataset]]
+name = "pupils"
+source = "data"
+roles = { identifier = ["id"], quasi_identifier = ["age", "gender"] }
+[[limit]]
+dataset = "pupils"
+measure = "k_anonymity"
+at_least = 1
+""")
+    before = (data / "pupils.parquet").read_bytes()
+    for out in (data, data / "new"):
+        with pytest.raises(InvalidInput, match="is a folder of originals"):
+            Release.load(tmp_path / "release.toml").protect(out=out, overwrite=True)
+    assert (data / "pupils.parquet").read_bytes() == before
+
+
+def test_whose_history_it_is_becomes_a_pseudonym_whatever_its_role(tmp_path: Path) -> None:
+    source = EXAMPLES / "events" / "release.toml"
+    text = source.read_text()
+    assert '"customer"' in text
+    for file in source.parent.glob("*.csv"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    lines = [
+        'roles = { time = "when" }' if line.startswith("roles") else line
+        for line in text.splitlines()
+    ]
+    (tmp_path / "release.toml").write_text("\n".join(lines))
+    Release.load(tmp_path / "release.toml").protect(out=tmp_path / "out")
+    customers = dv.read(tmp_path / "out" / "purchases.csv").to_arrow()["customer"].to_pylist()
+    assert all(len(str(customer)) == 24 for customer in customers)
+
+
+def test_explaining_tells_what_was_done_to_all_records(tmp_path: Path) -> None:
+    Release.load(EXAMPLES / "events" / "release.toml").protect(out=tmp_path / "out")
+    run = CliRunner().invoke
+    told = run(app, ["explain", "record", "1", "--log", str(tmp_path / "out")])
+    assert "Nothing was changed" not in told.output
+    assert "customer" in told.output
+    beyond = run(app, ["explain", "record", "999999", "--log", str(tmp_path / "out")])
+    assert "there are" in str(beyond.exception)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["seed = -5", "importance = { turnover = inf }", "importance = { turnover = nan }"]
+)
+def test_settings_that_protection_would_refuse_are_refused_at_once(
+    tmp_path: Path, wrong: str
+) -> None:
+    more = f'\n[protection]\nmethods = ["suppress"]\n{wrong}\n'
+    with pytest.raises(InvalidInput, match="protection"):
+        firms(tmp_path, "p_percent = 10.0", more)
+    (tmp_path / "none").mkdir()
+    with pytest.raises(InvalidInput, match="protection"):
+        firms(tmp_path / "none", "p_percent = 10.0", "\n[protection]\nmethods = []\n")
