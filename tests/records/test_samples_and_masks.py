@@ -225,7 +225,7 @@ def test_masked_data_must_be_the_same_records_and_numbers() -> None:
     one = Dataset.from_arrow(pa.table({"x": [1, 2]}), name="before")
     with pytest.raises(InvalidInput, match="give the same records in the same order"):
         records.distance_linkage(one, Dataset.from_arrow(pa.table({"x": [1]})), "x")
-    with pytest.raises(InvalidInput, match="is not a number in 2 of 2 records"):
+    with pytest.raises(InvalidInput, match="is no finite number in 2 of 2 records"):
         records.distance_linkage(one, Dataset.from_arrow(pa.table({"x": ["a", "b"]})), "x")
     with pytest.raises(InvalidInput, match='Did you mean "rank"?'):
         records.interval_disclosure(one, one, "x", by="ranks")

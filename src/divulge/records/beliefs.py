@@ -185,11 +185,13 @@ class Beliefs:
         if float(self.matching.sum()) > MOST_PAIRS:
             message = "too many records fit too many people to weigh a gain on single records"
             raise DivulgeError(message)
-        records = len(self.fit.of_record)
-        shape = (self.fit.patterns, records)
-        spread = sparse.coo_array((self.prior, (self.fit.of_record, np.arange(records))), shape)
-        return payoffs(gain, (self.fit.weight @ spread.tocsr()).tocsr(), self.fit.of_person,
-                       self.own)  # fmt: skip
+        # A gain is on records as the original has them, whatever their order in the release.
+        there = np.flatnonzero(self.own != REMOVED)
+        own = self.own[there]
+        shape = (self.fit.patterns, len(self.own))
+        spread = sparse.coo_array((self.prior[own], (self.fit.of_record[own], there)), shape)
+        truth = np.where(self.own != REMOVED, np.arange(len(self.own)), REMOVED)
+        return payoffs(gain, (self.fit.weight @ spread.tocsr()).tocsr(), self.fit.of_person, truth)
 
     def _codes(self) -> IntArray:
         assert self.secrets.secret is not None  # noqa: S101  # only where one is sought
@@ -215,6 +217,8 @@ class Beliefs:
             shares = self._by_code()[[place]].toarray().reshape(-1)
         else:
             row = self.fit.weight[[place]].toarray().reshape(-1)
-            shares = row[self.fit.of_record] * self.prior
+            there = self.own != REMOVED
+            shares = np.zeros(len(self.own))
+            shares[there] = (row[self.fit.of_record] * self.prior)[self.own[there]]
         total = shares.sum()
         return shares / total if total > 0 else shares, matched

@@ -130,6 +130,9 @@ def _ranks(dataset: Dataset, found: SensitiveClasses, order: Sequence[Any] | Non
     place = f'attribute "{found.attribute}"'
     if order is not None:
         places = {value: rank for rank, value in enumerate(order)}
+        if len(places) < len(order):
+            message = f"the order names {len(order) - len(places)} values more than once."
+            raise InvalidInput("order", [Problem(place, message)])
         lacking = [value for value in column.values.to_pylist() if value not in places]
         if lacking:
             message = f"the order lacks {len(lacking)} of {len(column.values)} values."

@@ -10,6 +10,7 @@ nothing, and a distance is that over the attributes that both records show.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def interval_disclosure(
         shown = ~np.isnan(before) & ~np.isnan(after)
         if by == "rank":
             ordered = np.sort(after[~np.isnan(after)])
-            reach = width * ordered.size
+            reach = round(width * ordered.size, 9)  # 0.07 of 100 are 7
             asked = after[shown]
             low = np.searchsorted(ordered, asked, "left")
             high = np.searchsorted(ordered, asked, "right") - 1
@@ -64,7 +65,8 @@ def interval_disclosure(
             near = (before[shown] >= lowest) & (before[shown] <= highest)
         else:
             spread = before[~np.isnan(before)].std() if shown.any() else 0.0
-            near = np.abs(before[shown] - after[shown]) <= width * spread
+            hair = 1e-12 * max(1.0, float(np.abs(before[shown]).max(initial=0.0)))
+            near = np.abs(before[shown] - after[shown]) <= width * spread + hair
         inside &= shown
         inside[shown] &= near
     return RecordRisk(
@@ -166,6 +168,11 @@ def _by_shown(table: FloatArray) -> list[tuple[Any, Any]]:
     return [(kind, np.flatnonzero(of_row.reshape(-1) == n)) for n, kind in enumerate(kinds)]
 
 
+def _is_number(value: Any) -> bool:
+    number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    return number and bool(np.isfinite(float(value)))
+
+
 def _numbers(
     original: Dataset, masked: Dataset, among: str | Iterable[str], width: float, by: str
 ) -> tuple[list[str], FloatArray, FloatArray]:
@@ -184,9 +191,9 @@ def _numbers(
         columns = []
         for name in names:
             values = dataset.columns[name].to_arrow().to_pylist()
-            odd = sum(isinstance(value, str) for value in values)
+            odd = sum(not _is_number(value) for value in values if value is not None)
             if odd:
-                message = f"is not a number in {odd:,} of {dataset.rows:,} {dataset.subjects}."
+                message = f"is no finite number in {odd:,} of {dataset.rows:,} {dataset.subjects}."
                 problems.add(f'"{dataset.name}", attribute "{name}"', message)
                 values = []
             columns.append([np.nan if value is None else float(value) for value in values])

@@ -159,7 +159,10 @@ def _code(column: Column, value: Any) -> int | None:
     if value is None:
         return column.missing_code if column.has_missing else None
     try:
-        place = column.values.index(pa.scalar(value, column.values.type)).as_py()
+        wanted = pa.scalar(value, column.values.type)
+        if isinstance(value, float) and wanted.as_py() != value:
+            return None  # Arrow cuts a fraction off
+        place = column.values.index(wanted).as_py()
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError, OverflowError):
         return None
     return None if place < 0 else int(place)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from divulge.data.ladders import text_of
 from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:
@@ -88,14 +89,15 @@ def _named(given: Mapping[str, Any], values: Sequence[Any] | int) -> Any:
         raise InvalidInput("attack", [Problem("gain", message)])
     if "within" in given:
         return _near_enough(values, float(given["within"]))
-    texts = [str(value) for value in values]
-    lacking = len(set(map(str, given["worth"])) - set(texts))
+    places = {name: n for n, value in enumerate(values) for name in (str(value), text_of(value))}
+    found = {name: places.get(text_of(name), places.get(str(name))) for name in given["worth"]}
+    lacking = sum(place is None for place in found.values())
     if lacking:
         message = f"worth names {lacking} values that the secret does not have."
         raise InvalidInput("attack", [Problem("gain", message)])
-    worth = {str(value): float(amount) for value, amount in given["worth"].items()}
+    worth = {found[name]: float(amount) for name, amount in given["worth"].items()}
     return gains.worth_of_secrets(
-        [worth.get(text, 0.0) for text in texts], float(given.get("wrong", 0))
+        [worth.get(n, 0.0) for n in range(len(values))], float(given.get("wrong", 0))
     )
 
 
@@ -106,7 +108,8 @@ def _near_enough(values: Sequence[Any], at_most: float) -> Any:
     except (TypeError, ValueError):
         message = "within is about numbers; the secret holds something else."
         raise InvalidInput("attack", [Problem("gain", message)]) from None
-    near = np.abs(numbers[:, None] - numbers[None, :]) <= at_most
+    hair = 1e-12 * max(1.0, float(np.nanmax(np.abs(numbers), initial=0.0)))
+    near = np.abs(numbers[:, None] - numbers[None, :]) <= at_most + hair
     return (near | np.eye(len(numbers), dtype=bool)).astype(np.float64)
 
 

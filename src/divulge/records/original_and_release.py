@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from divulge.data import Dataset
+from divulge.data.ladders import text_of
 from divulge.engines import IntArray
 from divulge.records.longitudinal import Linked
 from divulge.records.protected_values import REMOVED, Paired, Recoding, own_records
@@ -94,12 +95,12 @@ def _joined(releases: Sequence[Dataset], owns: Sequence[IntArray], on: str | Non
     years = []
     for release, own in zip(releases[1:], owns[1:], strict=True):
         assert on is not None  # noqa: S101  # several years are linked by an id
-        of_id = {v: i for i, v in enumerate(release.columns[on].values.to_pylist())}
+        of_id = {text_of(v): i for i, v in enumerate(release.columns[on].values.to_pylist())}
         ids = releases[0].columns[on]
         kept = np.zeros(release.rows, bool)
         kept[own[own != REMOVED]] = True
         row = np.full(len(of_id) + 1, REMOVED, np.int64)
         row[release.columns[on].codes[kept]] = np.flatnonzero(kept)
-        place = np.array([of_id.get(v, -1) for v in ids.values.to_pylist()], np.int64)
+        place = np.array([of_id.get(text_of(v), -1) for v in ids.values.to_pylist()], np.int64)
         years.append((release, row[place[ids.codes[records]]]))
     return Linked(releases[0], records, tuple(years), 0)

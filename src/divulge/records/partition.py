@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -109,7 +109,10 @@ def in_common(names: Sequence[str], *datasets: Dataset) -> list[list[Knowledge]]
     for name in names:
         columns = [dataset.columns[name] for dataset in datasets]
         types = {column.values.type for column in columns if len(column.values)}
-        if len(types) > 1:
+        if len(types) > 1 and all(map(_is_number, types)):
+            # A file in which no number has a fraction holds the same numbers as one with some.
+            columns = [replace(c, values=c.values.cast("float64")) for c in columns]
+        elif len(types) > 1:
             where = ", ".join(f'"{d.name}"' for d in datasets)
             message = f'"{name}" has values of different types in the datasets {where}.'
             problems.add("knows", message)
@@ -118,6 +121,12 @@ def in_common(names: Sequence[str], *datasets: Dataset) -> list[list[Knowledge]]
             told[place].append(knowledge)
     problems.raise_any()
     return told
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow.types as kinds
+
+    return bool(kinds.is_integer(kind) or kinds.is_floating(kind))
 
 
 def _in_common(columns: Sequence[Column]) -> list[Knowledge]:

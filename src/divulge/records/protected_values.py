@@ -181,6 +181,15 @@ class Recoding:
         return ways
 
 
+def _shows_nothing(dataset: Dataset, names: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Which records have none of these values."""
+    empty = np.ones(dataset.rows, bool)
+    for name in names:
+        column = dataset.columns[name]
+        empty &= column.codes == column.missing_code if column.has_missing else False
+    return empty
+
+
 def own_records(original: Dataset, release: Dataset, on: str | None) -> IntArray:
     """The released record of each original one; -1 where it was removed.
 
@@ -200,12 +209,10 @@ def own_records(original: Dataset, release: Dataset, on: str | None) -> IntArray
         own = np.arange(original.rows, dtype=np.int64)
     else:
         own = _by_id(problems, original, release, on)
-    empty = np.ones(release.rows, bool)
-    for name in release.names:
-        if name != on:
-            column = release.columns[name]
-            empty &= column.codes == column.missing_code if column.has_missing else False
-    own[(own != REMOVED) & empty[own]] = REMOVED
+    shared = [name for name in release.names if name != on]
+    # Who showed nothing before was not removed for showing nothing now.
+    spoke = ~_shows_nothing(original, [name for name in shared if name in original.names])
+    own[(own != REMOVED) & _shows_nothing(release, shared)[own] & spoke] = REMOVED
     if not np.any(own != REMOVED):
         problems.add("release", "shows nothing: every record is removed.")
         problems.raise_any()
