@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
@@ -123,6 +123,7 @@ class _Baskets:
     every: bool
     all: list[_Basket]
     by_top: Mapping[frozenset[tuple[int, int]], list[_Basket]]
+    counted: dict[frozenset[tuple[int, int]], tuple[Ints, Ints]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, original: History, seen: Cover, tree: _Tree, facet: Facet) -> _Baskets:
@@ -142,8 +143,28 @@ class _Baskets:
 
     def fitting(self, shown: _Shown) -> list[int]:
         """The codes of the baskets that an event may be."""
+        if not shown.hidden and all(level == self.tree.top for level, *_ in shown.labels):
+            return self._of_one_level(shown)
         fits = self._holds_all if self.every else self._covers_all
         return [basket.code for basket in self._candidates(shown) if fits(shown, basket)]
+
+    def _of_one_level(self, shown: _Shown) -> list[int]:
+        """The same where all labels are of the coarsest level: they are counted, all at once."""
+        labels = shown.at(self.tree.top)
+        alike = self.by_top.get(_key(labels, self.every), [])
+        if self.every or not alike:
+            return [basket.code for basket in alike]
+        columns = sorted(labels)
+        key = _key(labels, self.every)
+        if key not in self.counted:
+            codes = np.array([basket.code for basket in alike], np.int64)
+            items = [[basket.at[-1][label] for label in columns] for basket in alike]
+            self.counted[key] = codes, np.array(items, np.int64)
+        codes, items_of = self.counted[key]
+        found: list[int] = codes[
+            (items_of <= [labels[label] for label in columns]).all(axis=1)
+        ].tolist()
+        return found
 
     def _candidates(self, shown: _Shown) -> Iterable[_Basket]:
         """Baskets that look the same from the top, where nothing is hidden."""
