@@ -254,3 +254,17 @@ def test_whole_amounts_are_compared_with_those_of_a_register_that_are_not() -> N
     register = one_value_each([1.0, 2.5], pa.float64())
     found = dv.records.link(release, register, block="value", truth="id")
     assert found.certain.posterior == 1
+
+
+def test_a_blind_guess_is_right_only_of_who_is_in_the_register() -> None:
+    def people(**columns: list[Any]) -> dv.Dataset:
+        return dv.Dataset.from_arrow(pa.table(columns))
+
+    register = people(id=[1], b=["x"])
+    stranger = dv.records.link(people(id=[9], b=["x"]), register, block="b", truth="id")
+    assert stranger.deterministic.prior == stranger.probabilistic.prior == 0
+    assert "of none the right one is the only candidate" in str(stranger)
+    own = dv.records.link(people(id=[1], b=["x"]), register, block="b", truth="id")
+    assert own.deterministic.prior == own.probabilistic.posterior == 1
+    likely = dv.records.link(people(id=[1], b=["x"]), register, block="b", coverage=0.25)
+    assert likely.probabilistic.prior == 0.25

@@ -20,6 +20,7 @@ from divulge import work
 from divulge.assessment import Assessment
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
+from divulge.data.ladders import text_of
 from divulge.engines import DuckSession
 from divulge.records.agreement import Evidence, Vectors, agreements, estimated, from_truth
 from divulge.records.comparing import agrees, kind_of, problems_with_comparisons, values_of
@@ -161,10 +162,20 @@ class _Linkage:
         return Found(
             self.release, self.register, (*self.blocks, *self.compare), self.truth is not None,
             candidates=of_each("candidates"), chance=of_each("chance"),
-            right_guess=of_each("right_guess"), belief=of_each("belief"), pairs=self.pairs,
-            covered=self.covered, names=tuple(self.compare), evidence=self.evidence,
-            how=self._how(),
+            right_guess=of_each("right_guess"), belief=of_each("belief"), listed=self._listed(),
+            pairs=self.pairs, covered=self.covered, names=tuple(self.compare),
+            evidence=self.evidence, how=self._how(),
         )  # fmt: skip
+
+    def _listed(self) -> Any:
+        """Whether the person of each record is in the register; as is said where nobody knows."""
+        if self.truth is None:
+            return np.full(self.release.rows, 1.0 if self.coverage is None else self.coverage)
+        ours, theirs = (d.columns[self.truth] for d in (self.release, self.register))
+        there = {text_of(value) for value in theirs.values.to_pylist()}
+        # Nobody has a record without a name.
+        known = [text_of(value) in there for value in ours.values.to_pylist()]
+        return np.array([*known, False], float)[ours.codes]
 
     def candidates(self, most: int) -> pa.Table:
         """The likeliest people for each record."""

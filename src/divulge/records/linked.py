@@ -26,7 +26,8 @@ class Found:
     """What a linkage says of each record, and what its evidence was.
 
     `candidates` counts the people compared with each record, `chance` is the posterior of the
-    best, `right_guess` whether that is right (ties are drawn), `belief` the posterior of the truth.
+    best, `right_guess` whether that is right (ties are drawn), `belief` the posterior of the truth,
+    `listed` whether (or how likely) a record's person is in the register at all.
     """
 
     release: Dataset
@@ -37,6 +38,7 @@ class Found:
     chance: FloatArray
     right_guess: FloatArray
     belief: FloatArray
+    listed: FloatArray
     pairs: int
     covered: float
     names: tuple[str, ...]
@@ -45,16 +47,15 @@ class Found:
 
     @property
     def of_each(self) -> OfEach:
-        """Before: a blind guess at anybody in the register."""
+        """Before: a blind guess at anybody in the register, which is right only of who is there."""
         alone = self.candidates == 1
         if self.judged:
             certain, right = alone & (self.right_guess == 1), self.right_guess
         else:
             certain, right = alone & (self.covered >= 1 - EXACTLY), self.chance
-        rows = self.release.rows
         people = max(1, self.register.rows)
-        blind = np.full(rows, 1 / people)
-        return OfEach((np.full(rows, people == 1), certain), (blind, right))
+        known = (self.listed >= 1 - EXACTLY) & (people == 1)
+        return OfEach((known, certain), (self.listed / people, right))
 
 
 def assessed(found: Found) -> Assessment:
