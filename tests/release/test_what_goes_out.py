@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
@@ -214,3 +215,40 @@ def test_settings_that_protection_would_refuse_are_refused_at_once(
     (tmp_path / "none").mkdir()
     with pytest.raises(InvalidInput, match="protection"):
         firms(tmp_path / "none", "p_percent = 10.0", "\n[protection]\nmethods = []\n")
+
+
+def test_labels_of_values_that_are_hidden_do_not_go_out(tmp_path: Path) -> None:
+    rows = {"town": ["a", "a", "b", "b"] * 2, "age": [20, 20, 20, 30, 30, 30, 30, 987654]}
+    table = dv.Dataset.from_arrow(pa.table(rows))
+    table.describe(labels={"age": {20: "young", 987654: "oldest in town"}}).write(
+        tmp_path / "people.sav"
+    )
+    (tmp_path / "release.toml").write_text("""
+[[dataset]]
+name = "people"
+source = "people.sav"
+roles = { quasi_identifier = ["town", "age"] }
+[[limit]]
+dataset = "people"
+measure = "k_anonymity"
+at_least = 2
+nulls = "bayes"
+[protection]
+methods = ["suppress"]
+""")
+    Release.load(tmp_path / "release.toml").protect(out=tmp_path / "out")
+    written = dv.read(tmp_path / "out" / "people.sav")
+    assert "oldest in town" not in written.dictionary["age"].labels.values()
+    assert b"oldest in town" not in (tmp_path / "out" / "people.sav").read_bytes()
+
+
+def test_the_truth_that_records_hold_does_not_go_out(tmp_path: Path) -> None:
+    from divulge.reconstruction.settings import TruthSettings
+    from divulge.release.protected_release import _truth_in_records
+
+    release = Release.load(EXAMPLES / "reconstruction" / "release.toml")
+    told: Any = release.adversaries[0].settings
+    own = told.model_copy(update={"truth": TruthSettings(columns={"city": "true city"})})
+    assert _truth_in_records(own) == ("true city",)
+    held = told.model_copy(update={"truth": TruthSettings(dataset="true places")})
+    assert _truth_in_records(held) == ()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from divulge import records
 from divulge.assessment import Adversary, Chart, Sentence
@@ -46,6 +48,19 @@ class ProtectedRelease:
         for adversary in self.release.adversaries:
             beside |= set(_not_released(adversary))
         return [name for name in self.datasets if name not in beside | self._only_tabulated()]
+
+    def released(self, name: str) -> Dataset:
+        """A dataset as it goes out: without its owner's truth, and labels of what is not shown."""
+        dataset = self.datasets[name]
+        truths = {
+            column
+            for adversary in self.release.adversaries
+            if adversary.attack == "reconstruction" and name in adversary.datasets
+            for column in _truth_in_records(adversary.settings)
+        }
+        if truths & set(dataset.names):
+            dataset = dataset.select([each for each in dataset.names if each not in truths])
+        return _with_labels_shown(dataset)
 
     def _only_tabulated(self) -> set[str]:
         """Datasets that are published as tables: nobody sees their records, none is limited."""
@@ -134,6 +149,26 @@ class ProtectedRelease:
             f"ProtectedRelease({self.release.path.name}: {self.suppressed_cells:,} cells "
             f"suppressed in {len(self.parts)} datasets)"
         )
+
+
+def _truth_in_records(told: Any) -> Sequence[str]:
+    """The columns of the records that tell the true places, if they are there."""
+    if told.truth is None or isinstance(told.truth, str) or told.truth.dataset is not None:
+        return ()
+    return tuple((told.truth.columns or {}).values())
+
+
+def _with_labels_shown(dataset: Dataset) -> Dataset:
+    attributes = dict(dataset.dictionary.attributes)
+    for name, column in dataset.columns.items():
+        told = attributes.get(name)
+        if told is None or not told.labels:
+            continue
+        shown = {column.value(code) for code in np.unique(column.codes).tolist()}
+        shown |= set(told.missing)
+        labels = {value: label for value, label in told.labels.items() if value in shown}
+        attributes[name] = replace(told, labels=labels)
+    return replace(dataset, dictionary=replace(dataset.dictionary, attributes=attributes))
 
 
 def _not_released(adversary: Adversary) -> Sequence[str]:

@@ -150,7 +150,7 @@ def _write_all(result: ProtectedRelease, part: Path, values: bool) -> None:
 
     names = file_names(result.release)
     for name in result.published:
-        result.datasets[name].write(part / names[name])
+        result.released(name).write(part / names[name])
     for name, found in result.tables.items():
         if len(found.structure.grids[0]) == 2:
             write_crosstab(found, part / table_name(name))
