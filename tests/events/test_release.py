@@ -390,3 +390,19 @@ def test_numbers_are_the_same_however_a_file_writes_them() -> None:
         shown = History(Dataset.from_arrow(fewer), "user", "day", "goods", missing="maybe")
         found = attack(whole, Attacker(["paid"]), release=shown)
         assert found.deterministic.posterior == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("words", ["item", "all items", "all items as multiset"])
+@pytest.mark.parametrize("name", ["phone", "plain phone"])
+def test_a_kind_may_be_called_as_one_of_its_goods(name: str, words: str) -> None:
+    levels = Hierarchy.from_levels(
+        [[name, "phone", "*"], ["smart", "phone", "*"], ["pear", "fruit", "*"]], "goods"
+    )
+    table = pa.table({"user": [1, 2, 3], "day": [DAYS[0]] * 3, "goods": [name, "smart", "pear"]})
+    described = Dataset.from_arrow(table).describe(hierarchies={"goods": levels})
+    whole = History(described, "user", "day", "goods")
+    coarse = release([(1, DAYS[0], "phone"), (2, DAYS[0], "phone"), (3, DAYS[0], "fruit")])
+    found = attack(whole, Attacker([words]), release=coarse)
+    assert found.probabilistic.posterior == pytest.approx(2 / 3)
+    same = release([(1, DAYS[0], name), (2, DAYS[0], "smart"), (3, DAYS[0], "pear")])
+    assert attack(whole, Attacker([words]), release=same).probabilistic.posterior == 1

@@ -94,9 +94,9 @@ def _possible_kinds(original: History, release: History) -> tuple[Ints, Ints]:
     first = np.append(True, (event[1:] != event[:-1]) | (item[1:] != item[:-1]))
     least = np.bincount(event, first & ~hidden & ~coarse, release.events).astype(np.int64)
     most = least + np.bincount(event, hidden, release.events).astype(np.int64)
-    ladder = Ladder.of(original, original.item)
     ours, theirs = (h.dataset.columns[h.item] for h in (original, release))
     _, values = texts_alike(ours, theirs)
+    ladder = Ladder.of(original, original.item, values)
     for each in np.unique(event[coarse]):
         rows = slice(release.ordered.starts[each], release.ordered.starts[each + 1])
         shown, copies = np.unique(item[rows][~hidden[rows]], return_counts=True)

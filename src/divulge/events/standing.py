@@ -6,7 +6,7 @@ level, what is known is compared as it looks from there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
@@ -117,11 +117,11 @@ def values_covered(
 ) -> Cover:
     """A good is known and the release says its kind: it must be the kind of the good."""
     column, other = original.dataset.columns[attribute], release.dataset.columns[released]
-    ladder = Ladder.of(original, attribute)
+    ours, theirs = texts_alike(column, other)
+    ladder = Ladder.of(original, attribute, theirs)
     number: dict[tuple[int, str], int] = {}
     empty = np.append(blanks(other), True)
     entries = []
-    ours, theirs = texts_alike(column, other)
     for place, value in enumerate([*theirs, ""]):
         at, label = ladder.standing(value, level)
         here = number.setdefault((at, label), len(number))
@@ -138,15 +138,20 @@ def values_covered(
 
 @dataclass(frozen=True, eq=False)
 class Ladder:
-    """The levels of an attribute over the values of the original; none without a hierarchy."""
+    """The levels of an attribute over the values of the original; none without a hierarchy.
+
+    A kind may be called as one of its goods. `kinds` are such names that a release means as kinds:
+    it shows none of the other goods of that kind.
+    """
 
     hierarchy: Hierarchy | None
     uppers: tuple[Mapping[str, list[str]], ...]
     by_rule: bool = False
+    kinds: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, original: History, attribute: str) -> Ladder:
-        """The levels that the dictionary of the original gives an attribute."""
+    def of(cls, original: History, attribute: str, shown: Sequence[str] = ()) -> Ladder:
+        """The levels that the dictionary of the original gives an attribute; of what is shown."""
         hierarchy = original.dataset.dictionary[attribute].hierarchy
         if hierarchy is None:
             return cls(None, ())
@@ -156,11 +161,18 @@ class Ladder:
         uppers = tuple(over.leaves(at) for at in range(1, over.height + 1))
         by_rule = hierarchy.table is None
         # A table also knows values that the original has not; a rule would climb from any text.
-        return cls(over if by_rule else hierarchy, uppers, by_rule)
+        own, there = set(values), set(shown)
+        kinds = {
+            label
+            for upper in uppers
+            for label, leaves in upper.items()
+            if label in own & there and len(leaves) > 1 and not there & (set(leaves) - {label})
+        }
+        return cls(over if by_rule else hierarchy, uppers, by_rule, frozenset(kinds))
 
     def standing(self, value: str, level: int) -> tuple[int, str]:
         """The level at which a released value is compared, and its label there."""
-        if self.hierarchy is None or not self.hierarchy.lacks([value]):
+        if self.hierarchy is None or self._is_leaf(value):
             return level, self.seen(value, level)
         at = self._level(value)
         if not at:
@@ -185,9 +197,13 @@ class Ladder:
             return 1
         return inf if self.by_rule else len(self.hierarchy.leaves(at)[value])
 
+    def _is_leaf(self, value: str) -> bool:
+        known = self.hierarchy is not None and not self.hierarchy.lacks([value])
+        return known and value not in self.kinds
+
     def _level(self, value: str) -> int:
         """The level of a label; where it stands for more at a higher one, that; 0: none."""
-        if self.hierarchy is None or not self.hierarchy.lacks([value]):
+        if self.hierarchy is None or self._is_leaf(value):
             return 0
         beneath = [len(leaves.get(value, ())) for leaves in self.uppers]
         widest = max(beneath, default=0)
