@@ -94,3 +94,20 @@ def test_few_of_many_attributes_are_combined_also_where_values_are_missing() -> 
     columns = {f"q{n}": pa.array([1, 2, None]) for n in range(40)}
     dataset = Dataset.from_arrow(pa.table(columns), roles={"quasi_identifier": list(columns)})
     assert records.suda(dataset, max_size=1).scores.shape == (3,)
+
+
+def test_chances_that_add_up_to_one_are_no_certainty() -> None:
+    """Both records may be of persons 2 and 3, and then the first is not in."""
+    hidden = of(a=[1, None], b=[None, 1])
+    town = of(a=[1, 1, 2], b=[1, 2, 1])
+    found = records.delta_presence(hidden, town, ["a", "b"])
+    assert found.values[0] < 1
+    assert "1 are in the release for sure" not in str(found.assessment)
+
+
+def test_where_everybody_is_released_everybody_is_in() -> None:
+    town = of(a=[30, 30], b=["F", "F"])
+    hidden = of(a=[30, None], b=[None, "F"])
+    found = records.attack(town, "CMS", ["a", "b"], population=town, release=hidden)
+    assert found.deterministic.prior == found.deterministic.posterior == 1
+    assert records.delta_presence(hidden, town, ["a", "b"]).values.tolist() == [1, 1]

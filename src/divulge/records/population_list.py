@@ -16,6 +16,8 @@ from divulge.work import InvalidInput, Problem
 
 LISTED: tuple[Nulls, ...] = ("maybe", "value")
 """What a missing cell may stand for when a list is looked into: anything, or itself."""
+NOT_SURELY = 1 - 1e-9
+"""The most that a chance is, and no certainty."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,17 @@ def match(
             "the population must hold everybody of the release, recoded in the same way."
         )
         raise InvalidInput(f'dataset "{dataset.name}"', [Problem("population", message)])
+    surely = np.zeros(theirs.count.size)
     for asking, holding, (asked, held, size) in joins:
-        [here] = sums_of_equals(held, asked, size, [mine.count[asking] / crowd[asking]])
+        all_in = (mine.count[asking] >= crowd[asking]).astype(np.float64)
+        here, sure = sums_of_equals(held, asked, size, [mine.count[asking] / crowd[asking], all_in])
         presence[holding] += here
-    return Matched(crowd, mine.of_record, np.minimum(presence, 1), theirs.of_record)
+        surely[holding] += sure
+    # Chances that add up to 1 are none the less chances: in for sure are all of those who are as
+    # many as the records that may be theirs, or everybody if all are released.
+    everybody = dataset.rows >= theirs.weight.sum()
+    presence = np.where((surely > 0) | everybody, 1.0, np.minimum(presence, NOT_SURELY))
+    return Matched(crowd, mine.of_record, presence, theirs.of_record)
 
 
 def _patterns(

@@ -125,6 +125,7 @@ def presence_in_release(pair: Pair, living: Linked, knows: list[str]) -> Presenc
     chance = np.minimum(1.0, np.asarray(found.possible @ (records / could)))
     nobody = np.asarray(found.possible @ records) == 0
     all_of_them = np.asarray(found.possible @ (records == could)) > 0
+    all_of_them |= records.sum() == people.sum()  # everybody is released
     several = bool(np.any(np.diff(found.possible.indptr) > 1))
     return Presence(
         np.where(all_of_them, 1.0, chance),
