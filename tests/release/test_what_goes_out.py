@@ -243,12 +243,37 @@ methods = ["suppress"]
 
 
 def test_the_truth_that_records_hold_does_not_go_out(tmp_path: Path) -> None:
-    from divulge.reconstruction.settings import TruthSettings
-    from divulge.release.protected_release import _truth_in_records
-
-    release = Release.load(EXAMPLES / "reconstruction" / "release.toml")
-    told: Any = release.adversaries[0].settings
-    own = told.model_copy(update={"truth": TruthSettings(columns={"city": "true city"})})
-    assert _truth_in_records(own) == ("true city",)
-    held = told.model_copy(update={"truth": TruthSettings(dataset="true places")})
-    assert _truth_in_records(held) == ()
+    files = {
+        "records.csv": "product,value,city\n1,5,a\n1,9,b\n",
+        "totals.csv": "product,city,value\n1,a,5\n1,b,9\n",
+        "parties.csv": "party,city\nx,a\ny,a\nz,b\nw,b\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "release.toml").write_text("""
+[[dataset]]
+name = "records"
+source = "records.csv"
+[[dataset]]
+name = "totals"
+source = "totals.csv"
+[[dataset]]
+name = "parties"
+source = "parties.csv"
+[[adversary]]
+name = "reader"
+attack = "reconstruction"
+dataset = ["records", "totals", "parties"]
+parties = "parties"
+truth = { columns = { city = "city" } }
+totals.totals = { by = { product = "product" }, place = "city", amounts = ["value"] }
+seconds = 0.2
+[[limit]]
+adversary = "reader"
+measure = "deterministic.posterior"
+at_most = 1.0
+""")
+    p = Release.load(tmp_path / "release.toml").protect(out=tmp_path / "out")
+    assert p.published == ["records", "totals"]
+    assert dv.read(tmp_path / "out" / "records.csv").names == ["product", "value"]
+    assert "city" in dv.read(tmp_path / "out" / "totals.csv").names

@@ -55,7 +55,7 @@ class ProtectedRelease:
         truths = {
             column
             for adversary in self.release.adversaries
-            if adversary.attack == "reconstruction" and name in adversary.datasets
+            if adversary.attack == "reconstruction" and _of_records(adversary) == name
             for column in _truth_in_records(adversary.settings)
         }
         if truths & set(dataset.names):
@@ -112,7 +112,7 @@ class ProtectedRelease:
             if replaced:
                 values = {"dataset": name, "names": list(replaced)}
                 said.append(Sentence("divulge.release", "protected.pseudonyms", values))
-        if not self.parts and not self.tables:
+        if not self.parts and not any(found.suppressed.any() for found in self.tables.values()):
             said.append(Sentence("divulge.release", "protected.nothing"))
         return said
 
@@ -149,6 +149,13 @@ class ProtectedRelease:
             f"ProtectedRelease({self.release.path.name}: {self.suppressed_cells:,} cells "
             f"suppressed in {len(self.parts)} datasets)"
         )
+
+
+def _of_records(adversary: Adversary) -> str:
+    """Which dataset of a reconstruction holds the records."""
+    beside = {*adversary.settings.totals, *_not_released(adversary)}
+    [name] = [name for name in adversary.datasets if name not in beside]
+    return name
 
 
 def _truth_in_records(told: Any) -> Sequence[str]:
