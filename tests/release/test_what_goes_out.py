@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import divulge as dv
 from divulge import InvalidInput, tables
 from divulge.cli.main import app
+from divulge.protection import OutOfReachError
 from divulge.release import Release
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -277,3 +278,35 @@ at_most = 1.0
     assert p.published == ["records", "totals"]
     assert dv.read(tmp_path / "out" / "records.csv").names == ["product", "value"]
     assert "city" in dv.read(tmp_path / "out" / "totals.csv").names
+
+
+CARELESS = """
+[[adversary]]
+name = "careless"
+attack = "tables"
+by = ["region", "sector"]
+value = "turnover"
+contributor = "firm"
+suppress = "primary"
+p_percent = 10.0
+"""
+
+
+def test_a_table_that_no_limit_is_on_does_not_go_out(tmp_path: Path) -> None:
+    firms(tmp_path, "p_percent = 10.0", CARELESS).protect(out=tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").glob("table_*")] == ["table_rival.csv"]
+
+
+def test_one_table_does_not_go_out_with_two_patterns(tmp_path: Path) -> None:
+    both = (
+        CARELESS
+        + """
+[[limit]]
+adversary = "careless"
+measure = "deterministic.posterior"
+at_most = 1.0
+"""
+    )
+    with pytest.raises(OutOfReachError, match="the same table with other cells suppressed"):
+        firms(tmp_path, "p_percent = 10.0", both).protect(out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()

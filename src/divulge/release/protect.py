@@ -192,7 +192,10 @@ def _knows(adversary: Adversary, dataset: Dataset) -> list[str]:
 def _suppressed_tables(
     release: Release, originals: Mapping[str, Dataset], before: Verdict
 ) -> tuple[list[Adversary], dict[str, Any]]:
-    """Tables whose limits fail are published with a protecting pattern; the others as they are."""
+    """Tables whose limits fail are published with a protecting pattern; the others as they are.
+
+    One that no limit is on was not judged, and does not go out.
+    """
     from divulge.tables.plugin import published_as_told
 
     failing = {outcome.subject for outcome in before.outcomes if not outcome.held}
@@ -205,9 +208,29 @@ def _suppressed_tables(
         if adversary.name in failing:
             told = told.model_copy(update={"suppress": "optimal"})
         adversaries.append(Adversary(adversary.name, "tables", adversary.datasets, told))
-        [dataset] = [originals[name] for name in adversary.datasets]
-        found[adversary.name] = published_as_told(told, dataset)
+        if any(limit.adversary in (None, adversary.name) for limit in release.limits
+               if limit.of_assessment):  # fmt: skip
+            [dataset] = [originals[name] for name in adversary.datasets]
+            found[adversary.name] = published_as_told(told, dataset)
+    _refuse_other_patterns(adversaries, found)
     return adversaries, found
+
+
+def _refuse_other_patterns(adversaries: Sequence[Adversary], found: Mapping[str, Any]) -> None:
+    """One table with two patterns would tell more than what each was judged by."""
+    seen: dict[Any, str] = {}
+    for adversary in adversaries:
+        if adversary.name not in found:
+            continue
+        told, name = adversary.settings, adversary.name
+        of = (adversary.datasets[0], tuple(as_names(told.by)), told.value)
+        first = seen.setdefault(of, name)
+        if not (found[first].suppressed == found[name].suppressed).all():
+            raise OutOfReachError(
+                f'"{first}" and "{name}" would see the same table with other cells suppressed, '
+                "which together tell more than was judged: give them the same settings, or limit "
+                "one of them."
+            )
 
 
 def _refuse_the_rest(
