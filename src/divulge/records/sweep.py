@@ -10,14 +10,13 @@ from typing import Any
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.records.lattice import Attribute, Floats, Lattice, LatticeCounts
+from divulge.records.minimal_uniques import MOST_ATTRIBUTES
 from divulge.records.sweep_by_sql import counted_by_sql
 from divulge.records.sweep_result import Figures, Sweep
 from divulge.records.weights import weights_of
 from divulge.work import MemoryPlan, Problems
 
 MOST_SETS = 1 << 20
-MOST_ATTRIBUTES = 62
-"""A set is a number of 64 bits, one an attribute, and is never below 0."""
 """More sets than these are no help to anybody: give a limit on size."""
 ENGINES = ("auto", "cube", "duckdb")
 # Sensitive attributes share a walk while their joint code stays this short.

@@ -123,15 +123,22 @@ def _replace(release: Release, folder: Path, part: Path) -> None:
         if (folder / name).is_dir():
             problems.add(name, "is a folder; give another place.")
     problems.raise_any()
-    ours = {RESULT, DECISIONS, SENTENCES, REPORT, *file_names(release).values()}
-    stale = [folder / name for name in ours - new] + [
-        path for path in folder.glob("table_*.csv") if path.name not in new
-    ]
-    for path in stale:
-        if path.is_file() and path.resolve() not in originals_of(release):
+    originals = originals_of(release)
+    for path in (folder / name for name in _of_earlier_run(release, folder) - new):
+        if path.is_file() and path.resolve() not in originals:
             path.unlink()
     for file in sorted(part.iterdir()):
         file.replace(folder / file.name)
+
+
+def _of_earlier_run(release: Release, folder: Path) -> set[str]:
+    """The files that an earlier run has left, by its result; none if there is no result of one."""
+    try:
+        told = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+        seen = {str(found["adversary"]) for found in told["assessments"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+    return {REPORT, *file_names(release).values(), *map(table_name, seen)}
 
 
 def _remove_abandoned(folder: Path) -> None:
