@@ -110,8 +110,18 @@ def test_a_limit_on_a_lower_bound_holds_only_if_the_most_keeps_to_it_too(
     assert "most" not in exact.to_dict()
 
 
-def test_a_least_figure_keeps_an_at_least_limit() -> None:
-    assert Limit("deterministic.posterior", at_least=0.1).judge(LEAST).held
+@pytest.mark.parametrize(
+    "measure", ["deterministic.posterior", "probabilistic.count", "multiplicative_leakage"]
+)
+def test_a_limit_that_wants_an_adversary_to_learn_something_is_refused(measure: str) -> None:
+    with pytest.raises(InvalidInput, match="limit it from above, at_most"):
+        Limit(measure, at_least=1)
+
+
+def test_a_limit_that_no_data_can_break_judges_nothing() -> None:
+    assert Limit("deterministic.posterior", at_most=1).judge(FOUND).vacuous
+    assert not Limit("deterministic.posterior", at_most=0.999).judge(FOUND).vacuous
+    assert not Limit("deterministic.count", at_most=1).judge(FOUND).vacuous
 
 
 def test_where_nothing_bounds_what_she_knows_it_may_be_everything() -> None:
@@ -221,7 +231,6 @@ def test_a_limit_holds_up_to_its_bound() -> None:
     assert Limit("probabilistic.multiplicative", at_most=5).judge(FOUND).held
     assert Limit("deterministic.count", at_most=1).judge(FOUND).value == 1
     assert not Limit("deterministic.multiplicative", at_most=1000).judge(FOUND).held
-    assert Limit("probabilistic.posterior", at_least=0.5).judge(FOUND).held
 
 
 def test_limits_are_judged_by_counts_and_not_by_rounded_differences() -> None:

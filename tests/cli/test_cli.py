@@ -81,7 +81,7 @@ def test_exit_2_with_a_message_when_it_cannot_run(divulge: Command, tmp_path: Pa
         (b"PAR1", "is a Parquet file"),
         (b"gender,grade,id,disability\nF,A\n", "line 2: has 2 fields"),
         ("gender,grade,id,disability\nF,à,1,no\n".encode("latin-1"), "line 2: is not UTF-8"),
-        (b"gender,grade,grade,id\nF,A,B,1\n", 'has the name "grade"'),
+        (b"gender,grade,grade,id\nF,A,B,1\n", 'has the same name as column 2'),
         (b"gender,grade,,id\nF,A,B,1\n", "has no name"),
     ],
 )
@@ -141,8 +141,8 @@ def test_the_demonstration_runs_the_bundled_release_and_says_where_the_report_is
 ) -> None:
     done = divulge("demo", "--pupils", "2000", "--out", tmp_path / "demo")
     assert done.returncode == 0, done.stderr
-    assert f"The report is in {tmp_path / 'demo' / 'report.html'}" in done.stdout
-    told = json.loads((tmp_path / "demo" / "result.json").read_text())
+    assert f"The report is in {tmp_path / 'demo' / 'results' / 'report.html'}" in done.stdout
+    told = json.loads((tmp_path / "demo" / "results" / "result.json").read_text())
     described = (tmp_path / "demo" / "release.toml").read_text()
     assert len(told["assessments"]) == described.count("[[adversary]]")
     again = divulge("check", tmp_path / "demo" / "release.toml", "--json")
@@ -154,7 +154,7 @@ def test_the_demonstration_runs_the_bundled_release_and_says_where_the_report_is
 
 def test_a_check_killed_at_any_moment_leaves_no_half_file(tmp_path: Path) -> None:
     path = write_release(tmp_path)
-    datasets.school_census(rows=200_000).write(tmp_path / "pupils.csv")
+    datasets.school_census(rows=200_000).write(tmp_path / "pupils.csv", overwrite=True)
     text = path.read_text().replace('["gender", "grade"]', '["school_code", "day_of_birth"]')
     text = text.replace('identifier = ["id"], ', "")
     path.write_text(text)
@@ -181,7 +181,7 @@ def test_a_check_killed_at_any_moment_leaves_no_half_file(tmp_path: Path) -> Non
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert sorted(p.name for p in out.iterdir()) == ["report.html", "result.json"]
+    assert sorted(p.name for p in out.iterdir()) == ["manifest.json", "report.html", "result.json"]
 
 
 def test_a_reader_who_goes_away_does_not_change_the_verdict(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_a_folder_that_cannot_be_is_a_message(divulge: Command, tmp_path: Path) 
     path = write_release(tmp_path)
     done = divulge("check", path, "--out", path)
     assert done.returncode == 2
-    assert "not a directory" in done.stderr or "file exists" in done.stderr
+    assert "is a file or a device; give a folder" in done.stderr
     assert "unexpected" not in done.stderr
 
 
@@ -232,7 +232,7 @@ def test_a_terminal_without_the_letters_still_gets_the_result(
 
 def test_control_c_is_an_end_with_a_message(tmp_path: Path) -> None:
     path = write_release(tmp_path)
-    datasets.school_census(rows=300_000).write(tmp_path / "pupils.csv")
+    datasets.school_census(rows=300_000).write(tmp_path / "pupils.csv", overwrite=True)
     path.write_text(
         path.read_text()
         .replace('["gender", "grade"]', '["school_code", "day_of_birth"]')

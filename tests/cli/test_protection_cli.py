@@ -25,12 +25,19 @@ def test_protect_writes_what_may_go_out_and_explain_tells_why(tmp_path: Path) ->
     out = tmp_path / "out"
     said = run("protect", EXAMPLE, "--out", out, "--mapping", tmp_path / "mapping.csv")
     assert "PASS" in said
-    assert {p.name for p in out.iterdir()} == {
-        "companies.csv", "decisions.parquet", "decisions.txt", "report.html", "result.json",
+    assert sorted(p.name for p in out.iterdir()) == ["internal", "manifest.json", "release"]
+    goes_out = {p.name for p in (out / "release").iterdir()}
+    assert goes_out == {"companies.csv", "methods-note.txt"}
+    assert {p.name for p in (out / "internal").iterdir()} == {
+        "decisions.parquet", "decisions.txt", "mapping.csv", "report.html", "result.json",
     }  # fmt: skip
+    assert (out / "internal").stat().st_mode & 0o777 == 0o700
+    assert all(p.stat().st_mode & 0o777 == 0o600 for p in (out / "internal").iterdir())
     assert "town" in dv.read(tmp_path / "mapping.csv").to_arrow()["attribute"].to_pylist()
     changed = [
-        r for r in pq.read_table(out / "decisions.parquet")["record"].to_pylist() if r is not None
+        r
+        for r in pq.read_table(out / "internal" / "decisions.parquet")["record"].to_pylist()
+        if r is not None
     ]
     told = run("explain", "record", changed[0] + 1, "--log", out)
     assert f"Record {changed[0] + 1}: " in told
@@ -70,11 +77,11 @@ def test_suppress_takes_a_file_and_says_what_it_did(tmp_path: Path) -> None:
     found = json.loads(run("suppress", data, *keys, "-k", 2, "--json"))
     assert found["suppressed_cells"] == found["bound"] == 2
     for option in ("--out", "--log"):
-        with pytest.raises(InvalidInput, match=f"{option[2:]}: is an original.*never overwritten"):
+        with pytest.raises(InvalidInput, match=f"{option}: is an input.*never overwritten"):
             run("suppress", data, *keys, option, data, "--overwrite")
-    with pytest.raises(InvalidInput, match="log: exists already"):
+    with pytest.raises(InvalidInput, match="--log: exists already"):
         run("suppress", data, *keys, "--log", tmp_path / "log.parquet")
-    with pytest.raises(InvalidInput, match="to the same file"):
+    with pytest.raises(InvalidInput, match="the same file as --out"):
         run(
             "suppress",
             data,
@@ -91,9 +98,9 @@ def test_the_sources_of_a_release_are_never_overwritten(tmp_path: Path) -> None:
         (tmp_path / file.name).write_bytes(file.read_bytes())
     release, source = tmp_path / "release.toml", tmp_path / "companies.csv"
     before = source.read_bytes()
-    with pytest.raises(InvalidInput, match="out: is an original"):
+    with pytest.raises(InvalidInput, match="--out: is an input"):
         run("suppress", release, "--out", source, "--overwrite")
-    with pytest.raises(InvalidInput, match="mapping: is an original"):
+    with pytest.raises(InvalidInput, match="--mapping: is an input"):
         run("protect", release, "--mapping", source, "--overwrite")
     assert source.read_bytes() == before
 

@@ -55,7 +55,7 @@ CASES: dict[str, tuple[str, Callable[[Path], bytes], str]] = {
     "two columns of one name": (
         "p.csv",
         lambda _: b"age,sex,age\n1,F,2\n",
-        'column 3: has the name "age", as column 1 has',
+        "column 3: has the same name as column 1",
     ),
     "a column without name": ("p.csv", lambda _: b"age,,sex\n1,2,F\n", "column 2: has no name"),
     "a Parquet file cut off": ("p.parquet", lambda p: _parquet(p)[:-20], "damaged or cut off"),

@@ -102,7 +102,7 @@ def test_an_empty_line_of_a_single_column_is_a_record(tmp_path: Path) -> None:
 def test_a_field_may_hold_separators_quotation_marks_and_line_ends(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_text('town,n\n"a, ""b""\nc",1\n')
-    assert read(path).to_arrow().to_pylist() == [{"town": 'a, "b"\nc', "n": 1}]
+    assert read(path, quote='"').to_arrow().to_pylist() == [{"town": 'a, "b"\nc', "n": 1}]
 
 
 @pytest.mark.parametrize(

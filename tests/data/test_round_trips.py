@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyreadstat
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from tests.made_up_datasets import datasets, labelled
 
 import divulge as dv
@@ -40,6 +40,11 @@ def said(dataset: Dataset) -> dict[str, object]:
     return {a.name: (a.description, dict(a.labels), set(a.missing)) for a in dataset.dictionary}
 
 
+def _names_are_no_values(dataset: Dataset) -> bool:
+    """In a text file, a first line with a value of its own column may be a record."""
+    return all(name not in column.values.to_pylist() for name, column in dataset.columns.items())
+
+
 @pytest.mark.parametrize("ending", [e for e in ENDINGS if "csv" not in e and "tsv" not in e])
 @given(dataset=datasets())
 def test_records_come_back_as_they_went_out(ending: str, dataset: Dataset) -> None:
@@ -55,6 +60,7 @@ def test_csv_parquet_and_sav_of_the_same_data_are_equal_datasets(dataset: Datase
         if not pa.types.is_string(column.values.type)
         or all(value[0].isalpha() for value in column.values.to_pylist())
     ]
+    assume(_names_are_no_values(dataset))
     if plain:
         kept = dataset.select(plain)
         first = again(kept, ".csv")
@@ -162,6 +168,7 @@ def test_a_duckdb_file_is_read_by_its_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", [ending for ending in ENDINGS if ending != ".duckdb"])
 @given(dataset=datasets())
 def test_several_files_are_one_dataset(ending: str, dataset: Dataset) -> None:
+    assume(_names_are_no_values(dataset))
     table = dataset.to_arrow()
     half = table.num_rows // 2
     parts = [part for part in (table.slice(0, half), table.slice(half)) if part.num_rows]

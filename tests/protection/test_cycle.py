@@ -308,15 +308,12 @@ def test_limits_that_contradict_each_other_or_the_data_are_refused_together() ->
     companies = datasets.local_suppression_example()
     limits = [
         Limit("deterministic.posterior", at_most=0.1),
-        Limit("deterministic.posterior", at_least=0.2),
         Limit("k_anonymity", at_least=8),
         Limit("distinct_l_diversity", at_least=5, attribute="Sector"),
     ]
     with pytest.raises(InvalidInput) as refused:
         protection.protect(companies, limits)
     said = str(refused.value)
-    assert "limit 2: wants an adversary to learn something" in said
-    assert "cannot be at least 0.2 and at most 0.1" in said
     assert "8 records cannot look alike: there are 7" in said
     assert '"Sector" has 4 values; 5 cannot be' in said
     with pytest.raises(InvalidInput, match="k_anonymity protects from below"):

@@ -95,9 +95,10 @@ def test_without_limits_or_adversaries_the_verdict_says_what_it_is_worth(tmp_pat
     path = tmp_path / "release.toml"
     path.write_text('[[dataset]]\nname = "p"\nsource = "pupils.csv"\n')
     verdict = checked(path)
-    assert verdict.passed
+    assert verdict.status == "not judged"
+    assert not verdict.passed
     assert [str(sentence) for sentence in verdict.sentences] == [
-        "The release sets no limits, so nothing could fail.",
+        "Not judged: the release sets no limit, so nothing could fail.",
         "The release names no adversary, so no attack was run.",
     ]
 

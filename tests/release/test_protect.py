@@ -1,9 +1,6 @@
 """Protecting a release: every limit holds, originals stay, and files are whole or not there."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +13,7 @@ from divulge import Release, datasets
 from divulge.protection import OutOfReachError
 from divulge.release import result_schema
 from divulge.work import InvalidInput
+from divulge.work.staging import MARK, Staging
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
@@ -56,30 +54,36 @@ def test_after_protection_the_written_data_pass_their_own_release(tmp_path: Path
     p = release.protect(out=tmp_path / "out")
     assert p.passed
     assert {name: files(tmp_path)[name] for name in before} == before  # originals as they were
-    (tmp_path / "out" / "release.toml").write_text(
-        PUPILS.replace('identifier = ["id"], ', "") + CLASSMATE
+    written = tmp_path / "out" / "release" / "pupils.csv"
+    (tmp_path / "again.toml").write_text(
+        PUPILS.replace('identifier = ["id"], ', "").replace('"pupils.csv"', f'"{written}"')
+        + CLASSMATE
     )
-    assert Release.load(tmp_path / "out" / "release.toml").check().passed
-    assert "id" not in dv.read(tmp_path / "out" / "pupils.csv").names
+    assert Release.load(tmp_path / "again.toml").check().passed
+    assert "id" not in dv.read(written).names
 
 
 def test_the_result_keeps_to_its_schema_and_the_log_names_no_value(tmp_path: Path) -> None:
     p = released(tmp_path, CLASSMATE).protect(out=tmp_path / "out")
-    result: Any = json.loads((tmp_path / "out" / "result.json").read_text())
+    result: Any = json.loads((tmp_path / "out" / "internal" / "result.json").read_text())
     jsonschema.validate(result, result_schema())
     assert result["passed"]
-    log = pq.read_table(tmp_path / "out" / "decisions.parquet")
+    log = pq.read_table(tmp_path / "out" / "internal" / "decisions.parquet")
     assert log.num_rows == len(p.decisions) > 0
     assert "from" not in log.column_names
-    with_values = released(tmp_path, CLASSMATE).protect(out=tmp_path / "told", values=True)
-    assert "from" in pq.read_table(tmp_path / "told" / "decisions.parquet").column_names
+    with_values = Release.load(tmp_path / "release.toml").protect(
+        out=tmp_path / "told", values=True
+    )
+    assert (
+        "from" in pq.read_table(tmp_path / "told" / "internal" / "decisions.parquet").column_names
+    )
     assert len(with_values.decisions) == len(p.decisions)
 
 
 def test_an_original_is_never_overwritten_and_files_only_if_that_is_said(tmp_path: Path) -> None:
     release = released(tmp_path, CLASSMATE)
     before = files(tmp_path)
-    with pytest.raises(InvalidInput, match="it is never overwritten"):
+    with pytest.raises(InvalidInput, match="holds an input of this run"):
         release.protect(out=tmp_path, overwrite=True)
     assert files(tmp_path) == before
     release.protect(out=tmp_path / "out")
@@ -95,6 +99,7 @@ def test_what_cannot_be_reached_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="9 cannot be"):
         released(tmp_path, impossible).protect(out=tmp_path / "out")
     never = '[[limit]]\nmeasure = "k_anonymity"\nat_least = 5\n[protection]\nmethods = ["suppress"]\nnever = ["age"]\n'
+    (tmp_path / "pupils.csv").unlink()
     with pytest.raises(OutOfReachError, match="which must not be touched"):
         released(tmp_path, never).protect(out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -161,13 +166,16 @@ at_most = 0
     assert not release.check().passed
     p = release.protect(out=tmp_path / "out")
     assert p.passed
-    assert "*" in (tmp_path / "out" / "table_reader.csv").read_text()
+    assert "*" in (tmp_path / "out" / "release" / "table_reader.csv").read_text()
 
 
 def test_only_what_is_published_is_written(tmp_path: Path) -> None:
     p = Release.load(EXAMPLES / "risk" / "release.toml").protect(out=tmp_path / "out")
     assert p.published == ["survey"]
-    assert not (tmp_path / "out" / "original.csv").exists()
+    assert sorted(path.name for path in (tmp_path / "out" / "release").iterdir()) == [
+        "methods-note.txt",
+        "survey.csv",
+    ]
 
 
 def test_histories_are_made_coarser_and_their_users_get_pseudonyms(tmp_path: Path) -> None:
@@ -175,7 +183,9 @@ def test_histories_are_made_coarser_and_their_users_get_pseudonyms(tmp_path: Pat
     assert p.passed
     [history] = p.parts.values()
     assert history.explain()
-    customers = dv.read(tmp_path / "out" / "purchases.csv").to_arrow()["customer"].to_pylist()
+    customers = (
+        dv.read(tmp_path / "out" / "release" / "purchases.csv").to_arrow()["customer"].to_pylist()
+    )
     first = dv.read(EXAMPLES / "events" / "purchases.csv").to_arrow()["customer"].to_pylist()
     assert not set(map(str, customers)) & set(map(str, first))
 
@@ -246,8 +256,8 @@ def test_what_a_limit_compares_with_does_not_go_out(tmp_path: Path) -> None:
     p = released(tmp_path, text).protect(out=tmp_path / "out")
     assert p.published == ["pupils"]
     assert p.decisions
-    assert (tmp_path / "out" / "pupils.csv").exists()
-    assert not (tmp_path / "out" / "before.csv").exists()
+    assert (tmp_path / "out" / "release" / "pupils.csv").exists()
+    assert not list((tmp_path / "out").rglob("before.csv"))
     assert not any('"before"' in sentence for sentence in p.explain())
 
 
@@ -261,7 +271,7 @@ def test_a_dataset_of_nothing_but_names_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_every_file_that_would_be_written_is_looked_for_first(tmp_path: Path) -> None:
+def test_a_folder_with_files_of_the_user_is_refused_before_any_work(tmp_path: Path) -> None:
     release = released(tmp_path, CLASSMATE)
     (tmp_path / "out").mkdir()
     for file in ("decisions.txt", "report.html"):
@@ -270,17 +280,19 @@ def test_every_file_that_would_be_written_is_looked_for_first(tmp_path: Path) ->
         release.protect(out=tmp_path / "out")
 
 
-def test_what_a_killed_run_left_is_cleared_away(tmp_path: Path) -> None:
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
-    left = tmp_path / f".out.{gone.pid}.part"
-    living = tmp_path / f".out.{os.getppid()}.part"
-    for folder in (left, living):
-        folder.mkdir()
-        (folder / "pupils.csv").write_text("half of it")
-    released(tmp_path, CLASSMATE).protect(out=tmp_path / "out")
+def test_what_an_interrupted_run_left_is_cleared_away_and_nothing_else(tmp_path: Path) -> None:
+    mine = tmp_path / ".divulge-of-mine.part"
+    mine.mkdir()
+    (mine / "notes.txt").write_text("not a staging folder")
+    with Staging(tmp_path) as living:
+        left = tmp_path / ".divulge-0123456789ab.part"
+        left.mkdir()
+        for name in (MARK, "half"):
+            (left / name).write_text("")
+        released(tmp_path, CLASSMATE).protect(out=tmp_path / "out")
+        assert living.path.exists()
     assert not left.exists()
-    assert living.exists()
+    assert (mine / "notes.txt").exists()
 
 
 def test_each_limit_stands_beside_its_own_figure_from_before(tmp_path: Path) -> None:

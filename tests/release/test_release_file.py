@@ -128,7 +128,7 @@ def test_a_release_without_data_or_without_a_file_is_refused(tmp_path: Path) -> 
     assert complaint(tmp_path / "empty.toml").endswith("dataset: is missing.")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     assert "is not a text file" in complaint(tmp_path / "binary.toml")
-    assert "is a directory" in complaint(tmp_path)
+    assert "is a folder; name a file in it" in complaint(tmp_path)
 
 
 def test_a_syntax_error_is_told_with_its_line(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_the_table_that_was_judged_is_written(tmp_path: Path, rule: str) -> None
     assert not release.check().passed
     p = release.protect(out=tmp_path / "out")
     assert p.passed
-    written = tables.read_crosstab(tmp_path / "out" / "table_rival.csv")
+    written = tables.read_crosstab(tmp_path / "out" / "release" / "table_rival.csv")
     assert written.suppressed.any()
     found = tables.intervals(written)
     assert not found.disclosed
@@ -84,7 +84,7 @@ def test_the_table_that_was_judged_is_written(tmp_path: Path, rule: str) -> None
 def test_the_records_behind_a_table_stay_at_home(tmp_path: Path) -> None:
     p = firms(tmp_path, "p_percent = 10.0").protect(out=tmp_path / "out")
     assert p.published == []
-    assert not (tmp_path / "out" / "firms.csv").exists()
+    assert not list((tmp_path / "out").rglob("firms.csv"))
     limited = '\n[[limit]]\ndataset = "firms"\nmeasure = "k_anonymity"\n'
     limited += 'at_least = 1\namong = ["region"]\n'
     (tmp_path / "also").mkdir()
@@ -96,18 +96,23 @@ def test_the_records_behind_a_table_stay_at_home(tmp_path: Path) -> None:
 def test_nothing_is_left_of_an_earlier_run(tmp_path: Path) -> None:
     out = tmp_path / "out"
     firms(tmp_path, "p_percent = 10.0").protect(out=out)
-    (out / "table_of_mine.csv").write_text("not of an earlier run")
     text = (tmp_path / "release.toml").read_text().replace('name = "rival"', 'name = "reader"')
     (tmp_path / "release.toml").write_text(text.replace('"rival"', '"reader"'))
     Release.load(tmp_path / "release.toml").protect(out=out, overwrite=True)
-    tables_left = sorted(path.name for path in out.glob("table_*"))
-    assert tables_left == ["table_of_mine.csv", "table_reader.csv"]
-    (out / "result.json").unlink()
-    (out / "result.json").mkdir()
-    before = (out / "decisions.txt").read_bytes()
-    with pytest.raises(InvalidInput, match="result.json: is a folder"):
-        Release.load(tmp_path / "release.toml").protect(out=out, overwrite=True)
-    assert (out / "decisions.txt").read_bytes() == before
+    assert [path.name for path in out.rglob("table_*")] == ["table_reader.csv"]
+
+
+def test_a_file_of_the_user_beside_an_earlier_run_keeps_it_from_being_replaced(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "out"
+    release = firms(tmp_path, "p_percent = 10.0")
+    release.protect(out=out)
+    (out / "release" / "table_of_mine.csv").write_text("not of an earlier run")
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    with pytest.raises(InvalidInput, match="did not write .*table_of_mine.csv"):
+        release.protect(out=out, overwrite=True)
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 
 def test_what_cannot_be_reported_is_not_written(tmp_path: Path) -> None:
@@ -142,12 +147,12 @@ protected = true
 on = "id"
 [[limit]]
 adversary = "classmate"
-measure = "probabilistic.posterior"
-at_most = 1.0
+measure = "multiplicative_leakage"
+at_most = 1000
 """)
     p = Release.load(tmp_path / "release.toml").protect(out=tmp_path / "out")
     assert p.published == ["protected"]
-    assert not (tmp_path / "out" / "original.csv").exists()
+    assert not list((tmp_path / "out").rglob("original.csv"))
 
 
 def test_parties_and_truth_of_a_reconstruction_do_not_go_out(tmp_path: Path) -> None:
@@ -175,7 +180,7 @@ at_least = 1
 """)
     before = (data / "pupils.parquet").read_bytes()
     for out in (data, data / "new"):
-        with pytest.raises(InvalidInput, match="is a folder of originals"):
+        with pytest.raises(InvalidInput, match="holds an input|folder of inputs"):
             Release.load(tmp_path / "release.toml").protect(out=out, overwrite=True)
     assert (data / "pupils.parquet").read_bytes() == before
 
@@ -192,7 +197,9 @@ def test_whose_history_it_is_becomes_a_pseudonym_whatever_its_role(tmp_path: Pat
     ]
     (tmp_path / "release.toml").write_text("\n".join(lines))
     Release.load(tmp_path / "release.toml").protect(out=tmp_path / "out")
-    customers = dv.read(tmp_path / "out" / "purchases.csv").to_arrow()["customer"].to_pylist()
+    customers = (
+        dv.read(tmp_path / "out" / "release" / "purchases.csv").to_arrow()["customer"].to_pylist()
+    )
     assert all(len(str(customer)) == 24 for customer in customers)
 
 
@@ -240,9 +247,9 @@ nulls = "bayes"
 methods = ["suppress"]
 """)
     Release.load(tmp_path / "release.toml").protect(out=tmp_path / "out")
-    written = dv.read(tmp_path / "out" / "people.sav")
+    written = dv.read(tmp_path / "out" / "release" / "people.sav")
     assert "oldest in town" not in written.dictionary["age"].labels.values()
-    assert b"oldest in town" not in (tmp_path / "out" / "people.sav").read_bytes()
+    assert b"oldest in town" not in (tmp_path / "out" / "release" / "people.sav").read_bytes()
 
 
 def test_the_truth_that_records_hold_does_not_go_out(tmp_path: Path) -> None:
@@ -273,13 +280,13 @@ totals.totals = { by = { product = "product" }, place = "city", amounts = ["valu
 seconds = 0.2
 [[limit]]
 adversary = "reader"
-measure = "deterministic.posterior"
-at_most = 1.0
+measure = "multiplicative_leakage"
+at_most = 1000
 """)
     p = Release.load(tmp_path / "release.toml").protect(out=tmp_path / "out")
     assert p.published == ["records", "totals"]
-    assert dv.read(tmp_path / "out" / "records.csv").names == ["product", "value"]
-    assert "city" in dv.read(tmp_path / "out" / "totals.csv").names
+    assert dv.read(tmp_path / "out" / "release" / "records.csv").names == ["product", "value"]
+    assert "city" in dv.read(tmp_path / "out" / "release" / "totals.csv").names
 
 
 CARELESS = """
@@ -296,7 +303,9 @@ p_percent = 10.0
 
 def test_a_table_that_no_limit_is_on_does_not_go_out(tmp_path: Path) -> None:
     firms(tmp_path, "p_percent = 10.0", CARELESS).protect(out=tmp_path / "out")
-    assert [path.name for path in (tmp_path / "out").glob("table_*")] == ["table_rival.csv"]
+    assert [path.name for path in (tmp_path / "out" / "release").glob("table_*")] == [
+        "table_rival.csv"
+    ]
 
 
 def test_one_table_does_not_go_out_with_two_patterns(tmp_path: Path) -> None:

@@ -107,6 +107,7 @@ def test_results_are_written_together_and_checkpoints_cleared(tmp_path: Path) ->
     release = dv.Release.load(write_release(tmp_path))
     check_into(release, tmp_path / "out")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "manifest.json",
         "report.html",
         "result.json",
     ]

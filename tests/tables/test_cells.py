@@ -61,7 +61,7 @@ def test_margins_of_a_cube_that_do_not_add_up_are_named(tmp_path: Path) -> None:
     lines = path.read_text().splitlines()
     lines[1] = lines[1].replace(",1,", ",6,")
     path.write_text("\n".join(lines) + "\n")
-    with pytest.raises(InvalidInput, match="exceed their total by 5"):
+    with pytest.raises(InvalidInput, match="its parts along axis 1 do not add up to it"):
         read_cells(path, NAMES)
 
 

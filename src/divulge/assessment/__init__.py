@@ -13,6 +13,7 @@ from divulge.assessment.breakdown import Breakdown
 from divulge.assessment.chart import Chart
 from divulge.assessment.decision import Decision
 from divulge.assessment.details import Details
+from divulge.assessment.drawing import ChartNotDrawn
 from divulge.assessment.information import in_words
 from divulge.assessment.limit import Limit, Outcome
 from divulge.assessment.sentence import Sentence
@@ -23,6 +24,7 @@ __all__ = [
     "Attack",
     "Breakdown",
     "Chart",
+    "ChartNotDrawn",
     "Claim",
     "Decision",
     "Details",

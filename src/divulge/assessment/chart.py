@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from divulge.assessment.drawing import ChartNotDrawn, draw
 from divulge.work import DivulgeError, whole_file
 
 if TYPE_CHECKING:
@@ -83,23 +84,17 @@ class Chart:
         }
 
     def svg(self) -> str:
-        """The chart as SVG text."""
-        import vl_convert
-
-        drawn: str = vl_convert.vegalite_to_svg(self.to_dict(), allowed_base_urls=[])
-        return drawn
+        """The chart as SVG text; raises `ChartNotDrawn` if the drawing fails."""
+        return draw("svg", self.to_dict()).decode()
 
     def png(self, scale: float = 2) -> bytes:
-        """The chart as a PNG picture."""
-        import vl_convert
-
+        """The chart as a PNG picture; raises `ChartNotDrawn` if the drawing fails."""
         chart = self.to_dict()
         chart["config"] = {**chart["config"], "background": "white"}
-        drawn: bytes = vl_convert.vegalite_to_png(chart, scale=scale, allowed_base_urls=[])
-        return drawn
+        return draw("png", chart, scale)
 
-    def save(self, path: Path | str) -> None:
-        """Write the chart to an .svg, .png or .json file."""
+    def save(self, path: Path | str, overwrite: bool = False) -> None:
+        """Write the chart to an .svg, .png or .json file; replace one only if told to."""
         makers: dict[str, Callable[[], bytes]] = {
             ".svg": lambda: self.svg().encode(),
             ".png": self.png,
@@ -108,9 +103,12 @@ class Chart:
         ending = Path(path).suffix.lower()
         if ending not in makers:
             raise DivulgeError(f'a chart is saved as .svg, .png or .json, not "{ending}"')
-        with whole_file(path) as part:
+        with whole_file(path, overwrite) as part:
             part.write_bytes(makers[ending]())
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         # A picture, so that a notebook shows it without a network and without extensions.
-        return {"image/svg+xml": self.svg(), "text/plain": self.description}
+        try:
+            return {"image/svg+xml": self.svg(), "text/plain": self.description}
+        except ChartNotDrawn as problem:
+            return {"text/plain": f"{self.description}\n({problem})"}

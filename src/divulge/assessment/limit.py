@@ -242,7 +242,18 @@ class Limit:
         what = self.measure if self.of_assessment else "other"
         values = {"measure": self.measure, "subject": subject, "found": found, "allowed": allowed}
         said = (Sentence("divulge.assessment", f"{of}.{what}", values), *more)
-        return Outcome(self, subject, float(value), held, found, allowed, said)
+        vacuous = self._cannot_fail(scale)
+        return Outcome(self, subject, float(value), held, found, allowed, said, vacuous=vacuous)
+
+    def _cannot_fail(self, scale: Scale) -> bool:
+        """Whether no data could break it: a share of at most 1, or classes of at least 1 record."""
+        if self.of_assessment:
+            return scale == "share" and self.bound >= 1
+        measure = measures()[self.measure]
+        if self.at_most is not None:
+            return bool(self.bound >= getattr(measure, "highest", math.inf))
+        least = 1 if getattr(measure, "whole", False) else getattr(measure, "lowest", -math.inf)
+        return bool(self.bound <= least)
 
     def _problems(self) -> Iterator[Problem]:
         known = [*ASSESSMENT_MEASURES, *measures()]
@@ -262,6 +273,10 @@ class Limit:
             yield from self._problems_of_measure()
 
     def _problems_of_assessment(self) -> Iterator[Problem]:
+        if self.at_least is not None:
+            message = f"{self.measure} is what an adversary achieves: limit it from above, at_most."
+            yield Problem("at_least", message)
+            return
         low, high, wanted = _SCALES[ASSESSMENT_MEASURES[self.measure][0]]
         if not low <= self.bound <= high:
             hint = ""
@@ -325,6 +340,8 @@ class Outcome:
     allowed: str
     sentences: tuple[Sentence, ...]
     most: float | None = None
+    vacuous: bool = False
+    """Whether the limit holds whatever the data are, so that nothing was judged by it."""
 
     @property
     def not_shown(self) -> bool:

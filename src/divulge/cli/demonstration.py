@@ -14,43 +14,49 @@ from divulge.records.frequencies import Nulls
 from divulge.release import Release
 from divulge.report import check_into, report
 from divulge.report.results import REPORT
-from divulge.work import WholeFiles
+from divulge.work import OutputFolder, filesystem
 
 RELEASE = "release.toml"
+RESULTS = "results"
 SWEEP = "sweep.svg"
 PHASES = "phases.svg"
 PROTECTED = "protected.html"
 SWEPT_PUPILS = 50_000
 
 
-def demonstrate(folder: Path, pupils: int) -> None:
+def demonstrate(folder: Path, pupils: int, overwrite: bool = False) -> None:
     """Make the data and the release, check it, and say where everything is."""
+    with OutputFolder(folder, "a demonstration", overwrite).held() as place:
+        place.write(lambda new: _fill(new, folder, pupils))
+    say(f"The report is in {folder / RESULTS / REPORT}")
+    say(f"Change {folder / RELEASE} and run: divulge check {folder / RELEASE} --out results")
+
+
+def _fill(new: Path, folder: Path, pupils: int) -> None:
+    """Write everything to a new folder, and say where it will be."""
     text = (resources.files("divulge.cli") / "demo_release.toml").read_text(encoding="utf-8")
-    with WholeFiles(folder) as files:
-        files.path(RELEASE).write_text(text, encoding="utf-8")
-    datasets.school_census(pupils).write(folder / "pupils.parquet")
-    datasets.inflation_and_growth(5_000, balance="U").write(folder / "companies.csv")
-    make_payments(folder)
-    make_trade(folder)
+    filesystem.write_text(new / RELEASE, text)
+    datasets.school_census(pupils).write(new / "pupils.parquet")
+    datasets.inflation_and_growth(5_000, balance="U").write(new / "companies.csv")
+    make_payments(new)
+    make_trade(new)
     say(f"A release of made-up datasets is described in {folder / RELEASE}:\n")
-    verdict = check_into(Release.load(folder / RELEASE), folder)
+    verdict = check_into(Release.load(new / RELEASE), new / RESULTS)
     say(verdict)
     if not verdict.passed:
         say("\nThis release is meant to fail: that is what the report is for.")
-    _show_sweep(datasets.school_census(min(pupils, SWEPT_PUPILS)), folder)
+    _show_sweep(datasets.school_census(min(pupils, SWEPT_PUPILS)), new, folder)
     _show_before_and_after(datasets.school_census(min(pupils, SWEPT_PUPILS)))
     _show_special_companies()
     _show_matching_attack()
-    _show_reconstruction(folder)
-    _show_protection(folder)
-    say(f"The report is in {folder / REPORT}")
-    say(f"Change {folder / RELEASE} and run: divulge check {folder / RELEASE} --out {folder}")
+    _show_reconstruction(new, folder)
+    _show_protection(new, folder)
 
 
-def _show_sweep(pupils: Dataset, folder: Path) -> None:
+def _show_sweep(pupils: Dataset, new: Path, folder: Path) -> None:
     """Nobody knows what an adversary knows: every set of attributes at once."""
     swept = records.sweep(pupils)
-    swept.chart().save(folder / SWEEP)
+    swept.chart().save(new / SWEEP)
     [worst] = swept.most_dangerous(size=3, count=1).to_pylist()
     say(
         f"\nOf all {len(swept):,} sets of attributes that somebody might know of {pupils.rows:,} "
@@ -106,7 +112,7 @@ def _show_matching_attack() -> None:
     say(f"{drawn.resistance}\n")
 
 
-def _show_protection(folder: Path) -> None:
+def _show_protection(new: Path, folder: Path) -> None:
     """The least change that protects, why counting flatters, and what knowing the method tells."""
     companies = datasets.inflation_and_growth(5_000, balance="U")
     say("Protecting the companies (divulge protect, divulge suppress):")
@@ -115,7 +121,7 @@ def _show_protection(folder: Path) -> None:
         found = protection.suppress(companies, 3, nulls)
         cells = found.suppressed_cells
         say(f"- {cells} cells, if a null is taken for {nulls}: {found.explain()[-1]}")
-    report(found, folder / PROTECTED)
+    report(found, new / PROTECTED)
     say(f"What was changed, and why, is in {folder / PROTECTED}")
     towns = [("Roma", "Center"), ("Milano", "North"), ("Torino", "North")]
     limit = Limit("k_anonymity", at_least=2, nulls="maybe")
@@ -150,15 +156,15 @@ def make_trade(folder: Path) -> None:
     month.importers.write(folder / "importers.parquet")
 
 
-def _show_reconstruction(folder: Path) -> None:
+def _show_reconstruction(new: Path, folder: Path) -> None:
     """Which places the totals of imports give away, phase by phase."""
     from divulge.reconstruction import plugin
 
-    release = Release.load(folder / RELEASE)
+    release = Release.load(new / RELEASE)
     [reader] = [a for a in release.adversaries if a.attack == "reconstruction"]
     read = [release.datasets[name].read() for name in reader.datasets]
     found = plugin.reconstruction(reader.settings, read, workers=1)
-    found.chart().save(folder / PHASES)
+    found.chart().save(new / PHASES)
     say("What totals of imports give away of single imports (divulge reconstruct):")
     for row in found.table_6b:
         say(f"  phase {row.phase}: {percent(row.probability)}, {row.identified:,} re-identified")

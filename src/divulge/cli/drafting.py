@@ -10,6 +10,7 @@ from divulge.cli.running import conditions
 from divulge.data import Experience
 from divulge.data.formats import Options
 from divulge.release import Release, draft, write_draft
+from divulge.work import writing_at_once
 
 
 def accept_roles(file: Path) -> None:
@@ -26,12 +27,16 @@ def drafted(
     encoding: str | None,
     decimal: str | None,
     table: str | None,
+    accept: Path | None = None,
 ) -> tuple[str, dict[str, Any]]:
     """Draft the release of some data; what to say of it, in words and as plain values."""
     options = Options(separator, encoding, decimal=decimal, table=table)
-    with conditions(None):
+    with conditions(None, {"--out": out}, data, overwrite):
+        if accept is not None:
+            with writing_at_once():  # the draft looks at the base
+                accept_roles(accept)
         made = draft(data, out.parent, options)
-        write_draft(made, out, overwrite)
+        write_draft(made, out)
     lines = []
     for name, found in made.proposals.items():
         settled = sum(p.status == "settled" for p in found.proposals.values())

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from divulge.cli.options import Overwrite
+from divulge.cli.running import conditions
+
 if TYPE_CHECKING:
     from divulge.events import History
+    from divulge.work import OutputFolder
 
 app = typer.Typer(
     help="What an adversary who knows a little about someone's events can find.",
@@ -132,12 +137,13 @@ def attack(
     guess: Guess = "uniform",
     seed: Seed = 0,
     chart: ChartFile = None,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Attack a history with knowledge of events."""
     from divulge import events
 
-    with _conditions():
+    with conditions(None, {"--chart": chart}, [records.path, release], overwrite):
         history = records.history()
         attacker: Any = events.Attacker(
             knows,
@@ -148,8 +154,8 @@ def attack(
         )
         found = events.attack(history, attacker, records.released(release, rounded), seed)
         groups = None if by is None else found.by(by)
+        _draw(found, chart)
     told = found.to_dict() if groups is None else {**found.to_dict(), "by": groups.to_dict()}
-    _draw(found, chart)
     _show(told if json else [found, groups], json)
 
 
@@ -165,23 +171,25 @@ def ten(
     by: By = None,
     chart: ChartFile = None,
     charts: Annotated[Path | None, typer.Option(help="Write all charts to a folder.")] = None,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Run the ten attackers of Ito et al. (2018): exact, estimated, ranked."""
     from divulge import events
 
-    with _conditions():
+    with (
+        conditions(None, {"--chart": chart}, [records.path], overwrite),
+        _folder(charts, records.path, overwrite) as place,
+    ):
         history = records.history()
         found = events.ten_attackers(history, weight, guess, count)  # type: ignore[arg-type]
         groups = {} if by is None else found.by(by)
+        _draw(found, chart)
+        if place is not None:
+            place.write(lambda folder: _draw_all(found, folder))
     remarks = [sentence.render() for sentence in history.remarks()]
     broken_down = {"by": {str(n): each.to_dict() for n, each in groups.items()}} if groups else {}
     parts = [part for n, each in groups.items() for part in (f"\nAttacker {n}:", each)]
-    _draw(found, chart)
-    if charts is not None:
-        charts.mkdir(parents=True, exist_ok=True)
-        for name, drawn in found.charts().items():
-            drawn.save(charts / f"{name.replace(' ', '-')}.svg")
     _show({**found.to_dict(), **broken_down} if json else [found, *remarks, *parts], json)
 
 
@@ -201,13 +209,14 @@ def unicity(
     sample: Annotated[int, typer.Option(help="How many users are drawn.")] = 10_000,
     seed: Seed = 0,
     chart: ChartFile = None,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """How few points of a history single its user out, from one point on."""
     from divulge import events
     from divulge.events.unicity import granularities, steps
 
-    with _conditions():
+    with conditions(None, {"--chart": chart}, [records.path, release], overwrite):
         history = records.history()
         curve = events.unicity_curve(
             history,
@@ -220,16 +229,27 @@ def unicity(
         )
         last = curve.assessments[tuple(knows), points]
         groups = None if by is None else last.by(by)
+        _draw(curve, chart)
     told = {**last.to_dict(), **curve.to_dict()}
     told |= {} if groups is None else {"by": groups.to_dict()}
-    _draw(curve, chart)
     _show(told if json else [str(curve), last, groups], json)
 
 
-def _conditions() -> Any:
-    from divulge.cli.running import conditions
+@contextmanager
+def _folder(charts: Path | None, source: Path, overwrite: bool) -> Iterator[OutputFolder | None]:
+    """The folder for all charts, if one is asked for."""
+    from divulge.work import Inputs, OutputFolder
 
-    return conditions(None)
+    if charts is None:
+        yield None
+        return
+    with OutputFolder(charts, "charts", overwrite, inputs=Inputs([source])).held() as place:
+        yield place
+
+
+def _draw_all(found: Any, folder: Path) -> None:
+    for name, drawn in found.charts().items():
+        drawn.save(folder / f"{name.replace(' ', '-')}.svg")
 
 
 def _show(content: Any, json: bool) -> None:

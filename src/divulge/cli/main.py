@@ -1,7 +1,7 @@
 """The `divulge` command: its verbs, and how it ends.
 
-Exit codes: 0 fine, 1 a limit fails, 2 could not run. Heavy modules are imported inside the verbs,
-so that `divulge --help` answers at once.
+Exit codes: 0 fine, 1 a limit fails, 2 could not run (nothing was written), 3 not judged. Heavy
+modules are imported inside the verbs, so that `divulge --help` answers at once.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from typing import Annotated, Literal, NoReturn
 import typer
 
 from divulge.cli import events, matching, protection, reconstruct, records, risk, tables
+from divulge.cli.options import Overwrite
 from divulge.cli.showing import print_json, say, shown
 
-FINE, LIMIT_FAILS, COULD_NOT_RUN = 0, 1, 2
+FINE, LIMIT_FAILS, COULD_NOT_RUN, NOT_JUDGED = 0, 1, 2, 3
+EXIT_CODES = {"pass": FINE, "fail": LIMIT_FAILS, "not judged": NOT_JUDGED}
 
 app = typer.Typer(
     help="Before you publish, know what your release divulges, and fix it with the least damage.",
@@ -55,7 +57,11 @@ def divulge(
 
 @app.command()
 def check(
-    release: ReleaseFile, out: Out = None, json: Json = False, seconds: Seconds = None
+    release: ReleaseFile,
+    out: Out = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+    seconds: Seconds = None,
 ) -> None:
     """Run every attack on a release and say whether its limits hold."""
     from divulge.cli.running import conditions
@@ -68,7 +74,7 @@ def check(
         else:
             from divulge.report import check_into
 
-            verdict = check_into(loaded, out)
+            verdict = check_into(loaded, out, overwrite)
     with shown():
         if json:
             print_json(verdict.to_dict())
@@ -78,14 +84,14 @@ def check(
                 from divulge.report.results import REPORT
 
                 say(f"\nThe report is in {out / REPORT}")
-    raise typer.Exit(FINE if verdict.passed else LIMIT_FAILS)
+    raise typer.Exit(EXIT_CODES[verdict.status])
 
 
 @app.command()
 def init(
     data: Annotated[list[str], typer.Argument(help="Data files, folders or database addresses.")],
     out: Annotated[Path, typer.Option(help="The release file to write.")] = Path("release.toml"),
-    overwrite: Annotated[bool, typer.Option(help="Replace a release file that exists.")] = False,
+    overwrite: Overwrite = False,
     separator: Annotated[str | None, typer.Option(help="Of text files.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Of text files.")] = None,
     decimal: Annotated[str | None, typer.Option(help="Of text files.")] = None,
@@ -99,11 +105,9 @@ def init(
     json: Json = False,
 ) -> None:
     """Look at data and draft a release file: roles with reasons, adversaries, limits."""
-    from divulge.cli.drafting import accept_roles, drafted
+    from divulge.cli.drafting import drafted
 
-    if accept is not None:
-        accept_roles(accept)
-    text, content = drafted(data, out, overwrite, separator, encoding, decimal, table)
+    text, content = drafted(data, out, overwrite, separator, encoding, decimal, table, accept)
     with shown():
         if json:
             print_json(content)
@@ -117,13 +121,14 @@ def demo(
         "divulge-demo"
     ),
     pupils: Annotated[int, typer.Option(min=100, help="How many pupils the census has.")] = 200_000,
+    overwrite: Overwrite = False,
 ) -> None:
     """Show everything Divulge does on made-up data."""
     from divulge.cli.demonstration import demonstrate
     from divulge.cli.running import conditions
 
-    with conditions(None):
-        demonstrate(out, pupils)
+    with conditions():
+        demonstrate(out, pupils, overwrite)
 
 
 @app.command()

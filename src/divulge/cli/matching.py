@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from divulge.cli.options import Overwrite
 from divulge.cli.showing import print_json, say, shown
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def attack(
     seconds: Annotated[float, typer.Option(min=0.01, help="When to stop, with a bound.")] = 60,
     html: Annotated[Path | None, typer.Option(help="Where a page with the crosstab goes.")] = None,
     separator: Annotated[str, typer.Option(help="What stands between fields.")] = ",",
+    overwrite: Overwrite = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Attack a published crosstab with the knowledge of how its cells were suppressed."""
@@ -59,7 +61,7 @@ def attack(
     from divulge.cli.running import conditions
     from divulge.tables.files import marked_cells, read_crosstab
 
-    with conditions(None):
+    with conditions(None, {"--html": html}, [crosstab], overwrite):
         published = read_crosstab(crosstab, separator)
         labels = None
         if primary_mark is not None:
@@ -80,8 +82,8 @@ def attack(
             seconds=seconds,
             name=crosstab.name,
         )
-    if html is not None:
-        _draw(found, html, crosstab.name)
+        if html is not None:
+            _draw(found, html, crosstab.name)
     with shown():
         if json:
             print_json(found.to_dict())

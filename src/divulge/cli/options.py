@@ -39,3 +39,6 @@ AtMost = Annotated[
 AtLeast = Annotated[
     float | None, typer.Option(min=0, help="Exit with 1 if a class's figure is lower.")
 ]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace files that exist; never an input.")
+]

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from json import loads as from_json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from divulge.cli.options import Attributes, Missing, OfRelease, Seconds, Weight
+from divulge.cli.options import Attributes, Missing, OfRelease, Overwrite, Seconds, Weight
 from divulge.cli.risk import read_records
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FINE = 0
+FINE, NOT_JUDGED = 0, 3
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Values = Annotated[bool, typer.Option(help="Let the log say what values were (confidential).")]
-Overwrite = Annotated[bool, typer.Option(help="Replace files that exist; never an original.")]
 
 
 def protect(
     release: Annotated[Path, typer.Argument(help="The release file (TOML).", show_default=False)],
     out: Annotated[
-        Path | None, typer.Option(help="A folder for protected data, decisions and report.")
+        Path | None,
+        typer.Option(help="A folder: release/ may go out, internal/ (results, decisions) stays."),
     ] = None,
     mapping: Annotated[
         Path | None, typer.Option(help="Write how values were recoded (CSV; confidential).")
@@ -39,21 +38,26 @@ def protect(
     from divulge.cli.running import conditions
     from divulge.cli.showing import print_json, say, shown
     from divulge.release import Release
+    from divulge.release.writing import INTERNAL, RELEASE
 
-    with conditions(seconds):
+    with conditions(seconds, {"--mapping": mapping}, [release], overwrite):
         loaded = Release.load(release)
-        if mapping is not None:
-            _refuse({"mapping": mapping}, release, overwrite)
         found = loaded.protect(out, overwrite, values, _report_into)
         if mapping is not None:
             _write_mapping([p.decisions.mapping() for p in found.records.values()], mapping)
+    judged = found.status != "not judged"
     with shown():
         if json:
             print_json(found.to_dict())
         else:
             say(found)
             if out is not None:
-                say(f"\nWhat may go out is in {out}; divulge explain record 1 --log {out}")
+                say("")
+                if judged:
+                    say(f"What may go out is in {out / RELEASE}, and nothing else.")
+                say(f"Results and decisions stay in {out / INTERNAL}: they help to undo it.")
+                say(f"Why a record was changed: divulge explain record 1 --log {out}")
+    raise typer.Exit(FINE if judged else NOT_JUDGED)
 
 
 def _report_into(found: Any, folder: Path) -> None:
@@ -96,6 +100,9 @@ def suppress(
     out: Annotated[Path | None, typer.Option(help="Where the protected records go.")] = None,
     log: Annotated[Path | None, typer.Option(help="Where the decisions go (Parquet).")] = None,
     values: Values = False,
+    guard_formulas: Annotated[
+        bool, typer.Option(help="Guard texts that a spreadsheet would run, in text files.")
+    ] = True,
     overwrite: Overwrite = False,
     json: Json = False,
     seconds: Seconds = None,
@@ -105,8 +112,7 @@ def suppress(
     from divulge.cli.running import conditions
     from divulge.cli.showing import print_json, say, shown
 
-    with conditions(seconds):
-        _refuse({"out": out, "log": log}, data, overwrite)
+    with conditions(seconds, {"--out": out, "--log": log}, [data], overwrite):
         held = read_records(data, dataset, quasi_identifier, weight, None, missing)
         found = protection.suppress(
             held,
@@ -120,9 +126,9 @@ def suppress(
             seed=seed,
         )
         if out is not None:
-            found.write(out, overwrite)
+            found.write(out, overwrite, guard_formulas)
         if log is not None:
-            found.decisions.write(log, values)
+            found.decisions.write(log, values, overwrite)
     with shown():
         if json:
             print_json(found.to_dict())
@@ -166,10 +172,10 @@ def _decisions(
     """
     import pyarrow.parquet as pq
 
-    from divulge.release.writing import DECISIONS, OF_RELEASE
+    from divulge.release.writing import OF_RELEASE
     from divulge.work import InvalidInput, Problem
 
-    path = log / DECISIONS if log.is_dir() else log
+    path = _log_in(log) if log.is_dir() else log
     if not path.is_file():
         message = "there is no log of decisions; name it, or the folder that protect wrote."
         raise InvalidInput(str(path), [Problem("log", message)])
@@ -202,35 +208,23 @@ def _decisions(
     return own, said
 
 
+def _log_in(folder: Path) -> Path:
+    """The log in what protect wrote, which must be whole, or in its internal folder."""
+    from divulge.release.writing import DECISIONS, INTERNAL
+    from divulge.work import require_whole
+
+    if (folder / INTERNAL).is_dir():
+        return require_whole(folder) / INTERNAL / DECISIONS
+    return folder / DECISIONS
+
+
 def _write_mapping(tables: list[pa.Table], path: Path) -> None:
     import pyarrow as pa
 
     from divulge.data import Dataset
+    from divulge.work import whole_file, writing_at_once
 
     whole = pa.concat_tables(tables) if tables else None
     if whole is not None and whole.num_rows:
-        Dataset.from_arrow(whole).write(path)
-
-
-def _refuse(places: Mapping[str, Path | None], data: Path, overwrite: bool) -> None:
-    """Refuse, before anything is done, what would be written over an original or something else."""
-    from divulge.release import Release
-    from divulge.release.writing import originals_of
-    from divulge.work import Problems
-
-    originals = {data.resolve()}
-    if data.suffix.lower() == ".toml":
-        originals |= originals_of(Release.load(data))
-    problems = Problems(str(data))
-    for name, place in places.items():
-        if place is None:
-            continue
-        if place.resolve() in originals:
-            problems.add(name, "is an original, or the release; it is never overwritten.")
-        elif place.exists() and not overwrite:
-            problems.add(name, "exists already; give another name, or --overwrite.")
-    if len({place.resolve() for place in places.values() if place is not None}) < sum(
-        place is not None for place in places.values()
-    ):
-        problems.add("", "two results would go to the same file.")
-    problems.raise_any()
+        with whole_file(path, private=True) as part, writing_at_once():
+            Dataset.from_arrow(whole).write(part)

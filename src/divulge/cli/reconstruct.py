@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from divulge.cli.options import Overwrite
+
 ReleaseFile = Annotated[Path, typer.Argument(help="The release file (TOML).", show_default=False)]
 
 
@@ -52,15 +54,16 @@ def reconstruct(
         typer.Option(help="Also name who was re-identified, by this column of the parties."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="A folder from which a killed run resumes.")
+        Path | None,
+        typer.Option(
+            "--resume", "--out", help="A folder from which an interrupted run takes up its work."
+        ),
     ] = None,
     chart: Annotated[Path | None, typer.Option(help="Write the chart (.svg, .png).")] = None,
+    overwrite: Overwrite = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Reconstruct where records belong from totals, and say who is re-identified."""
-    from contextlib import ExitStack
-
-    from divulge import work
     from divulge.cli.running import conditions
     from divulge.cli.showing import print_json, shown
     from divulge.reconstruction import plugin
@@ -68,11 +71,7 @@ def reconstruct(
 
     given = {"seconds": seconds, "in_all": in_all, "workers": workers}
     other: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    with ExitStack() as stack:
-        stack.enter_context(conditions(None))
-        if out is not None:
-            checkpoints = work.Checkpoints(out / ".divulge-checkpoints")
-            stack.enter_context(work.under(checkpoints=checkpoints))
+    with conditions(None, {"--chart": chart}, [release, prior, truth], overwrite, resume=out):
         loaded = Release.load(release)
         chosen = _chosen(loaded, adversary)
         datasets = [loaded.datasets[name].read() for name in chosen.datasets]
@@ -89,15 +88,13 @@ def reconstruct(
         named = None if names is None else plugin.identities(*asked_by_name, names)
         target = chosen.settings.target if target is None else target
         of_target = [] if target is None else found.table_4(target)
+        if chart is not None:
+            found.chart().save(chart)
     with shown():
         if json:
             print_json(_plain(found, chosen.name, of_target, named, tried))
         else:
             _show(found, of_target, named, tried)
-    if chart is not None:
-        found.chart().save(chart)
-    if out is not None:
-        checkpoints.clear()
 
 
 def _plain(found: Any, adversary: str, of_target: Any, named: Any, tried: Any) -> dict[str, Any]:

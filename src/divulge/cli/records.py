@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from divulge.cli.options import Overwrite
+
 if TYPE_CHECKING:
     from divulge.data import Dataset
 
@@ -46,27 +48,22 @@ def sweep(
     resume: Annotated[
         Path | None, typer.Option(help="A folder from which a killed sweep takes up its work.")
     ] = None,
+    overwrite: Overwrite = False,
     json: Json = False,
     seconds: Seconds = None,
 ) -> None:
     """Assess every set of attributes that an adversary might know."""
-    from contextlib import nullcontext
-
-    from divulge import work
     from divulge.cli.running import conditions
     from divulge.records import sweep as swept
 
-    checkpoints = work.Checkpoints(resume) if resume is not None else None
-    kept = work.under(checkpoints=checkpoints) if checkpoints else nullcontext()
-    with conditions(seconds), kept:
+    outputs = {"--out": out, "--chart": chart}
+    with conditions(seconds, outputs, [source], overwrite, resume):
         dataset = _read(source, knows, seeks, weight)
         found = swept(dataset, knows or None, seeks or [], size, engine)
         if out is not None:
             _write(found.to_arrow(), out)
         if chart is not None:
             found.chart(seeks[0] if seeks else None).save(chart)
-    if checkpoints is not None:
-        checkpoints.clear()
     _print(found, json)
 
 
@@ -113,6 +110,7 @@ def attack(
         Path | None, typer.Option(help="A file for the risk of each record (.csv, .parquet).")
     ] = None,
     chart: Annotated[Path | None, typer.Option(help="A file for the chart (.svg, .png).")] = None,
+    overwrite: Overwrite = False,
     json: Json = False,
     seconds: Seconds = None,
 ) -> None:
@@ -120,7 +118,8 @@ def attack(
     from divulge.cli.running import conditions
     from divulge.records import attack as attacked
 
-    with conditions(seconds):
+    outputs = {"--out": out, "--chart": chart}
+    with conditions(seconds, outputs, [*sources, population, *(release or ())], overwrite):
         _require_different(sources)
         datasets = [_read(source, None, None, None) for source in sources]
         found: Any = attacked(
@@ -191,11 +190,13 @@ def _read(
     source: Path, knows: list[str] | None, seeks: list[str] | None, weight: str | None
 ) -> Dataset:
     from divulge.data import read
+    from divulge.data.missing_kinds import separate_missing_kinds
 
     roles: dict[str, Any] = {"quasi_identifier": knows or [], "sensitive": seeks or []}
     if weight is not None:
         roles["weight"] = weight
-    return read(source, roles={role: names for role, names in roles.items() if names})
+    found = read(source, roles={role: names for role, names in roles.items() if names})
+    return separate_missing_kinds(found)  # whoever sees the file tells them apart
 
 
 def _targets(given: list[str], datasets: list[Dataset]) -> Any:

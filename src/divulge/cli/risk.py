@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,6 +20,7 @@ from divulge.cli.options import (
     Missing,
     OfRelease,
     Out,
+    Overwrite,
     Resume,
     Seconds,
     Weight,
@@ -101,6 +100,7 @@ def risk(
     at_least: AtLeast = None,
     out: Out = None,
     chart: ChartFile = None,
+    overwrite: Overwrite = False,
     json: Json = False,
     seconds: Seconds = None,
 ) -> None:
@@ -108,6 +108,7 @@ def risk(
     from divulge import records
     from divulge.cli.running import conditions
     from divulge.data import read
+    from divulge.data.missing_kinds import separate_missing_kinds
     from divulge.records.named_risk import assessed, measured_risk
 
     words = ("", *(missing or ()))
@@ -120,10 +121,15 @@ def risk(
         "threshold": threshold,
         **dict(_pair(each) for each in setting or ()),
     }
-    with conditions(seconds):
-        held = read_records(data, dataset, quasi_identifier, weight, household, missing)
+    outputs = {"--out": out, "--chart": chart}
+    with conditions(seconds, outputs, [data, original, population], overwrite):
+        held = separate_missing_kinds(
+            read_records(data, dataset, quasi_identifier, weight, household, missing)
+        )
         beside = original or population
-        other = read(beside, missing=words) if beside is not None else None
+        other = None
+        if beside is not None:
+            other = separate_missing_kinds(read(beside, missing=words))
         asked = _question({**given, "knows": quasi_identifier}, 1 + (other is not None))
         found = measured_risk(asked, held, other)
         assessment = assessed(found, threshold)
@@ -141,7 +147,8 @@ def risk(
         if chart is not None:
             found.chart().save(chart)
         _write(found.to_arrow(), out)
-        _show({**summary, "sentences": said}, said, found.by(by) if by else None, json)
+        groups = found.by(by) if by else None
+    _show({**summary, "sentences": said}, said, groups, json)
     figure = _worst(found)
     fails = (at_most is not None and figure > at_most) or (
         at_least is not None and figure < at_least
@@ -168,6 +175,7 @@ def suda(
     out: Out = None,
     chart: ChartFile = None,
     resume: Resume = None,
+    overwrite: Overwrite = False,
     json: Json = False,
     seconds: Seconds = None,
 ) -> None:
@@ -175,9 +183,13 @@ def suda(
     from divulge import records
     from divulge.assessment.sentence import percent
     from divulge.cli.running import conditions
+    from divulge.data.missing_kinds import separate_missing_kinds
 
-    with conditions(seconds), _resuming(resume):
-        held = read_records(data, dataset, quasi_identifier, None, None, missing)
+    outputs = {"--out": out, "--chart": chart}
+    with conditions(seconds, outputs, [data], overwrite, resume):
+        held = separate_missing_kinds(
+            read_records(data, dataset, quasi_identifier, None, None, missing)
+        )
         found = records.suda(held, max_size, sampling_fraction, nulls=nulls)  # type: ignore[arg-type]  # checked there
         said = found.explain()
         said += [
@@ -187,23 +199,10 @@ def suda(
         if chart is not None:
             found.chart().save(chart)
         _write(found.to_arrow(), out)
-        _show(found.to_dict(), said, found.by(by) if by else None, json)
+        groups = found.by(by) if by else None
+    _show(found.to_dict(), said, groups, json)
     highest = float(found.dis.max())
     raise typer.Exit(LIMIT_FAILS if at_most is not None and highest > at_most else FINE)
-
-
-@contextmanager
-def _resuming(folder: Path | None) -> Iterator[None]:
-    """Keep what is finished in a folder, and clear it once all is."""
-    from divulge import work
-
-    if folder is None:
-        yield
-        return
-    checkpoints = work.Checkpoints(folder)
-    with work.under(checkpoints=checkpoints):
-        yield
-    checkpoints.clear()
 
 
 def _question(given: dict[str, Any], datasets: int) -> Any:

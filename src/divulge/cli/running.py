@@ -1,21 +1,65 @@
-"""How a verb runs: with progress where somebody is looking, and within its budget."""
+"""How a verb runs: with progress where somebody is looking, within its budget, and with care.
+
+Before any work is done it is seen that the results may go where they are to go; what is written
+appears together when all is done; what an interrupted run had finished is taken up.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from divulge import work
 
+Files = Mapping[str, Path | None]
+"""Files by the names of the options that give them."""
+
 
 @contextmanager
-def conditions(seconds: float | None) -> Iterator[None]:
-    """Progress bars in a terminal, none in a pipe; a budget where one is given."""
+def conditions(
+    seconds: float | None = None,
+    outputs: Files | None = None,
+    inputs: Iterable[Path | str | None] = (),
+    overwrite: bool = False,
+    resume: Path | None = None,
+) -> Iterator[None]:
+    """Progress bars in a terminal, none in a pipe; a budget, files and checkpoints where given.
+
+    Raises:
+        InvalidInput: if a result would go onto an input, a device, or a file that exists.
+    """
+    read = inputs_of_files(inputs)
+    work.check_places("what is to be written", outputs or {}, read, overwrite)
     with ExitStack() as stack:
         reporter = None
         if sys.stderr.isatty():
             reporter = stack.enter_context(work.TerminalReporter())
         budget = None if seconds is None else work.Budget(seconds)
-        stack.enter_context(work.under(reporter=reporter, budget=budget))
+        checkpoints = None if resume is None else work.Checkpoints(resume)
+        files = stack.enter_context(work.WholeFiles(overwrite=overwrite))
+        stack.enter_context(
+            work.under(
+                reporter=reporter, budget=budget, checkpoints=checkpoints, inputs=read, files=files
+            )
+        )
         yield
+    if checkpoints is not None:
+        checkpoints.clear()
+
+
+def inputs_of_files(files: Iterable[Path | str | None]) -> work.Inputs:
+    """What a verb reads: the files that are given, and those that a release file names."""
+    from divulge.release import Release
+    from divulge.release.writing import inputs_of
+
+    found = work.Inputs()
+    for file in files:
+        if file is None or not str(file) or "\0" in str(file):
+            continue  # said when it is read
+        path = Path(file)
+        if path.suffix.lower() == ".toml" and path.is_file():
+            found = found | inputs_of(Release.load(path))
+        found.add(path)
+    return found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from divulge.cli.options import Overwrite
 from divulge.cli.showing import print_json, say, shown
 
 if TYPE_CHECKING:
@@ -97,13 +98,16 @@ def suppress(
     ] = None,
     html: Html = None,
     separator: Separator = ",",
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Suppress the sensitive cells of a table, and as few others as protect them."""
     from divulge import tables
     from divulge.cli.running import conditions
 
-    with conditions(None):
+    outputs = {"--html": html, "--out": out}
+    files = [source, *(path for _, path in _levels(hierarchy))]
+    with conditions(None, outputs, files, overwrite):
         if source.suffix.lower() == ".jj":
             from divulge.tables.suppress import protect
 
@@ -148,12 +152,14 @@ def suppress(
                 seed=seed,
                 sealed=sealed,
             )
-    _write(found.published, out)
+        said = [_told(found), *([] if found.resistance is None else [str(found.resistance)])]
+        _write(found.published, out)
+        _draw(found.crosstabs(), said, html, str(source.name))
     if json:
         with shown():
             print_json(found.to_dict())
-    said = [_told(found), *([] if found.resistance is None else [str(found.resistance)])]
-    _show(found.crosstabs(), said, html, str(source.name), quiet=json)
+    else:
+        _show(found.crosstabs(), said)
 
 
 @app.command()
@@ -164,24 +170,30 @@ def audit(
     hierarchy: Hierarchies = None,
     html: Html = None,
     separator: Separator = ",",
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Compute what the suppressed cells of a table can be, and which are known after all."""
     from divulge import tables
     from divulge.cli.running import conditions
 
-    with conditions(None):
+    files = [*published, *(path for _, path in _levels(hierarchy))]
+    with conditions(None, {"--html": html}, files, overwrite):
         read = _published(published, by, value, hierarchy, separator)
         found = tables.intervals(read)
         reasons = [str(why) for why in found.disclosures()]
+        said = [
+            f"{len(found)} cells are suppressed; {len(reasons)} of them are known (!).",
+            *reasons,
+        ]
+        if not found.integral:
+            said.append("Bounds are those of numbers with decimals, rounded inwards.")
+        _draw(found.crosstabs(), said, html, ", ".join(path.name for path in published))
     if json:
         with shown():
             print_json({**found.to_dict(), "reasons": reasons})
-    said = [f"{len(found)} cells are suppressed; {len(reasons)} of them are known (!).", *reasons]
-    if not found.integral:
-        said.append("Bounds are those of numbers with decimals, rounded inwards.")
-    name = ", ".join(path.name for path in published)
-    _show(found.crosstabs(), said, html, name, quiet=json)
+    else:
+        _show(found.crosstabs(), said)
     raise typer.Exit(LIMIT_FAILS if found.disclosed else FINE)
 
 
@@ -326,18 +338,18 @@ def _told(found: Suppression) -> str:
     )
 
 
-def _show(
-    tables: Sequence[Crosstab], said: Sequence[str], html: Path | None, name: str, quiet: bool
-) -> None:
-    """The crosstabs and what is said of them, on the terminal and in a page."""
+def _draw(tables: Sequence[Crosstab], said: Sequence[str], html: Path | None, name: str) -> None:
+    """The crosstabs and what is said of them in a page."""
     from divulge.tables.display import page
     from divulge.work import whole_file
 
     if html is not None:
         with whole_file(html) as part:
             part.write_text(page(name, said, tables), encoding="utf-8")
-    if quiet:
-        return
+
+
+def _show(tables: Sequence[Crosstab], said: Sequence[str]) -> None:
+    """The crosstabs and what is said of them on the terminal."""
     with shown():
         for table in tables:
             if len(table.head) <= MOST_COLUMNS and len(table.rows) <= MOST_ROWS:

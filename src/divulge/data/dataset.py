@@ -22,7 +22,7 @@ from divulge.data.dictionary import (
 )
 from divulge.data.hierarchy import Hierarchy
 from divulge.data.values import typed_codes, typed_labels
-from divulge.work import DivulgeError, Problems
+from divulge.work import DivulgeError, Problems, usable_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,6 +84,9 @@ class Dataset:
         for name in frame.columns:
             try:
                 arrays[str(name)] = pa.array(frame[name], from_pandas=True)
+            except UnicodeEncodeError:
+                message = "holds text that is not Unicode (half a pair of surrogates)."
+                problems.add(f'column "{name}"', message)
             except (pa.ArrowException, TypeError, OverflowError):
                 message = "holds values of different kinds; make it numbers, text or dates."
                 problems.add(f'column "{name}"', message)
@@ -204,17 +207,33 @@ class Dataset:
         return frame
 
     def write(
-        self, path: Path | str, table: str | None = None, separator: str | None = None
+        self,
+        path: Path | str,
+        table: str | None = None,
+        separator: str | None = None,
+        overwrite: bool = False,
+        guard_formulas: bool = True,
     ) -> None:
         """Write the records to a file; its ending says the format. It appears whole or not.
 
-        Formats that have them keep descriptions, labels and codes that mean missing. The table
-        is that of a DuckDB file, the separator that of a text file.
+        Formats that have them keep descriptions, labels and codes that mean missing.
+
+        Args:
+            path: the file.
+            table: the table of a DuckDB file.
+            separator: what stands between the fields of a text file.
+            overwrite: whether a file that exists may be replaced.
+            guard_formulas: whether texts that a spreadsheet would run (`=HYPERLINK(...)`) get an
+                apostrophe before them in a text file.
+
+        Raises:
+            InvalidInput: if the file exists already, or cannot hold the records.
         """
         from divulge.data.formats import Options, Records, write
 
         said = {a.name: a for a in self.dictionary if a.name in self.columns}
-        write(Records(self.columns, said), Path(path), Options(separator, table=table))
+        options = Options(separator, table=table, guard_formulas=guard_formulas)
+        write(Records(self.columns, said), usable_path(path), options, overwrite)
 
     def select(self, names: Iterable[str]) -> Dataset:
         """The same records with some of the attributes."""
@@ -272,9 +291,8 @@ def check_names(names: list[str], subject: str) -> None:
     first: dict[str, int] = {}
     for number, name in enumerate(names, start=1):
         if name.strip() and name in first:
-            # A name that is a number may be a record's value in a file without a header.
-            shown = "a number that" if name.strip()[:1].isdigit() else f'the name "{name}", as'
-            message = f"has {shown} column {first[name]} has; names must differ."
+            # The name itself is not shown: without a header it is a value of the first record.
+            message = f"has the same name as column {first[name]}; names must differ."
             problems.add(f"column {number}", message)
         first.setdefault(name, number)
     if not names:

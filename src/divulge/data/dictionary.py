@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from divulge.data.formats.header import listable_names
 from divulge.work import DivulgeError, Problem
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ def as_names(given: str | Iterable[str]) -> list[str]:
 def problems_with_roles(roles: RolesGiven, names: Sequence[str]) -> Iterator[Problem]:
     """What is wrong with the roles that a user gives for these attributes."""
     playing: dict[str, str] = {}
+    everything = [name for given in roles.values() if _are_names(given) for name in as_names(given)]
     for role, given in roles.items():
         if role not in ROLES:
             yield Problem("roles", f'"{role}" is not a role.', value=role, allowed=ROLES)
@@ -149,7 +151,7 @@ def problems_with_roles(roles: RolesGiven, names: Sequence[str]) -> Iterator[Pro
         if role in SINGLE_ROLES and len(attributes) > 1:
             yield Problem(f"roles, {role}", f"names {len(attributes)} attributes; give one.")
         for name in attributes:
-            yield from problems_with_names(f"roles, {role}", [name], names)
+            yield from problems_with_names(f"roles, {role}", [name], names, beside=everything)
             if name in playing:
                 message = f'attribute "{name}" is already {playing[name]}; give it one role.'
                 yield Problem(f"roles, {role}", message)
@@ -162,10 +164,23 @@ def _are_names(given: object) -> bool:
 
 
 def problems_with_names(
-    place: str, given: Iterable[str], names: Sequence[str], of: str = "the dataset"
+    place: str,
+    given: Iterable[str],
+    names: Sequence[str],
+    of: str = "the dataset",
+    beside: Iterable[str] = (),
 ) -> Iterator[Problem]:
-    """Names that are not attributes."""
-    for name in given:
+    """Names that are not attributes; `beside` are others that the user has given with them.
+
+    >>> print(*problems_with_names("by", ["agee"], ["age", "sex"]))
+    by: the dataset has no attribute "agee". Did you mean "age"?
+    """
+    names_given = list(given)
+    listable = listable_names(names, [*names_given, *beside])
+    for name in names_given:
         if name not in names:
             told = str(name)
-            yield Problem(place, f'{of} has no attribute "{told}".', value=told, allowed=names)
+            message = f'{of} has no attribute "{told}".'
+            if names and not listable:
+                message += f" It has {len(names)}, none of them by that name."
+            yield Problem(place, message, value=told, allowed=listable)

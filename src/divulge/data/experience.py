@@ -94,7 +94,10 @@ class Experience:
     def save(self, path: Path | str | None = None) -> Path:
         """Write the user's own decisions to their file, whole or not at all."""
         file = own_path() if path is None else Path(path)
-        with whole_file(file) as part, part.open("w", encoding="utf-8", newline="") as text:
+        with (
+            whole_file(file, overwrite=True) as part,
+            part.open("w", encoding="utf-8", newline="") as text,
+        ):
             writer = csv.writer(text, delimiter=";", lineterminator="\n")
             writer.writerows((k.name, k.role) for k in self.known if k.is_own)
         return file

@@ -10,7 +10,16 @@ from divulge import work
 from divulge.data.dictionary import Attribute
 from divulge.data.encoding import TableEncoder
 from divulge.data.formats import Format, Options, Records, ending_of, endings, format_of
-from divulge.work import DivulgeError, InvalidInput, MemoryPlan, Problem, Problems, quoted
+from divulge.work import (
+    DivulgeError,
+    InvalidInput,
+    MemoryPlan,
+    Problem,
+    Problems,
+    note_input,
+    quoted,
+    usable_path,
+)
 
 if TYPE_CHECKING:
     from divulge.data.column import Column
@@ -25,9 +34,9 @@ def as_files(place: Any) -> list[Path]:
     [PosixPath('b.csv'), PosixPath('a.csv')]
     """
     if isinstance(place, str | Path):
-        path = Path(place)
+        path = usable_path(place)
         return _inside(path) if path.is_dir() else [path]
-    files = [Path(path) for path in place]
+    files = [usable_path(path) for path in place]
     if not files:
         raise InvalidInput("source", [Problem("", "names no file.")])
     return files
@@ -95,6 +104,7 @@ def _one(files: Sequence[Path], encoder: TableEncoder) -> dict[str, Column]:
 
 def _inside(folder: Path) -> list[Path]:
     """The data files of a folder and the folders in it, by name; hidden ones are none of them."""
+    note_input(folder)
     known = set(endings())
     found = sorted(
         path

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from divulge.data import ladders
 from divulge.data.column import Column, recode
-from divulge.work import DivulgeError, Problems
+from divulge.work import DivulgeError, Problems, usable_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,7 +53,7 @@ class Hierarchy:
     @classmethod
     def from_file(cls, path: Path | str, separator: str = ";") -> Hierarchy:
         """From a text file without header: `value;coarser;coarser`, one value a line."""
-        return cls.from_levels(ladders.rows_of_file(Path(path), separator), str(path))
+        return cls.from_levels(ladders.rows_of_file(usable_path(path), separator), str(path))
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[tuple[str, str]], subject: str = "hierarchy") -> Hierarchy:

@@ -17,7 +17,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from divulge.work import DivulgeError, InvalidInput, Problem, Problems
+from divulge.work import DivulgeError, InvalidInput, Problem, Problems, input_file
 
 if TYPE_CHECKING:
     from divulge.data.column import Column
@@ -78,13 +78,14 @@ def rows_of_file(path: Path, separator: str) -> list[list[str]]:
         message = "the separator must be one character."
         raise InvalidInput(str(path), [Problem("separator", message)])
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InvalidInput(str(path), [Problem("", "the file does not exist.")]) from None
+        text = input_file(path).read_text(encoding="utf-8-sig")
+        return [row for row in csv.reader(text.splitlines(), delimiter=separator) if row]
     except (OSError, UnicodeDecodeError):
         message = "cannot be read as UTF-8 text."
         raise InvalidInput(str(path), [Problem("", message)]) from None
-    return [row for row in csv.reader(text.splitlines(), delimiter=separator) if row]
+    except (csv.Error, TypeError, ValueError):  # a separator that is a quotation mark or a line end
+        message = "cannot be cut into levels; look at its separator and quotation marks."
+        raise InvalidInput(str(path), [Problem("", message)]) from None
 
 
 def from_rows(rows: Iterable[Sequence[str]], problems: Problems) -> dict[str, Ladder]:

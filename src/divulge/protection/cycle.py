@@ -22,6 +22,7 @@ from divulge.assessment import Limit, Sentence
 from divulge.assessment.decision import Change as Kind
 from divulge.data import Dataset
 from divulge.data.dictionary import Dictionary
+from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection.changes import codes_of, hidden_cells, taken, value_at
 from divulge.protection.climbing import climb, climb_to, levels_in_words
 from divulge.protection.goals import Attacked, Goal, Standing, goals_of
@@ -93,7 +94,7 @@ def protect(
     >>> p.levels, p.suppressed_cells, dv.records.frequencies(p.dataset).sample.tolist()
     ({'Area': 1}, 1, [5, 3, 3, 3, 3, 2, 2])
     """
-    described = with_hierarchies(dataset, is_a or {})
+    described = with_hierarchies(merge_missing_kinds(dataset), is_a or {})
     plan = plan_of(
         described, methods, never, importance, order, local, suppression_limit, out_of_reach,
         search, seed,

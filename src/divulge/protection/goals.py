@@ -212,8 +212,6 @@ def goals_of(
             if limit.measure.endswith(".prior"):
                 message = f"{limit.measure} is known before the release; nothing can change it."
                 problems.add(where, message)
-            if limit.at_least is not None:
-                problems.add(where, "wants an adversary to learn something; give at_most.")
             goals.append(Goal(limit, tuple(knows), run))
             continue
         if not lowers(limit):
@@ -231,7 +229,7 @@ def _crs(knows: list[str]) -> Attacked:
 
 
 def _contradictions(dataset: Dataset, goals: Sequence[Goal], problems: Problems) -> None:
-    """Limits that no data of this kind can keep, or not together."""
+    """Limits that no data of this kind can keep."""
     for goal in goals:
         limit = goal.limit
         if goal.counts and limit.bound > dataset.rows:
@@ -242,16 +240,3 @@ def _contradictions(dataset: Dataset, goals: Sequence[Goal], problems: Problems)
         if limit.measure.endswith("l_diversity") and limit.bound > kinds:
             message = f'"{limit.attribute}" has {kinds} values; {limit.bound:g} cannot be.'
             problems.add(limit.measure, message)
-    ranges: dict[tuple[Any, ...], list[float]] = {}
-    for goal in goals:
-        limit = goal.limit
-        key = (limit.measure, limit.adversary, limit.attribute, str(limit.options))
-        low, high = ranges.setdefault(key, [-inf, inf])
-        ranges[key] = [
-            max(low, -inf if limit.at_least is None else limit.at_least),
-            min(high, inf if limit.at_most is None else limit.at_most),
-        ]
-    for key, (low, high) in ranges.items():
-        if low > high:
-            message = f"cannot be at least {low:g} and at most {high:g}."
-            problems.add(str(key[0]), message)

@@ -18,6 +18,7 @@ import numpy as np
 from divulge.assessment import Decision, Sentence
 from divulge.assessment.decision import Change as Kind
 from divulge.data import Dataset
+from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection.changes import hidden_cells, replaced, value_at, without
 from divulge.records.alike import FloatArray, IntArray
 from divulge.work import DivulgeError
@@ -127,7 +128,7 @@ class DecisionLog(Sequence[Decision]):
         """What the decisions make of the original, one after the other."""
         from divulge.protection.recodings import replayed_recoding
 
-        current = original
+        current = merge_missing_kinds(original)
         for change in self.changes:
             if change.kind == "suppressed" and change.attribute is not None:
                 current = hidden_cells(current, {change.attribute: change.records})
@@ -157,13 +158,13 @@ class DecisionLog(Sequence[Decision]):
             {name: pa.array(columns[name], types.get(name, pa.string())) for name in names}
         )
 
-    def write(self, path: Path | str, values: bool = False) -> None:
-        """Write the log as a Parquet file; what values were only if asked for."""
+    def write(self, path: Path | str, values: bool = False, overwrite: bool = False) -> None:
+        """Write the log as a Parquet file, for its owner's eyes; what values were only if asked."""
         import pyarrow.parquet as pq
 
         from divulge.work import whole_file
 
-        with whole_file(path) as part:
+        with whole_file(path, overwrite, private=True) as part:
             pq.write_table(self.to_arrow(values), part)
 
     def mapping(self) -> pa.Table:

@@ -221,14 +221,15 @@ class Protected:
         """How many look like each record before and after, weighed (`bayes`)."""
         return self._frequencies_before, self._frequencies_after
 
-    def write(self, path: Path | str, overwrite: bool = False) -> None:
-        """Write the protected records; a file that exists is replaced only if that is said."""
-        from divulge.work import InvalidInput, Problem
+    def write(self, path: Path | str, overwrite: bool = False, guard_formulas: bool = True) -> None:
+        """Write the protected records, and see that the file tells of them what was judged.
 
-        if Path(path).exists() and not overwrite:
-            message = "exists already; give another name, or say that it may be overwritten."
-            raise InvalidInput(str(path), [Problem("", message)])
-        self.dataset.write(path)
+        A file that exists is replaced only with `overwrite`; texts that a spreadsheet would run
+        are guarded by an apostrophe in text files unless `guard_formulas` is False.
+        """
+        from divulge.data.faithful_writing import write_faithfully
+
+        write_faithfully(self.dataset, path, overwrite, guard_formulas)
 
     def to_dict(self) -> dict[str, Any]:
         """All figures and sentences as plain values; no value of a record."""

@@ -13,6 +13,7 @@ import numpy as np
 from divulge import work
 from divulge.assessment import Limit
 from divulge.data import Dataset
+from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection.climbing import at_risk_of, recoded_to
 from divulge.protection.cycle import run_cycle
 from divulge.protection.goals import Goal, goals_of
@@ -75,7 +76,7 @@ def recode(
         if given not in allowed:
             problem = Problem(place, f'"{given}" is not one of them.', str(given), allowed)
             raise InvalidInput("recode", [problem])
-    described = with_hierarchies(dataset, is_a or {})
+    described = with_hierarchies(merge_missing_kinds(dataset), is_a or {})
     methods: tuple[Any, ...] = ("recode", "suppress") if suppress else ("recode",)
     plan = plan_of(
         described, methods, never, importance, "weight", local, suppression_limit, "raise",

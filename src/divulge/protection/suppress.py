@@ -17,6 +17,7 @@ import numpy.typing as npt
 from divulge import records, work
 from divulge.assessment import Limit, Sentence
 from divulge.data import Dataset
+from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection.bound import fewest_cells
 from divulge.protection.changes import codes_of, hidden_cells, taken, value_at, without
 from divulge.protection.equal_nulls import gather, hiding
@@ -85,6 +86,7 @@ def suppress(
     >>> dv.records.frequencies(p.dataset).sample.tolist()
     [5, 3, 3, 3, 3, 2, 2]
     """
+    dataset = merge_missing_kinds(dataset)
     wish = wish_of(
         dataset, k, nulls, among, subsets, never, importance, cost, cells_per_record,
         out_of_reach, search, order, seed,

@@ -2,7 +2,8 @@
 
 Nulls and information loss as Bellomarini et al. (Sec. 5.1) count them; Loss as anonymisers score
 it (how many values a released one stands for); discernibility; and what users compute: shares,
-means, correlations, tables of two attributes, a model that predicts.
+means, correlations, tables of two attributes, a model that predicts. An infinite number is a value
+like any other where values are counted; means and correlations with one are not defined.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ class Utility:
     discernibility_before: float
     distribution_shift: Mapping[str, float]
     """By attribute, how far its shares moved (total variation, 0 to 1)."""
-    means: Mapping[str, tuple[float, float]]
-    correlations: float
-    """The largest change of a correlation of two numeric attributes."""
+    means: Mapping[str, tuple[float | None, float | None]]
+    """By numeric attribute, before and after; None where it is not defined."""
+    correlations: float | None
+    """The largest change of a correlation of two numeric attributes; None if none is defined."""
     contingency: float
     """How far the tables of two attributes moved, on average (total variation)."""
     model: tuple[float, float] | None
@@ -69,12 +71,16 @@ class Utility:
             ("discernibility", f"{self.discernibility_before:,.0f} to {self.discernibility:,.0f}"),
             ("largest shift of shares", f"{max(self.distribution_shift.values(), default=0):.2%}"),
             ("mean shift of two-way tables", f"{self.contingency:.2%}"),
-            ("largest change of a correlation", f"{self.correlations:.4f}"),
+            ("largest change of a correlation", _shown(self.correlations)),
         ]
         if self.model is not None:
             before, after = self.model
             told.append((f"model of {self.model_of} right", f"{before:.2%} to {after:.2%}"))
         return told
+
+
+def _shown(figure: float | None) -> str:
+    return "not defined" if figure is None else f"{figure:.4f}"
 
 
 def utility_of(
@@ -238,10 +244,10 @@ def _numbers(dataset: Dataset) -> dict[str, FloatArray]:
     return found
 
 
-def _means(original: Dataset, released: Dataset) -> dict[str, tuple[float, float]]:
+def _means(original: Dataset, released: Dataset) -> dict[str, tuple[float | None, float | None]]:
     before, after = _numbers(original), _numbers(released)
     return {
-        name: (float(np.nanmean(before[name])), float(np.nanmean(after[name])))
+        name: (_mean(before[name]), _mean(after[name]))
         for name in before
         if name in after
         and not np.all(np.isnan(after[name]))
@@ -249,22 +255,36 @@ def _means(original: Dataset, released: Dataset) -> dict[str, tuple[float, float
     }
 
 
-def _correlations(original: Dataset, released: Dataset) -> float:
+def _mean(numbers: FloatArray) -> float | None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _finite(float(np.nanmean(numbers)))
+
+
+def _correlations(original: Dataset, released: Dataset) -> float | None:
     before, after = _numbers(original), _numbers(released)
-    changes = [0.0]
-    for one, other in combinations([name for name in before if name in after], 2):
+    names = [name for name in before if name in after]
+    infinite = {n for n in names if np.any(np.isinf(before[n])) or np.any(np.isinf(after[n]))}
+    changes = []
+    for one, other in combinations([name for name in names if name not in infinite], 2):
         then, now = _correlation(before[one], before[other]), _correlation(after[one], after[other])
         if then is not None and now is not None:
             changes.append(abs(then - now))
-    return max(changes)
+    # Where nothing can be correlated nothing is lost, unless infinite numbers are to blame.
+    return max(changes, default=None if infinite and len(names) > 1 else 0.0)
 
 
 def _correlation(one: FloatArray, other: FloatArray) -> float | None:
     both = ~(np.isnan(one) | np.isnan(other))
     x, y = one[both], other[both]
-    if x.size < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return None
-    return float(np.corrcoef(x, y)[0, 1])
+    # Numbers near the largest that there are have squares that are not.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if x.size < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+            return None
+        return _finite(float(np.corrcoef(x, y)[0, 1]))
+
+
+def _finite(figure: float) -> float | None:
+    return figure if np.isfinite(figure) else None
 
 
 def _model(

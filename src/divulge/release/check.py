@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from divulge import work
 from divulge.assessment import Adversary, Assessment, Limit, Outcome, attacks, measures
 from divulge.data import Dataset
+from divulge.data.missing_kinds import separate_missing_kinds
 from divulge.protection.goals import goals_of
 from divulge.records.frequencies import OF_ORIGINAL
 from divulge.release.release import Release
 from divulge.release.verdict import Verdict
 from divulge.work import InvalidInput, Problem
 
+SUMMED = ("tables", "reconstruction", "events")
+"""Attacks that add amounts up: to them a missing amount is missing, whatever its tag."""
+
 
 def check(release: Release) -> Verdict:
-    """The verdict on a release."""
-    return check_data(release, {name: plan.read() for name, plan in release.datasets.items()})
+    """The verdict on a release as its sources are: a reader tells tagged missing values apart."""
+    read = {name: plan.read() for name, plan in release.datasets.items()}
+    separated = {name: separate_missing_kinds(dataset) for name, dataset in read.items()}
+    return replace(check_data(release, separated, tabulated=read, summed=read), datasets=read)
 
 
 def check_data(
@@ -26,12 +33,14 @@ def check_data(
     adversaries: Sequence[Adversary] | None = None,
     originals: Mapping[str, Dataset] | None = None,
     tabulated: Mapping[str, Dataset] | None = None,
+    summed: Mapping[str, Dataset] | None = None,
 ) -> Verdict:
     """The verdict on a release with other data (or other adversaries) than its own.
 
     `originals` are the same records before protection: what an adversary who knows her victim
     knows, for limits that count what is compatible with it. `tabulated` are the data that tables
-    are made of, if not those that go out.
+    are made of, if not those that go out; `summed` are those whose amounts are added up, if in the
+    others a missing amount has become a value of its own.
     """
     assessments = []
     chosen = release.adversaries if adversaries is None else adversaries
@@ -41,6 +50,8 @@ def check_data(
             held = datasets
             if adversary.attack == "tables" and tabulated is not None:
                 held = tabulated
+            elif adversary.attack in SUMMED and summed is not None:
+                held = summed
             seen = [held[name] for name in adversary.datasets]
             with _told_of(release, f'adversary "{adversary.name}"'):
                 assessments.append(attack.run(adversary.settings, seen).named(adversary.name))

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from divulge.release.verdict import Verdict
 
 HEAD = ("adversary", "knows", "known for certain", "guessed right", "limits")
+COLOURS = {"pass": "bold green", "fail": "bold red", "not judged": "bold yellow"}
 STATES = {"none": "dim", "within": "green", "outside": "red"}
 
 
 def rendered(verdict: Verdict) -> RenderableType:
     """The verdict, the adversaries, what was found, and the limits."""
-    title = Text("PASS", "bold green") if verdict.passed else Text("FAIL", "bold red")
+    title = Text(verdict.status.upper(), COLOURS[verdict.status])
     parts: list[RenderableType] = [title, *(Text(str(s)) for s in verdict.sentences)]
     if verdict.assessments:
         parts += [Text(), _adversaries(verdict)]
@@ -33,7 +34,7 @@ def rendered(verdict: Verdict) -> RenderableType:
 
 def as_html(verdict: Verdict) -> str:
     """The same for a notebook."""
-    verdict_in_words = ["PASS" if verdict.passed else "FAIL", *map(str, verdict.sentences)]
+    verdict_in_words = [verdict.status.upper(), *map(str, verdict.sentences)]
     limits = [" ".join(map(str, outcome.sentences)) for outcome in verdict.outcomes]
     found = html.table(HEAD, rows(verdict)) if verdict.assessments else ""
     return html.paragraphs(verdict_in_words) + found + html.paragraphs(limits)

@@ -17,7 +17,7 @@ from divulge.data.dictionary import SINGLE_ROLES
 from divulge.data.formats import Options
 from divulge.data.formats.postgres import is_address, without_password
 from divulge.release.toml_text import comment, settings, value
-from divulge.work import InvalidInput, Problem, step, whole_file
+from divulge.work import step, usable_path, whole_file
 
 # What somebody knows of others, by the topics of the experience base; the birthday of a neighbour
 # is not known to the day, that of an entry in a register is.
@@ -94,16 +94,12 @@ def draft(
 
 def write_draft(drafted: Draft, path: Path | str, overwrite: bool = False) -> None:
     """Write a draft; one that somebody has worked on is not lost unasked."""
-    file = Path(path)
-    if file.exists() and not overwrite:
-        message = "exists already; give another name, or say that it may be overwritten."
-        raise InvalidInput(str(file), [Problem("", message)])
-    with whole_file(file) as part:
+    with whole_file(path, overwrite) as part:
         part.write_text(drafted.text, encoding="utf-8")
 
 
 def _path(place: Path | str) -> Path | str:
-    return place if is_address(place) else Path(place)
+    return place if is_address(place) else usable_path(place)
 
 
 def _relative(place: Path | str, folder: Path | str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from divulge.release.settings import ReleaseTable
-from divulge.work import InvalidInput, Problem, Problems
+from divulge.work import InvalidInput, Problem, Problems, input_file
 
 _BRANCHES = ("HierarchyTable", "str", "int", "float", "bool")
 
@@ -65,9 +65,7 @@ def _is_another_kind(kind: str, problem: Problem, found: Sequence[tuple[str, Pro
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InvalidInput(str(path), [Problem("", "the file does not exist.")]) from None
+        text = input_file(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidInput(str(path), [Problem("", "is not a text file (UTF-8).")]) from None
     except OSError as error:

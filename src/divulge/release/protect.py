@@ -17,6 +17,7 @@ from divulge import protection, records, work
 from divulge.assessment import Adversary, Assessment, Limit, Sentence, attacks
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
+from divulge.data.missing_kinds import merge_missing_kinds, merged_names
 from divulge.protection import OutOfReachError, Protected, ProtectedHistory
 from divulge.protection.changes import taken
 from divulge.protection.goals import lowers
@@ -39,11 +40,22 @@ def protect(
     also: Also | None = None,
 ) -> ProtectedRelease:
     """Protect a release and, if a folder is given, write what may go out, and what `also` does."""
-    from divulge.release.writing import check_folder, write_protected
+    from divulge.release.writing import folder_for, write_protected
 
-    if out is not None:
-        check_folder(release, Path(out), overwrite)
-    originals = {name: plan.read() for name, plan in release.datasets.items()}
+    if out is None:
+        return _protect(release)
+    with folder_for(release, out, overwrite).held() as place:
+        result = _protect(release)
+        write_protected(result, place, values, also)
+    return result
+
+
+def _protect(release: Release) -> ProtectedRelease:
+    """Protect every dataset and attack everything again."""
+    read = {name: plan.read() for name, plan in release.datasets.items()}
+    merged = {name: names for name, dataset in read.items() if (names := merged_names(dataset))}
+    # What is written does not tell kinds of missing values apart, so nothing is judged by them.
+    originals = {name: merge_missing_kinds(dataset) for name, dataset in read.items()}
     settings = release.protection or ProtectionTable(methods=["recode", "suppress"])
     parts: dict[str, Protected | ProtectedHistory] = {}
     current = dict(originals)
@@ -66,10 +78,9 @@ def protect(
         current[name], named[name] = _without_names(release, name, current[name], key)
     after = _attacked_again(release, current, originals, same, adversaries)
     _require_all(after)
-    result = ProtectedRelease(release, before, after, parts, tables, named)
-    if out is not None:
-        write_protected(result, Path(out), values, also)
-    return result
+    return ProtectedRelease(
+        release, before, after, parts, tables, named, merged, settings.guard_formulas
+    )
 
 
 def _label(name: str, parts: Mapping[str, Any]) -> str:

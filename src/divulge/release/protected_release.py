@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from divulge.assessment import Adversary, Chart, Sentence
 from divulge.data import Dataset
 from divulge.protection import Protected, ProtectedHistory
 from divulge.release.release import Release
-from divulge.release.verdict import Verdict
+from divulge.release.verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -29,10 +29,19 @@ class ProtectedRelease:
     parts: Mapping[str, Protected | ProtectedHistory]
     tables: Mapping[str, Any] = field(default_factory=dict)
     identifiers: Mapping[str, tuple[Sequence[str], Sequence[str]]] = field(default_factory=dict)
+    merged: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By dataset, the attributes of which different missing values became one."""
+    guard_formulas: bool = True
+    """Whether texts that a spreadsheet would run are guarded where they are written as text."""
+
+    @property
+    def status(self) -> Status:
+        """Whether every limit holds now: `pass`, `fail`, or `not judged` if there is none."""
+        return self.after.status
 
     @property
     def passed(self) -> bool:
-        """Whether every limit holds now."""
+        """Whether limits were judged, and every one holds now."""
         return self.after.passed
 
     @property
@@ -103,18 +112,22 @@ class ProtectedRelease:
             if cells and seen.datasets[0] in self.published:
                 values = {"adversary": name, "dataset": seen.datasets[0]}
                 said.append(Sentence("divulge.release", "protected.both", values))
-        for name, (removed, replaced) in self.identifiers.items():
-            if name not in self.published:
-                continue
-            if removed:
-                values = {"dataset": name, "names": list(removed)}
-                said.append(Sentence("divulge.release", "protected.removed", values))
-            if replaced:
-                values = {"dataset": name, "names": list(replaced)}
-                said.append(Sentence("divulge.release", "protected.pseudonyms", values))
-        if not self.parts and not any(found.suppressed.any() for found in self.tables.values()):
+        for name in self.published:
+            said += self._said_of_columns(name)
+        if self.status == "not judged":
+            said.append(Sentence("divulge.release", "protected.not_judged"))
+        elif not self.parts and not any(found.suppressed.any() for found in self.tables.values()):
             said.append(Sentence("divulge.release", "protected.nothing"))
         return said
+
+    def _said_of_columns(self, name: str) -> Iterator[Sentence]:
+        """What was done to whole columns of a dataset that goes out."""
+        removed, replaced = self.identifiers.get(name, ((), ()))
+        done = {"removed": removed, "pseudonyms": replaced, "merged": self.merged.get(name, ())}
+        for key, names in done.items():
+            if names:
+                values = {"dataset": name, "names": list(names)}
+                yield Sentence("divulge.release", f"protected.{key}", values)
 
     def explain(self) -> list[str]:
         """What was done, in sentences."""

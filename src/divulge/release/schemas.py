@@ -92,6 +92,7 @@ def result_schema() -> dict[str, Any]:
     whole = _object(
         format={"const": 1},
         divulge=_TEXT,
+        status={"enum": ["pass", "fail", "not judged"]},
         passed={"type": "boolean"},
         sentences=_TEXTS,
         datasets={"type": "array", "items": dataset},

@@ -120,6 +120,9 @@ class ProtectionTable(_Table):
         description="What may be done to histories.",
     )
     seed: int | None = Field(None, ge=0, description="Of random choices; keep it secret.")
+    guard_formulas: bool = Field(
+        True, description="Guard texts that a spreadsheet would run, in text files that go out."
+    )
 
 
 class RulesTable(_Table):

@@ -1,11 +1,11 @@
-"""The verdict: pass or fail, with every assessment and every limit that led to it."""
+"""The verdict: pass, fail or not judged, with every assessment and every limit that led to it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from divulge.assessment import Assessment, Chart, Outcome, Sentence
 from divulge.data import Dataset, compare
@@ -15,6 +15,8 @@ from divulge.work import version
 if TYPE_CHECKING:
     import pyarrow as pa
     from rich.console import RenderableType
+
+Status: TypeAlias = Literal["pass", "fail", "not judged"]
 
 FORMAT = 1
 """The version of what `to_dict` gives and the published schema describes."""
@@ -30,9 +32,17 @@ class Verdict:
     outcomes: Sequence[Outcome]
 
     @property
+    def status(self) -> Status:
+        """`pass` if every limit holds, `fail` if one does not, `not judged` if none could fail."""
+        if not all(outcome.held for outcome in self.outcomes):
+            return "fail"
+        judged = any(not outcome.vacuous for outcome in self.outcomes)
+        return "pass" if judged else "not judged"
+
+    @property
     def passed(self) -> bool:
-        """Whether every limit holds."""
-        return all(outcome.held for outcome in self.outcomes)
+        """Whether limits were judged, and every one holds."""
+        return self.status == "pass"
 
     @cached_property
     def remarks(self) -> list[Sentence]:
@@ -48,7 +58,10 @@ class Verdict:
         """The verdict in a few sentences: what it is, and what it is not."""
         failed = sum(not outcome.held for outcome in self.outcomes)
         values = {"failed": failed, "total": len(self.outcomes)}
-        said = [Sentence("divulge.release", "verdict" if self.outcomes else "no_limits", values)]
+        key = "verdict" if self.outcomes else "no_limits"
+        if self.outcomes and self.status == "not judged":
+            key = "cannot_fail"
+        said = [Sentence("divulge.release", key, values)]
         not_shown = sum(outcome.not_shown for outcome in self.outcomes)
         if not_shown:
             said.append(Sentence("divulge.release", "not_shown", {"limits": not_shown}))
@@ -108,6 +121,7 @@ class Verdict:
         return {
             "format": FORMAT,
             "divulge": version(),
+            "status": self.status,
             "passed": self.passed,
             "sentences": [sentence.render() for sentence in self.sentences],
             "datasets": [
@@ -119,7 +133,7 @@ class Verdict:
         }
 
     def __str__(self) -> str:
-        lines = ["PASS" if self.passed else "FAIL", *map(str, self.sentences)]
+        lines = [self.status.upper(), *map(str, self.sentences)]
         for assessment in self.assessments:
             lines += ["", f"{assessment.adversary}:", *assessment.explain()]
         for outcome in self.outcomes:
@@ -133,8 +147,9 @@ class Verdict:
 
     def __repr__(self) -> str:
         failed = sum(not outcome.held for outcome in self.outcomes)
-        state = "PASS" if self.passed else "FAIL"
-        return f"Verdict({state}: {failed} of {len(self.outcomes)} limits do not hold)"
+        return (
+            f"Verdict({self.status.upper()}: {failed} of {len(self.outcomes)} limits do not hold)"
+        )
 
     def _repr_html_(self) -> str:
         from divulge.release.display import as_html

@@ -22,9 +22,9 @@ __all__ = ["check_into", "report", "write_results"]
 class _CallablePackage(ModuleType):
     """The public call has the name of this floor of the house, so the package answers to it."""
 
-    def __call__(self, found: Reported, path: Path | str) -> None:
+    def __call__(self, found: Reported, path: Path | str, overwrite: bool = False) -> None:
         """Write a report."""
-        report(found, path)
+        report(found, path, overwrite)
 
 
 sys.modules[__name__].__class__ = _CallablePackage

@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from divulge.assessment.drawing import ChartNotDrawn
 from divulge.assessment.sentence import number, percent
 from divulge.work import version, whole_file
 
@@ -25,12 +26,15 @@ Reported: TypeAlias = "Verdict | ProtectedRelease | Protected"
 """What a report can be written of."""
 
 
-def report(found: Reported, path: Path | str) -> None:
-    """Write the report of a verdict or a protection as one HTML file; it needs nothing outside."""
+def report(found: Reported, path: Path | str, overwrite: bool = False) -> None:
+    """Write the report of a verdict or a protection as one HTML file; it needs nothing outside.
+
+    A file that exists is replaced only with `overwrite`.
+    """
     from divulge.release import Verdict
 
     text = page(found) if isinstance(found, Verdict) else protection_page(found)
-    with whole_file(path) as part:
+    with whole_file(path, overwrite) as part:
         part.write_text(text, encoding="utf-8")
 
 
@@ -96,5 +100,9 @@ def _details(details: Details | None) -> list[dict[str, Any]]:
     ]
 
 
-def _picture(chart: Any) -> dict[str, str]:
-    return {"svg": chart.svg(), "description": chart.description}
+def _picture(chart: Any) -> dict[str, str | None]:
+    """The chart for the page, or the reason why there is none: the figures do not depend on it."""
+    try:
+        return {"svg": chart.svg(), "reason": None, "description": chart.description}
+    except ChartNotDrawn as problem:
+        return {"svg": None, "reason": problem.reason, "description": chart.description}

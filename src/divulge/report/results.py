@@ -7,39 +7,39 @@ from pathlib import Path
 
 from divulge import work
 from divulge.release import Release, Verdict
+from divulge.release.writing import inputs_of
 from divulge.report.page import page
-from divulge.work import Checkpoints, WholeFiles
+from divulge.work import Checkpoints, OutputFolder, WholeFiles
 
+KIND = "the results of a check"
 RESULT = "result.json"
 REPORT = "report.html"
-CHECKPOINTS = ".divulge-checkpoints"
 
 
-def check_into(release: Release, folder: Path | str) -> Verdict:
+def check_into(release: Release, folder: Path | str, overwrite: bool = False) -> Verdict:
     """Check a release and write its results to a folder.
 
-    A run that is killed leaves no half file; the next one takes up what it had counted.
+    The folder is new, empty, or holds the results of an earlier check, which are replaced at once
+    (if somebody has changed them: only with `overwrite`). A run that is interrupted leaves no half
+    file; the next one takes up what it had counted.
     """
-    folder = Path(folder)
-    was_there = folder.exists()
-    checkpoints = Checkpoints(folder / CHECKPOINTS)
-    try:
-        with work.under(checkpoints=checkpoints):
-            verdict = release.check()
-        write_results(verdict, folder)
-    except work.InvalidInput:
-        # What cannot be right next time either leaves nothing behind.
-        checkpoints.clear()
-        if not was_there and folder.exists() and not any(folder.iterdir()):
-            folder.rmdir()
-        raise
-    checkpoints.clear()
+    place = OutputFolder(Path(folder), KIND, overwrite, inputs=inputs_of(release))
+    with place.held():
+        checkpoints = Checkpoints(place.checkpoints)
+        try:
+            with work.under(checkpoints=checkpoints):
+                verdict = release.check()
+        except work.InvalidInput:
+            # What cannot be right next time either leaves nothing behind.
+            checkpoints.clear()
+            raise
+        place.write(lambda new: write_results(verdict, new))
     return verdict
 
 
-def write_results(verdict: Verdict, folder: Path | str) -> None:
+def write_results(verdict: Verdict, folder: Path | str, overwrite: bool = False) -> None:
     """Write `result.json` and `report.html`."""
-    with work.step("Writing the report"), WholeFiles(folder) as files:
+    with work.step("Writing the report"), WholeFiles(folder, overwrite) as files:
         text = json.dumps(verdict.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
         files.path(RESULT).write_text(text + "\n", encoding="utf-8")
         files.path(REPORT).write_text(page(verdict), encoding="utf-8")

@@ -10,27 +10,34 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from divulge.data.formats.formulas import guard_text
+from divulge.data.formats.quoting import Grammar
 from divulge.tables.axis import Axis, IntArray
 from divulge.tables.linear import FloatArray
 from divulge.tables.problem import SuppressionProblem
 from divulge.tables.published import Published
 from divulge.tables.structure import BoolArray, Relations, Structure
 from divulge.tables.table import Table
-from divulge.tables.units import in_units, out_of_units
-from divulge.work import InvalidInput, Problem, Problems, whole_file
+from divulge.tables.units import LARGEST_SUM, in_units, out_of_units
+from divulge.work import InvalidInput, Problem, Problems, input_file, whole_file
 
 MARKS = ("*", "x", "X", "c", ":", "..", "-")
 """What stands in a published table in place of a suppressed cell."""
 
-_NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
-_CELL = re.compile(rf"\d+ {_NUMBER} {_NUMBER} [szum](?: {_NUMBER}){{5}}$")
-_ENTRY = re.compile(r"(\d+)\s*\(\s*(-?\d+(?:\.\d+)?)\s*\)")
+MOST_NAMED = 10
+"""So many places of one kind of error are named."""
+
+LONGEST_NUMBER = 400
+"""No number that is meant as one is written with more letters."""
+
+_NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
+_CELL = re.compile(rf"[0-9]+ {_NUMBER} {_NUMBER} [szum](?: {_NUMBER}){{5}}")
 
 
 def read_crosstab(path: Path | str, separator: str = ",") -> Published:
@@ -42,39 +49,26 @@ def read_crosstab(path: Path | str, separator: str = ",") -> Published:
         InvalidInput: with the line, for what is neither a number nor a mark; for margins that do
             not add up.
     """
+    rows, lines = _rows_and_lines(path, separator)
     problems = Problems(str(path))
-    if len(separator) != 1 or separator in '\r\n"':
-        problems.add("separator", "must be one plain character.")
-        problems.raise_any()
-    lines = io.StringIO(_text(path), newline="")
-    rows = [row for row in csv.reader(lines, delimiter=separator) if row]
     if len(rows) < 3 or len(rows[0]) < 3:
         problems.add("", "a crosstab has a head, a first column of codes, and totals last.")
         problems.raise_any()
-    numbers = np.zeros((len(rows) - 1, len(rows[0]) - 1))
-    hidden = np.zeros(numbers.shape, dtype=bool)
-    for line, row in enumerate(rows[1:], start=2):
-        if len(row) != len(rows[0]):
-            problems.add(f"line {line}", f"has {len(row)} fields; the head has {len(rows[0])}.")
-            continue
-        for column, text in enumerate(row[1:]):
-            if text.strip() in MARKS:
-                hidden[line - 2, column] = True
-            else:
-                numbers[line - 2, column] = number = finite(text)
-                if np.isnan(number):
-                    message = "is neither a number nor a mark for a suppressed cell."
-                    problems.add(f"line {line}, column {column + 2}", message, "", MARKS)
-    problems.raise_any()
+    numbers, hidden = _numbers(rows, lines, problems)
     names = [rows[0][0].strip() or "row", "column"]
     axes = [
         Axis.flat(names[0], [row[0] for row in rows[1:-1]]),
         Axis.flat(names[1], rows[0][1:-1]),
     ]
     structure = Structure.of_grid(axes)
-    units, decimals = in_units(numbers)
+    units, decimals = _units(numbers, problems)
     published = Published(structure, units.ravel(), hidden.ravel(), decimals)
-    check_sums(published, problems)
+
+    def place(cell: int) -> str:
+        row, column = structure.addresses[cell]
+        return f"line {lines[row + 1]}, column {column + 2}"
+
+    check_sums(published, problems, place)
     return published
 
 
@@ -83,14 +77,93 @@ def marked_cells(path: Path | str, mark: str, separator: str = ",") -> set[tuple
     if mark not in MARKS:
         message = f'"{mark}" marks no cell.'
         raise InvalidInput(str(path), [Problem("mark", message, mark, MARKS)])
-    with Path(path).open(newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.reader(file, delimiter=separator) if row]
+    rows, _ = _rows_and_lines(path, separator)
     return {
         (line, column)
         for line, row in enumerate(rows[1:])
         for column, text in enumerate(row[1:])
         if text.strip() == mark
     }
+
+
+def _rows_and_lines(path: Path | str, separator: str) -> tuple[list[list[str]], list[int]]:
+    """The rows of a text file that are not empty, and the lines in which they begin."""
+    problems = Problems(str(path))
+    if len(separator.encode("utf-8", "replace")) != 1 or separator in '\r\n\0"':
+        problems.add("separator", "must be one plain character.")
+        problems.raise_any()
+    text = _text(path)
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise InvalidInput(str(path), [Problem(f"line {line}", "holds a NUL character.")])
+    written = list(io.StringIO(text, newline=""))
+    reader = csv.reader(written, delimiter=separator, strict=True)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    begun, astray = 1, None
+    try:
+        for row in reader:
+            if row:
+                rows.append(row)
+                lines.append(begun)
+                if _are_rows(written[begun - 1 : reader.line_num], len(rows[0]), separator):
+                    astray = astray or begun
+            begun = reader.line_num + 1
+    except csv.Error:
+        astray = astray or begun
+    if astray is not None:
+        message = "cannot be cut into fields: a quotation mark is astray, or a field is too long."
+        raise InvalidInput(str(path), [Problem(f"line {astray}", message)])
+    return rows, lines
+
+
+def _are_rows(written: Sequence[str], fields: int, separator: str) -> bool:
+    """Whether two stray quotation marks have made one row of several (see `formats.quoting`)."""
+    grammar = Grammar(
+        separator=separator.encode(), quote=b'"', fields=fields, line_breaks_meant=False
+    )
+    return len(written) > 1 and all(
+        grammar.may_be_record(line.rstrip("\r\n").encode()) for line in written
+    )
+
+
+def _numbers(
+    rows: Sequence[Sequence[str]], lines: Sequence[int], problems: Problems
+) -> tuple[FloatArray, BoolArray]:
+    """The numbers of a crosstab, and which cells are suppressed."""
+    found: list[Problem] = []
+    numbers: list[list[float]] = []
+    for line, row in zip(lines[1:], rows[1:], strict=True):
+        if len(found) > MOST_NAMED:
+            break
+        if len(row) != len(rows[0]):
+            message = f"has {len(row)} fields; the head has {len(rows[0])}."
+            found.append(Problem(f"line {line}", message))
+            continue
+        numbers.append([finite(text) for text in row[1:]])
+        for column, (text, number) in enumerate(zip(row[1:], numbers[-1], strict=True), start=2):
+            place = f"line {line}, column {column}"
+            if abs(number) >= LARGEST_SUM:
+                found.append(Problem(place, "is too large a number."))
+            elif np.isnan(number) and text.strip() not in MARKS:
+                message = "is neither a number nor a mark for a suppressed cell."
+                found.append(Problem(place, message, "", MARKS))
+    problems.extend("", found[:MOST_NAMED])
+    if len(found) > MOST_NAMED:
+        problems.add("", "there are more lines or cells like these.")
+    problems.raise_any()
+    table = np.array(numbers)
+    return np.nan_to_num(table), np.isnan(table)
+
+
+def _units(numbers: FloatArray, problems: Problems) -> tuple[IntArray, int]:
+    """Whole numbers and their decimals; what is too large is a problem of the file."""
+    try:
+        return in_units(numbers)
+    except InvalidInput as error:
+        problems.extend("", error.problems)
+        problems.raise_any()
+        raise
 
 
 def read_complete_crosstab(path: Path | str, separator: str = ",") -> Table:
@@ -102,36 +175,83 @@ def read_complete_crosstab(path: Path | str, separator: str = ",") -> Table:
     return Table(published.structure, published.units, published.decimals)
 
 
-def write_crosstab(published: Published, path: Path | str, table: int = 0) -> None:
-    """Write what is published as a crosstab (one of several linked); suppressed cells are `*`."""
-    with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows(published.to_rows(table=table))
+def write_crosstab(
+    published: Published,
+    path: Path | str,
+    table: int = 0,
+    overwrite: bool = False,
+    guard_formulas: bool = True,
+) -> None:
+    """Write what is published as a crosstab (one of several linked); suppressed cells are `*`.
+
+    Categories that a spreadsheet would take for formulas get an apostrophe before them.
+    """
+    head, *rows = published.to_rows(table=table)
+    if guard_formulas:
+        head = [guard_text(name) for name in head]
+        rows = [[guard_text(row[0]), *row[1:]] for row in rows]
+    with (
+        whole_file(path, overwrite) as part,
+        part.open("w", newline="", encoding="utf-8") as file,
+    ):
+        csv.writer(file, lineterminator="\n").writerows([head, *rows])
 
 
 def finite(text: str) -> float:
     """A number; not a number for any other text."""
     try:
-        number = float(text)
+        number = float(text) if len(text) <= LONGEST_NUMBER else np.nan
     except ValueError:
         return np.nan
     return number if np.isfinite(number) else np.nan
 
 
-def check_sums(published: Published, problems: Problems) -> None:
-    """Refuse a published table with cells below 0, or of which whole sums do not add up."""
+def check_sums(
+    published: Published, problems: Problems, place: Callable[[int], str] | None = None
+) -> None:
+    """Refuse a published table with cells below 0, or of which whole sums do not add up.
+
+    Messages name cells by `place`, or else by their coordinates: codes are of the data, and so
+    are amounts.
+    """
+    where = place or (lambda cell: _coordinates(published.structure, cell))
     # Where one cell is below 0 suppressed ones may be: bounds from 0 would leave the truth out.
-    for cell in np.flatnonzero(~published.suppressed & (published.units < 0))[:10]:
+    for cell in np.flatnonzero(~published.suppressed & (published.units < 0))[:MOST_NAMED]:
         message = "is below 0; a table of differences is made by `from_cells`, with its `lowest`."
-        problems.add(published.structure.label(int(cell)), message)
+        problems.add(where(int(cell)), message)
     relations = published.structure.relations
     whole = np.ones(relations.count, dtype=bool)
     whole[relations.of_entry[published.suppressed[relations.cells]]] = False
     off = relations.imbalance(published.units)
-    for relation in np.flatnonzero(whole & (off != 0))[:10]:
-        excess = out_of_units(off[[relation]], published.decimals)[0]
-        place = relations.names(int(relation))
-        problems.add(place, f"the parts exceed their total by {excess:g}.")
+    for relation in np.flatnonzero(whole & (off != 0))[:MOST_NAMED]:
+        begin, end = relations.starts[relation : relation + 2]
+        first, *_, total = relations.cells[begin:end].tolist()
+        direction = _direction(published.structure, first, total)
+        problems.add(where(total), f"its parts{direction} do not add up to it.")
     problems.raise_any()
+
+
+def _coordinates(structure: Structure, cell: int) -> str:
+    """A cell by its place in the table, counted from 1.
+
+    >>> _coordinates(Structure.of_grid([Axis.flat("sex", "FM"), Axis.flat("age", "yo")]), 5)
+    'row 2, column 3'
+    """
+    places = [place + 1 for place in structure.addresses[cell]]
+    if len(places) > 2:
+        return f"cell ({', '.join(map(str, places))})"
+    words = ("row", "column")
+    return ", ".join(f"{word} {place}" for word, place in zip(words, places, strict=False))
+
+
+def _direction(structure: Structure, part: int, total: int) -> str:
+    """Along what a part and its total lie."""
+    pairs = zip(structure.addresses[part], structure.addresses[total], strict=True)
+    axis = next(k for k, (one, other) in enumerate(pairs) if one != other)
+    dimensions = len(structure.addresses[total])
+    if dimensions == 1:
+        return ""
+    return f" in the {('column', 'row')[axis]}" if dimensions == 2 else f" along axis {axis + 1}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,11 +286,15 @@ class JJ:
 
 
 def _text(path: Path | str) -> str:
+    plain = input_file(path)
     try:
-        return Path(path).read_bytes().decode("utf-8-sig")
+        return plain.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise InvalidInput(str(path), [Problem(f"line {line}", "is not UTF-8 text.")]) from None
+    except OSError as error:
+        reason = (error.strerror or "no reason is given").lower()
+        raise InvalidInput(str(path), [Problem("", f"cannot be read: {reason}.")]) from None
 
 
 def read_jj(path: Path | str) -> JJ:
@@ -181,17 +305,17 @@ def read_jj(path: Path | str) -> JJ:
     Raises:
         InvalidInput: with the line and what is wrong with it.
     """
-    lines = _text(path).splitlines()
+    lines = re.split(r"\r\n|\r|\n", _text(path))
     problems = Problems(str(path))
-    count = _whole(lines, 1, problems, "the number of cells")
+    count = _count(lines, 1, problems, "cells")
     cells = [_cell(lines, 2 + k, k, problems) for k in range(count)]
-    sums = _whole(lines, 2 + count, problems, "the number of relations")
+    sums = _count(lines, 2 + count, problems, "relations")
     relations = [_relation(lines, 3 + count + k, count, problems) for k in range(sums)]
     if not count:
         problems.add("line 2", "there is no cell.")
     problems.raise_any()
     numbers = np.array([[*cell[0:2], *cell[3:6]] for cell in cells])
-    units, decimals = in_units(numbers[:, [0, 2, 3, 4]])
+    units, decimals = _units(numbers[:, [0, 2, 3, 4]], problems)
     status = np.array([cell[2] for cell in cells])
     codes = tuple(str(k) for k in range(count))
     axis = Axis("cell", codes, np.full(count, -1))
@@ -210,13 +334,12 @@ def read_jj(path: Path | str) -> JJ:
     )
     table = Table(structure, units[:, 0], decimals, "value")
     off = structure.relations.imbalance(table.units)
-    for cell in np.flatnonzero(table.units < 0)[:10]:
+    for cell in np.flatnonzero(table.units < 0)[:MOST_NAMED]:
         problems.add(f"line {3 + cell}", "the value is below 0; such tables are not read.")
-    for relation in np.flatnonzero(off)[:10]:
-        excess = out_of_units(off[[relation]], decimals)[0]
-        problems.add(f"line {4 + count + relation}", f"the cells are off by {excess:g}.")
+    for relation in np.flatnonzero(off)[:MOST_NAMED]:
+        problems.add(f"line {4 + count + relation}", "the cells do not add up.")
     problems.raise_any()
-    cost, cost_decimals = in_units(np.maximum(numbers[:, 1], 0))
+    cost, cost_decimals = _units(np.maximum(numbers[:, 1], 0), problems)
     levels = units[:, 1], units[:, 2], units[:, 3]
     primary = np.isin(status, ["u", "m"])
     return JJ(table, primary, status == "z", cost, *levels, 10**cost_decimals)
@@ -230,6 +353,7 @@ def write_jj(
     cost: Sequence[int] = (),
     upper: Sequence[float] | FloatArray = (),
     lower: Sequence[float] | FloatArray = (),
+    overwrite: bool = False,
 ) -> None:
     """Write a table and its sensitive cells in JJ format; `width` is the sliding protection.
 
@@ -252,7 +376,7 @@ def write_jj(
         pairs = zip(relations.cells[begin:end], relations.signs[begin:end], strict=True)
         said = " ".join(f"{cell} ({sign})" for cell, sign in pairs)
         lines.append(f"0 {end - begin} : {said}")
-    with whole_file(path) as part:
+    with whole_file(path, overwrite) as part:
         part.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -260,10 +384,16 @@ def _plain(field: object) -> str:
     return repr(float(field)).removesuffix(".0") if isinstance(field, float) else str(field)
 
 
-def _whole(lines: Sequence[str], line: int, problems: Problems, what: str) -> int:
+def _count(lines: Sequence[str], line: int, problems: Problems, what: str) -> int:
+    """How many cells or relations the next lines hold; nothing is made before they are there."""
     text = lines[line].strip() if line < len(lines) else ""
-    if not text.isdigit():
-        problems.add(f"line {line + 1}", f"{what} should stand here, a whole number.")
+    if not re.fullmatch("[0-9]+", text):
+        message = f"the number of {what} should stand here, a whole number."
+        problems.add(f"line {line + 1}", message)
+        problems.raise_any()
+    if len(text) > LONGEST_NUMBER or int(text) > len(lines) - line - 1:
+        message = f"more {what} are announced than there are lines after this one."
+        problems.add(f"line {line + 1}", message)
         problems.raise_any()
     return int(text)
 
@@ -271,27 +401,45 @@ def _whole(lines: Sequence[str], line: int, problems: Problems, what: str) -> in
 def _cell(
     lines: Sequence[str], line: int, number: int, problems: Problems
 ) -> tuple[float, float, str, float, float, float]:
-    fields = lines[line].split() if line < len(lines) else []
-    found = _CELL.match(" ".join(fields))
-    if found is None or int(fields[0]) != number:
+    nothing = 0.0, 0.0, "s", 0.0, 0.0, 0.0
+    if len(problems) >= MOST_NAMED:
+        return nothing
+    fields = lines[line].split()
+    if not _CELL.fullmatch(" ".join(fields)) or (fields[0].lstrip("0") or "0") != str(number):
         message = f"cell {number} should stand here: number, value, weight, status (s, u, z, m), "
         problems.add(f"line {line + 1}", f"{message}two bounds, three protection levels.")
-        return 0, 0, "s", 0, 0, 0
-    value, weight, lower, upper, sliding = (float(fields[k]) for k in (1, 2, 6, 7, 8))
+        return nothing
+    value, weight, lower, upper, sliding = (finite(fields[k]) for k in (1, 2, 6, 7, 8))
+    if not all(abs(number) < LARGEST_SUM for number in (value, weight, lower, upper, sliding)):
+        problems.add(f"line {line + 1}", "a number is too large.")
+        return nothing
     return value, weight, fields[3], lower, upper, sliding
 
 
 def _relation(
     lines: Sequence[str], line: int, count: int, problems: Problems
 ) -> list[tuple[int, int]]:
-    head, _, tail = (lines[line] if line < len(lines) else "").partition(":")
-    entries = [(int(cell), round(float(sign))) for cell, sign in _ENTRY.findall(tail)]
-    fields = head.split()
-    if len(fields) != 2 or not fields[1].isdigit() or int(fields[1]) != len(entries):
+    if len(problems) >= MOST_NAMED:
+        return []
+    head, _, tail = lines[line].partition(":")
+    words = tail.replace("(", " ( ").replace(")", " ) ").split()
+    fields, cells, signs = head.split(), words[0::4], words[2::4]
+    place = f"line {line + 1}"
+    if (
+        len(fields) != 2
+        or fields[1] != str(len(cells))
+        or words[1::4] != ["("] * len(cells)
+        or words[3::4] != [")"] * len(cells)
+        or not all(re.fullmatch("[0-9]+", cell) for cell in cells)
+    ):
         message = "a relation should stand here: 0, how many cells, `:`, then cell (sign) each."
-        problems.add(f"line {line + 1}", message)
-    elif any(not 0 <= cell < count for cell, _ in entries):
-        problems.add(f"line {line + 1}", f"names a cell outside 0 to {count - 1}.")
-    elif any(abs(sign) != 1 for _, sign in entries) or float(fields[0]) != 0:
-        problems.add(f"line {line + 1}", "only sums can be read: signs 1 and -1, and 0 in front.")
-    return entries
+        problems.add(place, message)
+    elif any(len(cell) > LONGEST_NUMBER or int(cell) >= count for cell in cells):
+        problems.add(place, f"names a cell outside 0 to {count - 1}.")
+    elif any(abs(finite(sign)) != 1 for sign in signs) or finite(fields[0]) != 0:
+        problems.add(place, "only sums can be read: signs 1 and -1, and 0 in front.")
+    elif len(set(map(int, cells))) < len(cells):
+        problems.add(place, "names a cell twice.")
+    else:
+        return [(int(cell), round(finite(sign))) for cell, sign in zip(cells, signs, strict=True)]
+    return []

@@ -73,9 +73,16 @@ class Published:
             message = "would be the name of two columns; rename the dimension."
             raise InvalidInput("published table", [Problem(f'"{name}"', message)])
 
-    def write(self, path: Path | str, table: int = 0) -> None:
+    def write(
+        self,
+        path: Path | str,
+        table: int = 0,
+        overwrite: bool = False,
+        guard_formulas: bool = True,
+    ) -> None:
         """Write one row a cell to a CSV or Parquet file; it appears whole or not."""
-        Dataset.from_arrow(self.to_arrow(table)).write(path)
+        dataset = Dataset.from_arrow(self.to_arrow(table))
+        dataset.write(path, overwrite=overwrite, guard_formulas=guard_formulas)
 
     def texts(self, mark: str = "*") -> list[str]:
         """What is shown of every cell: its value, or a mark."""

@@ -63,8 +63,7 @@ class SealedDraws:
             "draws": self.draws,
             "seal": self.seal(),
         }
-        with whole_file(path) as part:
-            part.touch(mode=0o600)
+        with whole_file(path, overwrite=True, private=True) as part:
             part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
     def seal(self) -> str:

@@ -18,10 +18,22 @@ Whoever called decides what becomes of it:
 ('Counting classes', 1.0, True)
 """
 
+from divulge.work import filesystem
 from divulge.work.budget import Budget, BudgetSpent, Cancellation, Cancelled
 from divulge.work.checkpoints import Checkpoints
-from divulge.work.conditions import Conditions, check, current, remember, step, under
+from divulge.work.conditions import (
+    Conditions,
+    check,
+    current,
+    remember,
+    step,
+    under,
+    writing_at_once,
+)
 from divulge.work.files import WholeFiles, lives, whole_file
+from divulge.work.inputs import Inputs, input_file, note_input, usable_path
+from divulge.work.lock import BeingWritten
+from divulge.work.manifest import require_whole
 from divulge.work.memory import (
     MemoryPlan,
     NotEnoughMemory,
@@ -29,11 +41,14 @@ from divulge.work.memory import (
     process_peak_memory,
     room,
 )
+from divulge.work.output_folder import OutputFolder
+from divulge.work.places import check_places
 from divulge.work.problems import DivulgeError, InvalidInput, Problem, Problems, nearest, quoted
 from divulge.work.progress import NotebookReporter, Progress, Reporter, TerminalReporter
 from divulge.work.version import version
 
 __all__ = [
+    "BeingWritten",
     "Budget",
     "BudgetSpent",
     "Cancellation",
@@ -41,10 +56,12 @@ __all__ = [
     "Checkpoints",
     "Conditions",
     "DivulgeError",
+    "Inputs",
     "InvalidInput",
     "MemoryPlan",
     "NotEnoughMemory",
     "NotebookReporter",
+    "OutputFolder",
     "Problem",
     "Problems",
     "Progress",
@@ -53,15 +70,22 @@ __all__ = [
     "WholeFiles",
     "available_memory",
     "check",
+    "check_places",
     "current",
+    "filesystem",
+    "input_file",
     "lives",
     "nearest",
+    "note_input",
     "process_peak_memory",
     "quoted",
     "remember",
+    "require_whole",
     "room",
     "step",
     "under",
+    "usable_path",
     "version",
     "whole_file",
+    "writing_at_once",
 ]

@@ -1,16 +1,23 @@
-"""What a killed run leaves for the next one: intermediate results in whole files."""
+"""What an interrupted run leaves for the next one: intermediate results in whole files.
+
+They lie in a folder of their own, marked as ours and closed to everybody else. Only files that we
+wrote are ever removed from it, one by one, and a folder that holds anything else is refused.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
+import re
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from divulge.work.files import whole_file
+from divulge.work import filesystem
+from divulge.work.inputs import usable_path
+from divulge.work.problems import InvalidInput, Problem
+from divulge.work.staging import Staging, is_staging, remove_abandoned
 from divulge.work.version import version
 
 if TYPE_CHECKING:
@@ -18,12 +25,24 @@ if TYPE_CHECKING:
 
 Arrays: TypeAlias = "Mapping[str, npt.NDArray[Any]]"
 
+CHECKPOINTS = ".divulge-checkpoints"
+"""What a folder of checkpoints is called inside a folder of results."""
+MARK = "divulge-checkpoints.txt"
+_MARKED = "Divulge keeps intermediate results here and removes them when its run has ended.\n"
+_KEPT = re.compile(r"^[\w ().,+-]+-[0-9a-f]{24}\.npz$")
+# What a damaged archive of arrays may make its reader stumble over, found by fuzzing.
+_UNREADABLE = (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError, NotImplementedError,
+               RuntimeError, MemoryError, SyntaxError, TypeError, OverflowError)  # fmt: skip
+
 
 class Checkpoints:
     """A folder of finished intermediate results, each under a key of all that it depends on.
 
     The key holds the data's fingerprint and every setting, so a checkpoint of other data or other
     settings is never taken for this run's.
+
+    Raises:
+        InvalidInput: if the folder holds what Divulge did not write.
 
     >>> import numpy as np, tempfile
     >>> kept = Checkpoints(tempfile.mkdtemp())
@@ -34,7 +53,9 @@ class Checkpoints:
     """
 
     def __init__(self, folder: Path | str) -> None:
-        self.folder = Path(folder)
+        self.folder = usable_path(folder)
+        self._made: list[Path] = []
+        self._check()
 
     def remember(
         self, name: str, key: Mapping[str, object], compute: Callable[[], Arrays]
@@ -46,14 +67,79 @@ class Checkpoints:
             return kept
         arrays = compute()
         try:
-            _keep(path, arrays)
+            self._keep(path, arrays)
         except FileNotFoundError:  # another run in the same folder has ended and cleared it
-            _keep(path, arrays)
+            self._keep(path, arrays)
         return arrays
 
     def clear(self) -> None:
-        """Forget everything: the run has ended."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Forget everything: the run has ended. Only files that we wrote are removed."""
+        if not is_checkpoints(self.folder):
+            return
+        entries = list(self.folder.iterdir())
+        made_by_us = (self.folder / MARK).read_text(encoding="utf-8") == _MARKED
+        if made_by_us and all(path.name == MARK or _is_ours(path) for path in entries):
+            # Taken away as a whole, so that an interruption leaves no folder without its mark.
+            with Staging(self.folder.parent) as staging:
+                filesystem.rename_new(self.folder, staging.path / "checkpoints")
+            filesystem.remove_empty(self._made)
+            return
+        remove_abandoned(self.folder)
+        for path in sorted(entries):
+            if _is_kept(path):
+                filesystem.unlink(path)
+        if not [path for path in self.folder.iterdir() if path.name != MARK]:
+            filesystem.unlink(self.folder / MARK)
+
+    def _check(self) -> None:
+        """Refuse a folder in which something lies that we did not write."""
+        folder = self.folder
+        if folder.exists() and not folder.is_dir():
+            raise InvalidInput(str(folder), [Problem("", "is a file; give a folder.")])
+        if not folder.exists() or not any(folder.iterdir()):
+            return
+        if not is_checkpoints(folder):
+            message = (
+                "is not a folder of checkpoints: Divulge did not make it. Give a new folder; "
+                "it is removed when the run has ended."
+            )
+            raise InvalidInput(str(folder), [Problem("", message)])
+        others = [p for p in folder.iterdir() if p.name != MARK and not _is_ours(p)]
+        if others:
+            message = "holds what Divulge did not write; give a new folder, or move these files."
+            raise InvalidInput(str(folder), [Problem("", message)])
+
+    def _keep(self, path: Path, arrays: Arrays) -> None:
+        import numpy as np
+
+        self._make_folder()
+        with Staging(self.folder) as staging:
+            part = staging.path / path.name
+            with part.open("wb") as file:
+                np.savez(file, allow_pickle=False, **arrays)
+            filesystem.set_mode(part, filesystem.PRIVATE_FILE)
+            filesystem.sync(part)
+            filesystem.rename(part, path)
+
+    def _make_folder(self) -> None:
+        if is_checkpoints(self.folder):
+            return
+        self._made += filesystem.make_parents(self.folder)
+        if self.folder.exists():
+            # A folder that the user made stays when the checkpoints go.
+            with Staging(self.folder) as staging:
+                part = _mark(staging.path, f"{_MARKED}The folder itself is not ours.\n")
+                filesystem.rename(part, self.folder / MARK)
+            return
+        with Staging(self.folder.parent) as staging:  # it appears with its mark
+            new = staging.path / "checkpoints"
+            filesystem.make_folder(new, filesystem.PRIVATE_FOLDER)
+            _mark(new, _MARKED)
+            try:
+                filesystem.rename_new(new, self.folder)
+            except FileExistsError:
+                if not is_checkpoints(self.folder):  # else another run has just made it
+                    raise
 
     def _path(self, name: str, key: Mapping[str, object]) -> Path:
         # Another version may count otherwise, so its checkpoints are not ours.
@@ -62,12 +148,27 @@ class Checkpoints:
         return self.folder / f"{name}-{digest}.npz"
 
 
-def _keep(path: Path, arrays: Arrays) -> None:
-    import numpy as np
+def _mark(folder: Path, text: str) -> Path:
+    path = folder / MARK
+    filesystem.write_text(path, text)
+    filesystem.set_mode(path, filesystem.PRIVATE_FILE)
+    return path
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as part, part.open("wb") as file:
-        np.savez(file, allow_pickle=False, **arrays)
+
+def is_checkpoints(folder: Path) -> bool:
+    """Whether a folder is marked as one of checkpoints."""
+    try:
+        return (folder / MARK).read_text(encoding="utf-8").startswith(_MARKED)
+    except (OSError, ValueError):
+        return False
+
+
+def _is_ours(path: Path) -> bool:
+    return _is_kept(path) or is_staging(path)
+
+
+def _is_kept(path: Path) -> bool:
+    return bool(_KEPT.match(path.name)) and path.is_file() and not path.is_symlink()
 
 
 def _load(path: Path) -> Arrays | None:
@@ -76,7 +177,12 @@ def _load(path: Path) -> Arrays | None:
 
     try:
         # Opened here, because NumPy does not close a file that it cannot read.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
-            return {name: kept[name] for name in kept.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        with path.open("rb") as file:
+            with zipfile.ZipFile(file) as archive:
+                if archive.testzip() is not None:  # a digest that does not fit
+                    return None
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as kept:
+                return {name: kept[name] for name in kept.files}
+    except _UNREADABLE:
         return None

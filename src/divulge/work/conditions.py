@@ -18,6 +18,8 @@ from divulge.work.progress import Progress, Reporter
 
 if TYPE_CHECKING:
     from divulge.work.checkpoints import Arrays, Checkpoints
+    from divulge.work.files import WholeFiles
+    from divulge.work.inputs import Inputs
 
 SECONDS_BETWEEN_REPORTS = 0.1
 
@@ -30,6 +32,8 @@ class Conditions:
     cancellation: Cancellation = field(default_factory=Cancellation)
     budget: Budget | None = None
     checkpoints: Checkpoints | None = None
+    inputs: Inputs | None = None
+    files: WholeFiles | None = None
 
     def check(self) -> None:
         """Raise `Cancelled` or `BudgetSpent` when it is time to stop."""
@@ -53,18 +57,41 @@ def under(
     cancellation: Cancellation | None = None,
     budget: Budget | None = None,
     checkpoints: Checkpoints | None = None,
+    inputs: Inputs | None = None,
+    files: WholeFiles | None = None,
 ) -> Iterator[Conditions]:
-    """Do the work inside under the conditions given; those not given stay as they were."""
+    """Do the work inside under the conditions given; those not given stay as they were.
+
+    Args:
+        reporter: hears of progress.
+        cancellation: stops the work from outside.
+        budget: stops it after some time.
+        checkpoints: keeps what is finished for a run that takes the work up again.
+        inputs: remembers what is read, so that nothing is written over it.
+        files: takes all files that are written, so that they appear together at the end.
+    """
     asked = {
         "reporter": reporter,
         "cancellation": cancellation,
         "budget": budget,
         "checkpoints": checkpoints,
+        "inputs": inputs,
+        "files": files,
     }
     conditions = replace(current(), **{k: v for k, v in asked.items() if v is not None})  # type: ignore[arg-type]  # the names above are the fields
     token = _ambient.set(conditions)
     try:
         yield conditions
+    finally:
+        _ambient.reset(token)
+
+
+@contextmanager
+def writing_at_once() -> Iterator[None]:
+    """Files that are written inside appear when each is whole, whoever gathers them outside."""
+    token = _ambient.set(replace(current(), files=None))
+    try:
+        yield
     finally:
         _ambient.reset(token)
 

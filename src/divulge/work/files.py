@@ -1,26 +1,37 @@
-"""Files appear whole or not at all.
+"""Files appear whole or not at all, and several of one run appear together.
 
-A file is written beside its place under a hidden name, flushed to the disk, and renamed; a rename
-within a folder either happened or did not. What a killed run left under a hidden name is removed
-by the next run that writes the same file.
+A file is written in a staging folder beside its place, flushed to the disk, and renamed; a rename
+within a folder either happened or did not. A file that exists is replaced only if the caller says
+so, and where several are replaced, all old ones are taken away before the first new one appears:
+whoever looks, and whenever the run ends, never sees old and new ones side by side.
 """
 
 from __future__ import annotations
 
-import errno
 import os
-import re
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-_PART = re.compile(r"\.(?P<pid>\d+)-[0-9a-f]{8}\.part$")
+from divulge.work import filesystem
+from divulge.work.conditions import current
+from divulge.work.places import require_place
+from divulge.work.staging import Staging
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A file that is being written: may it replace another, may others read it?"""
+
+    path: Path
+    private: bool
+    overwrite: bool
 
 
 class WholeFiles:
-    """Several files of one folder that appear together, once all are written.
+    """Several files that appear together, once all are written.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp()) / "out"
@@ -32,21 +43,32 @@ class WholeFiles:
     ['result.json']
     """
 
-    def __init__(self, folder: Path | str) -> None:
+    def __init__(self, folder: Path | str = ".", overwrite: bool = False) -> None:
         self.folder = Path(folder)
-        self._parts: dict[Path, Path] = {}
+        self.overwrite = overwrite
+        self._parts: dict[Path, _Part] = {}
+        self._stagings: dict[Path, Staging] = {}
         self._made: list[Path] = []
 
-    def path(self, name: str) -> Path:
-        """Where to write the file `name` for now."""
-        self._make_folder()
-        final = self.folder / name
-        if final.is_dir():  # found out by the rename, it would leave some files without the others
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(final))
-        _remove_abandoned(final)
-        part = final.with_name(f".{name}.{os.getpid()}-{secrets.token_hex(4)}.part")
-        self._parts[final] = part
-        return part
+    def path(self, name: Path | str, private: bool = False, overwrite: bool = False) -> Path:
+        """Where to write the file `name` for now; `private` if only its owner may read it.
+
+        `overwrite` lets this one replace a file, whatever holds for the others.
+
+        Raises:
+            InvalidInput: if it exists and may not be replaced, is an input, a device or a folder.
+        """
+        overwrite = overwrite or self.overwrite
+        final = require_place(self.folder / name, overwrite)
+        self._made += filesystem.make_parents(final)
+        if final.parent not in self._stagings:
+            self._stagings[final.parent] = Staging(final.parent)
+        staging = self._stagings[final.parent].path
+        # A folder for each, because libraries leave files of their own beside what they write.
+        room = staging / str(len(self._parts))
+        filesystem.make_folder(room, filesystem.PRIVATE_FOLDER)
+        self._parts[final] = _Part(room / final.name, private, overwrite)
+        return room / final.name
 
     def __enter__(self) -> WholeFiles:
         return self
@@ -57,47 +79,65 @@ class WholeFiles:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None:
-            self._commit()
-            return
-        self._abandon()
+        done = False
+        try:
+            if kind is None:
+                self._commit()
+                done = True
+        finally:
+            self._close(done)
         if isinstance(error, OSError) and error.filename is None:
             error.filename = str(self.folder)  # a full disk does not say what was being written
 
-    def _make_folder(self) -> None:
-        for folder in [*reversed(self.folder.parents), self.folder]:
-            if folder.is_dir():
-                continue
-            try:
-                folder.mkdir()
-            except FileExistsError:
-                if not folder.is_dir():  # else another run has just made it
-                    raise
-            else:
-                self._made.append(folder)
-
     def _commit(self) -> None:
+        for final, part in self._parts.items():
+            filesystem.set_mode(part.path, _mode(final, part.private))
+            filesystem.sync(part.path)
+            require_place(final, part.overwrite)  # it may have appeared while we were working
+        if len(self._parts) == 1:
+            [(final, part)] = self._parts.items()
+            (filesystem.rename if part.overwrite else filesystem.rename_new)(part.path, final)
+        else:
+            self._exchange_all()
+        for folder in self._stagings:
+            filesystem.sync(folder)
+
+    def _exchange_all(self) -> None:
+        """Take away what is replaced, then put in place what is new; undo both if one fails."""
+        undo: list[tuple[Path, Path]] = []
         try:
-            for part in self._parts.values():
-                with part.open("rb") as file:
-                    os.fsync(file.fileno())
             for final, part in self._parts.items():
-                part.replace(final)
-        except OSError:
-            self._abandon()
+                if part.overwrite and final.exists():
+                    old = part.path.with_name(f"{part.path.name}.old")
+                    filesystem.rename_new(final, old)
+                    undo.append((old, final))
+            for final, part in self._parts.items():
+                filesystem.rename_new(part.path, final)
+                undo.append((final, part.path))
+        except BaseException:
+            for now, before in reversed(undo):
+                filesystem.rename_new(now, before)
             raise
 
-    def _abandon(self) -> None:
-        for part in self._parts.values():
-            part.unlink(missing_ok=True)
-        for folder in reversed(self._made):
-            if not any(folder.iterdir()):
-                folder.rmdir()
+    def _close(self, done: bool) -> None:
+        for staging in self._stagings.values():
+            staging.close()
+        if not done:
+            filesystem.remove_empty(self._made)
+
+
+def _mode(final: Path, private: bool) -> int:
+    """The mode of a file: as the one that it replaces has it, or as the user's settings say."""
+    if private:
+        return filesystem.PRIVATE_FILE
+    return final.stat().st_mode & 0o777 if final.exists() else filesystem.usual_mode()
 
 
 @contextmanager
-def whole_file(path: Path | str) -> Iterator[Path]:
+def whole_file(path: Path | str, overwrite: bool = False, private: bool = False) -> Iterator[Path]:
     """Write to the path that is given out; the file appears under its name when all is well.
+
+    Where the run gathers its files (`work.under(files=...)`), it appears with the others.
 
     >>> import tempfile
     >>> final = Path(tempfile.mkdtemp()) / "a.txt"
@@ -106,17 +146,13 @@ def whole_file(path: Path | str) -> Iterator[Path]:
     >>> final.read_text()
     'all of it'
     """
+    gathered = current().files
+    if gathered is not None:
+        yield gathered.path(Path(path).absolute(), private, overwrite)
+        return
     final = Path(path)
-    with WholeFiles(final.parent) as files:
-        yield files.path(final.name)
-
-
-def _remove_abandoned(final: Path) -> None:
-    """Remove what killed runs left of this file (never what a living process is writing)."""
-    for part in final.parent.glob(f".{final.name}.*.part"):
-        match = _PART.search(part.name)
-        if match and not lives(int(match["pid"])):
-            part.unlink(missing_ok=True)
+    with WholeFiles(final.parent, overwrite) as files:
+        yield files.path(final.name, private)
 
 
 def lives(pid: int) -> bool:

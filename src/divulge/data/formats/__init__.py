@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from divulge.data.formats.contents import kind_of
-from divulge.work import InvalidInput, Problem, whole_file
+from divulge.data.formats.contents import COMPRESSED_TEXT, TEXT, kind_of
+from divulge.work import InvalidInput, Problem, input_file, whole_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class Options:
     """How a source is to be understood where its format leaves it open.
 
-    All but the table are about delimited text; what is None is found out.
+    All but the table are about delimited text; what is None is found out. `guard_formulas` is of
+    writing: texts that a spreadsheet would run get an apostrophe before them.
     """
 
     separator: str | None = None
@@ -33,6 +34,7 @@ class Options:
     quote: str | None = None
     text: Sequence[str] = ()
     table: str | None = None
+    guard_formulas: bool = True
 
 
 @dataclass(frozen=True)
@@ -116,10 +118,7 @@ class PlainFormat:
 def format_of(path: Path) -> Format:
     """The format that a file's name promises, after a look at whether it keeps the promise."""
     chosen = _by_ending(path)
-    if not path.exists():
-        raise InvalidInput(str(path), [Problem("", "the file does not exist.")])
-    if path.is_dir():
-        raise InvalidInput(str(path), [Problem("", "is a folder; name a file in it.")])
+    input_file(path)
     if path.stat().st_size == 0:
         raise InvalidInput(str(path), [Problem("", "the file is empty.")])
     found = kind_of(path)
@@ -129,11 +128,27 @@ def format_of(path: Path) -> Format:
     return chosen
 
 
-def write(records: Records, path: Path, options: Options | None = None) -> None:
+def write(
+    records: Records, path: Path, options: Options | None = None, overwrite: bool = False
+) -> None:
     """Write records in the format of the name; the file appears whole or not at all."""
-    chosen = _by_ending(path)
-    with whole_file(path) as part:
-        chosen.write(records, part, options or Options())
+    from divulge.data.formats.formulas import guard_formulas
+
+    chosen, told = _by_ending(path), options or Options()
+    if told.guard_formulas and is_text(path):
+        columns = {name: guard_formulas(column) for name, column in records.columns.items()}
+        records = Records(columns, records.said)
+    with whole_file(path, overwrite) as part:
+        chosen.write(records, part, told)
+
+
+def is_text(path: Path) -> bool:
+    """Whether a file of this name is delimited text, which spreadsheets open.
+
+    >>> is_text(Path("people.csv.gz")), is_text(Path("people.sav"))
+    (True, False)
+    """
+    return _by_ending(path).kind in (TEXT, COMPRESSED_TEXT)
 
 
 def ending_of(path: Path) -> str:

@@ -8,7 +8,6 @@ An empty field is a missing value; an empty field in quotation marks is an empty
 from __future__ import annotations
 
 import csv
-import gzip
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,8 +18,17 @@ from divulge.data.column import Column
 from divulge.data.encoding import Batch
 from divulge.data.formats import PlainFormat
 from divulge.data.formats.contents import COMPRESSED_TEXT, TEXT
-from divulge.data.formats.dialect import Dialect, damaged_archive, dialect_of, opened, undecodable
+from divulge.data.formats.dialect import (
+    Dialect,
+    blocks,
+    damaged_archive,
+    dialect_of,
+    opened,
+    undecodable,
+)
+from divulge.data.formats.header import UnconfirmedName
 from divulge.data.formats.numerals import find_types
+from divulge.data.formats.quoting import problem_with_quotes
 from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:
@@ -37,7 +45,9 @@ class DelimitedText(PlainFormat):
 
     def names(self, path: Path, options: Options) -> list[str]:
         """The names of the columns, read without the records."""
-        return list(dialect_of(path, options).names)
+        dialect = dialect_of(path, options)
+        known = str if dialect.names_confirmed else UnconfirmedName
+        return [known(name) for name in dialect.names]
 
     def needs(self, path: Path, wanted: Sequence[str], options: Options) -> Mapping[str, int]:
         """Codes at four bytes, as many records as the first lines make likely."""
@@ -131,7 +141,7 @@ def _text(
                 step.advance(raw.tell() - step.done)
                 yield {name: batch.column(name) for name in wanted}
             step.advance(path.stat().st_size - step.done)
-        _refuse_open_quote(path, dialect)
+        _refuse_stray_quotes(path, dialect)
     except (pa.ArrowInvalid, UnicodeDecodeError, OSError, EOFError):
         raise _unreadable(path, dialect) from None
 
@@ -142,43 +152,26 @@ def _unpacked(path: Path, raw: Any) -> Any:
     return pa.CompressedInputStream(raw, "gzip") if path.suffix.lower() == ".gz" else raw
 
 
-def _refuse_open_quote(path: Path, dialect: Dialect) -> None:
-    """A quotation mark that is never closed swallows the rest of a file without a word."""
-    if not dialect.quote or not _odd(path, dialect):
-        return
-    begun = 1
-    # Arrow has refused fields that are longer than what it reads at a time.
-    usual = csv.field_size_limit(4 * BYTES_AT_A_TIME)
-    try:
-        with opened(path, dialect.encoding) as file:
-            reader = csv.reader(file, strict=True, **dialect.for_reader())
-            for _ in reader:
-                begun = reader.line_num + 1
-    except csv.Error as error:
-        if "unexpected end" in str(error):
-            message = "opens a quotation mark that is never closed."
-            raise InvalidInput(str(path), [Problem(f"line {begun}", message)]) from None
-    finally:
-        csv.field_size_limit(usual)
+def _refuse_stray_quotes(path: Path, dialect: Dialect) -> None:
+    """Quotation marks that open or close by mistake swallow records without a word."""
+    found = _stray_quote(path, dialect)
+    if found is not None:
+        raise InvalidInput(str(path), [found[1]])
 
 
-def _odd(path: Path, dialect: Dialect) -> bool:
-    """Whether the file has an odd number of quotation marks: only then one can be open."""
-    if dialect.encoding.startswith(("utf-16", "utf-32")):
-        with opened(path, dialect.encoding) as file:
-            return sum(line.count(dialect.quote) for line in file) % 2 == 1
-    # In all other encodings the mark is one byte, and bytes are counted much faster than letters.
-    mark, marks = dialect.quote.encode("ascii"), 0
-    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as raw:
-        while block := raw.read(1 << 20):
-            marks += block.count(mark)
-    return marks % 2 == 1
+def _stray_quote(path: Path, dialect: Dialect) -> tuple[int, Problem] | None:
+    if not dialect.quote:
+        return None
+    return problem_with_quotes(lambda: blocks(path, dialect.encoding), dialect.grammar)
 
 
 def _unreadable(path: Path, dialect: Dialect) -> InvalidInput:
     """Why a file could not be read: no archive, no text, or rows of another length."""
     try:
-        problems = list(_uneven(path, dialect))
+        stray = _stray_quote(path, dialect)
+        # Behind a stray mark no line is what it seems.
+        problems = list(_uneven(path, dialect, stray[0] if stray else None))
+        problems += [stray[1]] if stray else []
     except UnicodeDecodeError:
         return undecodable(path, dialect.encoding)
     except (OSError, EOFError, zlib.error):
@@ -189,17 +182,20 @@ def _unreadable(path: Path, dialect: Dialect) -> InvalidInput:
     return InvalidInput(str(path), problems or [Problem("", message)])
 
 
-def _uneven(path: Path, dialect: Dialect) -> Iterator[Problem]:
-    """The rows whose number of fields is not the header's (their number, not their text)."""
-    found = 0
+def _uneven(path: Path, dialect: Dialect, until: int | None = None) -> Iterator[Problem]:
+    """The rows whose number of fields is not the header's (their line, not their text)."""
+    found, begun = 0, 1
     with opened(path, dialect.encoding) as file:
         reader = csv.reader(file, **dialect.for_reader())
         for row in reader:
+            if until is not None and begun >= until:
+                break
             if row and len(row) != len(dialect.names):
                 found += 1
                 if found <= MOST_ROWS_NAMED:
                     message = f"has {len(row)} fields where the header has {len(dialect.names)}."
-                    yield Problem(f"line {reader.line_num}", message)
+                    yield Problem(f"line {begun}", message)
+            begun = reader.line_num + 1
     if found > MOST_ROWS_NAMED:
         more = found - MOST_ROWS_NAMED
         yield Problem("", f"{more:,} more lines have another number of fields.")

@@ -1,4 +1,8 @@
-"""How a text file is written: encoding, separator, quotation mark; given, or found in it."""
+"""How a text file is written: encoding, separator, quotation mark; given, or found in it.
+
+What is found in a file must not be guessed wrong in silence: names that are a record, and marks
+that make one record of several, are refused here or when the records are read (`quoting`).
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
+from divulge import work
+from divulge.data.formats.header import confirms_names, contradicts_names
+from divulge.data.formats.quoting import Grammar, problem_with_quotes
 from divulge.work import InvalidInput, Problem, Problems
 
 if TYPE_CHECKING:
@@ -23,19 +30,29 @@ SEPARATORS = (",", ";", "\t", "|")
 QUOTES = ('"', "'")
 ENCODINGS = ("utf-8", "utf-16", "windows-1252", "iso-8859-1", "iso-8859-15", "mac-roman")
 LINES_LOOKED_AT = 50
+BYTES_AT_A_TIME = 1 << 20
+# In these encodings every mark is the one byte that it is in ASCII, and stands for nothing else.
+LIKE_ASCII = ("ascii", "utf-8", "cp125", "iso8859-", "mac-roman")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Dialect:
     """How one file is written, and the names in its first row."""
 
     names: tuple[str, ...]
+    names_confirmed: bool
     separator: str
     quote: str
+    quote_stated: bool
     encoding: str
     lines: int
     header_lines: int
     bytes_per_line: int
+
+    @property
+    def grammar(self) -> Grammar:
+        """The same for those who look after quotation marks."""
+        return _grammar(self.separator, self.quote, len(self.names), self.quote_stated)
 
     def for_reader(self) -> dict[str, Any]:
         """The same for Python's own reader of such files."""
@@ -62,24 +79,69 @@ def dialect_of(path: Path, options: Options) -> Dialect:
     except (OSError, EOFError, zlib.error):
         raise damaged_archive(path) from None
     quote = _quote(sample) if options.quote is None else options.quote
-    problems = Problems(str(path))
-    if len(quote.encode()) > 1:
-        problems.add("quote", "must be one plain character, or empty for none.", quote, QUOTES)
-    problems.raise_any()
-    separator = options.separator or _separator(sample, quote)
-    if len(separator.encode()) != 1:
-        problems.add("separator", "must be one plain character.", separator, SEPARATORS)
-    problems.raise_any()
-    reader = csv.reader(io.StringIO("".join(sample)), **_for_reader(separator, quote))
+    separator = _checked_separator(path, sample, quote, options)
+    reader = csv.reader(io.StringIO("".join(sample), newline=""), **_for_reader(separator, quote))
     try:
         names = next((row for row in reader if row), [])
     except csv.Error:
         message = "the header cannot be cut into names; look at its quotation marks."
         raise InvalidInput(str(path), [Problem("line 1", message)]) from None
+    header_lines = max(1, reader.line_num)
+    if quote:
+        grammar = _grammar(separator, quote, len(names), options.quote is not None)
+        _check_quotes_of_header(path, "".join(sample[:header_lines]), grammar)
+    rows = [row for row in _readable(reader) if len(row) == len(names)]
+    confirmed = confirms_names(names, rows, options.missing)
+    if not confirmed and contradicts_names(names, rows):
+        message = "looks like a record, not like names; the first line must name the columns."
+        raise InvalidInput(str(path), [Problem(f"line {_first_line(sample)}", message)])
     size = sum(len(line.encode("utf-8", "replace")) for line in sample) // max(1, len(sample))
     return Dialect(
-        tuple(names), separator, quote, encoding, len(sample), max(1, reader.line_num), size
+        names=tuple(names),
+        names_confirmed=confirmed,
+        separator=separator,
+        quote=quote,
+        quote_stated=options.quote is not None,
+        encoding=encoding,
+        lines=len(sample),
+        header_lines=header_lines,
+        bytes_per_line=size,
     )
+
+
+def _checked_separator(path: Path, sample: list[str], quote: str, options: Options) -> str:
+    """What stands between fields, after a look at whether both marks can be what they are."""
+    problems = Problems(str(path))
+    if len(quote.encode("utf-8", "replace")) > 1 or quote in ("\r", "\n", "\0"):
+        problems.add("quote", "must be one plain character, or empty for none.", quote, QUOTES)
+    problems.raise_any()
+    separator = options.separator or _separator(sample, quote)
+    if len(separator.encode("utf-8", "replace")) != 1 or separator in "\r\n\0":
+        problems.add("separator", "must be one plain character.", separator, SEPARATORS)
+    elif separator == quote:
+        problems.add("separator", "is the quotation mark too; they must differ.")
+    problems.raise_any()
+    return separator
+
+
+def _check_quotes_of_header(path: Path, header: str, grammar: Grammar) -> None:
+    """A header that goes on over records would have them for names."""
+    found = problem_with_quotes(lambda: iter([header.encode("utf-8", "replace")]), grammar)
+    if found is not None:
+        raise InvalidInput(str(path), [found[1]])
+
+
+def _readable(rows: Iterator[list[str]]) -> Iterator[list[str]]:
+    """Rows up to the first that cannot be cut: a sample ends where it ends."""
+    try:
+        yield from rows
+    except csv.Error:
+        return
+
+
+def _first_line(sample: list[str]) -> int:
+    """The number of the first line that is not empty."""
+    return next((n for n, line in enumerate(sample, start=1) if line.strip("\r\n")), 1)
 
 
 @contextmanager
@@ -91,6 +153,24 @@ def opened(path: Path, encoding: str) -> Iterator[TextIO]:
     else:
         with path.open(encoding=encoding, newline="") as file:
             yield file
+
+
+def blocks(path: Path, encoding: str) -> Iterator[bytes]:
+    """A text file as bytes in which all marks are ASCII, some at a time."""
+    if not encoding.startswith(LIKE_ASCII):
+        with opened(path, encoding) as file:
+            while text := file.read(BYTES_AT_A_TIME):
+                work.check()
+                yield text.encode("utf-8", "surrogatepass")
+        return
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as raw:
+        block = raw.read(BYTES_AT_A_TIME)
+        if encoding == "utf-8-sig":
+            block = block.removeprefix(codecs.BOM_UTF8)
+        while block:
+            work.check()
+            yield block
+            block = raw.read(BYTES_AT_A_TIME)
 
 
 def damaged_archive(path: Path) -> InvalidInput:
@@ -161,7 +241,9 @@ def _separator(sample: list[str], quote: str) -> str:
     """The candidate that cuts the header into most fields and the other rows into as many."""
 
     def agreement(separator: str) -> tuple[int, int]:
-        reader = csv.reader(io.StringIO("".join(sample)), **_for_reader(separator, quote))
+        reader = csv.reader(
+            io.StringIO("".join(sample), newline=""), **_for_reader(separator, quote)
+        )
         try:
             rows = [row for row in reader if row]
         except csv.Error:
@@ -169,10 +251,19 @@ def _separator(sample: list[str], quote: str) -> str:
         fields = len(rows[0]) if rows else 0
         return (sum(len(row) == fields for row in rows) if fields > 1 else 0, fields)
 
-    return max(SEPARATORS, key=agreement)
+    return max((separator for separator in SEPARATORS if separator != quote), key=agreement)
 
 
 def _for_reader(separator: str, quote: str) -> dict[str, Any]:
     if not quote:
         return {"delimiter": separator, "quoting": csv.QUOTE_NONE}
     return {"delimiter": separator, "quotechar": quote}
+
+
+def _grammar(separator: str, quote: str, fields: int, quote_stated: bool) -> Grammar:
+    return Grammar(
+        separator=separator.encode(),
+        quote=quote.encode(),
+        fields=fields,
+        line_breaks_meant=quote_stated,
+    )

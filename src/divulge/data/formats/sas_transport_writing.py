@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,16 @@ import numpy.typing as npt
 
 from divulge.data.column import Column
 from divulge.data.encoding import pieces
+from divulge.data.formats.capacity import (
+    SAS,
+    is_text,
+    problems_with_names,
+    problems_with_values,
+    problems_with_words,
+)
 from divulge.data.formats.ibm_numbers import to_ibm
-from divulge.data.formats.sas_transport import CARD, DAYS_TO_UNIX
+from divulge.data.formats.sas_transport import CARD, DAYS_TO_UNIX, Variable
+from divulge.data.formats.sas_transport import _numbers as read_numbers
 from divulge.work import DivulgeError, Problem, Problems
 
 if TYPE_CHECKING:
@@ -23,7 +30,8 @@ if TYPE_CHECKING:
 
     from divulge.data.formats import Records
 
-_NAME = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,31}$")
+MOST_SHORT = 9999
+"""How many variables version 5 can count."""
 _ZEROS = "0" * 30
 # A file says when it was made; ours always says the same, so that equal data give equal files.
 _WHEN = b"01JAN60:00:00:00"
@@ -45,27 +53,25 @@ def write(records: Records, path: Path) -> None:
         InvalidInput: with all names, texts and values that the format cannot hold.
     """
     problems = Problems("writing for SAS")
+    problems.extend("", problems_with_names(list(records.columns), SAS))
+    columns = {name: _settled(column) for name, column in records.columns.items()}
     fields = []
-    seen: dict[str, str] = {}
-    for name, column in records.columns.items():
+    for name, column in columns.items():
         about = records.said.get(name)
         label = about.description if about else ""
-        if not _NAME.match(name):
-            message = "names begin with a letter and hold letters, digits and _, at most 32."
-            problems.add(f'column "{name}"', message)
-        if seen.setdefault(name.lower(), name) != name:
-            problems.add(f'column "{name}"', f'differs from "{seen[name.lower()]}" only by case.')
-        problems.extend(f'column "{name}"', _problems_with(column, label))
         fields.append(_field(name, column, label))
+        problems.extend(f'column "{name}"', _problems_with(column, fields[-1]))
     problems.raise_any()
-    rows = len(next(iter(records.columns.values())).codes)
-    long = any(len(f.name) > 8 or len(f.label.encode()) > 40 or f.length > 200 for f in fields)
+    rows = len(next(iter(columns.values())).codes)
+    long = len(fields) > MOST_SHORT or any(
+        len(f.name) > 8 or len(f.label.encode()) > 40 or f.length > 200 for f in fields
+    )
     # Version 5 counts no rows: a last one of nothing but blanks would be taken for filling.
-    long = long or _ends_blank(records, fields)
+    long = long or _ends_blank(columns, fields)
     with path.open("wb") as file:
         file.write(_head(fields, rows, long))
         written = 0
-        cut = [pieces(column) for column in records.columns.values()]
+        cut = [pieces(column) for column in columns.values()]
         for parts in zip(*cut, strict=True):
             cells = [_cells(part, field) for part, field in zip(parts, fields, strict=True)]
             block = np.concatenate(cells, axis=1).tobytes()
@@ -74,35 +80,52 @@ def write(records: Records, path: Path) -> None:
         file.write(b" " * (-written % CARD))
 
 
-def _ends_blank(records: Records, fields: list[_Field]) -> bool:
-    return not any(field.numeric for field in fields) and all(
-        not len(column.codes) or not str(column.value(int(column.codes[-1])) or "").strip()
-        for column in records.columns.values()
-    )
-
-
-def _problems_with(column: Column, label: str) -> Iterator[Problem]:
+def _settled(column: Column) -> Column:
+    """A column as it is written: one of nothing but missing values is of numbers if tagged."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    kind, values = column.values.type, column.values
-    if len(label.encode()) > 256:
+    is_tagged = column.tags is not None and bool(column.tags.any())
+    if is_text(column.values.type) and not len(column.values) and is_tagged:
+        return replace(column, values=pa.array([], pa.float64()))
+    return column
+
+
+def _ends_blank(columns: Mapping[str, Column], fields: list[_Field]) -> bool:
+    last = [_cells(_last(column), f) for column, f in zip(columns.values(), fields, strict=True)]
+    return all(bool(np.all(cells == ord(" "))) for cells in last)
+
+
+def _last(column: Column) -> Column:
+    """The last record alone."""
+    tags = None if column.tags is None else column.tags[-1:]
+    return replace(column, codes=column.codes[-1:], tags=tags)
+
+
+def _problems_with(column: Column, field: _Field) -> Iterator[Problem]:
+    if len(field.label.encode()) > 256:
         yield Problem("description", "is longer than 256 bytes.")
-    longest = pc.max(pc.binary_length(values)).as_py() if pa.types.is_string(kind) else 0
-    if (longest or 0) > 32_767:
-        yield Problem("", "holds text longer than 32,767 bytes.")
-    if pa.types.is_integer(kind) and len(values):
-        ends = pc.min_max(values).as_py()
-        if max(abs(ends["min"]), abs(ends["max"])) > 2**53:
-            yield Problem("", "SAS rounds whole numbers above 2^53.")
-    if pa.types.is_timestamp(kind) and kind.tz:
-        yield Problem("", "SAS knows no time zones.")
+    yield from problems_with_words("description", [field.label])
+    unfit = list(problems_with_values(column, SAS))
+    yield from unfit
+    if not field.numeric or unfit:
+        return
     try:
-        numbers = None if pa.types.is_string(kind) else _plain_numbers(values)
-        if numbers is not None:
-            to_ibm(numbers, np.zeros(len(numbers), np.uint8))
+        cells = to_ibm(_plain_numbers(column.values), np.zeros(len(column.values), np.uint8))
     except DivulgeError as error:
         yield Problem("", f"{error}.")
+        return
+    if field.format and not _comes_back(column.values, cells, field):
+        yield Problem("", "holds dates or times that a SAS transport file does not keep exactly.")
+
+
+def _comes_back(values: pa.Array, cells: npt.NDArray[np.uint8], field: _Field) -> bool:
+    """Whether our reader makes the same dates or times of these numbers."""
+    import pyarrow as pa
+
+    told = Variable(field.name, True, field.length, 0, "", field.format)
+    again, _ = read_numbers(cells, told)
+    micro = values.cast(pa.time64("us")) if pa.types.is_time(values.type) else values
+    return bool(again.type == micro.type and again.equals(micro))
 
 
 def _field(name: str, column: Column, label: str) -> _Field:
@@ -110,7 +133,7 @@ def _field(name: str, column: Column, label: str) -> _Field:
     import pyarrow.compute as pc
 
     kind = column.values.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if is_text(kind):
         longest = pc.max(pc.binary_length(column.values)).as_py() if len(column.values) else 1
         return _Field(name, label, False, max(1, longest), "")
     told = ""
@@ -172,13 +195,14 @@ def _head(fields: list[_Field], rows: int, long: bool) -> bytes:
         _header(description),
         (b"SAS     " + dataset).ljust(64) + _WHEN,
         _WHEN.ljust(CARD),
-        _header(names, f"000000{len(fields):04}".ljust(30, "0")),
+        _header(names, f"{len(fields):010}".ljust(30, "0")),
     ]
     position = 0
-    described = b""
+    descriptions = []
     for number, field in enumerate(fields, start=1):
-        described += _namestr(number, field, position, long)
+        descriptions.append(_namestr(number, field, position, long))
         position += field.length
+    described = b"".join(descriptions)
     cards.append(described.ljust(-(-len(described) // CARD) * CARD))
     if long:
         cards.append(_labels(fields))

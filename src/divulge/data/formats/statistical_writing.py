@@ -3,49 +3,52 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import string
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from divulge.data.column import Column
-from divulge.data.formats.contents import SPSS_COMPRESSED, STATA
+from divulge.data.formats.capacity import (
+    SPSS,
+    STATA,
+    Capacity,
+    is_text,
+    problems_with_names,
+    problems_with_values,
+    problems_with_words,
+)
+from divulge.data.formats.contents import SPSS_COMPRESSED
+from divulge.data.formats.contents import STATA as STATA_FILE
+from divulge.data.formats.moments import Floats, Ticks, to_spss, to_stata
 from divulge.work import DivulgeError, Problem, Problems
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from divulge.data.dictionary import Attribute
+    from divulge.data.dictionary import Attribute, MissingCode
     from divulge.data.formats import Options, Records
+
+_TAG = re.compile(r"\.[a-z_]")
+_SPSS_TEXT_CODE = 8
+"""How many bytes a text that means missing may have in SPSS."""
 
 
 @dataclass(frozen=True)
 class _Bounds:
-    """What names and labels may be in one format."""
+    """What else one format can hold: how long descriptions and labels may be."""
 
-    program: str
-    name: re.Pattern[str]
-    names_are: str
+    capacity: Capacity
     description: int
     label: int
 
 
-_SPSS = _Bounds(
-    "SPSS",
-    re.compile(r"^[^\W\d_][\w.$#@]{0,63}$"),
-    "begin with a letter and hold letters, digits, and . _ $ # @, at most 64",
-    256,
-    120,
-)
-_STATA = _Bounds(
-    "Stata",
-    re.compile(r"^[^\W\d]\w{0,31}$"),
-    "begin with a letter and hold letters, digits and _, at most 32",
-    80,
-    32_000,
-)
+_BOUNDS_OF_SPSS = _Bounds(SPSS, 256, 120)
+_BOUNDS_OF_STATA = _Bounds(STATA, 80, 32_000)
 
 
 def write(records: Records, path: Path, kind: str, options: Options) -> None:  # noqa: ARG001  # text only
@@ -54,114 +57,200 @@ def write(records: Records, path: Path, kind: str, options: Options) -> None:  #
     Raises:
         InvalidInput: with all names, labels and values that the format cannot hold.
     """
-    import pyreadstat
-
-    stata = kind == STATA
-    bounds = _STATA if stata else _SPSS
-    problems = Problems(f"writing for {bounds.program}")
-    _check_names(records, bounds, problems)
-    for name, column in records.columns.items():
-        problems.extend(f'column "{name}"', _problems_with_values(column, bounds, stata))
-    for name, about in records.said.items():
+    stata = kind == STATA_FILE
+    bounds = _BOUNDS_OF_STATA if stata else _BOUNDS_OF_SPSS
+    program = bounds.capacity.program
+    columns = {n: _settled(c, records.said.get(n)) for n, c in records.columns.items()}
+    problems = Problems(f"writing for {program}")
+    problems.extend("", problems_with_names(list(columns), bounds.capacity))
+    for name, column in columns.items():
         place = f'column "{name}"'
-        problems.extend(place, _problems_with_labels(about, records.columns[name], bounds, stata))
+        problems.extend(place, problems_with_values(column, bounds.capacity))
+        if stata and not _letters(column) <= set(string.ascii_lowercase):
+            problems.add(place, "Stata tags missing values with letters only.")
+    for name, about in records.said.items():
+        check = _problems_in_stata if stata else _problems_in_spss
+        problems.extend(f'column "{name}"', _problems_with_lengths(about, bounds))
+        problems.extend(f'column "{name}"', check(about, columns[name]))
     problems.raise_any()
-    given: dict[str, Any] = {
-        "column_labels": {n: a.description for n, a in records.said.items() if a.description},
-        "variable_value_labels": {
-            n: _labels(a, records.columns[n], stata) for n, a in records.said.items() if a.labels
-        },
-    }
-    if stata:
-        tagged = {name: _tags(name, records) for name in records.columns if _tags(name, records)}
-        frame = _frame(records, tagged)
-        pyreadstat.write_dta(frame, path, missing_user_values=tagged, **given)
-    else:
-        ranges = {n: [_range(m) for m in a.missing] for n, a in records.said.items() if a.missing}
-        compress = kind == SPSS_COMPRESSED
-        frame = _frame(records, ())
-        pyreadstat.write_sav(frame, path, missing_ranges=ranges, compress=compress, **given)
+    with _refusal_in_words(program):
+        if stata:
+            _write_stata(columns, records.said, path)
+        else:
+            _write_spss(columns, records.said, path, kind == SPSS_COMPRESSED)
 
 
-def _check_names(records: Records, bounds: _Bounds, problems: Problems) -> None:
-    seen: dict[str, str] = {}
-    for name in records.columns:
-        if not bounds.name.match(name):
-            problems.add(f'column "{name}"', f"names {bounds.names_are}.")
-        if bounds.program == "SPSS" and seen.setdefault(name.lower(), name) != name:
-            problems.add(f'column "{name}"', f'differs from "{seen[name.lower()]}" only by case.')
+def _settled(column: Column, about: Attribute | None) -> Column:
+    """A column as it is written: text has no tags, and one without values may be numbers.
 
-
-def _problems_with_values(column: Column, bounds: _Bounds, stata: bool) -> Iterator[Problem]:
+    A column of nothing but missing values has no kind of its own; its tags, labels and codes tell.
+    """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    kind = column.values.type
-    if pa.types.is_integer(kind) and len(column.values):
-        ends = pc.min_max(column.values).as_py()
-        if max(abs(ends["min"]), abs(ends["max"])) > 2**53:
-            yield Problem("", f"{bounds.program} rounds whole numbers above 2^53.")
-    if pa.types.is_timestamp(kind) and kind.tz:
-        yield Problem("", f"{bounds.program} knows no time zones.")
-    if stata and pa.types.is_time(kind):
-        yield Problem("", "Stata knows no times of day without a date.")
+    if not is_text(column.values.type):
+        return column
+    if len(column.values):
+        return replace(column, tags=None)
+    keys = [] if about is None else [*about.labels, *_ends(about)]
+    numbers = any(not isinstance(key, str) or _TAG.fullmatch(key) for key in keys)
+    is_tagged = column.tags is not None and bool(column.tags.any())
+    return replace(column, values=pa.array([], pa.float64())) if numbers or is_tagged else column
 
 
-def _problems_with_labels(
-    about: Attribute, column: Column, bounds: _Bounds, stata: bool
-) -> Iterator[Problem]:
-    size: Callable[[str], int] = len if stata else lambda text: len(text.encode())
+def _problems_with_lengths(about: Attribute, bounds: _Bounds) -> Iterator[Problem]:
+    of_stata = bounds is _BOUNDS_OF_STATA
+    size: Callable[[str], int] = len if of_stata else lambda text: len(text.encode())
     if size(about.description) > bounds.description:
         yield Problem("description", f"is longer than {bounds.description}.")
     if any(size(label) > bounds.label for label in about.labels.values()):
         yield Problem("labels", f"one is longer than {bounds.label}.")
-    if stata and not all(
-        (isinstance(key, int) and abs(key) < 2**31) or _is_tag(key, column) for key in about.labels
-    ):
+    yield from problems_with_words("description", [about.description])
+    yield from problems_with_words("labels", about.labels.values())
+
+
+def _problems_in_stata(about: Attribute, column: Column) -> Iterator[Problem]:
+    text = is_text(column.values.type)
+    if not all(
+        _is_tag(key, column) or (_is_number(key) and int(key) == key and abs(key) < 2**31)
+        for key in about.labels
+    ) or (text and about.labels):
         yield Problem("labels", "Stata labels whole numbers and tagged missing values only.")
-    if not stata and about.missing:
-        ranges = sum(code.low != code.high for code in about.missing)
-        if ranges > 1 or len(about.missing) > (2 if ranges else 3):
-            message = "SPSS takes three values that mean missing, or a range and one value."
-            yield Problem("missing", message)
 
 
-def _labels(about: Attribute, column: Column, stata: bool) -> Mapping[Any, str]:
-    """Value labels as the writer wants them: SPSS has no tags, Stata none but letters."""
+def _problems_in_spss(about: Attribute, column: Column) -> Iterator[Problem]:
+    text = is_text(column.values.type)
+    keys = [key for key in about.labels if not _is_tag(key, column)]
+    if text and any("\0" in str(key) or str(key).endswith(" ") for key in keys):
+        yield Problem("labels", "one is of a text that SPSS does not hold.")
+    if not text and not all(map(_is_number, keys)):
+        yield Problem("labels", "SPSS labels numbers and texts only.")
+    ranges = sum(code.low != code.high for code in about.missing)
+    if ranges > 1 or len(about.missing) > (2 if ranges else 3):
+        message = "SPSS takes three values that mean missing, or a range and one value."
+        yield Problem("missing", message)
+    if text and (ranges or any(len(str(e).encode()) > _SPSS_TEXT_CODE for e in _ends(about))):
+        message = f"SPSS takes single texts of at most {_SPSS_TEXT_CODE} bytes to mean missing."
+        yield Problem("missing", message)
+    if not text and not all(isinstance(end, int | float) for end in _ends(about)):
+        yield Problem("missing", "SPSS takes numbers and texts only to mean missing.")
+
+
+@contextmanager
+def _refusal_in_words(program: str) -> Iterator[None]:
+    """What the writer itself refuses after all, in our words: its own may quote the data."""
+    import pyreadstat
+
+    try:
+        yield
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError):
+        message = f"{program}'s format cannot hold these records; write them in another one"
+        raise DivulgeError(message) from None
+
+
+def _write_stata(columns: Mapping[str, Column], said: Mapping[str, Attribute], path: Path) -> None:
+    import pyreadstat
+
+    tagged = {n: tags for n, c in columns.items() if (tags := _tags(c, said.get(n)))}
+    arrays = {name: _writable(column, to_stata) for name, column in columns.items()}
+    labels = {n: _labels(a, columns[n], int) for n, a in said.items() if a.labels}
+    pyreadstat.write_dta(
+        _frame(arrays, {name: _mixed(arrays[name], columns[name]) for name in tagged}),
+        path,
+        missing_user_values=tagged,
+        variable_format=dict.fromkeys(_moments(columns), "%tc"),
+        column_labels=_descriptions(said),
+        variable_value_labels=labels,
+    )
+
+
+def _write_spss(
+    columns: Mapping[str, Column], said: Mapping[str, Attribute], path: Path, compress: bool
+) -> None:
+    import pyreadstat
+
+    labels = {}
+    for name, about in said.items():
+        # SPSS has no tags, and so no labels of them.
+        kept = {k: v for k, v in about.labels.items() if not _is_tag(k, columns[name])}
+        number = int if _is_truth(columns[name]) else float
+        labels[name] = _labels(replace(about, labels=kept), columns[name], number)
+    pyreadstat.write_sav(
+        _frame({name: _writable(column, to_spss) for name, column in columns.items()}, {}),
+        path,
+        variable_format=dict.fromkeys(_moments(columns), "DATETIME20"),
+        missing_ranges={n: [_range(m) for m in a.missing] for n, a in said.items() if a.missing},
+        compress=compress,
+        column_labels=_descriptions(said),
+        variable_value_labels={name: found for name, found in labels.items() if found},
+    )
+
+
+def _descriptions(said: Mapping[str, Attribute]) -> dict[str, str | None]:
+    return {name: about.description for name, about in said.items() if about.description}
+
+
+def _labels(
+    about: Attribute, column: Column, number: Callable[[Any], int | float]
+) -> dict[Any, str]:
+    """Value labels as the writer wants them: by letter, by text, or by numbers of one kind."""
     found: dict[Any, str] = {}
     for key, label in about.labels.items():
         if _is_tag(key, column):
-            if stata:
-                found[key[1:]] = label
+            found[key[1:]] = label
         else:
-            found[float(key) if isinstance(key, int) and not stata else key] = label
+            found[str(key) if is_text(column.values.type) else number(key)] = label
     return found
 
 
 def _is_tag(key: Any, column: Column) -> bool:
+    text = is_text(column.values.type)
+    return isinstance(key, str) and not text and bool(_TAG.fullmatch(key))
+
+
+def _is_number(key: Any) -> bool:
+    return isinstance(key, int | float) and bool(np.isfinite(key))
+
+
+def _is_truth(column: Column) -> bool:
     import pyarrow as pa
 
-    return isinstance(key, str) and not pa.types.is_string(column.values.type) and len(key) == 2
+    return bool(pa.types.is_boolean(column.values.type))
 
 
-def _range(code: Any) -> Any:
-    return code.low if code.low == code.high else {"lo": code.low, "hi": code.high}
+def _ends(about: Attribute) -> list[Any]:
+    """The values that mean missing, and those at the ends of ranges that do."""
+    return [end for code in about.missing for end in (code.low, code.high)]
 
 
-def _tags(name: str, records: Records) -> list[str]:
+def _range(code: MissingCode) -> Any:
+    low, high = (int(end) if isinstance(end, bool) else end for end in (code.low, code.high))
+    return low if low == high else {"lo": low, "hi": high}
+
+
+def _letters(column: Column) -> set[str]:
+    """The tags of missing values."""
+    if column.tags is None or not column.has_missing:
+        return set()
+    tags = np.unique(column.tags[column.codes == column.missing_code])
+    return {chr(tag) for tag in tags if tag}
+
+
+def _tags(column: Column, about: Attribute | None) -> list[str]:
     """The letters of a column's missing values, and those that have a label."""
-    column = records.columns[name]
-    found = set() if column.tags is None else {chr(tag) for tag in np.unique(column.tags) if tag}
-    labels = records.said[name].labels if name in records.said else {}
-    return sorted(found | {key[1:] for key in labels if _is_tag(key, column)})
+    labels = {} if about is None else about.labels
+    return sorted(_letters(column) | {key[1:] for key in labels if _is_tag(key, column)})
 
 
-def _frame(records: Records, tagged: Iterable[str]) -> Any:
+def _moments(columns: Mapping[str, Column]) -> list[str]:
+    import pyarrow as pa
+
+    return [n for n, column in columns.items() if pa.types.is_timestamp(column.values.type)]
+
+
+def _frame(arrays: Mapping[str, pa.Array], mixed: Mapping[str, list[Any]]) -> Any:
     """A data frame, which is what the writer takes; polars or pandas, whichever is there."""
     import pyarrow as pa
 
-    arrays = {name: _writable(column.to_arrow()) for name, column in records.columns.items()}
-    mixed = {name: _mixed(records.columns[name]) for name in tagged}
     try:
         import polars as pl
 
@@ -182,20 +271,29 @@ def _frame(records: Records, tagged: Iterable[str]) -> Any:
     return table
 
 
-def _mixed(column: Column) -> list[Any]:
+def _mixed(array: pa.Array, column: Column) -> list[Any]:
     """Values with the letters of tagged missing ones among them."""
-    values: list[Any] = column.to_arrow().to_pylist()
+    values: list[Any] = array.to_pylist()
     if column.tags is None:
         return values
     return [chr(t) if t and v is None else v for v, t in zip(values, column.tags, strict=True)]
 
 
-def _writable(array: pa.Array) -> pa.Array:
+def _writable(column: Column, moments: Callable[[Ticks], Floats]) -> pa.Array:
+    """The values in the order of the records, of a kind that the writer takes as it is."""
     import pyarrow as pa
 
-    kind = array.type
+    kind = column.values.type
+    if is_text(kind):
+        return column.to_arrow().fill_null("")
+    values = column.values
     if pa.types.is_decimal(kind) or pa.types.is_uint64(kind):
-        return array.cast(pa.float64())
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return array.fill_null("")
-    return array.cast(pa.int8()) if pa.types.is_boolean(kind) else array
+        values = values.cast(pa.float64())
+    elif pa.types.is_timestamp(kind):
+        ticks = values.cast(pa.timestamp("us")).view(pa.int64()).to_numpy()
+        values = pa.array(moments(ticks))
+    elif pa.types.is_time(kind):
+        values = values.cast(pa.time64("us"))
+    elif pa.types.is_boolean(kind):
+        values = values.cast(pa.int8())
+    return replace(column, values=values).to_arrow()

@@ -1,0 +1,133 @@
+"""Whether a file tells of the records what was judged: no two of them alike, none apart, anew.
+
+An assessment looks at which records share a value, and at which values are missing; it does not
+look at how a value is written. So a file is faithful if it tells records apart as the dataset
+does, attribute by attribute. A format that cuts or rounds what it is given does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from divulge.data.column import Column
+from divulge.data.encoding import PLACES_AT_A_TIME, Tags
+from divulge.data.files import read_files
+from divulge.data.formats import Options, format_of
+from divulge.data.formats.capacity import is_text
+from divulge.data.formats.contents import SAS_TRANSPORT, STATA
+from divulge.work import InvalidInput
+
+if TYPE_CHECKING:
+    from divulge.data.dataset import Dataset
+
+FORMATS_WITH_TAGS = (STATA, SAS_TRANSPORT)
+"""The formats that say why a value is missing; in all others a tag becomes a plain missing one."""
+
+
+def same_partition(one: Column, other: Column) -> bool:
+    """Whether two columns tell records apart in the same way, whatever their values are.
+
+    Records that share a value in one share a value in the other, and the same values are missing,
+    with the same tags.
+
+    >>> import pyarrow as pa
+    >>> from divulge.data.column import encode
+    >>> towns = encode(pa.array(["Roma", "Bari", None, "Roma"]))
+    >>> same_partition(towns, encode(pa.array([7.5, 0.1, None, 7.5])))
+    True
+    >>> same_partition(towns, encode(pa.array(["R", "B", "", "R"])))
+    False
+    """
+    if len(one.codes) != len(other.codes):
+        return False
+    # Codes are a one-to-one relation if each of the two is a function of the other.
+    into = np.zeros(one.missing_code + 1, dtype=other.codes.dtype)
+    back = np.zeros(other.missing_code + 1, dtype=one.codes.dtype)
+    blocks = [
+        slice(start, start + PLACES_AT_A_TIME)
+        for start in range(0, len(one.codes), PLACES_AT_A_TIME)
+    ]
+    for block in blocks:
+        mine, theirs = one.codes[block], other.codes[block]
+        into[mine] = theirs
+        back[theirs] = mine
+    for block in blocks:
+        mine, theirs = one.codes[block], other.codes[block]
+        if not (np.array_equal(into[mine], theirs) and np.array_equal(back[theirs], mine)):
+            return False
+        if not np.array_equal(_reasons(one, block), _reasons(other, block)):
+            return False
+    return True
+
+
+def difference_in_writing(judged: Dataset, path: Path, options: Options | None = None) -> list[str]:
+    r"""The columns that a file, read again, tells otherwise than the dataset that was judged.
+
+    A column that is only in one of the two is among them; if the file cannot be read at all, or
+    has another number of records, every column is.
+
+    Args:
+        judged: the records as they were meant to be written.
+        path: the file that they were written to.
+        options: the separator and the table that they were written with.
+
+    >>> import tempfile
+    >>> import pyarrow as pa
+    >>> from divulge.data import Dataset
+    >>> people = Dataset.from_arrow(pa.table({"age": [25, 31], "town": ["Roma", "Bari"]}))
+    >>> path = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> people.write(path)
+    >>> difference_in_writing(people, path)
+    []
+    >>> _ = path.write_text("age,town\n25,Roma\n31,Roma\n")
+    >>> difference_in_writing(people, path)
+    ['town']
+    """
+    reading = _as_written(path, options or Options())
+    try:
+        format_ = format_of(path)
+        written = dict.fromkeys(format_.names(path, reading))
+        shared = [name for name in judged.names if name in written]
+        reading = replace(
+            reading, text=[name for name in shared if is_text(judged.columns[name].values.type)]
+        )
+        columns = read_files([path], shared, reading).columns if shared else {}
+    except InvalidInput:
+        return judged.names
+    tags = format_.kind in FORMATS_WITH_TAGS
+    differing = [
+        name
+        for name, column in judged.columns.items()
+        if name not in columns
+        or not same_partition(
+            # Text has no tags in any format; a column without values may be one of numbers.
+            column
+            if tags and not (is_text(column.values.type) and len(column.values))
+            else _untagged(column),
+            columns[name],
+        )
+    ]
+    return differing + [name for name in written if name not in judged.columns]
+
+
+def _reasons(column: Column, block: slice) -> Tags:
+    """Per record 0 for a value, 1 for a plain missing one, and the tag of any other."""
+    codes = column.codes[block]
+    if not column.has_missing:
+        return np.zeros(len(codes), dtype=np.uint8)
+    tags = np.uint8(1) if column.tags is None else np.maximum(column.tags[block], 1)
+    return np.where(codes == column.missing_code, tags, np.uint8(0))
+
+
+def _as_written(path: Path, options: Options) -> Options:
+    """How the file is to be read: nothing that was settled in writing is guessed at again."""
+    separator = options.separator or ("\t" if ".tsv" in path.name else ",")
+    return Options(separator=separator, decimal=".", quote='"', table=options.table)
+
+
+def _untagged(column: Column) -> Column:
+    return replace(column, tags=None)

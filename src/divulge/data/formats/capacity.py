@@ -1,0 +1,282 @@
+"""What the files of SPSS, Stata and SAS can hold, told before anything is written.
+
+Their writers cut text at a NUL character, drop blanks at its end, round numbers and moments, or
+take a value for a missing one, and say nothing. Records that differ would then be alike, and what
+is published would not be what was judged. So a value either comes back as it was, or is refused
+here, by the name of its column.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from divulge.data.formats.moments import Ticks, from_spss, from_stata, to_spss, to_stata
+from divulge.work import Problem
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from divulge.data.column import Column
+
+LAST_DAY = dt.date(9999, 12, 31)
+MOST_WHOLE = 2**53
+"""Whole numbers beyond it are rounded by formats that hold all numbers as floating ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capacity:
+    """What one program's files hold: names, columns, texts, numbers, days and moments."""
+
+    program: str
+    name: re.Pattern[str]
+    names_are: str
+    name_bytes: int
+    reserved: re.Pattern[str]
+    case_matters: bool
+    columns: int
+    text_bytes: int
+    keeps_blanks: bool
+    least: float
+    largest: float
+    infinite: bool
+    first_day: dt.date
+    moments: Callable[[Ticks], Ticks]
+    """What is read again of moments, in microseconds since 1970."""
+    finest: str
+    """The part of time of which every multiple is kept."""
+    times: bool
+
+
+SPSS = Capacity(
+    program="SPSS",
+    name=re.compile(r"[^\W\d_][\w.$#@]*"),
+    names_are="begin with a letter and hold letters, digits, and . _ $ # @, at most 64 bytes",
+    name_bytes=64,
+    reserved=re.compile(r"ALL|AND|BY|EQ|GE|GT|LE|LT|NE|NOT|OR|TO|WITH", re.IGNORECASE),
+    case_matters=False,
+    columns=2**31 - 1,
+    text_bytes=32_767,
+    keeps_blanks=False,
+    # The two lowest and the highest double mean missing, "lowest" and "highest".
+    least=float(np.nextafter(np.nextafter(-np.finfo(np.float64).max, 0), 0)),
+    largest=float(np.nextafter(np.finfo(np.float64).max, 0)),
+    infinite=True,
+    first_day=dt.date(1582, 10, 15),
+    moments=lambda ticks: from_spss(to_spss(ticks)),
+    finest="second",
+    times=True,
+)
+STATA = Capacity(
+    program="Stata",
+    name=re.compile(r"[^\W\d]\w{0,31}"),
+    names_are="begin with a letter and hold letters, digits and _, at most 32",
+    name_bytes=128,
+    reserved=re.compile(
+        r"_all|_b|byte|_coef|_cons|double|float|if|in|int|long|_n|_N|_pi|_pred|_rc|_skip|strL|"
+        r"str[0-9]+|using|with"
+    ),
+    case_matters=True,
+    columns=32_767,
+    text_bytes=2_000_000_000,
+    keeps_blanks=True,
+    # Larger doubles mean `.`, `.a` to `.z`.
+    least=-8.9884656743115785e307,
+    largest=8.9884656743115785e307,
+    infinite=False,
+    first_day=dt.date(100, 1, 1),
+    moments=lambda ticks: from_stata(to_stata(ticks)),
+    finest="millisecond",
+    times=False,
+)
+SAS = Capacity(
+    program="SAS",
+    name=re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,31}"),
+    names_are="begin with a letter and hold letters, digits and _, at most 32",
+    name_bytes=32,
+    reserved=re.compile(r"_N_|_ERROR_|_ALL_|_NUMERIC_|_CHARACTER_", re.IGNORECASE),
+    case_matters=False,
+    columns=32_767,
+    text_bytes=32_767,
+    keeps_blanks=False,
+    # What the numbers of old IBM machines hold is known where they are made.
+    least=-np.inf,
+    largest=np.inf,
+    infinite=False,
+    first_day=dt.date(1582, 1, 1),
+    # What comes back is asked of our own reader, where they are written.
+    moments=lambda ticks: ticks,
+    finest="microsecond",
+    times=True,
+)
+
+
+def problems_with_names(names: Sequence[str], capacity: Capacity) -> Iterator[Problem]:
+    """Names that a program does not take, and too many of them.
+
+    >>> [str(problem) for problem in problems_with_names(["in", "age"], STATA)]
+    ['column "in": Stata keeps this word for itself; give the column another name.']
+    """
+    seen: dict[str, str] = {}
+    for name in names:
+        place = f'column "{name}"'
+        if not capacity.name.fullmatch(name) or len(name.encode()) > capacity.name_bytes:
+            yield Problem(place, f"names {capacity.names_are}.")
+        elif capacity.reserved.fullmatch(name):
+            message = (
+                f"{capacity.program} keeps this word for itself; give the column another name."
+            )
+            yield Problem(place, message)
+        if not capacity.case_matters and seen.setdefault(name.lower(), name) != name:
+            yield Problem(place, f'differs from "{seen[name.lower()]}" only by case.')
+    if len(names) > capacity.columns:
+        message = f"{capacity.program} takes at most {capacity.columns:,} columns."
+        yield Problem("", message)
+
+
+def problems_with_values(column: Column, capacity: Capacity) -> Iterator[Problem]:
+    """What a column holds that would not come back as it was; never a value itself.
+
+    >>> import pyarrow as pa
+    >>> from divulge.data.column import encode
+    >>> [problem.message for problem in problems_with_values(encode(pa.array(["a "])), SPSS)]
+    ['holds text that ends with a blank, which SPSS drops.']
+    """
+    import pyarrow as pa
+
+    kind, values = column.values.type, column.values
+    if len(values) == 0:
+        return
+    if is_text(kind):
+        messages = _text(values, capacity)
+    elif pa.types.is_integer(kind):
+        messages = _whole(values, capacity)
+    elif pa.types.is_floating(kind):
+        messages = _broken(values, capacity)
+    elif pa.types.is_decimal(kind):
+        messages = _decimal(values, capacity)
+    elif pa.types.is_date(kind):
+        messages = _days(values, capacity)
+    elif pa.types.is_timestamp(kind):
+        messages = _moments(values, capacity)
+    elif pa.types.is_time(kind):
+        messages = _times(values, capacity)
+    else:  # truth values are 0 and 1
+        return
+    for message in messages:
+        yield Problem("", message)
+
+
+def problems_with_words(place: str, words: Iterable[str]) -> Iterator[Problem]:
+    """Descriptions and labels that would be cut at a NUL character."""
+    if any("\0" in text for text in words):
+        yield Problem(place, "holds a NUL character, at which text is cut.")
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this kind holds text.
+
+    >>> import pyarrow as pa
+    >>> is_text(pa.large_string()), is_text(pa.int64())
+    (True, False)
+    """
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _text(values: pa.Array, capacity: Capacity) -> Iterator[str]:
+    import pyarrow.compute as pc
+
+    program = capacity.program
+    if _any(pc.match_substring(values, "\0")):
+        yield f"holds text with a NUL character, at which {program} cuts it."
+    if _any(pc.equal(pc.binary_length(values), 0)):
+        yield f"holds an empty text, which {program} cannot tell from a missing one."
+    if not capacity.keeps_blanks and _any(pc.ends_with(values, " ")):
+        yield f"holds text that ends with a blank, which {program} drops."
+    if pc.max(pc.binary_length(values)).as_py() > capacity.text_bytes:
+        yield f"holds text longer than {capacity.text_bytes:,} bytes."
+
+
+def _whole(values: pa.Array, capacity: Capacity) -> Iterator[str]:
+    import pyarrow.compute as pc
+
+    ends = pc.min_max(values).as_py()
+    if max(abs(ends["min"]), abs(ends["max"])) > MOST_WHOLE:
+        yield f"{capacity.program} rounds whole numbers above 2^53."
+
+
+def _broken(values: pa.Array, capacity: Capacity) -> Iterator[str]:
+    numbers = values.to_numpy(zero_copy_only=False)
+    finite = numbers[np.isfinite(numbers)]
+    if len(finite) < len(numbers) and not capacity.infinite:
+        yield f"holds an infinite number, which {capacity.program} does not know."
+    if np.any((finite < capacity.least) | (finite > capacity.largest)):
+        yield f"holds a number that is too large for {capacity.program}."
+
+
+def _decimal(values: pa.Array, capacity: Capacity) -> Iterator[str]:
+    import pyarrow as pa
+
+    held = values.cast(pa.float64()).to_pylist()
+    if any(Decimal(repr(h)) != v for h, v in zip(held, values.to_pylist(), strict=True)):
+        yield f"{capacity.program} rounds decimal numbers of so many digits."
+
+
+def _days(values: pa.Array, capacity: Capacity) -> Iterator[str]:
+    import pyarrow as pa
+
+    days = values.cast(pa.date32()).view(pa.int32()).to_numpy()
+    if np.any((days < _day(capacity.first_day)) | (days > _day(LAST_DAY))):
+        yield _calendar(capacity)
+
+
+def _moments(values: pa.Array, capacity: Capacity) -> Iterator[str]:
+    import pyarrow as pa
+
+    if values.type.tz:
+        yield f"{capacity.program} knows no time zones."
+        return
+    try:
+        ticks = values.cast(pa.timestamp("us")).view(pa.int64()).to_numpy()
+    except pa.ArrowInvalid:
+        yield f"{capacity.program} rounds moments finer than a microsecond."
+        return
+    days = ticks // (86_400 * 10**6)
+    if np.any((days < _day(capacity.first_day)) | (days > _day(LAST_DAY))):
+        yield _calendar(capacity)
+    elif not np.array_equal(capacity.moments(ticks), ticks):
+        yield f"{capacity.program} rounds some moments that are finer than a {capacity.finest}."
+
+
+def _times(values: pa.Array, capacity: Capacity) -> Iterator[str]:
+    import pyarrow as pa
+
+    if not capacity.times:
+        yield f"{capacity.program} knows no times of day without a date."
+        return
+    try:
+        values.cast(pa.time64("us"))
+    except pa.ArrowInvalid:
+        yield f"{capacity.program} rounds times finer than a microsecond."
+
+
+def _calendar(capacity: Capacity) -> str:
+    return f"{capacity.program} knows dates from {capacity.first_day} to {LAST_DAY} only."
+
+
+def _day(day: dt.date) -> int:
+    return (day - dt.date(1970, 1, 1)).days
+
+
+def _any(truths: pa.Array) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(truths).as_py())

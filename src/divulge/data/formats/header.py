@@ -1,0 +1,76 @@
+"""Whether the first line of a text file holds names: a record in its place must not be shown.
+
+Messages list the names of attributes, and of a file without a header these would be values of its
+first record. A column of figures under a word shows that the first line holds names; a first line
+that holds a value of its own column shows the contrary. Where there is neither, nobody can tell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+_FIGURE = re.compile(r"[-+.,]?\d[-+.,:/' \dTZeE%]*")
+"""A number, a date or a time, in any of the ways in which they are written."""
+
+MISSING = {"missing", "n/a", "na", "nan", "nil", "none", "null", "refused", "unknown"}
+"""Words that stand among figures in records, and so do not tell a header."""
+
+
+class UnconfirmedName(str):
+    """A name of an attribute that may be a value of a record: messages do not list it.
+
+    It is a text like any other, so it stays what it is in lists and as a key.
+
+    >>> UnconfirmedName("Smith") == "Smith"
+    True
+    """
+
+    __slots__ = ()
+
+
+def confirms_names(
+    names: Sequence[str], rows: Sequence[Sequence[str]], missing: Collection[str] = ()
+) -> bool:
+    """Whether some column has a word in the first line, and in all others figures.
+
+    >>> confirms_names(["name", "age"], [["Smith", "34"], ["Jones", ""]])
+    True
+    >>> confirms_names(["Smith", "34"], [["Jones", "35"]])
+    False
+    """
+    for column, name in enumerate(names):
+        word = name.strip()
+        values = [value for row in rows if (value := row[column].strip()) not in ("", *missing)]
+        is_word = word[:1].isalpha() or word[:1] == "_"
+        if word.lower() in MISSING or word in missing or not is_word:
+            continue
+        if values and all(map(_FIGURE.fullmatch, values)):
+            return True
+    return False
+
+
+def contradicts_names(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first line has a value that its column has in another line too.
+
+    >>> contradicts_names(["Smith", "F"], [["Jones", "M"], ["Brown", "F"]])
+    True
+    """
+    return any(
+        name.strip() and any(row[column].strip() == name.strip() for row in rows)
+        for column, name in enumerate(names)
+    )
+
+
+def listable_names(names: Sequence[str], given: Collection[str]) -> list[str]:
+    """The names that messages may list, to a user who has given some.
+
+    One that both the user and the file use shows that the first line of the file holds names.
+
+    >>> unsure = [UnconfirmedName("name"), UnconfirmedName("town")]
+    >>> listable_names(unsure, ["nam"]), listable_names(unsure, ["nam", "town"])
+    ([], ['name', 'town'])
+    """
+    if any(name in names for name in given):
+        return list(names)
+    return [name for name in names if not isinstance(name, UnconfirmedName)]

@@ -1,0 +1,122 @@
+"""Kinds of missing values: tags that say why (Stata, SAS), and empty texts beside missing ones.
+
+A reader of the published file tells them apart. So either the judgement tells them apart too
+(`separate_missing_kinds`: a tagged value is a value of its own, as a refusal coded 9 is in SPSS),
+or what is written does not (`merge_missing_kinds`: missing is missing).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.data.column import Column, from_codes
+from divulge.data.dataset import Dataset
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_COUNTED = ("weight", "time")
+"""Roles of attributes that are reckoned with: a value of its own would be taken for an amount."""
+
+
+def merge_missing_kinds(dataset: Dataset) -> Dataset:
+    """The same records, whose missing values all look alike: no tags, no empty texts.
+
+    >>> import pyarrow as pa
+    >>> kinds = Dataset.from_arrow(pa.table({"town": ["Roma", "", None]}))
+    >>> merge_missing_kinds(kinds).to_arrow()["town"].to_pylist()
+    ['Roma', None, None]
+    """
+    columns = {name: _merged(column) for name, column in dataset.columns.items()}
+    if all(columns[name] is dataset.columns[name] for name in columns):
+        return dataset
+    return replace(dataset, columns=columns)
+
+
+def merged_names(dataset: Dataset) -> list[str]:
+    """The attributes of which `merge_missing_kinds` makes different missing values one."""
+    return [name for name, column in dataset.columns.items() if _merged(column) is not column]
+
+
+def separate_missing_kinds(dataset: Dataset) -> Dataset:
+    """The same records with each tagged missing value as a value of its own, for judging.
+
+    The values stand for the tags in counting alone: numbers below all others, one a tag.
+
+    >>> import pyarrow as pa
+    >>> from divulge.data.column import encode
+    >>> tags = np.array([0, ord("a"), ord("b"), 0], np.uint8)
+    >>> column = replace(encode(pa.array([7, None, None, None])), tags=tags)
+    >>> separated = separate_missing_kinds(Dataset({"age": column}))
+    >>> separated.to_arrow()["age"].to_pylist()
+    [7, 5, 6, None]
+    """
+    kept = {name for role in _COUNTED for name in dataset.dictionary.having(role)}  # type: ignore[arg-type]  # roles of the house
+    columns = {
+        name: column if name in kept else _separated(column)
+        for name, column in dataset.columns.items()
+    }
+    if all(columns[name] is dataset.columns[name] for name in columns):
+        return dataset
+    return replace(dataset, columns=columns)
+
+
+def _merged(column: Column) -> Column:
+    import pyarrow as pa
+
+    plain = column if column.tags is None else replace(column, tags=None)
+    kind = column.values.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return plain
+    # Values are sorted, so an empty text is the first of them.
+    if len(column.values) == 0 or column.values[0].as_py() != "":
+        return plain
+    codes = column.codes.astype(np.int64)
+    codes = np.where(codes == 0, column.missing_code, codes)
+    return from_codes(codes, column.values)
+
+
+def _separated(column: Column) -> Column:
+    tags = column.tags
+    if tags is None or not column.has_missing:
+        return column
+    tagged = (tags != 0) & (column.codes == column.missing_code)
+    letters = np.unique(tags[tagged])
+    if len(letters) == 0:
+        return column
+    codes = column.codes.astype(np.int64)
+    # A place after the last is a missing value, so that one moves up.
+    codes[codes == column.missing_code] += len(letters)
+    codes[tagged] = len(column.values) + np.searchsorted(letters, tags[tagged])
+    return from_codes(codes, _with_values(column.values, len(letters)))
+
+
+def _with_values(values: pa.Array, count: int) -> pa.Array:
+    """The values, and so many new ones below them."""
+    import pyarrow as pa
+
+    numbers = _as_numbers(values)
+    lowest = numbers.min() if len(numbers) else 0
+    new = [lowest - count + number for number in range(count)]
+    if pa.types.is_floating(values.type):
+        return pa.concat_arrays([values, pa.array([float(v) for v in new], values.type)])
+    days = pa.types.is_date32(values.type)
+    bare = pa.int32() if days else pa.int64()
+    made = pa.array([int(v) for v in new], bare)
+    if days or pa.types.is_timestamp(values.type) or pa.types.is_time(values.type):
+        return pa.concat_arrays([values, made.cast(values.type)])
+    return pa.concat_arrays([values.cast(pa.int64()), made])
+
+
+def _as_numbers(values: pa.Array) -> npt.NDArray[Any]:
+    import pyarrow as pa
+
+    if pa.types.is_floating(values.type):
+        finite = np.asarray(values.to_numpy(), np.float64)
+        return np.floor(finite[np.isfinite(finite)])
+    bare = pa.int32() if pa.types.is_date32(values.type) else pa.int64()
+    return np.asarray(values.cast(bare).to_numpy(zero_copy_only=False), np.int64)

@@ -1,0 +1,241 @@
+"""A folder of results that is replaced as a whole: who reads it sees the old set or the new one.
+
+The new set is written in a staging folder and changes names with the old one, at once. Where the
+system cannot do that (another file system, a mount point), the manifest is removed first and
+written last, and no reader of ours takes a set without its manifest for one.
+
+A folder is ours if its manifest lists every file in it. One that holds anything else is refused,
+and of two runs that write to the same place the second is refused before it begins.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from divulge.work import filesystem
+from divulge.work.checkpoints import CHECKPOINTS, Checkpoints, is_checkpoints
+from divulge.work.conditions import current, writing_at_once
+from divulge.work.inputs import Inputs, usable_path
+from divulge.work.lock import only_writer
+from divulge.work.manifest import (
+    FORMAT,
+    REPLACING,
+    first_changed,
+    listed_files,
+    manifest_of,
+    read_manifest,
+)
+from divulge.work.problems import InvalidInput, Problem
+from divulge.work.staging import MANIFEST, SET, Staging, is_staging, remove_staging
+
+MOST_NAMED = 5
+
+
+@dataclass
+class OutputFolder:
+    """A place for a set of results.
+
+    Args:
+        folder: the place; it is new, empty, or holds an earlier set of the same kind.
+        kind: what the set is ("results of a check"), for messages and for the manifest.
+        overwrite: whether a set, also one that somebody has changed, may be replaced.
+        renewed: whether an unchanged set may be replaced without being asked.
+        private: folders in the set that only their owner may read.
+        inputs: what is read: a folder that holds an input, or lies in one, is refused.
+    """
+
+    folder: Path
+    kind: str
+    overwrite: bool = False
+    renewed: bool = True
+    private: tuple[str, ...] = ()
+    inputs: Inputs | None = None
+    _made: list[Path] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.folder = usable_path(self.folder).resolve()
+
+    @property
+    def checkpoints(self) -> Path:
+        """Where a run that fills this folder keeps what it has finished."""
+        return self.folder / CHECKPOINTS
+
+    @contextmanager
+    def held(self) -> Iterator[OutputFolder]:
+        """Hold the place for this run, from before the work until the results are written.
+
+        Raises:
+            InvalidInput: if the folder is not one to put results into.
+            BeingWritten: if another run holds it.
+        """
+        self.check()
+        self._made = filesystem.make_parents(self.folder)
+        try:
+            with only_writer(self.folder):
+                self.check()  # what was there may have changed while we waited
+                yield self
+        except BaseException:
+            filesystem.remove_empty(self._made)
+            raise
+
+    def check(self) -> None:
+        """Refuse a folder that is not one to put results into."""
+        message = self._problem_with_inputs() or self._problem_with_contents()
+        if message is not None:
+            raise InvalidInput(str(self.folder), [Problem("", message)])
+
+    def write(self, fill: Callable[[Path], None]) -> None:
+        """Let `fill` write a new set, and put it in the place of the old one."""
+        replaced = listed_files(self.folder)
+        beside = not self.folder.exists() or _can_be_exchanged(self.folder)
+        with Staging(self.folder.parent if beside else self.folder) as staging:
+            new = staging.path / SET
+            filesystem.make_folder(new, filesystem.PRIVATE_FOLDER)
+            with writing_at_once():
+                fill(new)
+            for left in [path for path in new.rglob(".divulge-*.part") if is_staging(path)]:
+                remove_staging(left)  # that of a file in the set, which could not be removed
+            files = _files(new)
+            names = sorted(files | replaced)
+            self._settle_modes(new, files)
+            filesystem.write_text(new / MANIFEST, manifest_of(self.kind, new, files))
+            _sync_all(new)
+            self.check()  # the last look before anything is replaced
+            if not self.folder.exists():
+                filesystem.rename_new(new, self.folder)
+            elif not (beside and _exchange(new, self.folder)):
+                _replace_one_by_one(self.folder, new, names)
+            filesystem.sync(self.folder.parent if beside else self.folder)
+
+    def _problem_with_inputs(self) -> str | None:
+        folder, inputs = self.folder, self.inputs or current().inputs
+        if folder.exists() and not folder.is_dir():
+            return "is a file or a device; give a folder."
+        if inputs is None:
+            return None
+        if folder in inputs or inputs.folder_around(folder / MANIFEST) is not None:
+            return "is a folder of inputs; give another."
+        return "holds an input of this run; give another folder." if inputs.inside(folder) else None
+
+    def _problem_with_contents(self) -> str | None:
+        """What lies in the folder must be ours, of the same kind, and not be wanted any more."""
+        foreign = sorted(_foreign(self.folder)) if self.folder.exists() else []
+        if foreign:
+            more = f" and {len(foreign) - MOST_NAMED} more" if len(foreign) > MOST_NAMED else ""
+            shown = ", ".join(f'"{name}"' for name in foreign[:MOST_NAMED])
+            return (
+                f"holds what Divulge did not write ({shown}{more}); give a new folder, "
+                "or move these files."
+            )
+        manifest = read_manifest(self.folder)
+        if manifest is None:
+            return None
+        allow = "give another folder, or allow it to be overwritten (--overwrite)."
+        if manifest["kind"] != self.kind:
+            return f"holds {manifest['kind']}, not {self.kind}; give another folder."
+        if not self.overwrite and not self.renewed:
+            return f"exists already; {allow}"
+        if not self.overwrite and (changed := first_changed(self.folder, manifest)):
+            return f'"{changed}" was changed after it was written; {allow}'
+        return None
+
+    def _settle_modes(self, new: Path, files: Iterable[str]) -> None:
+        """Everybody's settings for what may be seen, its owner's eyes for what may not."""
+        for name in sorted(files):
+            hidden = name.split("/")[0] in self.private and "/" in name
+            mode = filesystem.PRIVATE_FILE if hidden else filesystem.usual_mode()
+            filesystem.set_mode(new / name, mode)
+        for path in sorted(path for path in new.rglob("*") if path.is_dir()):
+            hidden = path.relative_to(new).parts[0] in self.private
+            mode = filesystem.PRIVATE_FOLDER if hidden else filesystem.usual_mode(folder=True)
+            filesystem.set_mode(path, mode)
+        filesystem.set_mode(new, filesystem.usual_mode(folder=True))
+
+
+def _can_be_exchanged(folder: Path) -> bool:
+    """Whether a folder may change names with one beside it."""
+    parent = folder.parent
+    same = parent.stat().st_dev == folder.stat().st_dev and not os.path.ismount(folder)
+    return same and os.access(parent, os.W_OK)
+
+
+def _exchange(new: Path, folder: Path) -> bool:
+    """Let the new set change names with the old one; False where that is not possible."""
+    try:
+        filesystem.exchange(new, folder)
+    except filesystem.ExchangeUnavailable:
+        return False
+    # Whatever somebody put into the old set in the last moment goes into the new one.
+    for name in _foreign(new):
+        filesystem.make_parents(folder / name)
+        filesystem.rename_new(new / name, folder / name)
+    return True
+
+
+def _replace_one_by_one(folder: Path, new: Path, names: list[str]) -> None:
+    """Replace a set where it stands: from the first change to the last it has no manifest."""
+    filesystem.write_text(folder / REPLACING, json.dumps({"format": FORMAT, "files": names}))
+    filesystem.sync(folder / REPLACING)
+    filesystem.unlink(folder / MANIFEST)
+    filesystem.sync(folder)
+    files = _files(new) - {MANIFEST}
+    for name in names:
+        if name not in files:
+            filesystem.unlink(folder / name)
+    for name in sorted(files):
+        filesystem.make_parents(folder / name)
+        filesystem.rename(new / name, folder / name)
+    for path in sorted((p for p in new.rglob("*") if p.is_dir()), reverse=True):
+        filesystem.set_mode(folder / path.relative_to(new), path.stat().st_mode & 0o777)
+    _sync_all(folder)
+    filesystem.rename(new / MANIFEST, folder / MANIFEST)
+    filesystem.unlink(folder / REPLACING)
+    _remove_checkpoints(folder)
+    _remove_empty_folders(folder)
+
+
+def _remove_checkpoints(folder: Path) -> None:
+    if is_checkpoints(folder / CHECKPOINTS):
+        Checkpoints(folder / CHECKPOINTS).clear()
+
+
+def _remove_empty_folders(folder: Path) -> None:
+    for path in sorted((p for p in folder.rglob("*") if p.is_dir()), reverse=True):
+        if not any(path.iterdir()):
+            filesystem.remove_folder(path)
+
+
+def _foreign(folder: Path) -> set[str]:
+    """The files (and empty folders) in a folder of results that are not ours."""
+    ours = {MANIFEST, REPLACING, *listed_files(folder)}
+    found = set()
+    for path in folder.rglob("*"):
+        inside = path.relative_to(folder)
+        top = folder / inside.parts[0]
+        if is_staging(top) or (inside.parts[0] == CHECKPOINTS and is_checkpoints(top)):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            if not any(path.iterdir()) and not _leads_to(inside.as_posix(), ours):
+                found.add(inside.as_posix())
+        elif inside.as_posix() not in ours or path.is_symlink():
+            found.add(inside.as_posix())
+    return found
+
+
+def _leads_to(folder: str, names: Iterable[str]) -> bool:
+    return any(name.startswith(f"{folder}/") for name in names)
+
+
+def _files(folder: Path) -> set[str]:
+    return {p.relative_to(folder).as_posix() for p in folder.rglob("*") if not p.is_dir()}
+
+
+def _sync_all(folder: Path) -> None:
+    for path in sorted(folder.rglob("*")):
+        filesystem.sync(path)
+    filesystem.sync(folder)

@@ -1,0 +1,77 @@
+"""Where results may go: never onto an input, a device, or a file that may not be replaced."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from divulge.work.conditions import current
+from divulge.work.inputs import Inputs, usable_path
+from divulge.work.problems import InvalidInput, Problem, Problems
+
+
+def check_places(
+    subject: str, places: Mapping[str, Path | None], inputs: Inputs, overwrite: bool
+) -> None:
+    """Refuse, before any work is done, places where results may not go.
+
+    Args:
+        subject: what asks for it, for messages.
+        places: the files to write, by the names of the options that give them.
+        inputs: what is read.
+        overwrite: whether files that exist may be replaced.
+
+    Raises:
+        InvalidInput: with every place that will not do.
+    """
+    problems = Problems(subject)
+    seen: dict[Path, str] = {}
+    for name, place in places.items():
+        if place is None:
+            continue
+        message = problem_with_place(place, inputs, overwrite)
+        if message is not None:
+            problems.add(name, message)
+            continue
+        first = seen.setdefault(place.resolve(), name)
+        if first != name:
+            problems.add(name, f"names the same file as {first}.")
+    problems.raise_any()
+
+
+def problem_with_place(place: Path, inputs: Inputs | None, overwrite: bool) -> str | None:
+    """Why a file may not be written there; None if it may."""
+    try:
+        usable_path(place)
+        found = os.stat(place)  # noqa: PTH116  # follows links, as writing does
+    except InvalidInput as error:
+        return error.problems[0].message
+    except NotADirectoryError:
+        return "lies in a file, not in a folder."
+    except OSError:
+        found = None
+    if found is not None and stat.S_ISDIR(found.st_mode):
+        return "is a folder; name a file."
+    if found is not None and not stat.S_ISREG(found.st_mode):
+        return "is a device or a pipe; results are written to plain files only."
+    if inputs is not None and place in inputs:
+        return "is an input of this run; it is never overwritten. Give another name."
+    if inputs is not None and (around := inputs.folder_around(place)) is not None:
+        return f'lies in "{around.name}", a folder that is an input of this run.'
+    if not overwrite and (found is not None or place.is_symlink()):
+        return "exists already; give another name, or allow it to be overwritten (--overwrite)."
+    return None
+
+
+def require_place(place: Path, overwrite: bool) -> Path:
+    """The place of a file to be written, links followed.
+
+    Raises:
+        InvalidInput: if nothing may be written there.
+    """
+    message = problem_with_place(place, current().inputs, overwrite)
+    if message is not None:
+        raise InvalidInput(str(place), [Problem("", message)])
+    return place.resolve() if place.is_symlink() else place
