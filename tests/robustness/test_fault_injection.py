@@ -7,21 +7,24 @@ the same command run again ends as if nothing had happened.
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
+from tests.robustness.verbs import VERBS, Verb, make_world, plain_svg, run, snapshot
 
 from divulge.assessment import Chart
 from divulge.work import filesystem, require_whole
 from divulge.work.problems import InvalidInput
-from tests.robustness.verbs import VERBS, Verb, make_world, plain_svg, run, snapshot
 
 Fault = Literal["fails", "ends"]
 FOLDERS = ("check", "protect")
 """Verbs whose results are a set in a folder of its own."""
+TURNS = 3
+"""They make many changes: a test takes every third."""
 
 
 class Ended(BaseException):
@@ -43,8 +46,18 @@ class Injector:
 
 
 @pytest.fixture(autouse=True)
-def _without_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
+def _without_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages, pictures and disks take most of the time, and nothing here depends on them."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # a process that ends loses no page of memory
+    monkeypatch.setattr("divulge.cli.events._draw_all", _draw_two)
     monkeypatch.setattr(Chart, "svg", plain_svg)
+    monkeypatch.setattr("divulge.report.results.page", str)
+    monkeypatch.setattr("divulge.report.page.protection_page", str)
+
+
+def _draw_two(found: Any, folder: Path) -> None:
+    for name in list(found.charts())[:2]:
+        Chart.save(found.charts()[name], folder / f"{name.replace(' ', '-')}.svg")
 
 
 def _unavailable(one: Path, other: Path) -> None:
@@ -71,9 +84,15 @@ def _litter(known: set[str]) -> set[str]:
 
 
 def _try_every_change(
-    verb: Verb, base: Path, fault: Fault, enter: Callable[[Path], object], overwrite: bool
+    verb: Verb,
+    base: Path,
+    fault: Fault,
+    enter: Callable[[Path], object],
+    overwrite: bool,
+    turn: int = 0,
+    turns: int = 1,
 ) -> int:
-    """Inject the fault at every change there is; gives how many there were."""
+    """Inject the fault at every change there is (of several turns: at every so many-th)."""
     enter(base)
     make_world(Path(), age=40)
     if overwrite:
@@ -90,7 +109,7 @@ def _try_every_change(
     new = _outputs(verb)
     assert old != new
     there = {str(path) for path in Path().rglob("*")}
-    for at in range(1, changes + 1):
+    for at in range(1 + turn, changes + 1, turns):
         folder = base.with_name(f"{base.name}-{fault}-{at}")
         shutil.copytree(template, folder)
         enter(folder)
@@ -146,15 +165,21 @@ def test_a_fault_at_any_change_leaves_files_whole_and_the_rerun_right(
 @pytest.mark.parametrize("fault", ["fails", "ends"])
 @pytest.mark.parametrize("exchange", ["at once", "file by file"])
 @pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("turn", range(TURNS))
 def test_a_set_is_replaced_as_a_whole_or_refused_by_its_readers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, exchange: str, fault: Fault
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    exchange: str,
+    fault: Fault,
+    turn: int,
 ) -> None:
     if exchange == "file by file":
         monkeypatch.setattr(filesystem, "exchange", _unavailable)
     base = tmp_path / "world"
     base.mkdir()
-    changes = _try_every_change(VERBS[name], base, fault, monkeypatch.chdir, overwrite=True)
-    assert changes > 15
+    given = VERBS[name], base, fault, monkeypatch.chdir
+    assert _try_every_change(*given, overwrite=True, turn=turn, turns=TURNS) > 15
 
 
 @pytest.mark.parametrize("fault", ["fails", "ends"])

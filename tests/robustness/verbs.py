@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import io
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
-from typer.testing import CliRunner
+import typer
 
 from divulge.cli.main import app
 
@@ -202,12 +205,17 @@ def run(line: list[str]) -> int:
     """Run the command line in this process and folder; gives the exit code that a user sees."""
     from divulge.work import DivulgeError
 
-    result = CliRunner().invoke(app, line)
-    if isinstance(result.exception, DivulgeError | OSError):
+    try:
+        with redirect_stdout(io.StringIO()):
+            return int(_command().main(args=line, standalone_mode=False) or 0)
+    except (DivulgeError, OSError):
         return 2  # as `main` has it
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.exit_code
+
+
+@lru_cache
+def _command() -> Any:
+    """The command line, put together once: that takes longer than most of the verbs here."""
+    return typer.main.get_command(app)
 
 
 def snapshot(place: Path) -> dict[str, bytes] | None:
@@ -220,9 +228,6 @@ def snapshot(place: Path) -> dict[str, bytes] | None:
         }
         return found or None
     return {"": place.read_bytes()} if place.is_file() else None
-
-
-Draw = Callable[[object], str]
 
 
 def plain_svg(_: object) -> str:
