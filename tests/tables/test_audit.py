@@ -141,7 +141,7 @@ def test_what_cannot_be_is_refused() -> None:
 def test_margins_that_do_not_add_up_are_named_with_the_difference() -> None:
     with pytest.raises(InvalidInput) as error:
         Table.from_cells([[1, 2, 4], [3, 4, 7], [4, 6, 10]], margins=True)
-    assert "row=r1: column adds up to Total: the parts exceed their total by -1" in str(error.value)
+    assert "row 1, column total: its parts do not add up to it" in str(error.value)
 
 
 def test_negative_cells_are_refused_unless_the_lowest_value_is_named() -> None:

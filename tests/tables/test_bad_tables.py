@@ -213,8 +213,8 @@ def test_only_plain_files_hold_tables(tmp_path: Path, read: Callable[[Path | str
 @settings(max_examples=100, derandomize=True)
 @given(st.data())
 def test_a_spoilt_table_is_read_or_refused_and_nothing_else(data: st.DataObject) -> None:
-    read: Callable[[Path], object] = data.draw(st.sampled_from([read_crosstab, read_jj]))
-    text = JJ if read is read_jj else CROSSTAB
+    is_jj = data.draw(st.booleans())
+    text = JJ if is_jj else CROSSTAB
     pieces = ["", "\0", '"', ",", "\n", "\r", " ", "(", ")", ":", "-", "1e99", "9" * 20, "é", "²"]
     for _ in range(data.draw(st.integers(1, 4))):
         place = data.draw(st.integers(0, len(text)))
@@ -224,7 +224,7 @@ def test_a_spoilt_table_is_read_or_refused_and_nothing_else(data: st.DataObject)
         path = Path(folder) / "t"
         path.write_bytes(text.encode())
         try:
-            read(path)
+            _ = read_jj(path) if is_jj else read_crosstab(path)
         except DivulgeError as error:
             said = str(error).replace(str(path), "")
             assert not any(secret in said for secret in SECRETS)

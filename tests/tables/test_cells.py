@@ -51,7 +51,7 @@ def test_cells_that_lack_or_stand_twice_are_named(tmp_path: Path) -> None:
     path.write_text("\n".join([*lines[:1], *lines[2:], lines[3]]) + "\n")
     with pytest.raises(InvalidInput) as error:
         read_cells(path, NAMES)
-    assert "region=r1, sex=c1, age=d1: is not in the file" in str(error.value)
+    assert "region 1, sex 1, age 2: is not in the file" in str(error.value)
     assert "is there twice" in str(error.value)
 
 

@@ -198,18 +198,18 @@ def test_two_linked_tables_are_each_safe_alone_and_unsafe_together_then_protecte
 
 def test_a_cell_suppressed_in_one_linked_table_and_published_in_another_is_named() -> None:
     one, two, hidden_one, hidden_two = bridged_regions()
-    with pytest.raises(InvalidInput, match="region=r9.*suppressed in one table and published"):
+    with pytest.raises(InvalidInput, match="region 9.*suppressed in one table and published"):
         link_published(one.publish(hidden_one), two.publish(hidden_two - {(8, 4)}))
 
 
 def test_a_sensitive_cell_that_must_be_published_is_named() -> None:
-    with pytest.raises(InvalidInput, match="row=r1, column=c1: is sensitive and must be published"):
+    with pytest.raises(InvalidInput, match="row 1, column 1: is sensitive and must be published"):
         suppress(Table.from_cells(FIGURE_2), min_frequency=10, publish={(0, 0)})
 
 
 def test_a_demand_that_cannot_be_met_names_the_cell() -> None:
     everything_else = {(0, 1), (0, 2)}
-    with pytest.raises(InvalidInput, match="row=r1, column=c1: cannot be protected"):
+    with pytest.raises(InvalidInput, match="row 1, column 1: cannot be protected"):
         suppress(Table.from_cells(FIGURE_2), min_frequency=10, width=10, publish=everything_else)
 
 

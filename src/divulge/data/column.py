@@ -8,7 +8,9 @@ records takes 96 MB instead of gigabytes of text.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Codes: TypeAlias = npt.NDArray[np.unsignedinteger[Any]]
+
+FEW = 1_000
+"""So many records are encoded faster one by one than by calls that each look at all of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +87,11 @@ def encode(array: pa.Array | pa.ChunkedArray) -> Column:
 
     if isinstance(array.type, pa.BaseExtensionType):
         array = array.cast(array.type.storage_type)
+    if isinstance(array, pa.ChunkedArray) and array.num_chunks == 1:
+        array = array.chunk(0)
+    few = None if isinstance(array, pa.ChunkedArray) else encode_few(array)
+    if few is not None:
+        return few
     chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
     if pa.types.is_dictionary(chunked.type):
         return _encode_dictionary(chunked)
@@ -98,6 +108,110 @@ def encode(array: pa.Array | pa.ChunkedArray) -> Column:
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     return _recode(encoded, rank, _whole_numbers(dictionary.take(pa.array(order))))
+
+
+def encode_few(array: pa.Array) -> Column | None:
+    """Encode the values of a few records; None where there are many, or of a rare kind.
+
+    Files of many columns and few records are read in the time that a column takes, whatever its
+    length. What comes out is what `encode` makes of them.
+
+    >>> import pyarrow as pa
+    >>> encode_few(pa.array([2.0, None, 1.0])).values.to_pylist()
+    [1, 2]
+    """
+    found = _cells_of_few(array) if len(array) <= FEW else None
+    if found is None:
+        return None
+    cells, kind = found
+    distinct = set(cells)
+    has_missing = None in distinct
+    distinct.discard(None)
+    values = sorted(distinct)
+    places = {value: place for place, value in enumerate(values)}
+    places[None] = len(values)
+    codes: Codes = np.fromiter(
+        map(places.__getitem__, cells),
+        dtype=smallest_unsigned(len(values) + has_missing),
+        count=len(cells),
+    )
+    return Column(codes, _array_of_few(values, kind), has_missing)
+
+
+def _cells_of_few(array: pa.Array) -> tuple[list[Any], pa.DataType] | None:
+    """The values as Python's own, and the kind that a column of them has.
+
+    None where the kind is a rare one, or the array damaged: that is said by those who look closer.
+    """
+    import pyarrow as pa
+
+    if array.type.id == pa.lib.Type_DICTIONARY:
+        return _cells_of_few_codes(array)
+    kind = _kinds_of_few().get(array.type.id)
+    if kind is None:
+        return None
+    if kind.id == pa.lib.Type_DATE32:
+        return array.view(pa.int32()).to_pylist(), kind
+    try:
+        cells = array.to_pylist()
+    except UnicodeDecodeError:
+        return None
+    if kind.id == pa.lib.Type_DOUBLE:
+        # Not-a-number is missing, and minus zero is zero.
+        cells = [None if cell is None or cell != cell else cell + 0.0 for cell in cells]
+    return cells, kind
+
+
+def _cells_of_few_codes(array: pa.DictionaryArray) -> tuple[list[Any], pa.DataType] | None:
+    """The same of codes that the array itself keeps."""
+    import pyarrow as pa
+
+    if len(array.dictionary) > FEW:
+        return None
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:
+        return None
+    listed = _cells_of_few(array.dictionary)
+    if listed is None:
+        return None
+    values, kind = listed
+    places = array.indices.to_pylist()
+    return [None if place is None else values[place] for place in places], kind
+
+
+def _array_of_few(values: list[Any], kind: pa.DataType) -> pa.Array:
+    import pyarrow as pa
+
+    if kind.id == pa.lib.Type_DATE32:
+        return pa.array(np.array(values, np.int32)).view(kind)
+    if kind.id == pa.lib.Type_INT64:
+        return pa.array(np.array(values, np.int64))
+    if kind.id == pa.lib.Type_DOUBLE:
+        # Numbers that are all whole are whole numbers.
+        whole = values and all(value.is_integer() and abs(value) < 2**53 for value in values)
+        return pa.array(np.array(values, np.int64 if whole else np.float64))
+    return pa.array(values, kind)
+
+
+@cache
+def _kinds_of_few() -> Mapping[int, pa.DataType]:
+    """By what Arrow calls a type, the kind that `plain` makes of it."""
+    import pyarrow as pa
+
+    whole = (pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32())
+    return {
+        **{kind.id: pa.int64() for kind in whole},
+        pa.uint64().id: pa.uint64(),
+        pa.float32().id: pa.float64(),
+        pa.float64().id: pa.float64(),
+        pa.string().id: pa.string(),
+        pa.large_string().id: pa.string(),
+        pa.string_view().id: pa.string(),
+        pa.null().id: pa.string(),
+        pa.bool_().id: pa.bool_(),
+        pa.date32().id: pa.date32(),
+    }
 
 
 def smallest_unsigned(cardinality: int) -> np.dtype[Any]:

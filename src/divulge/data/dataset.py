@@ -13,12 +13,14 @@ import numpy as np
 
 from divulge.data.column import Column, encode
 from divulge.data.dictionary import (
+    Attribute,
     Dictionary,
     Role,
     RolesGiven,
     as_names,
     problems_with_names,
     problems_with_roles,
+    repeated,
 )
 from divulge.data.hierarchy import Hierarchy
 from divulge.data.values import typed_codes, typed_labels
@@ -139,9 +141,11 @@ class Dataset:
             kind = self.columns[name].values.type
             marked = (labels or {}).get(name)
             codes = (missing_codes or {}).get(name)
-            attributes[name] = replace(
-                attribute,
+            attributes[name] = Attribute(
+                name,
+                role=attribute.role,
                 description=attribute.description or before.description,
+                hierarchy=attribute.hierarchy,
                 labels=before.labels if marked is None else typed_labels(marked, kind),
                 unit=(units or {}).get(name, before.unit),
                 missing=before.missing if codes is None else typed_codes(codes, kind),
@@ -175,7 +179,7 @@ class Dataset:
         problems.extend("", problems_with_names(argument, names, self.names))
         if not names:
             problems.add(argument, "names no attribute, and no quasi-identifier is declared.")
-        for name in {name for name in names if names.count(name) > 1}:
+        for name in repeated(names):
             problems.add(argument, f'names "{name}" more than once.')
         problems.raise_any()
         return names

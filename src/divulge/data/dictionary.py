@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -134,6 +135,15 @@ def as_names(given: str | Iterable[str]) -> list[str]:
     if not isinstance(given, str | Iterable):
         raise DivulgeError(f"attributes are named by text, one or several, and not by {given!r}")
     return [given] if isinstance(given, str) else list(given)
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """The names that occur more than once, each once.
+
+    >>> repeated(["age", "sex", "age", "age"])
+    ['age']
+    """
+    return [name for name, times in Counter(names).items() if times > 1]
 
 
 def problems_with_roles(roles: RolesGiven, names: Sequence[str]) -> Iterator[Problem]:

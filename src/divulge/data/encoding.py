@@ -8,13 +8,14 @@ so nothing but codes and distinct values is held, and one column at a time is wr
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from divulge.data.column import Codes, Column, encode, plain, smallest_unsigned
+from divulge.data.column import Codes, Column, encode, encode_few, plain, smallest_unsigned
 from divulge.work import DivulgeError, room
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class ColumnEncoder:
     """
 
     def __init__(self) -> None:
+        self._first: tuple[Column, pa.Array, Tags | None] | None = None
         self._codes: list[Codes] = []
         self._values: list[pa.Array] = []
         self._tags: list[Tags | None] = []
@@ -65,6 +67,20 @@ class ColumnEncoder:
 
         if isinstance(piece, pa.ExtensionArray):
             piece = piece.storage
+        if not self._codes and self._first is None and len(piece):
+            few = encode_few(piece)
+            if few is not None:
+                # Where no other piece comes, that is all.
+                self._first = (few, piece, tags)
+                return
+        if self._first is not None:
+            _, first, its_tags = self._first
+            self._first = None
+            self._add(first, its_tags)
+        self._add(piece, tags)
+
+    def _add(self, piece: pa.Array, tags: Tags | None) -> None:
+        """Take a piece that is one of several, or a large one."""
         if len(piece) == 0:
             self._add_nothing(piece)
             return
@@ -85,6 +101,10 @@ class ColumnEncoder:
 
     def column(self) -> Column:
         """All pieces as one column; the encoder is empty afterwards."""
+        if self._first is not None:
+            column, _, tags = self._first
+            self._first = None
+            return column if tags is None or not tags.any() else replace(column, tags=tags)
         merged = encode(_one_kind(self._values))
         has_missing = self._missing or merged.has_missing
         dtype = smallest_unsigned(len(merged.values) + has_missing)
@@ -290,6 +310,7 @@ def _check_exact(values: Sequence[pa.Array]) -> None:
                 )
 
 
+@cache
 def kind_in_words(kind: pa.DataType) -> str:
     """What a type holds, as a user would say it.
 

@@ -136,10 +136,10 @@ def _check_agreement(
     """Every file has the columns of the first, holding the same kinds of values."""
     problems = Problems(subject_of(files))
     first, *others = files
-    names = format_.names(first, options)
+    names = dict.fromkeys(format_.names(first, options))
     kinds = format_.kinds(first, options)
     for path in others:
-        here = format_.names(path, options)
+        here = dict.fromkeys(format_.names(path, options))
         for said, differ in (
             ("lacks", [name for name in names if name not in here]),
             ("also has", [name for name in here if name not in names]),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from divulge.data.dataset import DEFAULT_SUBJECTS, Dataset, check_names
-from divulge.data.dictionary import Dictionary, RolesGiven, as_names, problems_with_names
+from divulge.data.dictionary import Dictionary, RolesGiven, as_names, problems_with_names, repeated
 from divulge.data.files import as_files, read_files, stem, subject_of
 from divulge.data.formats import Options, Records, format_of
 from divulge.data.formats import postgres as postgresql
@@ -49,9 +49,7 @@ class Source:
             found = format_of(first).names(first, self.options)
         check_names(found, self.said)
         problems = Problems(self.said)
-        for name in {
-            name for name in self.columns or () if list(self.columns or ()).count(name) > 1
-        }:
+        for name in repeated(self.columns or ()):
             problems.add("columns", f'names "{name}" more than once.')
         problems.extend("", problems_with_names("columns", self.columns or (), found, "the file"))
         problems.raise_any()

@@ -81,7 +81,7 @@ def candidates(
     known = np.where(hidden, 0, published.units - least)
     lower, upper, _ = bounds(structure.relations, known, hidden, cells, least)
     if np.any(upper == INFINITE):
-        label = structure.label(int(cells[np.flatnonzero(upper == INFINITE)[0]]))
+        label = structure.place(int(cells[np.flatnonzero(upper == INFINITE)[0]]))
         message = "no published total bounds it, so candidates have no end; publish a total of it."
         raise InvalidInput("published table", [Problem(label, message)])
     low, high = lower.astype(np.int64), upper.astype(np.int64)

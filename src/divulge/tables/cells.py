@@ -67,7 +67,7 @@ def read_cells(
         lacking = (
             "is not in the file; totals are rows too" if times[cell] == 0 else "is there twice"
         )
-        problems.add(structure.label(int(cell)), f"{lacking}.")
+        problems.add(structure.place(int(cell)), f"{lacking}.")
     problems.raise_any()
     values = np.empty(structure.size)
     values[flat] = given

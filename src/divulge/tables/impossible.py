@@ -25,7 +25,7 @@ def refuse_published_primary(published: Published, parameters: Parameters) -> No
     shown = ~published.suppressed & parameters.primary(published.units)
     problems = Problems("matching attack")
     for cell in np.flatnonzero(shown)[:10]:
-        label = published.structure.label(int(cell))
+        label = published.structure.place(int(cell))
         smallest = published.units[~published.suppressed]
         smallest = smallest if parameters.zeros_primary else smallest[smallest > 0]
         wrong = "zeros_primary" if published.units[cell] == 0 else "min_frequency"

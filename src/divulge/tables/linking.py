@@ -37,7 +37,7 @@ def link(*tables: Table) -> Table:
         differ = np.flatnonzero(seen[mine] & (units[mine] != scaled))
         for cell in differ[:MOST_SHOWN]:
             message = f"has another value in table {number + 1} than in an earlier one."
-            problems.add(structure.label(int(mine[cell])), message)
+            problems.add(structure.place(int(mine[cell])), message)
         units[mine], seen[mine] = scaled, True
     problems.raise_any()
     [measure, *more] = {table.measure for table in tables}
@@ -62,12 +62,12 @@ def link_published(*tables: Published) -> Published:
         torn = np.flatnonzero(seen[mine] & (joined.suppressed[mine] != table.suppressed))
         for cell in torn[:MOST_SHOWN]:
             message = f"is suppressed in one table and published in another (table {number + 1})."
-            problems.add(structure.label(int(mine[cell])), message)
+            problems.add(structure.place(int(mine[cell])), message)
         scaled = np.where(table.suppressed, 0, table.units * 10 ** (decimals - table.decimals))
         shown = seen[mine] & ~joined.suppressed[mine] & ~table.suppressed
         for cell in np.flatnonzero(shown & (joined.units[mine] != scaled))[:MOST_SHOWN]:
             message = f"has another value in table {number + 1} than in an earlier one."
-            problems.add(structure.label(int(mine[cell])), message)
+            problems.add(structure.place(int(mine[cell])), message)
         joined.units[mine] = scaled
         joined.suppressed[mine] = table.suppressed
         seen[mine] = True

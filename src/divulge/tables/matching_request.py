@@ -102,7 +102,7 @@ def check(request: Request, primary: Any) -> None:
     if primary is not None:
         mask = request.published.structure.mask(primary)
         for cell in np.flatnonzero(mask & ~request.published.suppressed)[:10]:
-            label = request.published.structure.label(int(cell))
+            label = request.published.structure.place(int(cell))
             problems.add(label, "is said to be primary and is published.")
     problems.raise_any()
 

@@ -165,6 +165,20 @@ class Structure:
         said = [f"{a.name}={a.codes[c]}" for a, c in zip(axes, coordinates, strict=True)]
         return ", ".join(said)
 
+    def place(self, cell: int) -> str:
+        """Where a cell is, without its codes: categories are values, which no message holds.
+
+        >>> Structure.of_grid([Axis.flat("sex", "FM"), Axis.flat("age", "ab")]).place(2)
+        'sex 1, age total'
+        """
+        key = self.addresses[cell]
+        table, coordinates = (key[0], key[1:]) if self.linked else (0, key)
+        said = [
+            f"{a.name} total" if c == a.size - 1 else f"{a.name} {c + 1}"
+            for a, c in zip(self.grids[table], coordinates, strict=True)
+        ]
+        return ", ".join([f"table {table + 1}", *said] if self.linked else said)
+
 
 def _grid_relations(axes: Sequence[Axis], numbers: IntArray) -> Relations:
     """All sums along all axes.

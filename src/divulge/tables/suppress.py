@@ -254,7 +254,7 @@ def _protected(
                 "cannot be protected as asked: too little around it may be suppressed. "
                 'Let totals be (margins="suppressible"), publish less, or ask for less.'
             )
-            problems.add(structure.label(cell), message)
+            problems.add(structure.place(cell), message)
         problems.raise_any()
     _audit(problem, solution, table)
     return Suppression(
@@ -287,7 +287,7 @@ def suppression_problem(
     kept = structure.mask(publish)
     problems = Problems("suppress")
     for cell in np.flatnonzero(kept & sensitive)[:10]:
-        problems.add(structure.label(int(cell)), "is sensitive and must be published: choose one.")
+        problems.add(structure.place(int(cell)), "is sensitive and must be published: choose one.")
     primary = np.flatnonzero(sensitive)
     levels = {
         name: np.ceil(_of_cells(table, given, name)[primary] * scale - 1e-9).astype(np.int64)
@@ -306,7 +306,7 @@ def suppression_problem(
     values = table.units - table.floor
     for cell in primary[levels["lower"] > values[primary]][:10]:
         problems.add(
-            structure.label(int(cell)), "no cell can fall below its lowest value: `lower`."
+            structure.place(int(cell)), "no cell can fall below its lowest value: `lower`."
         )
     problems.raise_any()
     allowed = ~kept
@@ -346,7 +346,7 @@ def _audit(problem: SuppressionProblem, solution: Solution, table: Table) -> Non
     unsafe = (high - values < problem.upper) | (values - low < problem.lower)
     unsafe |= high - low < problem.sliding
     if unsafe.any():
-        label = table.structure.label(int(problem.primary[np.flatnonzero(unsafe)[0]]))
+        label = table.structure.place(int(problem.primary[np.flatnonzero(unsafe)[0]]))
         raise RuntimeError(f"the audit refuses the pattern: {label} is not protected")
 
 

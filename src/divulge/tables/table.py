@@ -176,10 +176,11 @@ class Table:
         low = np.flatnonzero(self.units < self.floor)
         for cell in low[:MOST_SHOWN]:
             message = "is below the lowest possible value; give `lowest` to allow that by name."
-            problems.add(self.structure.label(int(cell)), message)
-        off = self.structure.relations.imbalance(self.units)
-        for relation in np.flatnonzero(off)[:MOST_SHOWN]:
-            excess = out_of_units(off[[relation]], self.decimals)[0]
-            message = f"the parts exceed their total by {excess:g}."
-            problems.add(self.structure.relations.names(int(relation)), message)
+            problems.add(self.structure.place(int(cell)), message)
+        relations = self.structure.relations
+        for relation in np.flatnonzero(relations.imbalance(self.units))[:MOST_SHOWN]:
+            begin, end = relations.starts[relation : relation + 2]
+            total = begin + int(np.argmin(relations.signs[begin:end]))
+            place = self.structure.place(int(relations.cells[total]))
+            problems.add(place, "its parts do not add up to it.")
         problems.raise_any()

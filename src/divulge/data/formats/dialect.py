@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
 from divulge import work
-from divulge.data.formats.header import confirms_names, contradicts_names
+from divulge.data.formats.header import confirms_names, contradicts_names, has_figure
 from divulge.data.formats.quoting import Grammar, problem_with_quotes
 from divulge.work import InvalidInput, Problem, Problems
 
@@ -98,7 +98,8 @@ def dialect_of(path: Path, options: Options) -> Dialect:
     size = sum(len(line.encode("utf-8", "replace")) for line in sample) // max(1, len(sample))
     return Dialect(
         names=tuple(names),
-        names_confirmed=confirmed,
+        # A text among figures may be in a record as well; a figure for a name makes that likelier.
+        names_confirmed=confirmed and not has_figure(names),
         separator=separator,
         quote=quote,
         quote_stated=options.quote is not None,

@@ -50,6 +50,15 @@ def confirms_names(
     return False
 
 
+def has_figure(names: Sequence[str]) -> bool:
+    """Whether a name is a figure: years and item numbers are, and values of a record.
+
+    >>> has_figure(["region", "2019"]), has_figure(["region", "size"])
+    (True, False)
+    """
+    return any(_FIGURE.fullmatch(name.strip()) for name in names)
+
+
 def contradicts_names(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first line has a value that its column has in another line too.
 

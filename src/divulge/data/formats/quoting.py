@@ -98,6 +98,7 @@ class Fault:
 
 
 NEVER_CLOSED = "opens a quotation mark that is never closed."
+TOO_LONG = "is too long for a record."
 TEXT_AFTER_MARK = (
     "{where} text right after a closing quotation mark; write a mark within a field twice, "
     'or give quote = "" if the file has none.'
@@ -141,7 +142,7 @@ def problem_with_quotes(
 
 def find_fault(blocks: Iterable[bytes], grammar: Grammar) -> Fault | None:
     """The first record of a text that readers may cut in several ways."""
-    begin, text, wanted = 0, b"", 0
+    begin, wanted = 0, 0
     held: list[bytes] = []
     for block, is_last in _with_last(blocks):
         held.append(block)
@@ -154,7 +155,7 @@ def find_fault(blocks: Iterable[bytes], grammar: Grammar) -> Fault | None:
         begin += whole
         rest = text[whole:]
         if rest and (is_last or len(rest) > LONGEST_RECORD):
-            return Fault(begin, begin, NEVER_CLOSED)
+            return Fault(begin, begin, NEVER_CLOSED if grammar.quote in rest else TOO_LONG)
         # A record that goes on and on is looked at again only when there is twice as much of it.
         held, wanted = [rest], 0 if whole else 2 * len(rest)
     return None
@@ -234,7 +235,7 @@ def _walk(text: bytes, grammar: Grammar) -> tuple[int, Fault | None]:
 def _fault_at(text: bytes, begin: int, grammar: Grammar) -> Fault | None:
     """What is wrong with a record that is none; nothing if the text only ends too early."""
     place = begin
-    while field := grammar.field.match(text, place):
+    while place < len(text) and (field := grammar.field.match(text, place)):
         place = field.end() + 1
     opened = grammar.quoted.match(text, place)
     if opened is None or opened.end() + 1 >= len(text):
