@@ -5,15 +5,19 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# Of `make fuzz`.
+SECONDS ?= 600
+KILLS  ?= 20
 # Two cores are enough for two workers; CI machines and laptops differ, so ask.
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test lint types layers unit docs bench format clean help
+.PHONY: demo test lint types layers unit docs fuzz bench format clean help
 
 help:
 	@echo "make demo     run the demonstration; it says where its report is"
 	@echo "make test     all checks: lint, types, layers, tests, docs"
 	@echo "make lint | types | layers | unit | docs    one of them"
+	@echo "make fuzz     broken inputs and killed runs, SECONDS=600 KILLS=20 (long; not part of the tests)"
 	@echo "make bench    speed and memory (long; not part of the tests)"
 	@echo "make format   put the code into shape"
 
@@ -37,6 +41,9 @@ unit: $(READY)
 
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
+
+fuzz: $(READY)
+	$(BIN)/python tools/fuzz.py --seconds $(SECONDS) --kills $(KILLS) $(if $(SEED),--seed $(SEED))
 
 bench: $(READY)
 	@for script in $(filter-out benchmarks/measure.py benchmarks/%_report.py,$(wildcard benchmarks/*.py)); do \

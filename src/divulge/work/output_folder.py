@@ -104,6 +104,8 @@ class OutputFolder:
             names = sorted(files | replaced)
             self._settle_modes(new, files)
             filesystem.write_text(new / MANIFEST, manifest_of(self.kind, new, files))
+            if self.private:  # a digest is enough to try out guesses at a private file
+                filesystem.set_mode(new / MANIFEST, filesystem.PRIVATE_FILE)
             _sync_all(new)
             self.check()  # the last look before anything is replaced
             if not self.folder.exists():
