@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,14 @@ from divulge.data import Column, Dataset
 from divulge.data.dictionary import Attribute, Dictionary, MissingCode
 
 WORDS = st.text("abcXYZ 01-é", min_size=1, max_size=12).map(str.strip).filter(bool)
-NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,6}", fullmatch=True)
+# Words that SPSS or Stata keep for themselves are refused by their writers.
+RESERVED = {
+    *("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with"),
+    *("byte", "double", "float", "if", "in", "int", "long", "str", "strl", "using"),
+}
+NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,6}", fullmatch=True).filter(
+    lambda name: name not in RESERVED and not re.fullmatch(r"str\d+", name)
+)
 DATES = st.dates(dt.date(1600, 1, 1), dt.date(2999, 12, 31))
 MOMENTS = st.datetimes(dt.datetime(1900, 1, 1), dt.datetime(2100, 1, 1)).map(  # noqa: DTZ001  # files know no zones
     lambda when: when.replace(microsecond=0)

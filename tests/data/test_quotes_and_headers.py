@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -305,7 +306,7 @@ def test_a_mark_that_is_not_closed_for_very_long_is_never_closed(
 def test_a_first_line_with_a_value_of_its_own_column_is_a_record(text: str) -> None:
     line = 2 if text.startswith("\n") else 1
     assert refusal(text) == (
-        f"line {line}: looks like a record, not like names; the first line must name the columns."
+        f"line {line}: looks like a record, not like names; the first line must name the columns. If it does, say header = true."
     )
 
 
@@ -353,3 +354,18 @@ def test_a_dataset_with_names_that_may_be_a_record_keeps_them_to_itself(tmp_path
     assert "Grace" not in str(error.value)
     dataset.write(tmp_path / "p.parquet")
     assert dv.read(tmp_path / "p.parquet").names == ["Grace", "Oslo"]
+
+
+def test_a_first_line_that_is_stated_to_hold_names_is_taken_for_names(tmp_path: Path) -> None:
+    path = tmp_path / "towns.csv"
+    path.write_text("town\ntown\nRoma\n")
+    with pytest.raises(InvalidInput, match="say header = true"):
+        dv.read(path)
+    assert dv.read(path, header=True).to_arrow()["town"].to_pylist() == ["town", "Roma"]
+
+
+def test_protected_records_that_look_like_a_header_are_written_all_the_same(tmp_path: Path) -> None:
+    towns = dv.Dataset.from_arrow(pa.table({"town": ["town", "town", "Roma", "Roma"]}))
+    safe = dv.protection.suppress(towns, 2, among=["town"])
+    safe.write(tmp_path / "safe.csv")
+    assert dv.read(tmp_path / "safe.csv", header=True).rows == 4

@@ -134,7 +134,7 @@ def test_long_names_and_labels_are_kept_by_version_8_of_the_transport_format(
 def test_the_last_row_of_a_transport_file_may_be_short_blank_or_full(tmp_path: Path) -> None:
     for rows in range(1, 25):
         dataset = Dataset.from_arrow(pa.table({"a": [*map(str, range(rows - 1)), "x"]}))
-        dataset.write(tmp_path / "rows.xpt")
+        dataset.write(tmp_path / "rows.xpt", overwrite=True)
         assert dv.read(tmp_path / "rows.xpt").rows == rows
 
 

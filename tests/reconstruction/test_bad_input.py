@@ -128,7 +128,7 @@ def test_names_are_told_only_to_who_asks_for_them() -> None:
     assert len(told["identities"]) == told["phases"][-1]["identified"]
     assert all(name.startswith("company 0") for name in told["identities"].values())
     wrong = CliRunner().invoke(app, [*asked, "--names", "compani"])
-    assert 'Did you mean "company"' in str(wrong.exception)
+    assert 'has no attribute "compani"' in str(wrong.exception)
 
 
 def test_a_record_that_only_totals_have_may_hide_one_that_they_lack() -> None:

@@ -78,8 +78,8 @@ def test_lines_are_those_of_the_file_and_not_of_the_table(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("rows", "by", "said"),
     [
-        ("Zanzibar,417\nPemba,383\nTotal,801\n", ["region"], "row 3: its parts do not add up"),
-        ("Zanzibar,-417\nPemba,383\nTotal,801\n", ["region"], "row 1: is below 0"),
+        ("Zanzibar,417\nPemba,383\nTotal,801\n", ["region"], "region total: its parts do not add"),
+        ("Zanzibar,-417\nPemba,383\nTotal,801\n", ["region"], "region 1: is below 0"),
     ],
 )
 def test_cells_that_come_one_a_row_are_named_by_their_coordinates(
@@ -96,7 +96,7 @@ def test_a_cell_of_three_dimensions_has_three_coordinates(tmp_path: Path) -> Non
     lines = path.read_text().splitlines()
     lines[1] = re.sub(r",0,", ",3,", lines[1])
     said = refused(lambda p: read_cells(p, ["a", "b", "c"]), path, "\n".join(lines) + "\n")
-    assert "cell (3, 1, 1): its parts along axis 1 do not add up to it." in said
+    assert "a total, b 1, c 1: its parts along axis 1 do not add up to it." in said
 
 
 @pytest.mark.parametrize(

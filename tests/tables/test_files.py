@@ -75,7 +75,9 @@ def test_a_crosstab_that_is_wrong_is_refused_with_its_places(tmp_path: Path) -> 
     assert "line 3: has 3 fields; the head has 5" in str(error.value)
     assert "line 4, column 4: is neither a number nor a mark" in str(error.value)
     path.write_text(CROSSTAB.replace("M1,7", "M1,9"))
-    with pytest.raises(InvalidInput, match="line 2, column 5: its parts in the row do not add up to it"):
+    with pytest.raises(
+        InvalidInput, match="line 2, column 5: its parts in the row do not add up to it"
+    ):
         read_crosstab(path)
 
 

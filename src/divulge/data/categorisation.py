@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import ROLES, SINGLE_ROLES, Dictionary, Role
 from divulge.data.experience import Experience, Known
-from divulge.data.likeness import ALIKE, likeness
+from divulge.data.likeness import NameIndex, Words, words_of
 from divulge.data.signs import Combination, Sign, combinations_that_single_out, signs_of
 
 Status: TypeAlias = Literal["settled", "doubt", "conflict", "unknown"]
@@ -132,9 +132,9 @@ def categorise(
     """
     base = Experience.own() + Experience.shipped() if experience is None else experience
     described = _descriptions(data)
-    proposals = {name: _borrowed(name, said, base) for name, said in described.items()}
+    proposals = _borrowed(described, base)
     if feed_back:
-        proposals = _fed_back(described, proposals, base)
+        proposals = _fed_back(described, proposals)
     proposals = _one_each(proposals)
     if not isinstance(data, Dataset):
         return Categorisation(proposals)
@@ -151,14 +151,40 @@ def _descriptions(data: Dataset | Dictionary | Mapping[str, str]) -> dict[str, s
     return dict(data)
 
 
-def _borrowed(name: str, description: str, base: Iterable[Known]) -> Proposal:
-    """Rule 2, and rule 4 where it would give two categories."""
-    known = list(base)
+def _borrowed(described: Mapping[str, str], base: Iterable[Known]) -> dict[str, Proposal]:
+    """Rules 2 and 4 for every attribute; those whose texts have the same words are one case."""
+    known = _first_of_each_kind(base)
+    words = {text: words_of(text) for texts in described.items() for text in texts}
+    alike = NameIndex([k.name for k in known]).alike(words.values())
+    cases: dict[tuple[Words, Words], Proposal] = {}
+    proposals = {}
+    for name, description in described.items():
+        case = words[name], words[description]
+        if case not in cases:
+            matches = [_most_alike(alike.get(text, ()), known) for text in case]
+            cases[case] = _concluded(name, *matches)
+        proposals[name] = replace(cases[case], attribute=name)
+    return proposals
+
+
+def _first_of_each_kind(base: Iterable[Known]) -> list[Known]:
+    """What is known, without what was known before: the same words for the same role.
+
+    Another of them would be exactly as alike to anything, come later, and say nothing new.
+    """
+    kinds: dict[tuple[Words, Role, bool, bool], Known] = {}
+    for known in base:
+        kinds.setdefault((words_of(known.name), known.role, known.is_own, bool(known.topic)), known)
+    return list(kinds.values())
+
+
+def _concluded(name: str, *matches: Sequence[tuple[float, Known]]) -> Proposal:
+    """A category from what is most alike to a name and to its description."""
     reasons: dict[Role, str] = {}
     degrees: dict[Role, float] = {}
     topic = ""
-    for what, text in (("name", name), ("description", description)):
-        for degree, match in _most_alike(text, known):
+    for what, found in zip(("name", "description"), matches, strict=True):
+        for degree, match in found:
             how = "is" if degree >= 0.98 else "is like"
             said = f'its {what} {how} "{match.name}" in {match.source}: {match.role}'
             # One reason a category is enough to read: the first, which is the best of its text.
@@ -176,36 +202,36 @@ def _borrowed(name: str, description: str, base: Iterable[Known]) -> Proposal:
     return Proposal(name, best, "doubt", why, tuple(reasons), topic)
 
 
-def _most_alike(text: str, known: Iterable[Known]) -> list[tuple[float, Known]]:
+def _most_alike(
+    places: Iterable[tuple[int, float]], base: Sequence[Known]
+) -> list[tuple[float, Known]]:
     """The known attributes most alike to a text, all that are alike by about as much."""
-    if not text.strip():
-        return []
-    degrees = [(likeness(text, k.name), k) for k in known]
-    alike = [(d + (OWN if k.is_own else 0), k) for d, k in degrees if d >= ALIKE]
+    degrees = [(degree, base[place]) for place, degree in places]
+    alike = [(d + (OWN if k.is_own else 0), k) for d, k in degrees]
     best = max((d for d, _ in alike), default=0.0)
     # What is known by exactly this name needs no likeness.
     margin = MARGIN if best < 1 else 0.0
     return sorted(((d, k) for d, k in alike if d >= best - margin), key=lambda pair: -pair[0])
 
 
-def _fed_back(
-    described: Mapping[str, str], proposals: dict[str, Proposal], base: Experience
-) -> dict[str, Proposal]:
-    """Rule 3 to its fixpoint: each round can only give a category to some that had none."""
-    while True:
+def _fed_back(described: Mapping[str, str], proposals: dict[str, Proposal]) -> dict[str, Proposal]:
+    """Rule 3 to its fixpoint: each round can only give a category to some that had none.
+
+    What had none is alike to nothing that was known before, so a round asks only the conclusions
+    of the round before it.
+    """
+    latest = proposals
+    while latest:
         concluded = [
             Known(p.attribute, p.role, p.topic, "the conclusions for these data")
-            for p in proposals.values()
+            for p in latest.values()
             if p.role is not None and p.status == "settled"
         ]
-        again = dict(proposals)
-        for name, proposal in proposals.items():
-            if proposal.status == "unknown":
-                others = [k for k in concluded if k.name != name]
-                again[name] = _borrowed(name, described[name], [*base, *others])
-        if again == proposals:
-            return proposals
-        proposals = again
+        unknown = {n: described[n] for n, p in proposals.items() if p.status == "unknown"}
+        again = _borrowed(unknown, concluded) if concluded else {}
+        latest = {name: p for name, p in again.items() if p.status != "unknown"}
+        proposals = {**proposals, **latest}
+    return proposals
 
 
 def _one_each(proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
@@ -215,8 +241,8 @@ def _one_each(proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
         several = [p for p in proposals.values() if p.role == role]
         if len(several) > 1:
             names = ", ".join(f'"{p.attribute}"' for p in several)
+            reason = f"only one attribute can be the {role}, and several could: {names}"
             for p in several:
-                reason = f"only one attribute can be the {role}, and several could: {names}"
                 found[p.attribute] = replace(
                     p,
                     role=None,

@@ -27,7 +27,7 @@ FEW = 1_000
 """So many records are encoded faster one by one than by calls that each look at all of them."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Column:
     """One attribute of all records: codes, and the sorted distinct values they stand for.
 

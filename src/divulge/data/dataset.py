@@ -13,7 +13,6 @@ import numpy as np
 
 from divulge.data.column import Column, encode
 from divulge.data.dictionary import (
-    Attribute,
     Dictionary,
     Role,
     RolesGiven,
@@ -128,24 +127,21 @@ class Dataset:
             ("units", units),
             ("missing_codes", missing_codes),
         ):
-            problems.extend("", problems_with_names(setting, given or {}, self.names))
+            if given and not given.keys() <= self.columns.keys():
+                problems.extend("", problems_with_names(setting, given, self.names))
         problems.raise_any()
         ready = {
             name: given if isinstance(given, Hierarchy) else Hierarchy.from_file(given)
             for name, given in (hierarchies or {}).items()
         }
-        dictionary = Dictionary.of(self.names, roles, ready, descriptions)
-        attributes = {}
-        for name, attribute in dictionary.attributes.items():
-            before = self.dictionary.attributes.get(name, attribute)
-            kind = self.columns[name].values.type
+        parts = Dictionary.of(self.columns, roles, ready, descriptions, before=self.dictionary)
+        attributes = dict(parts.attributes)
+        for name in {*(labels or {}), *(units or {}), *(missing_codes or {})}:
+            before, kind = attributes[name], self.columns[name].values.type
             marked = (labels or {}).get(name)
             codes = (missing_codes or {}).get(name)
-            attributes[name] = Attribute(
-                name,
-                role=attribute.role,
-                description=attribute.description or before.description,
-                hierarchy=attribute.hierarchy,
+            attributes[name] = replace(
+                before,
                 labels=before.labels if marked is None else typed_labels(marked, kind),
                 unit=(units or {}).get(name, before.unit),
                 missing=before.missing if codes is None else typed_codes(codes, kind),

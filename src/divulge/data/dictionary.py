@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from divulge.data.formats.header import listable_names
@@ -52,7 +52,7 @@ class MissingCode:
             return False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Attribute:
     """One attribute: its part, what it and its values mean, its unit, how it can be coarsened.
 
@@ -86,20 +86,28 @@ class Dictionary:
         roles: RolesGiven | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
         descriptions: Mapping[str, str] | None = None,
+        before: Dictionary | None = None,
     ) -> Dictionary:
-        """Build it from what a user gives by role; `problems_with` says first if it is wrong."""
+        """Build it from what a user gives by role; `problems_with` says first if it is wrong.
+
+        Of what another dictionary said `before`, all but roles and hierarchies stays where nothing
+        else is given.
+        """
         role_of = {name: role for role in ROLES for name in as_names((roles or {}).get(role, ()))}
-        return cls(
-            {
-                name: Attribute(
-                    name,
-                    role_of.get(name),
-                    (descriptions or {}).get(name, ""),
-                    (hierarchies or {}).get(name),
+        told = {**role_of, **(descriptions or {}), **(hierarchies or {})}
+        known = {} if before is None else before.attributes
+        attributes = {}
+        for name in names:
+            attribute = known.get(name) or Attribute(name)
+            if name in told or attribute.role or attribute.hierarchy:
+                attribute = replace(
+                    attribute,
+                    role=role_of.get(name),
+                    description=(descriptions or {}).get(name) or attribute.description,
+                    hierarchy=(hierarchies or {}).get(name),
                 )
-                for name in names
-            }
-        )
+            attributes[name] = attribute
+        return cls(attributes)
 
     @property
     def roles(self) -> dict[Role, str | list[str]]:

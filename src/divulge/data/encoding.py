@@ -54,6 +54,9 @@ class ColumnEncoder:
     [1, 2, 0, 1]
     """
 
+    # There may be a hundred thousand of them.
+    __slots__ = ("_codes", "_first", "_missing", "_tags", "_values")
+
     def __init__(self) -> None:
         self._first: tuple[Column, pa.Array, Tags | None] | None = None
         self._codes: list[Codes] = []

@@ -126,7 +126,7 @@ def _reasons(column: Column, block: slice) -> Tags:
 def _as_written(path: Path, options: Options) -> Options:
     """How the file is to be read: nothing that was settled in writing is guessed at again."""
     separator = options.separator or ("\t" if ".tsv" in path.name else ",")
-    return Options(separator=separator, decimal=".", quote='"', table=options.table)
+    return Options(separator=separator, decimal=".", quote='"', table=options.table, header=True)
 
 
 def _untagged(column: Column) -> Column:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -61,10 +61,8 @@ class Source:
         records = self._records(wanted)
         if len(next(iter(records.columns.values())).codes) == 0:
             raise InvalidInput(self.said, [Problem("", "has no records.")])
-        found = {n: records.said[n] for n in wanted if n in records.said}
-        described = Dataset(records.columns, name=name or self._name, subjects=subjects).describe()
-        attributes = {**described.dictionary.attributes, **found}
-        return replace(described, dictionary=Dictionary(attributes))
+        dictionary = Dictionary.of(wanted, before=Dictionary(records.said))
+        return Dataset(records.columns, dictionary, name or self._name, subjects)
 
     def _records(self, wanted: Sequence[str]) -> Records:
         if not postgresql.is_address(self.path):
@@ -93,6 +91,7 @@ def read(
     quote: str | None = None,
     text: str | Sequence[str] = (),
     table: str | None = None,
+    header: bool = False,
 ) -> Dataset:
     r"""Read records from a file, several files, a folder, or a database.
 
@@ -115,6 +114,7 @@ def read(
         quote: the quotation mark of a text file ("" for none); found out if not given.
         text: columns of a text file that are read as text, whatever they look like.
         table: the table of a database; may be left out where there is only one.
+        header: states that the first line of a text file holds names, where it looks like a record.
 
     Raises:
         InvalidInput: with all that is wrong, and where.
@@ -135,6 +135,7 @@ def read(
         quote,
         tuple(as_names(text)),
         table,
+        header=header,
     )
     source = Source(path, options, wanted)
     if columns is not None and not columns:

@@ -190,6 +190,7 @@ class _Loader:
             table.quote,
             tuple(table.text),
             table.table,
+            header=table.header,
         )
         source = Source(self._place(table.source), options, table.columns)
         try:

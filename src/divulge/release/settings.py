@@ -66,6 +66,7 @@ class DatasetTable(_Table):
     thousands: str | None = Field(None, description="Of a text file; none if not given.")
     quote: str | None = Field(None, description="Of a text file; found out if not given.")
     text: Names = Field([], description="Columns of a text file that are text in any case.")
+    header: bool = Field(False, description="Of a text file: its first line does hold names.")
     missing: Names = Field(
         default_factory=list, description="What stands for a missing value, beside the empty field."
     )

@@ -214,7 +214,7 @@ def check_sums(
     Messages name cells by `place`, or else by their coordinates: codes are of the data, and so
     are amounts.
     """
-    where = place or (lambda cell: _coordinates(published.structure, cell))
+    where = place or published.structure.place
     # Where one cell is below 0 suppressed ones may be: bounds from 0 would leave the truth out.
     for cell in np.flatnonzero(~published.suppressed & (published.units < 0))[:MOST_NAMED]:
         message = "is below 0; a table of differences is made by `from_cells`, with its `lowest`."
@@ -229,19 +229,6 @@ def check_sums(
         direction = _direction(published.structure, first, total)
         problems.add(where(total), f"its parts{direction} do not add up to it.")
     problems.raise_any()
-
-
-def _coordinates(structure: Structure, cell: int) -> str:
-    """A cell by its place in the table, counted from 1.
-
-    >>> _coordinates(Structure.of_grid([Axis.flat("sex", "FM"), Axis.flat("age", "yo")]), 5)
-    'row 2, column 3'
-    """
-    places = [place + 1 for place in structure.addresses[cell]]
-    if len(places) > 2:
-        return f"cell ({', '.join(map(str, places))})"
-    words = ("row", "column")
-    return ", ".join(f"{word} {place}" for word, place in zip(words, places, strict=False))
 
 
 def _direction(structure: Structure, part: int, total: int) -> str:

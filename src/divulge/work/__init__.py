@@ -43,7 +43,15 @@ from divulge.work.memory import (
 )
 from divulge.work.output_folder import OutputFolder
 from divulge.work.places import check_places
-from divulge.work.problems import DivulgeError, InvalidInput, Problem, Problems, nearest, quoted
+from divulge.work.problems import (
+    DivulgeError,
+    InvalidInput,
+    Problem,
+    Problems,
+    UnconfirmedName,
+    nearest,
+    quoted,
+)
 from divulge.work.progress import NotebookReporter, Progress, Reporter, TerminalReporter
 from divulge.work.version import version
 
@@ -67,6 +75,7 @@ __all__ = [
     "Progress",
     "Reporter",
     "TerminalReporter",
+    "UnconfirmedName",
     "WholeFiles",
     "available_memory",
     "check",

@@ -13,6 +13,18 @@ from dataclasses import dataclass, field
 MOST_ALLOWED_SHOWN = 12
 
 
+class UnconfirmedName(str):
+    """A name of an attribute that may be a value of a record: no message lists it.
+
+    It is a text like any other, so it stays what it is in lists and as a key.
+
+    >>> UnconfirmedName("Smith") == "Smith"
+    True
+    """
+
+    __slots__ = ()
+
+
 class DivulgeError(Exception):
     """Something that the user can put right; its text says what and where."""
 
@@ -53,13 +65,14 @@ class Problem:
         return " ".join(filter(None, [self.message, self._hint()]))
 
     def _hint(self) -> str:
-        if not self.allowed:
+        allowed = [word for word in self.allowed if not isinstance(word, UnconfirmedName)]
+        if not allowed:
             return ""
-        match = nearest(self.value, self.allowed) if self.value is not None else None
+        match = nearest(self.value, allowed) if self.value is not None else None
         if match is not None:
             return f"Did you mean {quoted([match])}?"
-        shown = quoted(self.allowed[:MOST_ALLOWED_SHOWN])
-        more = len(self.allowed) - MOST_ALLOWED_SHOWN
+        shown = quoted(allowed[:MOST_ALLOWED_SHOWN])
+        more = len(allowed) - MOST_ALLOWED_SHOWN
         return f"Allowed: {shown}{f' and {more} more' if more > 0 else ''}."
 
     def __str__(self) -> str:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class Options:
     """How a source is to be understood where its format leaves it open.
 
-    All but the table are about delimited text; what is None is found out. `guard_formulas` is of
+    All but the table are about delimited text; what is None is found out. `header` states that the
+    first line holds names, whatever it looks like. `guard_formulas` is of
     writing: texts that a spreadsheet would run get an apostrophe before them.
     """
 
@@ -35,6 +36,7 @@ class Options:
     text: Sequence[str] = ()
     table: str | None = None
     guard_formulas: bool = True
+    header: bool = False
 
 
 @dataclass(frozen=True)

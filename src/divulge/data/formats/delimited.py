@@ -26,10 +26,9 @@ from divulge.data.formats.dialect import (
     opened,
     undecodable,
 )
-from divulge.data.formats.header import UnconfirmedName
 from divulge.data.formats.numerals import find_types
 from divulge.data.formats.quoting import problem_with_quotes
-from divulge.work import InvalidInput, Problem
+from divulge.work import InvalidInput, Problem, UnconfirmedName
 
 if TYPE_CHECKING:
     from divulge.data.formats import Options, Records

@@ -91,15 +91,18 @@ def dialect_of(path: Path, options: Options) -> Dialect:
         grammar = _grammar(separator, quote, len(names), options.quote is not None)
         _check_quotes_of_header(path, "".join(sample[:header_lines]), grammar)
     rows = [row for row in _readable(reader) if len(row) == len(names)]
-    confirmed = confirms_names(names, rows, options.missing)
+    confirmed = options.header or confirms_names(names, rows, options.missing)
     if not confirmed and contradicts_names(names, rows):
-        message = "looks like a record, not like names; the first line must name the columns."
+        message = (
+            "looks like a record, not like names; the first line must name the columns. If it "
+            "does, say header = true."
+        )
         raise InvalidInput(str(path), [Problem(f"line {_first_line(sample)}", message)])
     size = sum(len(line.encode("utf-8", "replace")) for line in sample) // max(1, len(sample))
     return Dialect(
         names=tuple(names),
         # A text among figures may be in a record as well; a figure for a name makes that likelier.
-        names_confirmed=confirmed and not has_figure(names),
+        names_confirmed=options.header or (confirmed and not has_figure(names)),
         separator=separator,
         quote=quote,
         quote_stated=options.quote is not None,

@@ -10,23 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from divulge.work import UnconfirmedName
+
 _FIGURE = re.compile(r"[-+.,]?\d[-+.,:/' \dTZeE%]*")
 """A number, a date or a time, in any of the ways in which they are written."""
 
 MISSING = {"missing", "n/a", "na", "nan", "nil", "none", "null", "refused", "unknown"}
 """Words that stand among figures in records, and so do not tell a header."""
-
-
-class UnconfirmedName(str):
-    """A name of an attribute that may be a value of a record: messages do not list it.
-
-    It is a text like any other, so it stays what it is in lists and as a key.
-
-    >>> UnconfirmedName("Smith") == "Smith"
-    True
-    """
-
-    __slots__ = ()
 
 
 def confirms_names(
@@ -81,5 +71,5 @@ def listable_names(names: Sequence[str], given: Collection[str]) -> list[str]:
     ([], ['name', 'town'])
     """
     if any(name in names for name in given):
-        return list(names)
+        return [str(name) for name in names]
     return [name for name in names if not isinstance(name, UnconfirmedName)]
