@@ -173,20 +173,21 @@ def _decisions(
     import pyarrow.parquet as pq
 
     from divulge.release.writing import OF_RELEASE
-    from divulge.work import InvalidInput, Problem
+    from divulge.work import InvalidInput, Problem, input_file
 
     path = _log_in(log) if log.is_dir() else log
     if not path.is_file():
         message = "there is no log of decisions; name it, or the folder that protect wrote."
         raise InvalidInput(str(path), [Problem("log", message)])
     try:
-        table = pq.read_table(path)
+        table = pq.read_table(input_file(path))
         rows: list[dict[str, Any]] = table.to_pylist()
         told = from_json((table.schema.metadata or {}).get(OF_RELEASE, b"{}"))
+        sound = all(map(_is_decision, rows)) and all(map(_is_of_dataset, told.values()))
     except Exception:
         # What Arrow says may quote what it stumbled over.
-        raise InvalidInput(str(path), [Problem("log", "is not a log of decisions.")]) from None
-    if rows and not {"record", "sentence", "dataset"} <= set(rows[0]):
+        sound = False
+    if not sound:
         raise InvalidInput(str(path), [Problem("log", "is not a log of decisions.")])
     names = sorted({*(row["dataset"] for row in rows), *told})
     if dataset is not None and dataset not in names:
@@ -206,6 +207,21 @@ def _decisions(
         row for row in rows if row["record"] in (None, record) and dataset in (None, row["dataset"])
     ]
     return own, said
+
+
+def _is_decision(row: dict[str, Any]) -> bool:
+    texts = isinstance(row["sentence"], str) and isinstance(row["dataset"], str)
+    return texts and (row["record"] is None or isinstance(row["record"], int))
+
+
+def _is_of_dataset(told: Any) -> bool:
+    lists = (told["said"], told["names"])
+    texts = all(isinstance(each, list) and all(map(_is_text, each)) for each in lists)
+    return texts and isinstance(told["records"], int)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _log_in(folder: Path) -> Path:

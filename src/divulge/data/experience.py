@@ -71,14 +71,19 @@ class Experience:
             return cls()
         problems = Problems(str(file))
         found = []
-        with file.open(encoding="utf-8", newline="") as text:
-            for number, row in enumerate(csv.reader(text, delimiter=";"), start=1):
-                if len(row) != 2:
-                    problems.add(f"line {number}", "is not name;role.")
-                elif row[1] not in ROLES:
-                    problems.add(f"line {number}", f'"{row[1]}" is not a role.', row[1], ROLES)
-                else:
-                    found.append(Known(row[0], row[1], source="your own base"))
+        try:
+            with file.open(encoding="utf-8", newline="") as text:
+                rows = list(csv.reader(text, delimiter=";"))
+        except (OSError, UnicodeDecodeError, csv.Error):
+            problems.add("", "is not a base of your own decisions; remove it, or mend it.")
+            problems.raise_any()
+        for number, row in enumerate(rows, start=1):
+            if len(row) != 2:
+                problems.add(f"line {number}", "is not name;role.")
+            elif row[1] not in ROLES:
+                problems.add(f"line {number}", "names no role.", "", ROLES)
+            else:
+                found.append(Known(row[0], row[1], source="your own base"))
         problems.raise_any()
         return cls(tuple(found))
 

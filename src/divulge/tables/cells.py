@@ -107,5 +107,6 @@ def _axis(
     values = [code for code in found if code not in lacking]
     axis = Axis.hierarchical(name, values, levels)
     for code in sorted(lacking - set(axis.codes)):
-        problems.add(name, f'"{code}" is not a code of the hierarchy.', code, axis.codes)
+        record = list(codes).index(code) + 1
+        problems.add(f'record {record}, "{name}"', "holds a code that the hierarchy does not know.")
     return axis

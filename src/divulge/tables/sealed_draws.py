@@ -22,7 +22,7 @@ from divulge.tables.resisting import Drawn, draw_pattern, fingerprint
 from divulge.tables.structure import BoolArray
 from divulge.tables.suppressors import Parameters
 from divulge.tables.table import Table
-from divulge.work import InvalidInput, Problem, whole_file
+from divulge.work import InvalidInput, Problem, input_file, whole_file
 
 FORMAT = "divulge sealed draws 1"
 
@@ -42,11 +42,13 @@ class SealedDraws:
             InvalidInput: if it is not one, or its seal is broken.
         """
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            content = json.loads(input_file(path).read_text(encoding="utf-8"))
             known = content["format"] == FORMAT
             sealed = cls(int(content["seed"]), dict(content["draws"]))
             seal = str(content["seal"])
-        except (ValueError, KeyError, TypeError):
+            sealed.seal()  # a seed that is none has no key
+            seal.encode("ascii")
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             known, sealed, seal = False, cls(0), ""
         if not known:
             raise InvalidInput(str(path), [Problem("", "is not a file of sealed draws.")])

@@ -6,6 +6,7 @@ wrote are ever removed from it, one by one, and a folder that holds anything els
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import re
@@ -29,10 +30,7 @@ CHECKPOINTS = ".divulge-checkpoints"
 """What a folder of checkpoints is called inside a folder of results."""
 MARK = "divulge-checkpoints.txt"
 _MARKED = "Divulge keeps intermediate results here and removes them when its run has ended.\n"
-_KEPT = re.compile(r"^[\w ().,+-]+-[0-9a-f]{24}\.npz$")
-# What a damaged archive of arrays may make its reader stumble over, found by fuzzing.
-_UNREADABLE = (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError, NotImplementedError,
-               RuntimeError, MemoryError, SyntaxError, TypeError, OverflowError)  # fmt: skip
+_KEPT = re.compile(r"^[\w ().,+-]+-[0-9a-f]{24}-[0-9a-f]{32}\.npz$")
 
 
 class Checkpoints:
@@ -61,15 +59,16 @@ class Checkpoints:
         self, name: str, key: Mapping[str, object], compute: Callable[[], Arrays]
     ) -> Arrays:
         """The arrays kept under this name and key; computed and kept if there are none."""
-        path = self._path(name, key)
-        kept = _load(path)
-        if kept is not None:
-            return kept
+        stem = self._stem(name, key)
+        for path in sorted(self.folder.glob(f"{glob.escape(stem)}-*.npz")):
+            kept = _load(path)
+            if kept is not None:
+                return kept
         arrays = compute()
         try:
-            self._keep(path, arrays)
+            self._keep(stem, arrays)
         except FileNotFoundError:  # another run in the same folder has ended and cleared it
-            self._keep(path, arrays)
+            self._keep(stem, arrays)
         return arrays
 
     def clear(self) -> None:
@@ -109,17 +108,17 @@ class Checkpoints:
             message = "holds what Divulge did not write; give a new folder, or move these files."
             raise InvalidInput(str(folder), [Problem("", message)])
 
-    def _keep(self, path: Path, arrays: Arrays) -> None:
+    def _keep(self, stem: str, arrays: Arrays) -> None:
         import numpy as np
 
         self._make_folder()
         with Staging(self.folder) as staging:
-            part = staging.path / path.name
+            part = staging.path / "part"
             with part.open("wb") as file:
                 np.savez(file, allow_pickle=False, **arrays)
             filesystem.set_mode(part, filesystem.PRIVATE_FILE)
             filesystem.sync(part)
-            filesystem.rename(part, path)
+            filesystem.rename(part, self.folder / f"{stem}-{_digest(part)}.npz")
 
     def _make_folder(self) -> None:
         if is_checkpoints(self.folder):
@@ -141,11 +140,11 @@ class Checkpoints:
                 if not is_checkpoints(self.folder):  # else another run has just made it
                     raise
 
-    def _path(self, name: str, key: Mapping[str, object]) -> Path:
+    def _stem(self, name: str, key: Mapping[str, object]) -> str:
+        """What a checkpoint is called by its key; the digest of its contents follows."""
         # Another version may count otherwise, so its checkpoints are not ours.
         text = json.dumps({"divulge": version(), **key}, sort_keys=True)
-        digest = hashlib.sha256(text.encode()).hexdigest()[:24]
-        return self.folder / f"{name}-{digest}.npz"
+        return f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
 
 def _mark(folder: Path, text: str) -> Path:
@@ -171,18 +170,20 @@ def _is_kept(path: Path) -> bool:
     return bool(_KEPT.match(path.name)) and path.is_file() and not path.is_symlink()
 
 
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:32]
+
+
 def _load(path: Path) -> Arrays | None:
-    """The arrays of a checkpoint; None if there is none or it cannot be read (then redo it)."""
+    """The arrays of a checkpoint; None if it cannot be read, or is not as it was kept (redo it)."""
     import numpy as np
 
     try:
+        if not path.stem.endswith(f"-{_digest(path)}"):
+            return None
         # Opened here, because NumPy does not close a file that it cannot read.
-        with path.open("rb") as file:
-            with zipfile.ZipFile(file) as archive:
-                if archive.testzip() is not None:  # a digest that does not fit
-                    return None
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as kept:
-                return {name: kept[name] for name in kept.files}
-    except _UNREADABLE:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
+            return {name: kept[name] for name in kept.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
         return None

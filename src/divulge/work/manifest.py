@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from divulge.work.version import version
 REPLACING = ".divulge-replacing.json"
 """The names of a set while it is replaced file by file: a run that follows knows them as ours."""
 FORMAT = "divulge results 1"
+LONGEST_NAME = 1_000
 
 
 def require_whole(folder: Path | str) -> Path:
@@ -34,7 +36,7 @@ def require_whole(folder: Path | str) -> Path:
         raise InvalidInput(str(path), [Problem("", message)])
     for name in sorted(manifest["files"]):
         if not (path / name).is_file():
-            message = f'is not a whole set of results: "{name}" is missing. Write it again.'
+            message = "is not a whole set of results: a file is missing. Write it again."
             raise InvalidInput(str(path), [Problem("", message)])
     changed = first_changed(path, manifest)
     if changed is not None:
@@ -47,24 +49,46 @@ def listed_files(folder: Path) -> set[str]:
     """The names that the manifest of a folder lists, or the note of a run that was replacing it."""
     manifest = read_manifest(folder)
     names = set() if manifest is None else set(manifest["files"])
-    try:
-        noted = json.loads((folder / REPLACING).read_text(encoding="utf-8"))
-        if noted["format"] == FORMAT:
-            names |= {str(name) for name in noted["files"]}
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
+    noted = _read_json(folder / REPLACING)
+    if noted is not None and isinstance(noted.get("files"), list):
+        listed = [name for name in noted["files"] if isinstance(name, str)]
+        if all(map(_lies_inside, listed)):
+            names |= set(listed)
     return names
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a folder; None if there is none of ours."""
-    try:
-        told = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        whole = told["format"] == FORMAT and isinstance(told["kind"], str)
-        files = {str(name): str(digest) for name, digest in told["files"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    """The manifest of a folder; None if there is none of ours.
+
+    What is listed counts as ours, and ours may be removed: a manifest that lists a file outside of
+    its folder is none of ours.
+    """
+    told = _read_json(folder / MANIFEST)
+    if told is None or not isinstance(told.get("kind"), str):
         return None
-    return {**told, "files": files} if whole else None
+    files = told.get("files")
+    if not isinstance(files, dict) or not all(isinstance(digest, str) for digest in files.values()):
+        return None
+    return told if all(map(_lies_inside, files)) else None
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    """A note of ours; None if there is none, or it is not one."""
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) and told.get("format") == FORMAT else None
+
+
+def _lies_inside(name: str) -> bool:
+    """Whether a name is of a file in the folder, as we write names: no `..`, no root, not long."""
+    parts = name.split("/")
+    return (
+        "\0" not in name
+        and len(name) <= LONGEST_NAME
+        and all(part not in ("", ".", "..") and len(os.fsencode(part)) <= 255 for part in parts)
+    )
 
 
 def first_changed(folder: Path, manifest: dict[str, Any]) -> str | None:

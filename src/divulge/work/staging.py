@@ -121,7 +121,7 @@ def _holds_files_of_others(taken_away: Path) -> bool:
     """Whether a set that was replaced holds a file that it does not list: that is not ours."""
     try:
         listed = set(json.loads((taken_away / MANIFEST).read_text(encoding="utf-8"))["files"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return False  # a set that was never whole was written by us alone
     there = {str(p.relative_to(taken_away)) for p in taken_away.rglob("*") if not p.is_dir()}
     return any(not name.startswith(".divulge-") for name in there - listed - {MANIFEST})

@@ -189,13 +189,16 @@ def undecodable(path: Path, encoding: str) -> InvalidInput:
     """Name the first line that is not text in this encoding, and what it might be."""
     said = "utf-8" if encoding == "utf-8-sig" else encoding
     line, likely = 1, "windows-1252"
-    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-        for number, raw in enumerate(file, start=1):
-            try:
-                raw.decode(said)
-            except UnicodeDecodeError:
-                line, likely = number, _likely(raw)
-                break
+    try:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+            for number, raw in enumerate(file, start=1):
+                try:
+                    raw.decode(said)
+                except UnicodeDecodeError:
+                    line, likely = number, _likely(raw)
+                    break
+    except (OSError, EOFError, zlib.error):
+        return damaged_archive(path)
     message = f"is not {said.upper()} text; give its encoding, such as encoding = "
     return InvalidInput(str(path), [Problem(f"line {line}", message + f'"{likely}".')])
 

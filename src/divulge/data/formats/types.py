@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # A whole number is written without leading zeros: "007" is a code, and so is a postcode "01234".
 _WHOLE = r"^-?(0|[1-9][0-9]{0,18})$"
 # Programs write exponents with their sign (1e-05); "1E5" is rather a code.
-_DECIMAL = r"^-?(0|[1-9][0-9]*)?(\.[0-9]+)?([eE][+-][0-9]{1,3})?$"
+_DECIMAL = r"^-?((0|[1-9][0-9]*)(\.[0-9]+)?|\.[0-9]+)([eE][+-][0-9]{1,3})?$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?$"
 _TRUTH = r"^(true|false|True|False|TRUE|FALSE)$"
