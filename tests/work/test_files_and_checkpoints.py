@@ -1,4 +1,5 @@
 import errno
+import json
 import signal
 import subprocess
 import sys
@@ -7,7 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from divulge.work import Checkpoints, InvalidInput, WholeFiles, whole_file
+from divulge.work import (
+    Checkpoints,
+    InvalidInput,
+    OutputFolder,
+    WholeFiles,
+    filesystem,
+    require_whole,
+    whole_file,
+)
+from divulge.work.staging import MARK
 
 WRITER = """
 import sys, time
@@ -163,3 +173,42 @@ def test_checkpoints_are_quick_to_look_up(tmp_path: Path) -> None:
 
     found = work.remember("n", expensive, lambda: {"n": np.array([1])})
     assert found["n"].tolist() == [1]
+
+
+def test_where_the_file_system_has_no_locks_files_are_written_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    with whole_file(tmp_path / "a.txt") as part:
+        part.write_text("whole")
+    place = OutputFolder(tmp_path / "out", "results")
+    with place.held():
+        place.write(lambda new: filesystem.write_text(new / "b.txt", "whole"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "out"]
+    left = tmp_path / ".divulge-0123456789ab.part"
+    left.mkdir()
+    (left / MARK).write_text("")
+    with whole_file(tmp_path / "c.txt") as part:
+        part.write_text("whole")
+    assert left.exists(), "nobody can tell whether its run has ended"
+
+
+def test_a_manifest_that_lists_a_file_outside_of_its_folder_is_none_of_ours(tmp_path: Path) -> None:
+    beside = tmp_path / "beside.txt"
+    beside.write_text("not yours")
+    place = OutputFolder(tmp_path / "out", "results", overwrite=True)
+    with place.held():
+        place.write(lambda new: filesystem.write_text(new / "b.txt", "whole"))
+    manifest = tmp_path / "out" / "manifest.json"
+    for name in ("../beside.txt", "/etc/hostname", "..", "a/../../beside.txt", "", "x" * 5_000):
+        told = json.loads(manifest.read_text())
+        manifest.write_text(json.dumps({**told, "files": {**told["files"], name: "0"}}))
+        with pytest.raises(InvalidInput):
+            require_whole(tmp_path / "out")
+        with pytest.raises(InvalidInput, match="did not write"):
+            place.check()
+        manifest.write_text(json.dumps(told))
+    assert beside.read_text() == "not yours"

@@ -39,15 +39,22 @@ class Staging:
     def __init__(self, parent: Path) -> None:
         remove_abandoned(parent)
         self._lock: int | None = None
-        while self._lock is None:  # a run beside us may take an unmarked folder for an old one
+        blocked = True
+        while blocked:  # a run beside us may take a folder without its mark for an old one
             self.path = parent / f".divulge-{secrets.token_hex(6)}.part"
             filesystem.make_folder(self.path, filesystem.PRIVATE_FOLDER)
-            with suppress(FileNotFoundError):
+            try:
                 self._lock = _locked(self.path)
+                blocked = False
+            except (BlockingIOError, FileNotFoundError):
+                continue
+            except OSError:  # no locks on this file system: then nobody clears away behind us
+                blocked = False
         try:
             filesystem.write_text(self.path / MARK, "")
         except BaseException:
-            os.close(self._lock)
+            if self._lock is not None:
+                os.close(self._lock)
             raise
 
     def close(self) -> None:
@@ -88,11 +95,10 @@ def remove_abandoned(parent: Path) -> None:
             if not is_staging(path) or _holds_files_of_others(path / SET):
                 continue
             lock = _locked(path)
-            if lock is not None:
-                try:
-                    remove_staging(path)
-                finally:
-                    os.close(lock)
+            try:
+                remove_staging(path)
+            finally:
+                os.close(lock)
 
 
 def remove_staging(staging: Path) -> None:
@@ -106,14 +112,19 @@ def remove_staging(staging: Path) -> None:
     filesystem.remove_folder(staging)
 
 
-def _locked(folder: Path) -> int | None:
-    """The lock of a folder, as an open descriptor; None if another process has it."""
+def _locked(folder: Path) -> int:
+    """The lock of a folder, as an open descriptor.
+
+    Raises:
+        BlockingIOError: if another process has it.
+        OSError: if the file system has no locks.
+    """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
-        return None
+        raise
     return descriptor
 
 
