@@ -4,11 +4,12 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from divulge import datasets, read
+from divulge import Dataset, datasets, read
 from divulge.work import DivulgeError, InvalidInput, NotEnoughMemory
 
 OF_A_RECORD = "zweiundvierzig"
@@ -143,3 +144,13 @@ def test_whatever_bytes_a_file_has_it_is_read_or_refused_in_words(
 @given(st.text(alphabet='ab,;"\n\r\t0é', max_size=60))
 def test_whatever_text_a_file_has_it_is_read_or_refused_in_words(content: str) -> None:
     assert is_read_or_refused_in_words(content.encode(), "csv")
+
+
+def test_what_a_format_would_change_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    names = Dataset.from_arrow(pa.table({"Age": [1], "age": [2]}))
+    with pytest.raises(InvalidInput, match='"age": differs from "Age" only by case'):
+        names.write(tmp_path / "people.duckdb")
+    texts = Dataset.from_arrow(pa.table({"town": ["a\0b"]}))
+    with pytest.raises(InvalidInput, match='"town": holds a NUL character'):
+        texts.write(tmp_path / "towns.csv")
+    assert list(tmp_path.iterdir()) == []

@@ -158,6 +158,7 @@ def problems_with_roles(roles: RolesGiven, names: Sequence[str]) -> Iterator[Pro
     """What is wrong with the roles that a user gives for these attributes."""
     playing: dict[str, str] = {}
     everything = [name for given in roles.values() if _are_names(given) for name in as_names(given)]
+    known = set(names)
     for role, given in roles.items():
         if role not in ROLES:
             yield Problem("roles", f'"{role}" is not a role.', value=role, allowed=ROLES)
@@ -169,7 +170,8 @@ def problems_with_roles(roles: RolesGiven, names: Sequence[str]) -> Iterator[Pro
         if role in SINGLE_ROLES and len(attributes) > 1:
             yield Problem(f"roles, {role}", f"names {len(attributes)} attributes; give one.")
         for name in attributes:
-            yield from problems_with_names(f"roles, {role}", [name], names, beside=everything)
+            if name not in known:
+                yield from problems_with_names(f"roles, {role}", [name], names, beside=everything)
             if name in playing:
                 message = f'attribute "{name}" is already {playing[name]}; give it one role.'
                 yield Problem(f"roles, {role}", message)
@@ -193,12 +195,13 @@ def problems_with_names(
     >>> print(*problems_with_names("by", ["agee"], ["age", "sex"]))
     by: the dataset has no attribute "agee". Did you mean "age"?
     """
-    names_given = list(given)
-    listable = listable_names(names, [*names_given, *beside])
-    for name in names_given:
-        if name not in names:
-            told = str(name)
-            message = f'{of} has no attribute "{told}".'
-            if names and not listable:
-                message += f" It has {len(names)}, none of them by that name."
-            yield Problem(place, message, value=told, allowed=listable)
+    names_given, known = list(given), set(names)
+    absent = [name for name in names_given if name not in known]
+    # Where nothing is absent nothing is listed, and a dataset may have very many names.
+    listable = listable_names(names, [*names_given, *beside]) if absent else []
+    for name in absent:
+        told = str(name)
+        message = f'{of} has no attribute "{told}".'
+        if names and not listable:
+            message += f" It has {len(names)}, none of them by that name."
+        yield Problem(place, message, value=told, allowed=listable)

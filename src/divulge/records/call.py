@@ -59,7 +59,7 @@ def matches(call: Call, target: Any, argument: str) -> Any:
         if values is None:
             met &= places < 0
             continue
-        columns = [(n, dataset.columns[n]) for n in call.known if n in dataset.names]
+        columns = [(n, dataset.columns[n]) for n in call.known if n in dataset.columns]
         if not columns and not values:
             continue  # nothing is known from this dataset, so it rules nobody out
         here = np.append(matching(columns, values, argument), False)

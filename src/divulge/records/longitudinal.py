@@ -74,7 +74,7 @@ class Linked:
     def known_one_by_one(self, year: int, names: Sequence[str]) -> Iterator[Knowledge]:
         """The same, one attribute after the other, so that they need not all be in memory."""
         dataset, places = ((self.focal, self.records), *self.years)[year]
-        return (_known(dataset.columns[name], places) for name in names if name in dataset.names)
+        return (_known(dataset.columns[name], places) for name in names if name in dataset.columns)
 
     def column(self, name: str) -> Knowledge:
         """An attribute of the focal records."""

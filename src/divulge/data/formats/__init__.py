@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from divulge.data.formats.contents import COMPRESSED_TEXT, TEXT, kind_of
-from divulge.work import InvalidInput, Problem, input_file, whole_file
+from divulge.work import InvalidInput, Problem, Problems, input_file, whole_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -137,11 +137,27 @@ def write(
     from divulge.data.formats.formulas import guard_formulas
 
     chosen, told = _by_ending(path), options or Options()
+    if is_text(path):
+        _refuse_nul(records, path)
     if told.guard_formulas and is_text(path):
         columns = {name: guard_formulas(column) for name, column in records.columns.items()}
         records = Records(columns, records.said)
     with whole_file(path, overwrite) as part:
         chosen.write(records, part, told)
+
+
+def _refuse_nul(records: Records, path: Path) -> None:
+    """A text file with a NUL character is taken for a binary file by us and by others."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    problems = Problems(str(path))
+    for name, column in records.columns.items():
+        kind = column.values.type
+        texts = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        if texts and len(column.values) and pc.any(pc.match_substring(column.values, "\0")).as_py():
+            problems.add(f'column "{name}"', "holds a NUL character, which a text file cannot.")
+    problems.raise_any()
 
 
 def is_text(path: Path) -> bool:

@@ -12,7 +12,7 @@ from divulge.data.encoding import RECORDS_AT_A_TIME, Batch
 from divulge.data.formats import PlainFormat
 from divulge.data.formats.contents import DUCKDB
 from divulge.engines import identifier
-from divulge.work import InvalidInput, Problem
+from divulge.work import InvalidInput, Problem, Problems
 
 if TYPE_CHECKING:
     from divulge.data.formats import Options, Records
@@ -52,6 +52,7 @@ class DuckDbFile(PlainFormat):
         """Write records as the one table of a new database."""
         import duckdb
 
+        _refuse_names(records)
         table = identifier(options.table or DEFAULT_TABLE)
         with duckdb.connect(str(path)) as connection:
             connection.register("empty_records", records.schema.empty_table())
@@ -60,6 +61,15 @@ class DuckDbFile(PlainFormat):
                 connection.register("some_records", part)
                 connection.execute(f"INSERT INTO {table} SELECT * FROM some_records")
                 connection.unregister("some_records")
+
+
+def _refuse_names(records: Records) -> None:
+    """DuckDB takes "Age" and "age" for one name, and would give the second another."""
+    problems, seen = Problems("writing for DuckDB"), dict[str, str]()
+    for name in records.columns:
+        if seen.setdefault(name.lower(), name) != name:
+            problems.add(f'column "{name}"', f'differs from "{seen[name.lower()]}" only by case.')
+    problems.raise_any()
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from divulge.data.column import Column, recode
+from divulge.data.column import FEW, Column, recode
 from divulge.data.formats.types import NoSuchDate, all_match, typed
 from divulge.work import Problem, Problems
 
@@ -134,6 +134,8 @@ def _writes_points(values: pa.Array) -> bool:
 def _has(values: pa.Array, mark: str) -> bool:
     import pyarrow.compute as pc
 
+    if len(values) <= FEW:
+        return any(mark in text for text in values.to_pylist())
     return bool(pc.any(pc.match_substring(values, mark)).as_py())
 
 

@@ -70,13 +70,13 @@ def _opened(path: Path, as_codes: bool = False) -> Iterator[Any]:
     checked: dict[str, Any] = {"page_checksum_verification": True, "pre_buffer": False}
     try:
         with pq.ParquetFile(path, **checked) as file:
-            texts = [
-                field.name for field in file.schema_arrow if kind_in_words(field.type) == "text"
-            ]
-            if not (as_codes and texts):
+            metadata, fields = file.metadata, file.schema_arrow if as_codes else ()
+            texts = [field.name for field in fields if kind_in_words(field.type) == "text"]
+            if not texts:
                 yield file
                 return
-        with pq.ParquetFile(path, read_dictionary=texts, **checked) as file:
+        # What a file says of a hundred thousand columns is not read twice.
+        with pq.ParquetFile(path, metadata=metadata, read_dictionary=texts, **checked) as file:
             yield file
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         # Arrow's own text may quote what it stumbled over, so it is not passed on.

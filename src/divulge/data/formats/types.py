@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from divulge.data.column import Column, recode
+from divulge.data.column import FEW, Column, recode
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,9 +53,10 @@ def typed(column: Column) -> Column:
         return column
     for pattern, kind in kinds:
         if all_match(column.values, pattern):
-            if pattern == _DECIMAL and not _kept_apart(column.values):
-                return column
             try:
+                # A sign alone is like a number and is none: then too, all is text.
+                if pattern == _DECIMAL and not _kept_apart(column.values):
+                    return column
                 return recode(column, column.values.cast(kind))
             except pa.ArrowInvalid:
                 if pattern in (_DATE, _MOMENT):
@@ -65,6 +69,9 @@ def all_match(values: pa.Array, pattern: str) -> bool:
     """Whether every text matches, and none is empty."""
     import pyarrow.compute as pc
 
+    if len(values) <= FEW:
+        fits = re.compile(pattern).fullmatch
+        return all(text and fits(text) for text in values.to_pylist())
     # Most columns of text are told by their first value.
     first = values.slice(0, 1)
     if not pc.all(pc.match_substring_regex(first, pattern)).as_py():
@@ -78,6 +85,8 @@ def _kept_apart(numbers: pa.Array) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if len(numbers) <= FEW:
+        return _few_kept_apart(numbers.to_pylist())
     if not pc.any(pc.match_substring_regex(numbers, r"[.eE]")).as_py():
         return False  # whole numbers, too long for one: codes
     floating = numbers.cast(pa.float64())
@@ -86,6 +95,19 @@ def _kept_apart(numbers: pa.Array) -> bool:
     apart = len(pc.unique(floating))
     # 1.5 and 1.50 become one because they are one; other numbers may not.
     return apart == len(numbers) or apart == len({Decimal(n) for n in numbers.to_pylist()})
+
+
+def _few_kept_apart(numbers: Sequence[str]) -> bool:
+    """The same of a few, one by one."""
+    if not any(mark in number for number in numbers for mark in ".eE"):
+        return False
+    try:
+        floating = set(map(float, numbers))
+    except ValueError:  # a sign or an exponent alone: no number, as the cast will find
+        return True
+    if not all(map(math.isfinite, floating)):
+        return False
+    return len(floating) in (len(numbers), len(set(map(Decimal, numbers))))
 
 
 def _first_refused(values: pa.Array, kind: pa.DataType) -> int:
