@@ -81,7 +81,7 @@ def test_exit_2_with_a_message_when_it_cannot_run(divulge: Command, tmp_path: Pa
         (b"PAR1", "is a Parquet file"),
         (b"gender,grade,id,disability\nF,A\n", "line 2: has 2 fields"),
         ("gender,grade,id,disability\nF,à,1,no\n".encode("latin-1"), "line 2: is not UTF-8"),
-        (b"gender,grade,grade,id\nF,A,B,1\n", 'has the same name as column 2'),
+        (b"gender,grade,grade,id\nF,A,B,1\n", "has the same name as column 2"),
         (b"gender,grade,,id\nF,A,B,1\n", "has no name"),
     ],
 )

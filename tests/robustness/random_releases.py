@@ -9,7 +9,7 @@ from typing import Any
 KEYS = ("town", "age", "old", "wage")
 FORMATS = (".csv", ".parquet", ".sav", ".dta")
 TOWNS = ("Roma", "Roma ", "Bari", "=HYPERLINK(1)", "'=HYPERLINK(1)", "Łódź", "a,b", 'say "x"')
-SPELLINGS = {  # one value, written in several ways
+SPELLINGS: dict[str, dict[Any, tuple[str, ...]]] = {  # one value, written in several ways
     "age": {20: ("20", "20.0", "20.00"), 30: ("30", "30.0"), 45: ("45",)},
     "old": {True: ("true", "TRUE", "True"), False: ("false", "FALSE")},
     "wage": {1.5: ("1.5", "1.50"), 2.25: ("2.25",)},

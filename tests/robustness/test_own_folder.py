@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.robustness.foreign_readers import READERS, Record
@@ -48,7 +49,11 @@ def protected(folder: Path, ending: str) -> tuple[Path, dict[tuple[int, str], st
 
     import divulge as dv
 
-    table = {"town": [t for t, _ in ROWS], "age": [a for _, a in ROWS], "job": ["cook"] * len(ROWS)}
+    table: dict[str, list[Any]] = {
+        "town": [t for t, _ in ROWS],
+        "age": [a for _, a in ROWS],
+        "job": ["cook"] * len(ROWS),
+    }
     dv.Dataset.from_arrow(pa.table(table)).write(folder / f"people{ending}")
     (folder / "release.toml").write_text(RELEASE.format(ending=ending))
     p = Release.load(folder / "release.toml").protect(out=folder / "out")

@@ -40,7 +40,9 @@ def test_subtotals_are_codes_of_the_hierarchy(tmp_path: Path) -> None:
     assert dict(intervals(again)) == dict(intervals(published))
     text = (tmp_path / "t.csv").read_text()
     (tmp_path / "t.csv").write_text(text.replace('"y","x"', '"yy","x"'))
-    with pytest.raises(InvalidInput, match='record .*holds a code that the hierarchy does not know'):
+    with pytest.raises(
+        InvalidInput, match="record .*holds a code that the hierarchy does not know"
+    ):
         read_cells(tmp_path / "t.csv", ["from", "to"], hierarchies=given)
 
 
