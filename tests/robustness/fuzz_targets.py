@@ -210,7 +210,7 @@ def _watched(folder: Path, outside: list[str]) -> Iterator[None]:
         if parent not in resolved:
             resolved[parent] = os.path.realpath(parent) if "\0" not in parent else parent
         whole = os.path.join(resolved[parent], name)  # noqa: PTH118  # no link is followed
-        if not whole.startswith(inside) and "__pycache__" not in whole:
+        if not (whole + os.sep).startswith(inside) and "__pycache__" not in whole:
             outside.append(path)
 
     _listen()
@@ -914,7 +914,7 @@ def _run_process(path: Path) -> None:
     require_no_leak("process", ended.stderr)
     if ended.returncode not in (0, 1, 2, 3):
         raise Violation(f"process: exit code {ended.returncode}", f"{line}\n{ended.stderr}")
-    if "unexpected" in ended.stderr or "Traceback" in ended.stderr:
+    if "something unexpected" in ended.stderr or "Traceback" in ended.stderr:
         raise Violation("process: something unexpected", f"{line}\n{ended.stderr}")
     if ended.returncode == 2:
         raise DivulgeError("could not run")

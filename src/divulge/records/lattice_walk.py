@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -92,25 +93,32 @@ class Walk:
         digits = len(masks)
         powers = np.array([3 ** (digits - 1 - digit) for digit in range(digits)], np.uint64)
         sensitive, inverse = self._secrets()
-        idle: list[Tables] = []
         conditions = work.current()
-
-        def walk(chunk: tuple[int, int]) -> None:
-            conditions.check()
-            tables = idle.pop() if idle else self._empty(3**digits)
-            blocks.sort(*chunk)
-            cube_kernels.cube(
-                rows.keys, rows.counts, rows.weights, blocks.starts, blocks.ends, *chunk,
-                masks, powers, at_most, sensitive, inverse, *tables,
-            )  # fmt: skip
-            idle.append(tables)
-
         threads = self.threads or len(os.sched_getaffinity(0))
+        # Which thread is quicker must not matter: sums of fractions depend on their order. So each
+        # table takes every so many-th chunk, one after the other, and tables are added in order.
+        tables = [self._empty(3**digits) for _ in chunks[:threads]]
+        finished = [Event() for _ in chunks]
+
+        def walk(number: int) -> None:
+            if number >= threads:
+                finished[number - threads].wait()
+            try:
+                conditions.check()
+                blocks.sort(*chunks[number])
+                cube_kernels.cube(
+                    rows.keys, rows.counts, rows.weights, blocks.starts, blocks.ends,
+                    *chunks[number], masks, powers, at_most, sensitive, inverse,
+                    *tables[number % threads],
+                )  # fmt: skip
+            finally:
+                finished[number].set()
+
         with ThreadPoolExecutor(threads) as pool:
-            for number, _ in enumerate(pool.map(walk, chunks)):
+            for number, _ in enumerate(pool.map(walk, range(len(chunks)))):
                 done(number)
-        total = idle[0]
-        for more in idle[1:]:
+        total = tables[0]
+        for more in tables[1:]:
             total = _added(total, more)
         return {
             field: _folded(field, table, digits) for field, table in zip(FIELDS, total, strict=True)
