@@ -38,12 +38,14 @@ def conditions(
             reporter = stack.enter_context(work.TerminalReporter())
         budget = None if seconds is None else work.Budget(seconds)
         checkpoints = None if resume is None else work.Checkpoints(resume)
-        files = stack.enter_context(work.WholeFiles(overwrite=overwrite))
+        files = work.WholeFiles(overwrite=overwrite)
         stack.enter_context(
             work.under(
                 reporter=reporter, budget=budget, checkpoints=checkpoints, inputs=read, files=files
             )
         )
+        # The files appear first, while it is still known what was read.
+        stack.enter_context(files)
         yield
     if checkpoints is not None:
         checkpoints.clear()
