@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,10 @@ from divulge.reconstruction.asked import Asked
 from divulge.reconstruction.imperfect import settle
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import solve
-from divulge.reconstruction.reference import attack_algorithm
 from divulge.reconstruction.workers import Task, solve_all
+
+sys.path.insert(0, str(Path(__file__).parent.parent))  # started as a script, from anywhere
+from tests.reconstruction.paper_program import attack_algorithm
 
 UNITS: Any = {
     "value": "0.01",

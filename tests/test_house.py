@@ -145,3 +145,32 @@ def test_the_readme_names_the_two_commands_and_what_is_needed() -> None:
     text = (PROJECT / "README.md").read_text()
     for wanted in ("make demo", "make test", "sudo apt install make python3-venv", "3.11"):
         assert wanted in text
+
+
+CLOCKS = {
+    "work/budget.py": "stops a run by the real clock, where somebody asks for it",
+    "work/conditions.py": "tells how long a step takes",
+    "reconstruction/workers.py": "hands the real clock's end to worker processes",
+    "assessment/drawing.py": "ends a browser that does not answer",
+}
+"""Who may read a clock, and why no result depends on it."""
+
+
+def modules_with(pattern: str) -> set[str]:
+    """The modules whose text matches."""
+    source = PROJECT / "src" / "divulge"
+    return {
+        str(path.relative_to(source))
+        for path in source.rglob("*.py")
+        if re.search(pattern, path.read_text(encoding="utf-8"))
+    }
+
+
+def test_no_result_depends_on_the_clock() -> None:
+    reading = r"\b(?:monotonic|perf_counter|process_time|thread_time|time\.time)\b"
+    assert modules_with(reading) == set(CLOCKS)
+
+
+def test_no_solver_is_limited_by_the_clock_or_runs_several_workers() -> None:
+    limits = r"max_time_in_seconds|\btime_limit\b|num_workers|num_search_workers"
+    assert modules_with(limits) == {"solvers/cp_sat.py"}

@@ -114,9 +114,9 @@ def test_schemas_are_printed(divulge: Command) -> None:
 
 
 def test_a_budget_that_is_spent_is_said(divulge: Command, tmp_path: Path) -> None:
-    done = divulge("check", write_release(tmp_path), "--seconds", "0.001")
+    done = divulge("check", write_release(tmp_path), "--stop-after", "0.001")
     assert done.returncode == 2
-    assert "budget of 0.001 seconds is spent" in done.stderr
+    assert "stopped by the clock after 0.001 seconds" in done.stderr
 
 
 def test_a_mistake_of_ours_shows_no_value_unless_asked(

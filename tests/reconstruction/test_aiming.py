@@ -86,5 +86,5 @@ def test_sets_that_hit_are_sets_that_fit(seed: int, packages: int, attributes: i
     fitting = every[((sums >= low) & (sums <= high)).all(axis=1)]
     found = np.zeros((2**packages, packages), bool)
     room = np.empty((3, 2**11, attributes), np.int64), np.empty((3, 2**11), np.uint64)
-    number = aiming_kernels.hits(amounts, low, high, *room, 2**11, found)
+    number, _ = aiming_kernels.hits(amounts, low, high, *room, 2**11, found)
     assert sorted(found[:number].astype(int).tolist()) == sorted(fitting.tolist())

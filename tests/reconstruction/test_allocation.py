@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.reconstruction.paper_program import allocations_of, attack_algorithm
 from tests.reconstruction.strategies import instance_of, rounded, widened
 
 from divulge.assessment import Most
@@ -26,12 +27,12 @@ from divulge.reconstruction import (
     sets,
     sharing,
 )
+from divulge.reconstruction.agreement import agreement
 from divulge.reconstruction.imperfect import inconsistencies, settle
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import solve
-from divulge.reconstruction.reference import agreement, allocations_of, attack_algorithm
 from divulge.reconstruction.words import masks_of, words_of
-from divulge.work import InvalidInput
+from divulge.work import Effort, InvalidInput, charge_seconds
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -427,28 +428,28 @@ def test_rounding_changes_what_is_certain() -> None:
 
 @pytest.mark.parametrize("rounding", ["sum_then_round", "diagnose"])
 @pytest.mark.parametrize("premise", ["complete", "any"])
-def test_all_questions_together_keep_to_the_time_given(
+def test_all_questions_together_keep_to_the_effort_given(
     monkeypatch: pytest.MonkeyPatch, rounding: str, premise: Any
 ) -> None:
-    now = 0.0
+    effort = Effort(60)
 
     def spending(asked: Any) -> Any:
         def spend(instance: Instance, *given: Any, **named: Any) -> Any:
-            nonlocal now
-            now += float(named.get("seconds", next(x for x in given if isinstance(x, float))))
-            return asked(instance, *given, **named)
+            seconds = float(named.get("seconds", next(x for x in given if isinstance(x, float))))
+            found = asked(instance, *given, **named)
+            charge_seconds(seconds)
+            return found
 
         return spend
 
-    # Every question takes all the time that it is given.
-    monkeypatch.setattr("time.monotonic", lambda: now)
+    # Every question takes all the effort that it is given.
     for name in ("settle", "solve"):
         monkeypatch.setattr(allocation, name, spending(getattr(allocation, name)))
     found = allocate(
         {"a": 5, "b": 3, "c": 9}, {"x": 8, "y": 9}, 1, rounding, premise=premise, seconds=60.0
     )
     assert found.finding["c"] == "certain"
-    assert 60 * 0.7 <= now <= 60 * 1.3
+    assert 60 * 0.7 <= effort.used <= 60 * 1.3
 
 
 def test_an_assessment_of_what_contradicts_or_is_in_doubt_tells_nothing_it_cannot() -> None:

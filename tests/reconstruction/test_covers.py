@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.reconstruction.paper_program import allocations_of
 from tests.reconstruction.strategies import instance_of, widened
 from tests.reconstruction.test_lattice import sets_of
 
@@ -22,8 +22,8 @@ from divulge.reconstruction.expected import expected_bits
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.known import Known
 from divulge.reconstruction.ladder import solve
-from divulge.reconstruction.reference import allocations_of
 from divulge.reconstruction.words import Words, words_of
+from divulge.work import Effort
 
 seeds = st.integers(0, 2**32 - 1)
 PLENTY = 10**9
@@ -59,7 +59,7 @@ def test_covers_count_as_trying_everything_does(
     assert complete
     known = Known.nothing_of(instance)
     covered = Covered(lists, found)
-    covered.solve_left(solve_soon, math.inf)
+    covered.solve_left(solve_soon, Effort(math.inf))
     covered.tell(known)
     count, pairs = of_every(instance)
     assert not known.infeasible
@@ -81,7 +81,7 @@ def test_questions_to_covers_are_answered_as_by_trying_everything(
     known = Known.nothing_of(instance)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rung, "FEW_COVERS", 10**6)
-        Covers(solve_soon)._ask(known, lists, 1.0, math.inf)
+        Covers(solve_soon)._ask(known, lists, 1.0, Effort(math.inf))
     _, pairs = of_every(instance)
     assert (known.possible == (pairs > 0)).all()
     assert (known.proved == (pairs > 0)).all()
@@ -116,7 +116,7 @@ def thin(seed: int) -> Instance:
 def test_bins_with_many_sets_and_few_allocations_are_closed_by_covers(seed: int) -> None:
     instance = thin(seed)
     known, found = Known.nothing_of(instance), dict[int, sets.Sets]()
-    Covers(solve_soon).explore(known, found, time.monotonic() + 20.0)
+    Covers(solve_soon).explore(known, found, Effort(20.0))
     assert known.counted is not None
     assert known.closed
     assert max(of_bin.count for of_bin in found.values()) > 500
@@ -173,7 +173,7 @@ def test_sets_that_were_never_to_be_listed_take_no_time() -> None:
     instance = Instance.of(amounts, *(np.full((3, 1), 1500 + d) for d in (0, 400)))
     known, found = Known.nothing_of(instance), dict[int, sets.Sets]()
     assert min(sets.expected(known, b) for b in range(3)) > 40
-    Covers(solve_soon).explore(known, found, math.inf)
+    Covers(solve_soon).explore(known, found, Effort(math.inf))
     assert not found
     assert known.possible.all()
 
@@ -203,7 +203,7 @@ def test_bins_that_share_nothing_though_one_must_have_something_have_no_cover() 
     _, found = lists.covers()
     known = Known.nothing_of(instance)
     covered = Covered(lists, found)
-    covered.solve_left(solve_soon, math.inf)
+    covered.solve_left(solve_soon, Effort(math.inf))
     covered.tell(known)
     assert not len(allocations_of(instance))
     assert known.infeasible
@@ -229,5 +229,5 @@ def test_two_bins_of_many_packages_are_counted_or_refused() -> None:
     total = amounts.sum(axis=0)
     low = np.stack([amounts[3], total - amounts[3]])
     instance = Instance.of(amounts, low, low)
-    counted = two_bins.counted(instance, instance.allowed, PLENTY, time.monotonic() + 5)
+    counted = two_bins.counted(instance, instance.allowed, PLENTY, Effort(5))
     assert counted is None or counted.count >= 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from unittest import mock
 
 import numpy as np
@@ -15,6 +14,7 @@ from tests.reconstruction.test_two_bins import agrees, two_bin_instances
 from divulge.reconstruction import four_lists, in_full, lattice, two_bins
 from divulge.reconstruction.amounts import Bools
 from divulge.reconstruction.instance import Instance
+from divulge.work import Effort
 
 
 @given(case=two_bin_instances(), foretold=st.sampled_from([0.0, 1e3, math.inf]))
@@ -23,12 +23,12 @@ def test_what_is_foretold_decides_on_the_way_and_never_on_what_is_found(
     case: tuple[Instance, Bools], foretold: float
 ) -> None:
     instance, possible = case
-    sampled = None, foretold, 1e6
+    sampled = None, foretold
     with (
         mock.patch.object(four_lists, "FEW", 0),
         mock.patch.object(in_full, "_sampled", return_value=sampled),
     ):
-        agrees(in_full.all_of(instance, possible, time.monotonic() + 99), instance, possible)
+        agrees(in_full.all_of(instance, possible, Effort(99)), instance, possible)
 
 
 def month_like(seed: int, amounts: int) -> Instance:
@@ -45,24 +45,24 @@ def month_like(seed: int, amounts: int) -> Instance:
 def test_few_sets_are_listed_before_counting_takes_long_and_many_are_not(seconds: float) -> None:
     instance, anywhere = month_like(3, 3), np.ones((40, 2), bool)
     with (
-        mock.patch.object(in_full, "_sampled", return_value=(None, seconds, 1e7)),
+        mock.patch.object(in_full, "_sampled", return_value=(None, seconds)),
         mock.patch.object(two_bins, "counted", return_value=None) as counting,
         mock.patch.object(lattice, "fitting", wraps=lattice.fitting) as listing,
     ):
-        found = in_full.all_of(instance, anywhere, time.monotonic() + 60)
+        found = in_full.all_of(instance, anywhere, Effort(60))
     few = seconds < 1
     assert (found is not None) == listing.called == few
     most_sums = counting.call_args.args[2]
-    assert (most_sums < in_full.SUMS_PER_SECOND) == few
+    assert (most_sums < two_bins.sums_in(1)) == few
 
 
 def test_sets_that_are_listed_are_those_that_are_counted() -> None:
     instance, anywhere = month_like(3, 3), np.ones((40, 2), bool)
-    end = time.monotonic() + 60
+    effort = Effort(60)
     with mock.patch.object(two_bins, "counted", return_value=None):
-        listed = in_full.all_of(instance, anywhere, end)
+        listed = in_full.all_of(instance, anywhere, effort)
     with mock.patch.object(four_lists, "FEW", 0):
-        counted = two_bins.counted(instance, anywhere, 1e9, end)
+        counted = two_bins.counted(instance, anywhere, 1e9, effort)
     assert listed is not None
     assert counted is not None
     assert listed.count == counted.count > 1
@@ -70,5 +70,5 @@ def test_sets_that_are_listed_are_those_that_are_counted() -> None:
     assert all(instance.holds(of_package) for of_package in listed.proofs)
 
 
-def test_there_is_nothing_when_the_time_is_up() -> None:
-    assert in_full.all_of(month_like(3, 3), np.ones((40, 2), bool), 0.0) is None
+def test_there_is_nothing_when_the_effort_is_spent() -> None:
+    assert in_full.all_of(month_like(3, 3), np.ones((40, 2), bool), Effort(0)) is None

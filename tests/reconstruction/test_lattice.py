@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.reconstruction.paper_program import allocations_of
 from tests.reconstruction.strategies import instance_of, widened
 
 from divulge.reconstruction import counting, ends, lattice, support
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.near import Near
-from divulge.reconstruction.reference import allocations_of
 from divulge.reconstruction.search import some_allocation
 from divulge.reconstruction.support import Support
 from divulge.reconstruction.words import masks_of, words_of
+from divulge.work import Effort
 
 seeds = st.integers(0, 2**32 - 1)
 STEPS = 10**6
@@ -134,7 +135,7 @@ def test_support_excludes_no_pair_that_an_allocation_has(
     proved = np.zeros((packages, bins), bool)
     for row in every[: int(random.integers(0, 3))]:
         proved[np.arange(packages), row] = True
-    left = Support(instance).narrow(instance.allowed, proved, STEPS, math.inf)
+    left = Support(instance).narrow(instance.allowed, proved, STEPS, Effort(math.inf))
     possible = np.zeros((packages, bins), bool)
     for row in every:
         possible[np.arange(packages), row] = True
@@ -162,7 +163,7 @@ def test_a_search_finds_an_allocation_if_there_is_one(
     assumed[package] = False
     assumed[package, b] = instance.allowed[package, b]
     every = allocations_of(instance.limited(assumed)) if assumed[package, b] else []
-    answer = some_allocation(instance, assumed, math.inf)
+    answer = some_allocation(instance, assumed, Effort(math.inf))
     if answer.allocation is not None:
         assert instance.limited(assumed).holds(answer.allocation)
     elif answer.sure:
@@ -177,7 +178,7 @@ def test_a_search_that_has_no_time_says_that_it_is_not_sure() -> None:
     truth = random.integers(0, 4, 40)
     sums = np.array([amounts[truth == b].sum(axis=0) for b in range(4)])
     instance = Instance.of(amounts, sums, sums)
-    answer = some_allocation(instance, instance.allowed, -math.inf)
+    answer = some_allocation(instance, instance.allowed, Effort(0))
     assert (answer.allocation, answer.sure) == (None, False)
 
 

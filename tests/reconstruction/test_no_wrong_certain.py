@@ -168,7 +168,7 @@ def test_amounts_that_add_up_to_more_than_a_word_holds_are_refused() -> None:
         allocate({0: 5}, {"a": 10**19}, 1, rounding="exact")
 
 
-def test_time_that_is_left_is_used_though_a_checkpoint_has_a_shorter_try(tmp_path: Any) -> None:
+def test_effort_that_is_left_is_used_though_a_checkpoint_has_a_shorter_try(tmp_path: Any) -> None:
     from divulge.reconstruction.workers import Task, solve_all
 
     random = np.random.default_rng(3)
@@ -178,8 +178,8 @@ def test_time_that_is_left_is_used_though_a_checkpoint_has_a_shorter_try(tmp_pat
     task = Task(Instance.of(amounts, sums - 1, sums + 1), truth=truth)
     with work.under(checkpoints=work.Checkpoints(tmp_path)):
         [short] = solve_all([task], 2.0, in_all=0.001, workers=1)
-        [kept] = solve_all([task], 2.0, in_all=8.0, workers=1)
-        [again] = solve_all([task], 2.0, in_all=8.0, workers=1, again=True)
+        [kept] = solve_all([task], 2.0, in_all=0.001, workers=1)
+        [again] = solve_all([task], 2.0, in_all=8.0, workers=1)
     assert short.proved.sum() == kept.proved.sum() < again.proved.sum()
 
 

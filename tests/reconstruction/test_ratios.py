@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from divulge.reconstruction import kernels
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ratios import narrowed, of_one_set
 from divulge.reconstruction.support import Support
+from divulge.work import Effort
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -125,6 +127,6 @@ def test_questions_to_one_bin_are_answered_by_prices_before_any_set_is_looked_fo
     low, high = np.array([truth, [0, 0]]), np.array([truth, [10_000, 10_000]])
     instance = Instance.of(goods, low, high)
     nothing = np.zeros_like(instance.allowed)
-    left = Support(instance).narrow(instance.allowed, nothing, steps, np.inf)
+    left = Support(instance).narrow(instance.allowed, nothing, steps, Effort(math.inf))
     assert left is not None
     assert not left[40, 0]

@@ -15,6 +15,7 @@ from divulge.reconstruction import four_lists, halves, meeting, two_bins
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.instance import Instance
+from divulge.work import Effort
 
 
 def every_allocation(instance: Instance, possible: Bools) -> Ints:
@@ -69,7 +70,7 @@ def test_the_count_the_marginals_and_the_certificates_are_those_of_looking_at_al
 ) -> None:
     instance, possible = case
     with mock.patch.object(four_lists, "FEW", 0):
-        agrees(two_bins.counted(instance, possible, 1e9, math.inf), instance, possible)
+        agrees(two_bins.counted(instance, possible, 1e9, Effort(math.inf)), instance, possible)
 
 
 @given(case=two_bin_instances(), data=st.data())
@@ -87,7 +88,7 @@ def test_it_does_not_matter_how_packages_are_divided_nor_how_many_sums_are_taken
         mock.patch.object(meeting, "AT_ONCE", data.draw(st.sampled_from([1, 6, 50]))),
         mock.patch.object(meeting, "MOST_LEADS", data.draw(st.sampled_from([1, 20, 1000]))),
     ):
-        agrees(two_bins.counted(instance, possible, 1e9, math.inf), instance, possible)
+        agrees(two_bins.counted(instance, possible, 1e9, Effort(math.inf)), instance, possible)
 
 
 def month_like(seed: int, packages: int) -> Instance:
@@ -117,7 +118,7 @@ def test_it_counts_what_meeting_in_the_middle_lists(seed: int) -> None:
         np.minimum(instance.high[:1], everything - instance.low[1:]),
     )
     listed = halves.fitting(one, 0, np.ones(30, bool), np.zeros(30, bool), 10**6, 0)
-    found = two_bins.counted(instance, np.ones((30, 2), bool), 1e9, math.inf)
+    found = two_bins.counted(instance, np.ones((30, 2), bool), 1e9, Effort(math.inf))
     assert listed is not None
     assert found is not None
     assert found.count == listed.count > 0
@@ -129,7 +130,7 @@ def test_where_every_set_fits_there_are_two_to_the_number_of_packages() -> None:
     amounts = np.random.default_rng(1).integers(0, 50, (20, 2))
     everything = np.repeat(amounts.sum(axis=0)[None], 2, axis=0)
     instance = Instance.of(amounts, np.zeros_like(everything), everything)
-    found = two_bins.counted(instance, np.ones((20, 2), bool), 1e9, math.inf)
+    found = two_bins.counted(instance, np.ones((20, 2), bool), 1e9, Effort(math.inf))
     assert found is not None
     assert found.count == 2**20
     assert (found.pairs == 2**19).all()
@@ -137,23 +138,25 @@ def test_where_every_set_fits_there_are_two_to_the_number_of_packages() -> None:
 
 def test_a_package_without_a_bin_leaves_no_allocation() -> None:
     instance = Instance.of(np.array([[1], [2]]), np.zeros((2, 1), np.int64), np.full((2, 1), 9))
-    found = two_bins.counted(instance, np.array([[True, True], [False, False]]), 1e9, math.inf)
+    found = two_bins.counted(
+        instance, np.array([[True, True], [False, False]]), 1e9, Effort(math.inf)
+    )
     assert found is not None
     assert (found.count, len(found.proofs), int(found.pairs.sum())) == (0, 0, 0)
 
 
 def test_what_is_hopeless_late_or_too_large_at_once_is_refused() -> None:
     instance, anywhere = month_like(0, 34), np.ones((34, 2), bool)
-    assert two_bins.counted(instance, anywhere, 100, math.inf) is None
-    assert two_bins.counted(instance, anywhere, 1e9, 0.0) is None
+    assert two_bins.counted(instance, anywhere, 100, Effort(math.inf)) is None
+    assert two_bins.counted(instance, anywhere, 1e9, Effort(0)) is None
     with mock.patch.object(meeting, "MOST_AT_ONCE", 3):
-        assert two_bins.counted(instance, anywhere, 1e9, math.inf) is None
+        assert two_bins.counted(instance, anywhere, 1e9, Effort(math.inf)) is None
 
 
 def test_few_allocations_of_three_amounts_are_left_to_be_listed() -> None:
     amounts = np.array([[1, 2, 3], [3, 1, 2]])
     instance = Instance.of(amounts, 0 * amounts, np.array([[3, 2, 4]] * 2))
-    assert two_bins.counted(instance, np.ones((2, 2), bool), 1e9, math.inf) is None
+    assert two_bins.counted(instance, np.ones((2, 2), bool), 1e9, Effort(math.inf)) is None
 
 
 def test_amounts_that_are_the_same_for_all_packages_are_one_with_both_windows() -> None:
@@ -161,10 +164,10 @@ def test_amounts_that_are_the_same_for_all_packages_are_one_with_both_windows() 
     low, high = np.array([[0, 5, 9], [0, 0, 0]]), np.array([[12, 99, 14], [99, 99, 99]])
     instance = Instance.of(amounts, low, high)
     anywhere = np.ones((8, 2), bool)
-    agrees(two_bins.counted(instance, anywhere, 1e9, math.inf), instance, anywhere)
+    agrees(two_bins.counted(instance, anywhere, 1e9, Effort(math.inf)), instance, anywhere)
 
 
 def test_intervals_that_depend_on_numbers_are_refused() -> None:
     ones, row = np.ones((2, 1), np.int64), np.ones((1, 3), np.int64)
     wide = Instance.of(ones, 0 * ones, ones, row)
-    assert two_bins.counted(wide, np.ones((2, 2), bool), 1e9, math.inf) is None
+    assert two_bins.counted(wide, np.ones((2, 2), bool), 1e9, Effort(math.inf)) is None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.reconstruction.paper_program import allocations_of
 from tests.reconstruction.strategies import instance_of, widened
 
 from divulge.reconstruction import resplitting
@@ -16,8 +16,8 @@ from divulge.reconstruction.discarded import left_out
 from divulge.reconstruction.imperfect import settle
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import solve
-from divulge.reconstruction.reference import allocations_of
 from divulge.reconstruction.resplitting import Walk
+from divulge.work import Effort
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -35,8 +35,8 @@ class Told:
             assert self.instance.holds(row)
             self.proved[np.arange(len(row)), row] = True
 
-    def all_of(self, part: Instance, end: float) -> Any:
-        del end
+    def all_of(self, part: Instance, effort: Effort) -> Any:
+        del effort
         return solve(part, solver=False).certificates
 
 
@@ -56,7 +56,7 @@ def test_a_walk_tells_only_allocations(seed: int, bins: int, attributes: int, wi
     assume(instance.holds(truth))
     told = Told(instance, truth)
     walk = Walk(instance, truth, told.enter, told.all_of)
-    walk.explore(instance.allowed, told.proved, time.monotonic() + 0.05)
+    walk.explore(instance.allowed, told.proved, Effort(0.05))
     assert not (told.proved & ~possible_pairs(instance)).any()
 
 
@@ -68,7 +68,7 @@ def test_with_two_bins_every_way_that_takes_both_finds_all(way: str) -> None:
         told = Told(instance, truth)
         walk = Walk(instance, truth, told.enter, told.all_of)
         for _ in range(3):
-            getattr(walk, way)(instance.allowed, told.proved, time.monotonic() + 1)
+            getattr(walk, way)(instance.allowed, told.proved, Effort(1))
         assert (told.proved == possible_pairs(instance)).all()
 
 
@@ -80,7 +80,7 @@ def test_three_bins_are_settled_together() -> None:
     instance = Instance.of(amounts, totals, totals)
     told = Told(instance, places)
     walk = Walk(instance, places, told.enter, told.all_of)
-    walk._several_bins(instance.allowed, told.proved, time.monotonic() + 5)
+    walk._several_bins(instance.allowed, told.proved, Effort(5))
     assert (told.proved == possible_pairs(instance)).all()
 
 
@@ -97,7 +97,7 @@ def test_many_packages_of_two_bins_are_found_ambiguous_in_parts(
     instance = Instance.of(amounts, totals - 1, totals + 1)
     told = Told(instance, truth)
     walk = Walk(instance, truth, told.enter, told.all_of)
-    while walk._some_of_two_bins(instance.allowed, told.proved, 0.0):
+    while walk._some_of_two_bins(instance.allowed, told.proved, Effort(0)):
         pass
     assert told.proved.all()
 

@@ -16,7 +16,7 @@ from divulge.tables.cuts import Pool
 from divulge.tables.problem import SuppressionProblem
 from divulge.tables.satisfying import satisfied
 from divulge.tables.suppress import suppression_problem
-from divulge.work import Budget
+from divulge.work import Effort
 
 
 def cube(random: np.random.Generator) -> Table:
@@ -75,8 +75,8 @@ def test_branching_and_the_solver_of_constraints_give_the_same_answer(seed: int,
     problem = random_problem(seed)
     one, two = Pool(problem), Pool(problem)
     nothing = Bounds.open(len(one.free))
-    branched = within_price(Relaxation(one), nothing, most, 10_000, Budget(60))
-    asked = satisfied(two, nothing, most, problem.start, Budget(60))
+    branched = within_price(Relaxation(one), nothing, most, 10_000, Effort(60))
+    asked = satisfied(two, nothing, most, problem.start, Effort(60))
     assert isinstance(branched, str) == isinstance(asked, str)
     for found in (branched, asked):
         if isinstance(found, str):

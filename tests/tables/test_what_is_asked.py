@@ -92,7 +92,7 @@ def test_whatever_gives_a_release_is_among_unknown_parameters() -> None:
         ({"margins": "Published"}, 'Did you mean "published"'),
         ({"width": float("inf")}, "width: inf is no number from 0"),
         ({"width": float("nan")}, "width: nan is no number from 0"),
-        ({"seconds": 0}, "seconds: 0 is no time"),
+        ({"seconds": 0}, "seconds: 0 is no effort"),
         ({"seed": 3}, "seed: is of a draw"),
         ({"sealed": "draw.json"}, "sealed: is of a draw"),
     ],

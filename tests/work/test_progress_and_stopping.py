@@ -108,11 +108,11 @@ def test_cancelling_interrupts_what_runs_inside_an_engine() -> None:
 
 
 def test_a_spent_budget_is_said_and_never_silent() -> None:
-    budget = Budget(seconds=0.01)
+    budget = Budget(stop_after=0.01)
     time.sleep(0.02)
     with (
         work.under(budget=budget),
-        pytest.raises(BudgetSpent, match=r"budget of 0\.01 seconds"),
+        pytest.raises(BudgetSpent, match=r"by the clock after 0\.01 seconds"),
     ):
         work.check()
 

@@ -15,7 +15,7 @@ from typing import Annotated, Literal, NoReturn
 import typer
 
 from divulge.cli import events, matching, protection, reconstruct, records, risk, tables
-from divulge.cli.options import Overwrite
+from divulge.cli.options import Overwrite, StopAfter
 from divulge.cli.showing import print_json, say, shown
 
 FINE, LIMIT_FAILS, COULD_NOT_RUN, NOT_JUDGED = 0, 1, 2, 3
@@ -38,9 +38,6 @@ Out = Annotated[
     typer.Option(help="A folder for result.json and report.html; a killed run resumes from it."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Seconds = Annotated[
-    float | None, typer.Option(min=0.001, help="Stop, and say so, after this many seconds.")
-]
 
 
 @app.callback(invoke_without_command=True)
@@ -61,13 +58,13 @@ def check(
     out: Out = None,
     overwrite: Overwrite = False,
     json: Json = False,
-    seconds: Seconds = None,
+    stop_after: StopAfter = None,
 ) -> None:
     """Run every attack on a release and say whether its limits hold."""
     from divulge.cli.running import conditions
     from divulge.release import Release
 
-    with conditions(seconds):
+    with conditions(stop_after):
         loaded = Release.load(release)
         if out is None:
             verdict = loaded.check()

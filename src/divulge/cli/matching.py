@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from divulge.cli.options import Overwrite
+from divulge.cli.options import Effort, Overwrite, StopAfter
 from divulge.cli.showing import print_json, say, shown
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def attack(
     candidates: Annotated[
         int, typer.Option(min=1, help="List so many candidate tables at the most.")
     ] = 1_000_000,
-    seconds: Annotated[float, typer.Option(min=0.01, help="When to stop, with a bound.")] = 60,
+    seconds: Effort = 60,
+    stop_after: StopAfter = None,
     html: Annotated[Path | None, typer.Option(help="Where a page with the crosstab goes.")] = None,
     separator: Annotated[str, typer.Option(help="What stands between fields.")] = ",",
     overwrite: Overwrite = False,
@@ -61,7 +62,7 @@ def attack(
     from divulge.cli.running import conditions
     from divulge.tables.files import marked_cells, read_crosstab
 
-    with conditions(None, {"--html": html}, [crosstab], overwrite):
+    with conditions(stop_after, {"--html": html}, [crosstab], overwrite):
         published = read_crosstab(crosstab, separator)
         labels = None
         if primary_mark is not None:

@@ -28,10 +28,24 @@ ChartFile = Annotated[Path | None, typer.Option(help="Write the chart to an .svg
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 By = Annotated[str | None, typer.Option(help="Also show who bears the risk, by this attribute.")]
 Resume = Annotated[
-    Path | None, typer.Option(help="A folder from which a killed run takes up its work.")
+    Path | None, typer.Option(help="A folder from which an interrupted run takes up its work.")
 ]
-Seconds = Annotated[
-    float | None, typer.Option(min=0.001, help="Stop, and say so, after this many seconds.")
+StopAfter = Annotated[
+    float | None,
+    typer.Option(
+        "--stop-after",
+        min=0.001,
+        help="Stop by the clock after this many seconds, and say so.",
+        show_default=False,
+    ),
+]
+Effort = Annotated[
+    float,
+    typer.Option(
+        "--seconds",
+        min=0.01,
+        help="The effort: counted steps, about as many as a quiet core makes in this time.",
+    ),
 ]
 AtMost = Annotated[
     float | None, typer.Option(min=0, help="Exit with 1 if a record's figure is higher.")

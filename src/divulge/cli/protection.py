@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from divulge.cli.options import Attributes, Missing, OfRelease, Overwrite, Seconds, Weight
+from divulge.cli.options import Attributes, Missing, OfRelease, Overwrite, StopAfter, Weight
 from divulge.cli.risk import read_records
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def protect(
     values: Values = False,
     overwrite: Overwrite = False,
     json: Json = False,
-    seconds: Seconds = None,
+    stop_after: StopAfter = None,
 ) -> None:
     """Change the data until every limit of a release holds, and attack them again."""
     from divulge.cli.running import conditions
@@ -40,7 +40,7 @@ def protect(
     from divulge.release import Release
     from divulge.release.writing import INTERNAL, RELEASE
 
-    with conditions(seconds, {"--mapping": mapping}, [release], overwrite):
+    with conditions(stop_after, {"--mapping": mapping}, [release], overwrite):
         loaded = Release.load(release)
         found = loaded.protect(out, overwrite, values, _report_into)
         if mapping is not None:
@@ -105,14 +105,14 @@ def suppress(
     ] = True,
     overwrite: Overwrite = False,
     json: Json = False,
-    seconds: Seconds = None,
+    stop_after: StopAfter = None,
 ) -> None:
     """Suppress as few cells of a file as let every record have k that look like it."""
     from divulge import protection
     from divulge.cli.running import conditions
     from divulge.cli.showing import print_json, say, shown
 
-    with conditions(seconds, {"--out": out, "--log": log}, [data], overwrite):
+    with conditions(stop_after, {"--out": out, "--log": log}, [data], overwrite):
         held = read_records(data, dataset, quasi_identifier, weight, None, missing)
         found = protection.suppress(
             held,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from divulge.cli.options import Overwrite
+from divulge.cli.options import Overwrite, StopAfter
 
 ReleaseFile = Annotated[Path, typer.Argument(help="The release file (TOML).", show_default=False)]
 
@@ -18,11 +18,18 @@ def reconstruct(
         str | None, typer.Option(help="Which adversary, if several reconstruct.")
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(min=0.001, help="For one instance, instead of the release's.")
+        float | None,
+        typer.Option(
+            min=0.001,
+            help="The effort for one instance, instead of the release's: counted steps, about as "
+            "many as a quiet core makes in this time.",
+        ),
     ] = None,
     in_all: Annotated[
-        float | None, typer.Option(min=0.001, help="Seconds for all instances.")
+        float | None,
+        typer.Option(min=0.001, help="The effort for all instances together, about."),
     ] = None,
+    stop_after: StopAfter = None,
     workers: Annotated[int | None, typer.Option(min=1, help="How many processes.")] = None,
     target: Annotated[
         int | None, typer.Option(min=0, help="Also show the phases for one record, from 0 on.")
@@ -71,7 +78,7 @@ def reconstruct(
 
     given = {"seconds": seconds, "in_all": in_all, "workers": workers}
     other: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    with conditions(None, {"--chart": chart}, [release, prior, truth], overwrite, resume=out):
+    with conditions(stop_after, {"--chart": chart}, [release, prior, truth], overwrite, resume=out):
         loaded = Release.load(release)
         chosen = _chosen(loaded, adversary)
         datasets = [loaded.datasets[name].read() for name in chosen.datasets]

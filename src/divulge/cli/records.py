@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from divulge.cli.options import Overwrite
+from divulge.cli.options import Overwrite, StopAfter
 
 if TYPE_CHECKING:
     from divulge.data import Dataset
@@ -27,9 +27,6 @@ Seeks = Annotated[
 ]
 Weight = Annotated[str | None, typer.Option(help="The attribute that weighs records.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Seconds = Annotated[
-    float | None, typer.Option(min=0.001, help="Stop, and say so, after this many seconds.")
-]
 
 
 def sweep(
@@ -50,14 +47,14 @@ def sweep(
     ] = None,
     overwrite: Overwrite = False,
     json: Json = False,
-    seconds: Seconds = None,
+    stop_after: StopAfter = None,
 ) -> None:
     """Assess every set of attributes that an adversary might know."""
     from divulge.cli.running import conditions
     from divulge.records import sweep as swept
 
     outputs = {"--out": out, "--chart": chart}
-    with conditions(seconds, outputs, [source], overwrite, resume):
+    with conditions(stop_after, outputs, [source], overwrite, resume):
         dataset = _read(source, knows, seeks, weight)
         found = swept(dataset, knows or None, seeks or [], size, engine)
         if out is not None:
@@ -112,14 +109,14 @@ def attack(
     chart: Annotated[Path | None, typer.Option(help="A file for the chart (.svg, .png).")] = None,
     overwrite: Overwrite = False,
     json: Json = False,
-    seconds: Seconds = None,
+    stop_after: StopAfter = None,
 ) -> None:
     """Attack records with knowledge of some attributes."""
     from divulge.cli.running import conditions
     from divulge.records import attack as attacked
 
     outputs = {"--out": out, "--chart": chart}
-    with conditions(seconds, outputs, [*sources, population, *(release or ())], overwrite):
+    with conditions(stop_after, outputs, [*sources, population, *(release or ())], overwrite):
         _require_different(sources)
         datasets = [_read(source, None, None, None) for source in sources]
         found: Any = attacked(

@@ -22,7 +22,7 @@ from divulge.cli.options import (
     Out,
     Overwrite,
     Resume,
-    Seconds,
+    StopAfter,
     Weight,
 )
 
@@ -102,7 +102,7 @@ def risk(
     chart: ChartFile = None,
     overwrite: Overwrite = False,
     json: Json = False,
-    seconds: Seconds = None,
+    stop_after: StopAfter = None,
 ) -> None:
     """Measure the risk that each record's owner is found, or what those alike give away."""
     from divulge import records
@@ -122,7 +122,7 @@ def risk(
         **dict(_pair(each) for each in setting or ()),
     }
     outputs = {"--out": out, "--chart": chart}
-    with conditions(seconds, outputs, [data, original, population], overwrite):
+    with conditions(stop_after, outputs, [data, original, population], overwrite):
         held = separate_missing_kinds(
             read_records(data, dataset, quasi_identifier, weight, household, missing)
         )
@@ -177,7 +177,7 @@ def suda(
     resume: Resume = None,
     overwrite: Overwrite = False,
     json: Json = False,
-    seconds: Seconds = None,
+    stop_after: StopAfter = None,
 ) -> None:
     """Find what makes records special: minimal sample uniques, SUDA and DIS-SUDA scores."""
     from divulge import records
@@ -186,7 +186,7 @@ def suda(
     from divulge.data.missing_kinds import separate_missing_kinds
 
     outputs = {"--out": out, "--chart": chart}
-    with conditions(seconds, outputs, [data], overwrite, resume):
+    with conditions(stop_after, outputs, [data], overwrite, resume):
         held = separate_missing_kinds(
             read_records(data, dataset, quasi_identifier, None, None, missing)
         )

@@ -1,4 +1,4 @@
-"""How a verb runs: with progress where somebody is looking, within its budget, and with care.
+"""How a verb runs: with progress where somebody is looking, within its time, and with care.
 
 Before any work is done it is seen that the results may go where they are to go; what is written
 appears together when all is done; what an interrupted run had finished is taken up.
@@ -19,13 +19,13 @@ Files = Mapping[str, Path | None]
 
 @contextmanager
 def conditions(
-    seconds: float | None = None,
+    stop_after: float | None = None,
     outputs: Files | None = None,
     inputs: Iterable[Path | str | None] = (),
     overwrite: bool = False,
     resume: Path | None = None,
 ) -> Iterator[None]:
-    """Progress bars in a terminal, none in a pipe; a budget, files and checkpoints where given.
+    """Progress bars in a terminal, none in a pipe; a clock, files and checkpoints where given.
 
     Raises:
         InvalidInput: if a result would go onto an input, a device, or a file that exists.
@@ -36,7 +36,7 @@ def conditions(
         reporter = None
         if sys.stderr.isatty():
             reporter = stack.enter_context(work.TerminalReporter())
-        budget = None if seconds is None else work.Budget(seconds)
+        budget = None if stop_after is None else work.Budget(stop_after)
         checkpoints = None if resume is None else work.Checkpoints(resume)
         files = work.WholeFiles(overwrite=overwrite)
         stack.enter_context(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from divulge.cli.options import Overwrite
+from divulge.cli.options import Effort, Overwrite, StopAfter
 from divulge.cli.showing import print_json, say, shown
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ def suppress(
     margins: Annotated[
         Literal["published", "suppressible"], typer.Option(help="May totals be suppressed?")
     ] = "published",
-    seconds: Annotated[float, typer.Option(min=0.01, help="How long to look.")] = 60,
+    seconds: Effort = 60,
+    stop_after: StopAfter = None,
     resist_matching: Annotated[
         bool, typer.Option(help="Draw the pattern, so that knowing the algorithm does not help.")
     ] = False,
@@ -107,7 +108,7 @@ def suppress(
 
     outputs = {"--html": html, "--out": out}
     files = [source, *(path for _, path in _levels(hierarchy))]
-    with conditions(None, outputs, files, overwrite):
+    with conditions(stop_after, outputs, files, overwrite):
         if source.suffix.lower() == ".jj":
             from divulge.tables.suppress import protect
 

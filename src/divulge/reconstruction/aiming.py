@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from divulge.reconstruction import lattice
+from divulge import work
+from divulge.reconstruction import lattice, tuning
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.words import masks_of
@@ -145,7 +146,10 @@ class Aim:
         if len(amounts) <= MOST_TO_MEET:
             found = np.empty((SETS_WANTED, len(amounts)), bool)
             longest = LONGEST_LIST << harder
-            number = aiming_kernels.hits(amounts, low, high, self.sums, self.sets, longest, found)
+            number, steps = aiming_kernels.hits(
+                amounts, low, high, self.sums, self.sets, longest, found
+            )
+            work.charge(tuning.TARGETED_REFILL, steps)
             return found[:number]
         one = Instance.of(amounts, low[None], high[None])
         everything, none = np.ones(len(amounts), bool), np.zeros(len(amounts), bool)

@@ -183,10 +183,11 @@ def hits(
     sets: NDArray[Any],
     longest: int,
     found: NDArray[Any],
-) -> int:
+) -> tuple[int, int]:
     """Sets of packages whose sums lie between low and high, by meeting in the middle.
 
-    Writes into the rows of `found` who is in, as many sets as there are rows, and gives how many.
+    Writes into the rows of `found` who is in, as many sets as there are rows; gives how many
+    there are, and how many steps it took.
     `sums` and `sets` are room for three lists, which may become as long as `longest`; a package
     that would make them longer is in no set.
     """
@@ -236,4 +237,4 @@ def hits(
                     inside = (word >> np.uint64(bit_of[p])) & np.uint64(1)
                     found[into, p] = side_of[p] >= 0 and inside == np.uint64(1)
             partner -= 1
-    return min(count, len(found))
+    return min(count, len(found)), looks + length[0] + length[1]

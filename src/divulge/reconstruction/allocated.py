@@ -29,7 +29,8 @@ class Allocation:
     certain (one bin is left, by whatever rule the totals were rounded), ambiguous (two are
     proved) or open. `marginals` are the shares of allocations with each bin, None where they were
     not counted. `rests_on_rule` are packages with one bin left only if the rounding rule is right
-    and, under the premise "any", no record is missing unnoticed.
+    and, under the premise "any", no record is missing unnoticed. `seconds` is the effort in nominal
+    seconds; `is_cut` says that the clock stopped the search before its effort was spent.
     """
 
     status: Status
@@ -51,6 +52,7 @@ class Allocation:
     _drawn: Any = field(default=(), repr=False)
     _instance: Instance | None = field(default=None, repr=False)
     _outcome: Outcome | None = field(default=None, repr=False)
+    is_cut: bool = False
 
     def verify(self) -> bool:
         """Check every certificate by plain addition: each gives every package one bin that fits."""
@@ -129,6 +131,8 @@ class Allocation:
         counted = "allocations" if self.count is not None else "uncounted.text"
         keys = [counted, "certain", *(["open"] if values["open"] else [])]
         said = [Sentence(CATALOGUE, key, values).render() for key in keys]
+        if self.is_cut:
+            said.append(Sentence(CATALOGUE, "cut.text", {}).render())
         if self.rests_on_rule:
             number = {"packages": len(self.rests_on_rule)}
             said.append(Sentence(CATALOGUE, "rests_on_rule", number).render())

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from divulge import work
 from divulge.assessment.assessment import Finding
 from divulge.reconstruction.allocated import Allocation
 from divulge.reconstruction.amounts import Amount, Ints, Shares
@@ -21,7 +22,7 @@ from divulge.reconstruction.ladder import solve
 from divulge.reconstruction.premises import WITH_EXTRA, Outcome, Premise
 from divulge.reconstruction.puzzle import Puzzle
 from divulge.reconstruction.solution import Solution
-from divulge.work import Budget
+from divulge.work import Effort
 
 DOUBTS = 0.3
 """Of the time, what is kept to ask whether something is certain by whatever rule."""
@@ -58,7 +59,9 @@ def allocate(
             out of them), "extra" (they hold one record more), "both" (they lack one and hold one
             more), or "any" (find out).
         truth: where each package really is, if that is known: a start for the search of others.
-        seconds: how long to look; what is not settled then stays open.
+        seconds: the effort, in nominal seconds: counted steps, about as many as a quiet core makes
+            in that time, so that results do not depend on the machine. What is not settled then
+            stays open.
 
     >>> found = allocate(
     ...     packages={"p1": ("3.20", "1.5"), "p2": ("4.10", "2.5"), "p3": ("9.00", "0.4")},
@@ -72,64 +75,65 @@ def allocate(
 
     puzzle = Puzzle(packages, bins, units, rounding, tolerance, step, premise, seconds)
     weights, start = puzzle.prior(prior), puzzle.truth(truth)
-    warm()  # compiling takes seconds, and they are not of the time given
-    clock = _Clock(seconds, in_doubt=not rule_is_known or premise == "any")
-    if puzzle.rounding == "diagnose":
-        return _diagnosed(puzzle, weights, start, clock)
-    instance = puzzle.instance()
-    outcome = settle(instance, premise, clock.to_look, weights, start)
-    sure = _sure(puzzle, outcome, rule_is_known, clock)
-    return _told(puzzle, instance, outcome, sure)
+    warm()
+    effort = _Effort(seconds, in_doubt=not rule_is_known or premise == "any")
+    with work.partial_results():
+        if puzzle.rounding == "diagnose":
+            return _diagnosed(puzzle, weights, start, effort)
+        instance = puzzle.instance()
+        outcome = settle(instance, premise, effort.to_look, weights, start)
+        sure = _sure(puzzle, outcome, rule_is_known, effort)
+        return _told(puzzle, instance, outcome, sure)
 
 
-class _Clock:
-    """The time that `allocate` was given: most to look, the rest to ask what that rests on."""
+class _Effort:
+    """The effort that `allocate` was given: most to look, the rest to ask what that rests on."""
 
     def __init__(self, seconds: float, in_doubt: bool) -> None:
-        self._budget = Budget(seconds)
+        self._whole = Effort(seconds)
         self._kept = DOUBTS * seconds if in_doubt else 0.0
         self._least = LEAST_SHARE * seconds
 
     @property
     def to_look(self) -> float:
         """What may be spent before doubts are asked."""
-        return max(self._budget.left - self._kept, self._least)
+        return max(self._whole.left - self._kept, self._least)
 
     @property
     def left(self) -> float:
         """What may be spent on one more question."""
-        return max(self._budget.left, self._least)
+        return max(self._whole.left, self._least)
 
 
 def _diagnosed(
-    puzzle: Puzzle, prior: Shares | None, truth: Ints | None, clock: _Clock
+    puzzle: Puzzle, prior: Shares | None, truth: Ints | None, effort: _Effort
 ) -> Allocation:
     """The tightest rule by which an allocation exists; it was guessed, so it is not known."""
     for rule in TIGHTEST_FIRST:
         instance = puzzle.instance(rule)
-        outcome = settle(instance, "complete", clock.to_look, prior, truth)
+        outcome = settle(instance, "complete", effort.to_look, prior, truth)
         if outcome.solution.status != "infeasible":
             break
     else:
         if puzzle.premise != "complete":
             instance = puzzle.instance("unknown_hard")
-            outcome = settle(instance, puzzle.premise, clock.to_look, prior)
+            outcome = settle(instance, puzzle.premise, effort.to_look, prior)
     puzzle.rounding = rule
-    return _told(puzzle, instance, outcome, _sure(puzzle, outcome, False, clock))
+    return _told(puzzle, instance, outcome, _sure(puzzle, outcome, False, effort))
 
 
-def _sure(puzzle: Puzzle, outcome: Outcome, known: bool, clock: _Clock) -> np.ndarray[Any, Any]:
+def _sure(puzzle: Puzzle, outcome: Outcome, known: bool, effort: _Effort) -> np.ndarray[Any, Any]:
     """Which packages have one bin left whatever is in doubt."""
-    sure = _by_whatever_rule(puzzle, outcome, known, clock)
+    sure = _by_whatever_rule(puzzle, outcome, known, effort)
     if puzzle.premise == "any" and sure.any():
         doubtful = not known and puzzle.tolerance is None
         widest = puzzle.by_any_rule() if doubtful else outcome.instance
-        sure = sure & not_misled(widest, outcome, clock.left)
+        sure = sure & not_misled(widest, outcome, effort.left)
     return sure
 
 
 def _by_whatever_rule(
-    puzzle: Puzzle, outcome: Outcome, known: bool, clock: _Clock
+    puzzle: Puzzle, outcome: Outcome, known: bool, effort: _Effort
 ) -> np.ndarray[Any, Any]:
     """Which packages have one bin left by whatever rule totals were rounded."""
     possible = outcome.solution.possible
@@ -138,10 +142,10 @@ def _by_whatever_rule(
         return np.ones(len(alone), bool) if puzzle.rounding != "unknown_clt" else ~alone
     if puzzle.rounding == "unknown_clt":
         return np.zeros(len(alone), bool)
-    widest = settle(puzzle.by_any_rule(), outcome.premise, clock.left).solution.possible
+    widest = settle(puzzle.by_any_rule(), outcome.premise, effort.left).solution.possible
     if puzzle.premise == "any" and outcome.premise != "complete":
         # By another rule the totals might be of just these packages.
-        complete = solve(puzzle.by_any_rule(), clock.left).possible
+        complete = solve(puzzle.by_any_rule(), effort.left).possible
         widest = widest.copy()
         widest[:, : complete.shape[1]] |= complete
     sure: np.ndarray[Any, Any] = (widest.sum(axis=1) == 1) & (widest == possible).all(axis=1)
@@ -202,6 +206,7 @@ def _told(
         (puzzle.amounts, names, puzzle.package_names, puzzle.totals, puzzle.units),
         instance,
         outcome,
+        work.is_stopped(),
     )
 
 

@@ -85,7 +85,7 @@ class Asked:
         if truth is not None and truth.rows != transactions.rows:
             problems.add("truth", "must have one row a record, in the same order.")
         problems.raise_any()
-        self.rule_is_known = rule_is_known
+        self.rule_is_known, self.unmatched = rule_is_known, unmatched
         self.unused_weights = 0
         wanted = {name: name for table in ranked for name in table.summed}
         self.amounts, unusable = amounts_of(transactions, wanted, self.units, bad)

@@ -59,6 +59,8 @@ def assessed(found: Reconstruction, phase: Phase, among: Bools | None = None) ->
     several = sum(bool(level.others) and not level.doubted for level in found.levels)
     if several:
         said.append(Sentence(CATALOGUE, "other_rules", {"tables": several}))
+    if found.is_cut:
+        said.append(Sentence(CATALOGUE, "cut.text", {}))
     if values["inconsistent"]:
         said.append(Sentence(CATALOGUE, "inconsistent", values))
     report = found.found_in_data

@@ -25,12 +25,13 @@ from divulge.reconstruction.prior import Prior
 from divulge.reconstruction.run import Run
 from divulge.reconstruction.suppressed import spread_all
 from divulge.reconstruction.totals import Totals
+from divulge.work import Effort
 
 if TYPE_CHECKING:
     from divulge.reconstruction.findings import Reconstruction
 
 FIRST_READING = 0.6
-"""The share of the time for the rules as given, where others must be tried as well."""
+"""The share of the effort for the rules as given, where others must be tried as well."""
 
 
 def reconstruct(
@@ -76,8 +77,10 @@ def reconstruct(
             serve as a start for proofs that a place is ambiguous, and tell which records the totals
             leave out, or where they have one too many, if they contradict them; nothing else.
         prior: how likely each sector of parties deals in what a record is about.
-        seconds: for one instance; `in_all`: for all of them.
-        in_all: what is not solved by then stays open; nothing is dropped.
+        seconds: the effort for one instance, in nominal seconds: counted steps, about as many as a
+            quiet core makes in that time, so that results do not depend on the machine.
+        in_all: for all of them, about, whatever the number of processes; what is not solved by
+            then stays open, and nothing is dropped.
         workers: how many processes; as many as there are cores if not given.
         fixpoint: whether places are at last taken as sets, in all tables at once.
 
@@ -95,8 +98,6 @@ def reconstruct(
     >>> [phase.name for phase in found.phases]
     ['prior', '1/1', '1/2', '2/2', '3/1', '3/2', 'all tables']
     """
-    from divulge.reconstruction.findings import Reconstruction
-
     problems = work.Problems("reconstruct")
     for name, time in (("seconds", seconds), ("in_all", in_all)):
         if time is not None and not time > 0:
@@ -104,12 +105,26 @@ def reconstruct(
     problems.raise_any()
     given = transactions, totals, parties, units, place, rule_is_known, premise, bad
     asked = Asked(*given, truth, unmatched)
-    budget = None if in_all is None else work.Budget(in_all)
+    with work.partial_results():
+        return _reconstruct(asked, prior, seconds, in_all, workers, fixpoint)
+
+
+def _reconstruct(
+    asked: Asked,
+    prior: Prior | None,
+    seconds: float,
+    in_all: float | None,
+    workers: int | None,
+    fixpoint: bool,
+) -> Reconstruction:
+    from divulge.reconstruction.findings import Reconstruction
+
     levels = asked.levels()
     refuse_split_places(levels[0].matched)
-    asked.report(levels).refuse(unmatched)
+    asked.report(levels).refuse(asked.unmatched)
     doubtful = not all(level.known for level in levels)
-    first = work.Budget(in_all * FIRST_READING) if in_all is not None and doubtful else budget
+    whole = None if in_all is None else Effort(in_all)
+    first = whole.share(FIRST_READING) if whole is not None and doubtful else whole
     run = Run(asked, levels, seconds, first, workers)
     run.weigh(prior)
     phases = run.phases(fixpoint)
@@ -121,11 +136,12 @@ def reconstruct(
         widest = [level.by_whatever_rule() for level in run.levels]
         spread_all(widest)
     if widest and certain.any():
-        again = Run(asked, widest, seconds, budget, workers, run.to_confirm(certain))
+        left = None if whole is None else Effort(whole.left)
+        again = Run(asked, widest, seconds, left, workers, run.to_confirm(certain))
         both = zip(phases, again.phases(fixpoint), strict=True)
         phases = [phase.confirmed_by(other) for phase, other in both]
     return Reconstruction(
-        transactions,
+        asked.transactions,
         asked.report(run.levels),
         tuple(run.levels),
         tuple(phases),
@@ -137,4 +153,5 @@ def reconstruct(
         asked.place,
         run.at_fixpoint,
         tuple(widest),
+        work.is_stopped(),
     )

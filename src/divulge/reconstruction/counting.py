@@ -16,19 +16,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from divulge import work
+from divulge.reconstruction import tuning
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.ends import End, ended
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.routes import Stage, proofs_of
 from divulge.reconstruction.words import Words, masks_of, words_of
-
-PAIRS_PER_SECOND = 200_000_000
-"""How many (state, set) pairs a bin may be asked for."""
+from divulge.work import Effort
 
 MOST_PAIRS = 1_000_000_000
 MOST_STATES = 400_000
-STEPS_PER_SECOND = 1_000_000
 MOST_STEPS = 4_000_000
 
 
@@ -38,7 +37,7 @@ def count(
     prior: npt.NDArray[np.float64] | None = None,
     seconds: float = 10.0,
 ) -> Counted | None:
-    """Count all allocations; None if there are too many states or steps for about this time.
+    """Count all allocations; None if there are too many states or steps for this effort.
 
     `sets[b]` are the sets that fit into bin b; it may be None for one bin, or for two where neither
     a prior nor the number of packages in a bin matters. A prior (package x bin) weighs each
@@ -51,17 +50,21 @@ def count(
     sizes = {b: len(s) for b, s in enumerate(sets) if s is not None}
     last = unknown or [max(sizes, key=lambda b: sizes[b])]
     order = _order(instance, [b for b in sizes if b not in last], sizes)
+    effort = Effort(seconds)
     found = _stages(instance, sets, order, last, seconds)
     if found is None:
         return None
     stages, states = found
     bound = math.prod(max(1, len(stage.sets)) for stage in stages)
     into = _into(stages, states, _kind(bound), [None] * len(stages))
-    end = ended(instance, states[-1], into[-1], last, seconds)
+    end = ended(instance, states[-1], into[-1], last, effort)
     if end is None:
         return None
     kind = _kind(bound * max(1, sum(map(int, end.ways))))
-    return _both_ways(instance, stages, states, [ways.astype(kind) for ways in into], end, prior)
+    into = [ways.astype(kind) for ways in into]
+    counted = _both_ways(instance, stages, states, into, end, prior)
+    work.charge(tuning.STATES, sum(len(stage.source) for stage in stages))
+    return counted
 
 
 def _kind(bound: int) -> Any:
@@ -97,8 +100,8 @@ def _stages(
 ) -> tuple[list[Stage], list[Words]] | None:
     states = [words_of(np.ones(instance.packages, bool))[None, :]]
     stages: list[Stage] = []
-    most_steps = min(MOST_STEPS, int(seconds * STEPS_PER_SECOND))
-    most_pairs = min(MOST_PAIRS, int(seconds * PAIRS_PER_SECOND))
+    most_steps = int(min(MOST_STEPS, seconds / tuning.STATES.per_step))
+    most_pairs = int(min(MOST_PAIRS, seconds / tuning.STATE_TRANSITIONS.per_step))
     steps = 0
     for place, b in enumerate(order):
         of_bin = sets[b]
@@ -107,6 +110,7 @@ def _stages(
         if len(states[-1]) * len(of_bin) > most_pairs:
             return None
         made = _transitions(states[-1], of_bin, ~words_of(np.asarray(later)), most_steps)
+        work.charge(tuning.STATE_TRANSITIONS, len(states[-1]) * len(of_bin))
         if made is None:
             return None
         source, chosen, targets = made
@@ -114,6 +118,7 @@ def _stages(
         if steps > most_steps:
             return None
         unique, target = _unique(targets)
+        work.charge(tuning.STATES, len(source))
         if len(unique) > MOST_STATES:
             return None
         stages.append(Stage(b, source, chosen, target, of_bin))

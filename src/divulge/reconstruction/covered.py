@@ -7,7 +7,6 @@ what is left as an instance of its own, once for all covers that leave the same.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -21,6 +20,7 @@ from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.known import Known
 from divulge.reconstruction.proofs import Proofs
 from divulge.reconstruction.words import Words, masks_of
+from divulge.work import Effort
 
 
 class Remainder(Protocol):
@@ -67,14 +67,14 @@ class Covered:
             self.shared[:, 0] = self.states.any(axis=0)
             self.pairs[:, 0] = self.times @ self.states
 
-    def solve_left(self, solve: Callable[[Instance, float], Remainder], end: float) -> None:
+    def solve_left(self, solve: Callable[[Instance, float], Remainder], effort: Effort) -> None:
         """Find out how several bins can share what is left."""
         if len(self.lists.last) == 1:
             return
         for number, state in enumerate(self.states):
             packages = np.flatnonzero(state)
             part = self.lists.share_out(packages, self.lists.instance.allowed)
-            known = solve(part, max(0.0, end - time.monotonic()))
+            known = solve(part, effort.left)
             self.alive[number] = known.count != 0 and known.possible.any(axis=1).all()
             self.ways.append(known.certificates)
             count = known.count if self.alive[number] else 0

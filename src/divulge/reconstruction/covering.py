@@ -11,12 +11,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from divulge import work
+from divulge.reconstruction import tuning
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.words import Words, masks_of, words_of
 
-STEPS_PER_SECOND = 500_000_000
-MOST_COVERS = 400_000
+A_LONG_WHILE = 1e6  # nominal seconds, where there is no end
+MOST_COVERS, MOST_STEPS = 400_000, 500_000_000
+
+
+def steps_in(seconds: float) -> int:
+    """How many steps of covering are so many nominal seconds."""
+    return int(min(seconds, A_LONG_WHILE) / tuning.EXACT_COVER.per_step)
 
 
 class Lists:
@@ -48,7 +55,7 @@ class Lists:
         )
 
     def covers(
-        self, most: int = MOST_COVERS, steps: int = STEPS_PER_SECOND, among: Words | None = None
+        self, most: int = MOST_COVERS, steps: int = MOST_STEPS, among: Words | None = None
     ) -> tuple[bool, Ints]:
         """The ways to give each bin one of its sets: of each way its place in every bin's list.
 
@@ -57,7 +64,7 @@ class Lists:
         from divulge.reconstruction import covering_kernels
 
         instance, last = self.instance, self.last
-        complete, found = covering_kernels.covers(
+        complete, found, looked = covering_kernels.covers(
             self.has,
             self.words,
             self.all if among is None else among,
@@ -68,6 +75,7 @@ class Lists:
             most,
             steps,
         )
+        work.charge(tuning.EXACT_COVER, looked)
         return complete, found
 
     def with_pair(self, package: int, b: int) -> Words:

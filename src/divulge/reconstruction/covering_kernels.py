@@ -42,12 +42,13 @@ def covers(
     high: NDArray[Any],
     most_covers: int,
     most_steps: int,
-) -> tuple[bool, NDArray[Any]]:
+) -> tuple[bool, NDArray[Any], int]:
     """All ways to give each bin one of its sets, such that no package is in two.
 
     `alive` has a bit for every set that may be taken. What is in none must be of `may_be_left`,
     and have sums from `low` to `high`. Of each way, the place of every bin's set in its list; not
-    all of them, and False, if there are more than at most, or there is more to look at.
+    all of them, and False, if there are more than at most, or there is more to look at. At last the
+    steps that it took.
     """
     packages, bins = has.shape[0], words.shape[0] - 1
     # Level 0 is before anything is asked; level d + 1 once d bins have taken their sets.
@@ -69,7 +70,7 @@ def covers(
         if entered:
             entered = False
             if steps[0] > most_steps:
-                return False, found[:ways]
+                return False, found[:ways], steps[0]
             if level == bins + 1:
                 if has_sums(rest[level], amounts, low, high):
                     if ways == found.shape[0]:
@@ -79,12 +80,12 @@ def covers(
                     found[ways] = chosen
                     ways += 1
                     if ways > most_covers:
-                        return False, found[:ways]
+                        return False, found[:ways], steps[0]
                 level -= 1
                 continue
             b = narrowed(has, words, level, left, able, rest, asof, size, may_be_left, taken, steps)
             if steps[0] > most_steps:
-                return False, found[:ways]
+                return False, found[:ways], steps[0]
             if b < 0:
                 level -= 1
                 continue
@@ -105,7 +106,7 @@ def covers(
         steps[0] += 2 * packages
         level += 1
         entered = True
-    return True, found[:ways]
+    return True, found[:ways], steps[0]
 
 
 @kernel

@@ -6,7 +6,6 @@ all covers if they are few, and else, pair by pair, for one that has it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -15,10 +14,11 @@ import numpy as np
 from divulge.reconstruction import lattice, sets
 from divulge.reconstruction.amounts import Ints
 from divulge.reconstruction.covered import Covered, Remainder
-from divulge.reconstruction.covering import MOST_COVERS, STEPS_PER_SECOND, Lists
+from divulge.reconstruction.covering import MOST_COVERS, Lists, steps_in
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.known import Known
 from divulge.reconstruction.words import masks_of
+from divulge.work import Effort
 
 MOST_SETS = 400_000
 MOST_BITS = 20
@@ -27,7 +27,7 @@ MOST_UNLISTED = 2
 STEPS_A_SET = 20
 """What listing takes for each set, at least."""
 LEFT_PER_SECOND = 200
-"""Remainders of covers that are solved in a second, about."""
+"""Remainders of covers that are solved in a nominal second, about."""
 LISTING = 0.5
 """Of the time, for listing the sets of bins."""
 FOR_ALL = 0.6
@@ -49,36 +49,36 @@ class Covers:
     solve: Callable[[Instance, float], Remainder]
     tried: dict[int, tuple[bytes, int]] = field(default_factory=dict)
 
-    def explore(self, known: Known, found: dict[int, sets.Sets], end: float) -> None:
-        """Exclude what is in no cover, prove what is, and count, if the time suffices."""
-        instance, now = known.instance, time.monotonic()
-        if instance.counts_matter or instance.bins < 3 or now > end:
+    def explore(self, known: Known, found: dict[int, sets.Sets], effort: Effort) -> None:
+        """Exclude what is in no cover, prove what is, and count, if the effort suffices."""
+        instance = known.instance
+        if instance.counts_matter or instance.bins < 3 or effort.spent:
             return
         if instance.bins**2 * instance.packages > MOST_ROOM:
             return
-        if not self._list(known, found, now + LISTING * (end - now)):
+        if not self._list(known, found, effort.share(LISTING)):
             return
         listed = [b for b in range(instance.bins) if sets.is_listed(known, b, found)]
         if len(listed) == instance.bins:
             listed.remove(max(listed, key=lambda b: found[b].count))
-        left = FOR_ALL * (end - time.monotonic())
+        left = FOR_ALL * effort.left
         if left <= 0:
             return
         of_bins = {b: of_bin for b in listed if (of_bin := found[b].sets) is not None}
         lists = Lists(instance.limited(known.possible), of_bins)
         most = MOST_COVERS if len(lists.last) == 1 else int(left * LEFT_PER_SECOND)
-        complete, all_of_them = lists.covers(most, int(left * STEPS_PER_SECOND))
+        complete, all_of_them = lists.covers(most, steps_in(left))
         if complete:
             covered = Covered(lists, all_of_them)
-            covered.solve_left(self.solve, end)
+            covered.solve_left(self.solve, effort)
             covered.tell(known)
         else:
             for seconds in A_QUESTION:
                 if known.settled:
                     return
-                self._ask(known, lists, seconds, end)
+                self._ask(known, lists, seconds, effort)
 
-    def _list(self, known: Known, found: dict[int, sets.Sets], end: float) -> bool:
+    def _list(self, known: Known, found: dict[int, sets.Sets], effort: Effort) -> bool:
         """List the sets of all bins but one or two; False if that is not to be done.
 
         Bins with few sets come first; whether there are few can be told beforehand.
@@ -91,7 +91,7 @@ class Covers:
             if not sets.is_listed(known, b, found)
             if (bits := sets.expected(known, b)) <= MOST_BITS
         )
-        in_time = (end - time.monotonic()) * lattice.STEPS_PER_SECOND
+        in_time = lattice.steps_in(effort.left)
         if unlisted - len(waiting) > MOST_UNLISTED:
             return False
         if sum(2.0**bits for bits, _ in waiting[: unlisted - 1]) * STEPS_A_SET > in_time:
@@ -99,7 +99,7 @@ class Covers:
         for _, b in waiting:
             if unlisted == 1:
                 break
-            steps = int((end - time.monotonic()) * lattice.STEPS_PER_SECOND)
+            steps = lattice.steps_in(effort.left)
             key = sets.key_of(known, b)
             before, in_steps = self.tried.get(b, (b"", 0))
             if steps <= 0 or (before == key and steps <= in_steps):
@@ -114,20 +114,20 @@ class Covers:
                     return False
         return unlisted <= min(MOST_UNLISTED, known.instance.bins - 1)
 
-    def _ask(self, known: Known, lists: Lists, seconds: float, end: float) -> None:
+    def _ask(self, known: Known, lists: Lists, seconds: float, effort: Effort) -> None:
         """Ask for every pair that is open whether some cover has it."""
         for package, b in np.argwhere(known.possible & ~known.proved):
             if known.proved[package, b] or not known.possible[package, b]:
                 continue
-            left = min(seconds, end - time.monotonic())
+            left = min(seconds, effort.left)
             if left <= 0:
                 return
             complete, some = lists.covers(
                 0 if len(lists.last) == 1 else FEW_COVERS,
-                int(left * STEPS_PER_SECOND),
+                steps_in(left),
                 lists.with_pair(package, b),
             )
-            proof, sure = self._first(known, lists, some, (package, b), end)
+            proof, sure = self._first(known, lists, some, (package, b), effort)
             if proof is not None:
                 known.enter(proof[None])
             elif complete and sure:
@@ -137,7 +137,7 @@ class Covers:
                     return
 
     def _first(
-        self, known: Known, lists: Lists, covers: Ints, pair: tuple[int, int], end: float
+        self, known: Known, lists: Lists, covers: Ints, pair: tuple[int, int], effort: Effort
     ) -> tuple[Ints | None, bool]:
         """An allocation of one of these covers; if there is none, whether that is sure."""
         allowed, sure = known.possible.copy(), True
@@ -150,7 +150,7 @@ class Covers:
                 return of_package, True
             packages = np.flatnonzero(left)
             part = lists.share_out(packages, allowed)
-            solved = self.solve(part, max(0.0, end - time.monotonic()))
+            solved = self.solve(part, effort.left)
             for of_left in solved.certificates[:1]:
                 of_package[packages] = np.array(lists.last)[of_left]
                 return of_package, True

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from divulge.reconstruction import halves, lattice, two_bins
+from divulge import work
+from divulge.reconstruction import halves, lattice, tuning, two_bins
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.sharing import shared
 from divulge.reconstruction.words import Words, masks_of
+from divulge.work import Effort
 
 Counts: TypeAlias = npt.NDArray[Any]
 """Whole numbers: Python's own where they might not fit into 62 bits."""
 
-SUMS_PER_SECOND = 50_000_000
 SHORTEST_HALF, LONGEST_HALF = 2**14, 2**21
 FEW_LEFT = 28
-SECONDS_A_LATTICE = 0.008
+SECONDS_A_LATTICE = 0.008  # nominal
+A_LONG_WHILE = 1e6  # nominal seconds, where there is no end
 FEW_STEPS = 1_000_000
 """Of listing what is left in a state, before its splits are counted without listing them."""
 
@@ -46,7 +47,7 @@ class End:
 
 
 def ended(
-    instance: Instance, states: Words, into: Counts, last: list[int], seconds: float
+    instance: Instance, states: Words, into: Counts, last: list[int], effort: Effort
 ) -> End | None:
     """What becomes of the states after the last stage, into which there are so many ways each."""
     from divulge.reconstruction import halves_kernels
@@ -56,19 +57,19 @@ def ended(
         return End(last[0], fits.astype(np.int64))
     if int(np.bitwise_count(states).sum(axis=1).max(initial=0)) > FEW_LEFT:
         masks, one_by_one = masks_of(states, instance.packages), len(states) * SECONDS_A_LATTICE
-        at_once = _split_at_once(instance, masks, into, last, min(seconds, one_by_one))
+        at_once = _split_at_once(instance, masks, into, last, effort.part(one_by_one))
         if at_once is not None:
             return at_once
-        if one_by_one <= seconds:
-            return _split_in_lattice(instance, masks, into, last, seconds)
+        if one_by_one <= effort.left:
+            return _split_in_lattice(instance, masks, into, last, effort)
     low, high = instance.low[last], instance.high[last]
     room = np.maximum(high - low, 0).min(axis=0) + 1
     lead = np.argsort(-(instance.amounts.sum(axis=0) / room), kind="stable")
     amounts = np.ascontiguousarray(instance.amounts[:, lead])
     by_size = np.argsort(-(amounts / np.maximum(amounts.sum(axis=0), 1)).sum(axis=1))
-    sums = int(seconds * SUMS_PER_SECOND)
+    sums = int(min(effort.left, A_LONG_WHILE) / tuning.FINAL_SPLITS.per_step)
     longest = max(SHORTEST_HALF, min(LONGEST_HALF, sums // (4 * max(1, len(states)))))
-    complete, ways, alive, in_other, first, shown_states, shown = halves_kernels.splits(
+    complete, ways, alive, in_other, first, shown_states, shown, steps = halves_kernels.splits(
         states,
         amounts,
         by_size,
@@ -78,6 +79,7 @@ def ended(
         longest,
         sums,
     )
+    work.charge(tuning.FINAL_SPLITS, steps)
     if not complete:
         return None
     a, b = last
@@ -95,10 +97,10 @@ def _weighed(into: Counts, in_other: Ints) -> Counts:
 
 
 def _split_at_once(
-    instance: Instance, states: Bools, into: Counts, last: list[int], seconds: float
+    instance: Instance, states: Bools, into: Counts, last: list[int], effort: Effort
 ) -> End | None:
     """What is left in many states that have much in common, split between two bins in all ways."""
-    found = shared(instance, states, into, last, time.monotonic() + seconds)
+    found = shared(instance, states, into, last, effort)
     if found is None:
         return None
     a, b = last
@@ -108,17 +110,16 @@ def _split_at_once(
 
 
 def _split_in_lattice(
-    instance: Instance, states: Bools, into: Counts, last: list[int], seconds: float
+    instance: Instance, states: Bools, into: Counts, last: list[int], effort: Effort
 ) -> End | None:
     """What is left in every state, split between two bins in all ways."""
     a, b = last
-    end = time.monotonic() + seconds
     ways = np.zeros(len(states), np.int64)
     alive, in_other, first, shown_states, shown = [], [], [], [], []
     seen = np.zeros((2, instance.packages), bool)
     for number, state in enumerate(states):
-        found = _split(instance, state, a, b, end)
-        if found is None or time.monotonic() > end:
+        found = _split(instance, state, a, b, effort)
+        if found is None or effort.spent:
             return None
         if not found.count:
             continue
@@ -154,8 +155,8 @@ class _Splits:
     telling: Bools
 
 
-def _split(instance: Instance, state: Bools, a: int, b: int, end: float) -> _Splits | None:
-    """The packages of a state, split between two bins; None if that takes until after `end`.
+def _split(instance: Instance, state: Bools, a: int, b: int, effort: Effort) -> _Splits | None:
+    """The packages of a state, split between two bins; None if that takes more effort.
 
     Few splits are listed. Many are counted without listing them where that can be done, and
     otherwise listed as well.
@@ -168,10 +169,7 @@ def _split(instance: Instance, state: Bools, a: int, b: int, end: float) -> _Spl
         return _Splits(0, np.zeros(n, np.int64), np.zeros((0, n), bool))
     one = replace(instance, low=low[None], high=high[None], held=instance.held[[b]])
 
-    def left() -> float:
-        return max(0.0, end - time.monotonic())
-
-    steps = int(left() * lattice.STEPS_PER_SECOND)
+    steps = lattice.steps_in(effort.left)
     found = lattice.fitting(one, 0, can, must, min(FEW_STEPS, steps), 0)
     if found is None and (can & ~must).sum() <= FEW_LEFT:
         found = halves.fitting(one, 0, can, must, SHORTEST_HALF, 0)
@@ -183,13 +181,13 @@ def _split(instance: Instance, state: Bools, a: int, b: int, end: float) -> _Spl
             instance.high[bins],
             allowed=instance.allowed[packages][:, bins],
         )
-        counted = two_bins.counted(two, two.allowed, left() * SUMS_PER_SECOND, end)
+        counted = two_bins.counted(two, two.allowed, two_bins.sums_in(effort.left), effort)
         if counted is not None:
             with_package, telling = np.zeros(n, np.int64), np.zeros((len(counted.proofs), n), bool)
             with_package[packages] = counted.pairs[:, 0]
             telling[:, packages] = counted.proofs == 0
             return _Splits(counted.count, with_package, telling)
-        steps = int(left() * lattice.STEPS_PER_SECOND)
+        steps = lattice.steps_in(effort.left)
         found = lattice.fitting(one, 0, can, must, steps, 0) if steps > FEW_STEPS else None
     if found is None:
         return None

@@ -33,11 +33,12 @@ def exchange(
     proofs: NDArray[Any],
     seed: int,
     tries: int,
-) -> int:
+) -> tuple[int, int]:
     """Walk from one allocation to others by moving and swapping few packages.
 
     Every allocation on the way proves its pairs; one that has a pair not yet `proved` is written
-    into the next row of `proofs`, and its pairs are marked. Gives how many rows were written.
+    into the next row of `proofs`, and its pairs are marked. Gives how many rows were written, and
+    how many steps it took.
     """
     n, k = amounts.shape
     m = low.shape[0]
@@ -135,5 +136,5 @@ def exchange(
                 proofs[new, q] = place[q]
             new += 1
             if new == proofs.shape[0]:
-                return new
-    return new
+                return new, steps
+    return new, steps

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from divulge import work
+from divulge.reconstruction import tuning
 from divulge.reconstruction.amounts import Bools
 from divulge.reconstruction.instance import Instance
 
@@ -28,10 +30,10 @@ def expected_bits(instance: Instance, b: int, candidates: Bools, forced: Bools) 
     base = instance.amounts[forced].sum(axis=0)
     most = int(instance.held[b] + forced.sum() + free.sum())
     wide, deep = instance.widening[:, most], instance.deeper[:, most]
-    return float(
-        expected_kernels.sets_in_bits(
-            np.ascontiguousarray(instance.amounts[free]),
-            instance.low[b] - base - wide,
-            instance.high[b] - base + wide + deep,
-        )
+    bits = expected_kernels.sets_in_bits(
+        np.ascontiguousarray(instance.amounts[free]),
+        instance.low[b] - base - wide,
+        instance.high[b] - base + wide + deep,
     )
+    work.charge(tuning.EXPECTED_COUNT, int(free.sum()))
+    return float(bits)

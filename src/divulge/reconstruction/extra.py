@@ -7,7 +7,6 @@ totals, that is tried with every package, whose amounts the extra record then ha
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -19,6 +18,7 @@ from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.ladder import solve
 from divulge.reconstruction.premises import Outcome, Premise, difference, plain
 from divulge.reconstruction.solution import Solution, infeasible
+from divulge.work import Effort
 
 
 def with_extra_in(instance: Instance, b: int) -> Instance | None:
@@ -189,7 +189,7 @@ class _Tried:
     """What several runs found together: each is one way in which totals and records differ.
 
     `allowed` is where packages may go, `told` whether the first run is the one that a truth tells,
-    which has as much time as all others.
+    which has as much effort as all others.
     """
 
     allowed: Bools
@@ -213,13 +213,13 @@ class _Tried:
         earlier: Ints | None,
     ) -> Outcome:
         """Try one after the other, each with its start; infeasible if none of them can be."""
-        begun = time.monotonic()
+        effort = Effort(seconds)
         for number, (run, truth) in enumerate(runs):
             if run is None:
                 continue
-            left = seconds - (time.monotonic() - begun)
+            left = effort.left
             if left <= 0:
-                # No time to try the others: nothing is excluded that they might allow.
+                # The others are not tried: nothing is excluded that they might allow.
                 self.possible |= self.allowed
                 self.statuses.add("open")
                 self.total = None
@@ -230,7 +230,7 @@ class _Tried:
         if self.statuses <= {"infeasible"}:
             return plain(instance, infeasible(instance), premise)
         # Under a prior, the runs would have to be weighed against each other.
-        solution = self._solution(time.monotonic() - begun, weighed=prior is not None)
+        solution = self._solution(effort.used, weighed=prior is not None)
         return Outcome(solution, premise, instance, tuple(self.certificates))
 
     def _add(self, run: Instance, found: Solution) -> None:

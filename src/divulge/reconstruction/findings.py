@@ -41,7 +41,8 @@ class Reconstruction:
     `phases` are what is known after each phase, `solved` every instance with how it ended,
     `assessments` one a phase, `assessment` the last of them. `by_any_rule` are the tables read by
     every rule that they may be rounded by, if some rule is in doubt. `place` is the column of the
-    parties with the finest place; `at_fixpoint` says whether tables limit each other no more.
+    parties with the finest place; `at_fixpoint` says whether tables limit each other no more,
+    `is_cut` whether the clock stopped the search before its effort was spent.
     """
 
     transactions: Dataset
@@ -56,6 +57,7 @@ class Reconstruction:
     place: str
     at_fixpoint: bool
     by_any_rule: tuple[Level, ...] = ()
+    is_cut: bool = False
 
     @cached_property
     def value(self) -> Any:
@@ -211,7 +213,7 @@ class Reconstruction:
         return charts.phases(self.table_6b)
 
     def complexity_chart(self) -> Chart:
-        """The time that instances took, by complexity (Fig. 5)."""
+        """The effort that instances took, by complexity (Fig. 5)."""
         return charts.seconds_by_complexity(self.solved)
 
     def explain(self) -> list[str]:

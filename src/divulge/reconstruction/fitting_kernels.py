@@ -28,14 +28,14 @@ def fitting_sets(
     budget: int,
     most_sets: int,
     enough: int,
-) -> tuple[bool, int, NDArray[Any], NDArray[Any], NDArray[Any]]:
+) -> tuple[bool, int, NDArray[Any], NDArray[Any], NDArray[Any], int]:
     """All sets of the free packages that make one bin's sums.
 
     `base` is the sum of what is in the bin anyway (`base_count` packages). The free packages come
     largest first; depth first over all but the last `tail`, whose 2^tail sums stand in a table
     sorted by attribute 0. Gives whether all were found, how many there are, the first `most_sets`
-    of them, the packages that occur in some, and those that occur in all. The search ends when
-    `enough` were found, or the budget of steps is spent.
+    of them, the packages that occur in some, those that occur in all, and how many steps it took.
+    The search ends when `enough` were found, or the budget of steps is spent.
     """
     k = amounts.shape[1]
     count = free.shape[0]
@@ -76,7 +76,7 @@ def fitting_sets(
     while depth >= 0:
         nodes += 1
         if nodes > budget:
-            return False, found, sets, union, common
+            return False, found, sets, union, common, nodes
         alive = True
         if choice[depth] == 0:
             for i in range(k):
@@ -91,7 +91,7 @@ def fitting_sets(
                         break
                     nodes += 1
                     if nodes > budget:
-                        return False, found, sets, union, common
+                        return False, found, sets, union, common, nodes
                     row = by_first[at]
                     c = inside + sizes[row]
                     fits = True
@@ -117,7 +117,7 @@ def fitting_sets(
                                 sets[found, w] = full[w]
                         found += 1
                         if found == enough:
-                            return False, found, sets, union, common
+                            return False, found, sets, union, common, nodes
             choice[depth] = 0
             depth -= 1
             continue
@@ -139,4 +139,4 @@ def fitting_sets(
         else:
             choice[depth] = 0
             depth -= 1
-    return True, found, sets, union, common
+    return True, found, sets, union, common, nodes

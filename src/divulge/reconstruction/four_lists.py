@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from divulge import work
+from divulge.reconstruction import tuning
 from divulge.reconstruction.amounts import Ints
 from divulge.reconstruction.words import Words
 
@@ -102,6 +104,7 @@ def foretold(amounts: Ints, low: Ints, high: Ints) -> list[float]:
     rest = amounts.sum(axis=0)
     for of_package in amounts:
         rest = rest - of_package
+        work.charge(tuning.FORETELLING, len(sums))
         more = np.concatenate([sums, sums + of_package])
         more = more[((more <= high) & (more >= low - rest)).all(axis=1)]
         size *= len(more) / max(len(sums), 1)
@@ -118,6 +121,7 @@ def _listed(amounts: Ints, packages: Ints, top: Ints, bottom: Ints | None = None
     """
     sums, sets = np.zeros((1, amounts.shape[1]), np.int64), np.zeros(1, np.uint64)
     for place, package in enumerate(packages):
+        work.charge(tuning.FORETELLING, len(sums))
         sums = np.concatenate([sums, sums + amounts[package]])
         sets = np.concatenate([sets, sets | np.uint64(1 << place)])
         fits = (sums <= top).all(axis=1)

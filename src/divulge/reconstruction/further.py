@@ -1,12 +1,11 @@
 """Further proofs where nothing more is excluded: a walk that goes on from a certificate.
 
 Most of what is left in a large instance is possible, and only waits for an allocation that shows
-it. So when the tables have told each other all they know, time is best spent on walking alone.
+it. So when the tables have told each other all they know, effort is best spent on walking alone.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +19,7 @@ from divulge.reconstruction.ladder import solve
 from divulge.reconstruction.premises import WITH_EXTRA
 from divulge.reconstruction.resplitting import Walk
 from divulge.reconstruction.results import Result
+from divulge.work import Effort
 
 A_SMALL_WHILE = 0.02
 
@@ -30,14 +30,14 @@ def walked_on(instance: Instance, known: Result, seconds: float) -> Result:
     Args:
         instance: packages may go where they still may.
         known: what is known of it, with a certificate at least; all of them hold.
-        seconds: how long; a walk that finds nothing ends sooner.
+        seconds: the effort, in nominal seconds; a walk that finds nothing ends sooner.
     """
-    begun = time.monotonic()
+    effort = Effort(seconds)
     n, bins = known.possible.shape
     start = known.certificates[-1]
     walked = _as_assumed(instance, known, start)
     if walked is None:
-        return replace(known, seconds=time.monotonic() - begun)
+        return replace(known, seconds=effort.used)
     possible, proved = known.possible, known.proved.copy()
     if walked.bins > bins:
         possible = np.hstack([possible, known.discardable[:, None]])
@@ -51,7 +51,7 @@ def walked_on(instance: Instance, known: Result, seconds: float) -> Result:
                 found.append(of_package.astype(np.int16))
 
     walk = Walk(walked, start, enter, _of_part)
-    walk.explore(possible, proved, begun + seconds)
+    walk.explore(possible, proved, effort)
     done = bool((proved == possible).all())
     certificates = most_telling(np.array([*known.certificates, *found], np.int16), bins)
     return replace(
@@ -59,7 +59,7 @@ def walked_on(instance: Instance, known: Result, seconds: float) -> Result:
         status="closed" if done else "open",
         proved=np.ascontiguousarray(proved[:, :bins]),
         certificates=certificates[:0] if done else certificates,
-        seconds=time.monotonic() - begun,
+        seconds=effort.used,
     )
 
 
@@ -75,8 +75,7 @@ def _as_assumed(instance: Instance, known: Result, certificate: Ints) -> Instanc
     return instance
 
 
-def _of_part(part: Instance, end: float) -> Ints:
+def _of_part(part: Instance, effort: Effort) -> Ints:
     """Allocations of a small part of an instance, as many as are found in a small while."""
-    left = min(A_SMALL_WHILE, max(0.0, end - time.monotonic()))
-    found = solve(part, left, solver=False).certificates
+    found = solve(part, min(A_SMALL_WHILE, effort.left), solver=False).certificates
     return found.astype(np.int64)

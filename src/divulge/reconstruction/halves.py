@@ -8,15 +8,16 @@ another. Sides of a million sums decide bins with forty candidates and more.
 
 from __future__ import annotations
 
-import math
-import time
 from dataclasses import dataclass
 
 import numpy as np
 
+from divulge import work
+from divulge.reconstruction import tuning
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.words import Words, words_of
+from divulge.work import Effort
 
 MOST_ON_A_SIDE = 63  # packages: a side's sets are words of 64 bits
 STEPS_PER_SUM = 16
@@ -63,6 +64,7 @@ class _Side:
 
         bit = np.uint64(1 << len(self.packages))
         sums, sets = halves_kernels.joined(self.sums, self.sets, amounts, bit, top, bottom)
+        work.charge(tuning.HALVES, 2 * len(self.sums))
         return _Side([*self.packages, package], sums, sets)
 
 
@@ -73,12 +75,12 @@ def fitting(
     forced: Bools,
     longest: int,
     most_sets: int,
-    end: float = math.inf,
+    effort: Effort | None = None,
 ) -> Fitting | None:
     """All sets of the candidates, with all that are forced, that make the sums of bin b.
 
     None if a side has more than `longest` sums that cannot be ruled out, if far more pairs of
-    them would have to be looked at, or if it takes until after `end`. Of the sets only the first
+    them would have to be looked at, or if the effort is spent before. Of the sets only the first
     `most_sets` are kept.
     """
     from divulge.reconstruction import halves_kernels
@@ -94,13 +96,13 @@ def fitting(
     lead = np.argsort(-(instance.amounts[free].sum(axis=0) / windows), kind="stable")
     amounts = np.ascontiguousarray(instance.amounts[:, lead])
     top, bottom, base, width = top[lead], bottom[lead], base[lead], int(windows[lead[0]])
-    sides = _sides(amounts, free, top, bottom, longest, end)
+    sides = _sides(amounts, free, top, bottom, longest, effort)
     if sides is None:
         return None
     large, small = sides
     if len(lead) > 1:
         small.sums, small.sets = halves_kernels.in_windows(small.sums, small.sets, width)
-    complete, count, chosen, telling, by_large, by_small = halves_kernels.meeting(
+    complete, count, chosen, telling, by_large, by_small, steps = halves_kernels.meeting(
         large.sums,
         large.sets,
         small.sums,
@@ -116,6 +118,7 @@ def fitting(
         STEPS_PER_SUM * longest,
         most_sets,
     )
+    work.charge(tuning.HALVES_MEET, steps + len(large.sums) + len(small.sums))
     if not complete:
         return None
     always = words_of(forced)
@@ -131,7 +134,7 @@ def fitting(
 
 
 def _sides(
-    amounts: Ints, free: Bools, top: Ints, bottom: Ints, longest: int, end: float
+    amounts: Ints, free: Bools, top: Ints, bottom: Ints, longest: int, effort: Effort | None
 ) -> tuple[_Side, _Side] | None:
     """Large packages join one side, small ones the other, always the side with fewer sums."""
     k = amounts.shape[1]
@@ -151,7 +154,7 @@ def _sides(
             package = waiting.pop()
             small = small.joined(package, amounts[package], top, anything)
         full = max(len(large.packages), len(small.packages)) > MOST_ON_A_SIDE
-        late = time.monotonic() > end
+        late = effort is not None and effort.spent
         if full or late or max(len(large.sums), len(small.sums)) > longest:
             return None
     return large, small

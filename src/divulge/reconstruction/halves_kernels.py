@@ -140,14 +140,14 @@ def meeting(
     held: int,
     budget: int,
     most_sets: int,
-) -> tuple[bool, int, NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+) -> tuple[bool, int, NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], int]:
     """All pairs of a sum of the large packages and one of the small that make a bin's sums.
 
     The small ones come by windows of attribute 0, so wide, and in a window by attribute 1; the
     large ones in order of attribute 0. Gives whether all pairs were looked at, how many fit, the
     first `most_sets` of them as two words each, those that first had or first lacked a package
-    (what is in some is in one of these, what is in all is in all of these), and how many pairs
-    each of the large and each of the small sums is in.
+    (what is in some is in one of these, what is in all is in all of these), how many pairs each of
+    the large and each of the small sums is in, and how many steps it took.
     """
     k = top.shape[0]
     n = small_sums.shape[0]
@@ -223,8 +223,8 @@ def meeting(
                 at += 1
             at = end
         if steps > budget:
-            return False, found, chosen, telling[:told], by_large, by_small
-    return True, found, chosen, telling[:told], by_large, by_small
+            return False, found, chosen, telling[:told], by_large, by_small, steps
+    return True, found, chosen, telling[:told], by_large, by_small, steps
 
 
 @kernel
@@ -237,13 +237,13 @@ def splits(
     high: NDArray[Any],
     longest: int,
     budget: int,
-) -> tuple[bool, Any, Any, Any, Any, Any, Any]:
+) -> tuple[bool, Any, Any, Any, Any, Any, Any, int]:
     """In how many ways what is left in each state splits between two bins, 0 and 1.
 
     Meeting in the middle, large packages (`by_size` from the largest) against small ones. Gives
     whether all states were settled, the ways of each state, the states that have any, with the
-    number of ways that have each package in bin 1 and one of the ways, and splits (state, packages
-    in bin 1) that together have each package in each of the two bins wherever any has.
+    number of ways that have each package in bin 1 and one of the ways, splits (state, packages in
+    bin 1) that together have each package in each of the two bins wherever any has, and the steps.
     """
     count = states.shape[0]
     n, k = amounts.shape
@@ -274,7 +274,16 @@ def splits(
     for state in range(count):
         # What the first states took tells what all will take.
         if state % 16 == 15 and steps / state * count > budget:
-            return False, ways, alive[:settled], in_one[:settled], first, shown_state, shown[:rows]
+            return (
+                False,
+                ways,
+                alive[:settled],
+                in_one[:settled],
+                first,
+                shown_state,
+                shown[:rows],
+                steps,
+            )
         steps += 4 * n
         both, held = np.zeros(k, np.int64), np.zeros(k, np.int64)
         frees, fixes = 0, 0
@@ -321,6 +330,7 @@ def splits(
                     first,
                     shown_state,
                     shown[:rows],
+                    steps,
                 )
             if large_length <= small_length:
                 p = free[larges]
@@ -430,9 +440,10 @@ def splits(
                     first,
                     shown_state,
                     shown[:rows],
+                    steps,
                 )
         if ways[state] > 0:
             for c in range(fixes):
                 in_one[settled - 1, fixed[c]] = ways[state] * side[c]
                 first[settled - 1, fixed[c]] = side[c]
-    return True, ways, alive[:settled], in_one[:settled], first, shown_state, shown[:rows]
+    return True, ways, alive[:settled], in_one[:settled], first, shown_state, shown[:rows], steps

@@ -7,7 +7,6 @@ said with the bin and attribute that would have to give way.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,9 +31,10 @@ from divulge.reconstruction.premises import (
     plain,
 )
 from divulge.reconstruction.solver import least_violation
+from divulge.work import Effort
 
 LEAST_SHARE = 0.1
-"""Of the time, what every premise has at least, however long the one before it took."""
+"""Of the effort, what every premise has at least, however much the one before it took."""
 
 
 def settle(
@@ -55,10 +55,10 @@ def settle(
     """
     if premise in _DIFFERING:
         return _DIFFERING[premise](instance, seconds, prior, truth, earlier)
-    begun = time.monotonic()
+    effort = Effort(seconds)
 
     def left() -> float:
-        return max(seconds - (time.monotonic() - begun), LEAST_SHARE * seconds)
+        return max(effort.left, LEAST_SHARE * seconds)
 
     at_large = instance if beyond_doubt is None else replace(instance, allowed=beyond_doubt)
     told = _told_by(instance, truth) if premise == "any" else None

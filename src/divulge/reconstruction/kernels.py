@@ -26,8 +26,8 @@ def propagate(
     deeper: NDArray[Any],
     allowed: NDArray[Any],
     held: NDArray[Any],
-) -> bool:
-    """Take away what cannot be, until nothing changes; False if nothing is left.
+) -> int:
+    """Take away what cannot be, until nothing changes; in how many rounds, or 0 if nothing is left.
 
     A package larger than its bin's room cannot be there; a bin that cannot reach its total
     without a package must have it; a package with one bin left is in it.
@@ -39,10 +39,11 @@ def propagate(
         for b in range(m):
             choices[p] += allowed[p, b]
         if choices[p] == 0:
-            return False
-    changed = True
+            return 0
+    changed, rounds = True, 0
     while changed:
         changed = False
+        rounds += 1
         for b in range(m):
             most = held[b]
             for p in range(n):
@@ -57,7 +58,7 @@ def propagate(
                 top = high[b, i] + widening[i, most] + deeper[i, most]
                 bottom = low[b, i] - widening[i, most]
                 if sure > top or possible < bottom:
-                    return False
+                    return 0
                 for p in range(n):
                     if not allowed[p, b] or choices[p] == 1:
                         continue
@@ -74,8 +75,8 @@ def propagate(
                         sure += amounts[p, i]
                         changed = True
                 if sure > top or possible < bottom:
-                    return False
-    return True
+                    return 0
+    return rounds
 
 
 @kernel
@@ -128,12 +129,13 @@ def backtrack(
     held: NDArray[Any],
     order: NDArray[Any],
     budget: int,
-) -> tuple[bool, int, NDArray[Any], NDArray[Any], int]:
+) -> tuple[bool, int, NDArray[Any], NDArray[Any], int, int]:
     """Walk through all allocations, the packages in the order given.
 
     Gives whether the walk came to its end, how many allocations there are, in how many each
-    package is in each bin, and allocations (so many rows) that together have every pair that
-    occurs. A branch ends where a bin overflows, or cannot be filled by what is left for it.
+    package is in each bin, allocations (so many rows) that together have every pair that occurs,
+    and how many steps it took. A branch ends where a bin overflows, or cannot be filled by what
+    is left for it.
     """
     n, k = amounts.shape
     m = low.shape[0]
@@ -156,7 +158,7 @@ def backtrack(
             top[b, i] = high[b, i] + widening[i, most] + deeper[i, most]
             bottom[b, i] = low[b, i] - widening[i, most]
             if room[b, i] < bottom[b, i]:
-                return True, 0, counts, proofs, kept
+                return True, 0, counts, proofs, kept, 0
     place = np.full(n, -1, np.int64)
     found, nodes, depth = 0, 0, 0
     while depth >= 0:
@@ -216,7 +218,7 @@ def backtrack(
                     break
             b += 1
         if nodes > budget:
-            return False, found, counts, proofs, kept
+            return False, found, counts, proofs, kept, nodes
         if b == m:
             place[p] = -1
             for other in range(m):
@@ -230,4 +232,4 @@ def backtrack(
             for i in range(k):
                 sums[b, i] += amounts[p, i]
             depth += 1
-    return True, found, counts, proofs, kept
+    return True, found, counts, proofs, kept, nodes

@@ -9,6 +9,7 @@ import numpy as np
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.propagation import propagate
 from divulge.reconstruction.ratios import narrowed
 
 
@@ -60,12 +61,10 @@ class Known:
 
     def exclude(self, pairs: Bools) -> bool:
         """Take pairs away, and what that excludes at a glance; False if nothing can be then."""
-        from divulge.reconstruction import kernels
-
-        left = (self.possible & ~pairs).astype(np.uint8)
-        self.infeasible = not kernels.propagate(*self.instance.arrays, left, self.instance.held)
-        if not self.infeasible:
-            self.possible = left.astype(bool)
+        left = propagate(self.instance, self.possible & ~pairs)
+        self.infeasible = left is None
+        if left is not None:
+            self.possible = left
         return not self.infeasible
 
     def narrow(self) -> bool:

@@ -10,23 +10,25 @@
    other, in turns with 1 and 2; then CP-SAT with pooled solutions.
 
 What is `possible` has not been excluded; what is `proved` is in an allocation that is kept as a
-certificate. Time that runs out leaves a gap between the two; it never drops anything.
+certificate. Effort that is spent leaves a gap between the two; it never drops anything.
 """
 
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 
 import numpy as np
 
+from divulge import work
+from divulge.reconstruction import tuning
 from divulge.reconstruction.amounts import Bools, Ints, Shares
 from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.covers import Covers
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.known import Known
 from divulge.reconstruction.parts import parts_of, restricted
+from divulge.reconstruction.propagation import propagate
 from divulge.reconstruction.questions import pair_by_pair
 from divulge.reconstruction.ratios import narrowed
 from divulge.reconstruction.resplitting import Walk
@@ -35,11 +37,12 @@ from divulge.reconstruction.solution import Solution, infeasible, joined
 from divulge.reconstruction.splitting import construct
 from divulge.reconstruction.support import Support
 from divulge.reconstruction.telling import telling
+from divulge.work import Effort
 
 
 @dataclass(frozen=True)
 class Turn:
-    """Sets, walks, covers and questions take turns; until when each, of the time for an instance.
+    """Sets, walks, covers and questions take turns; until when each, of the effort for an instance.
 
     Proofs that are found soon spare much: what is proved need not be excluded.
     """
@@ -61,7 +64,7 @@ TURNS_OF_MANY = (
     Turn(BUDGETS[:2], 0.3, 0.6, 0.6, 0.8, 0),
     Turn(BUDGETS[2:3], 0.9, 1.0, 1.0, 1.0, 1),
 )
-"""Where there are many pairs, few can be excluded, and most of the time is for proofs."""
+"""Where there are many pairs, few can be excluded, and most of the effort is for proofs."""
 MANY_PAIRS = 800
 FEW_WAYS = 25.0
 """Up to which power of ten ways are counted, even if walks have settled all pairs before."""
@@ -80,11 +83,11 @@ def solve(
     earlier: Ints | None = None,
     counting: bool = True,
 ) -> Solution:
-    """Climb the ladder as far as needed, within a time.
+    """Climb the ladder as far as needed, with some effort.
 
     Args:
         instance: packages, bins and what they allow.
-        seconds: how long; what is then not settled stays open.
+        seconds: the effort, in nominal seconds; what is then not settled stays open.
         prior: how probable each bin is for each package before.
         truth: an allocation that is known to be right: exchanges start from it.
         solver: whether CP-SAT is asked where the rest does not suffice.
@@ -93,22 +96,22 @@ def solve(
     """
     from divulge.reconstruction.warm import warm
 
-    warm()  # compiling takes seconds, and they are not the instance's
-    begun = time.monotonic()
+    warm()
+    effort = Effort(seconds)
+    work.charge(tuning.CONSTRUCTION, instance.allowed.size)
     instance = telling(instance)
     possible = _at_a_glance(instance)
     if possible is None:
-        return infeasible(instance, time.monotonic() - begun)
+        return infeasible(instance, effort.used)
     parts = parts_of(possible)
     proofs = np.empty((0, instance.packages), np.int64) if earlier is None else earlier
     proofs = proofs[instance.hold(proofs)]
     solved = []
     for packages, bins in parts:
         part = telling(restricted(instance, possible, packages, bins))
-        left = max(0.0, seconds - (time.monotonic() - begun))
         known = _solve_part(
             part,
-            left,
+            effort.left,
             None if prior is None else prior[np.ix_(packages, bins)],
             None if truth is None else _relabelled(truth, packages, bins),
             solver,
@@ -116,19 +119,16 @@ def solve(
             counting,
         )
         if known.infeasible:
-            return infeasible(instance, time.monotonic() - begun)
+            return infeasible(instance, effort.used)
         solved.append((packages, bins, known))
-    return joined(instance, possible, solved, time.monotonic() - begun)
+    return joined(instance, possible, solved, effort.used)
 
 
 def _at_a_glance(instance: Instance) -> Bools | None:
     """What is not excluded at a glance; None if nothing is left."""
-    from divulge.reconstruction import kernels
-
-    allowed = instance.allowed.astype(np.uint8)
-    if not kernels.propagate(*instance.arrays, allowed, instance.held):
+    possible = propagate(instance, instance.allowed)
+    if possible is None:
         return None
-    possible = allowed.astype(bool)
     if np.log10(possible.sum(axis=1)).sum() <= math.log10(max(WALK, 1)):
         return possible  # all allocations are walked through anyway
     return narrowed(instance, possible)
@@ -150,14 +150,14 @@ def _solve_part(
     counting: bool,
 ) -> Known:
     known = Known.nothing_of(instance)
-    begun = time.monotonic()
+    effort = Effort(seconds)
     if prior is None and _walked(known):
         return known
     known.enter_new(earlier)
     sets: dict[int, Sets] = {}
-    _climb(known, sets, seconds, prior, truth, solver)
+    _climb(known, sets, effort, prior, truth, solver)
     if counting and known.counted is None and _few_ways(known):
-        by_sets(known, sets, BUDGETS[1:], begun + seconds, prior, to_count=True)
+        by_sets(known, sets, BUDGETS[1:], effort, prior, to_count=True)
     return known
 
 
@@ -171,38 +171,36 @@ def _few_ways(known: Known) -> bool:
 def _climb(
     known: Known,
     sets: dict[int, Sets],
-    seconds: float,
+    effort: Effort,
     prior: Shares | None,
     truth: Ints | None,
     solver: bool,
 ) -> None:
-    """Rungs 1 to 3 in turns, until all is settled or the time is up."""
-    begun = time.monotonic()
+    """Rungs 1 to 3 in turns, until all is settled or the effort is spent."""
     instance = known.instance
     support = Support(instance)
     covers = Covers(_left)
     walk = None
     many = known.possible.sum() > MANY_PAIRS
     for turn in TURNS_OF_MANY if many else TURNS:
-        by_sets(known, sets, turn.budgets, begun + turn.sets * seconds, prior)
+        by_sets(known, sets, turn.budgets, effort.until(turn.sets), prior)
         if known.settled and (prior is None or known.counted or known.infeasible):
             return
         if walk is None:
-            walk = _start(known, truth, begun + turn.walks * seconds)
+            walk = _start(known, truth, effort.until(turn.walks))
         if walk is not None:
-            walk.explore(known.possible, known.proved, begun + turn.walks * seconds)
+            walk.explore(known.possible, known.proved, effort.until(turn.walks))
         if prior is None and not known.settled:
-            covers.explore(known, sets, begun + turn.covers * seconds)
+            covers.explore(known, sets, effort.until(turn.covers))
         if prior is None and not known.settled:
-            end = begun + turn.questions * seconds
-            pair_by_pair(known, support, walk, turn.first_question, end)
+            pair_by_pair(known, support, walk, turn.first_question, effort.until(turn.questions))
         if prior is None and known.settled:
             return
     if solver and not known.closed:
-        _asked(known, walk, begun + seconds)
+        _asked(known, walk, effort)
 
 
-def _start(known: Known, truth: Ints | None, end: float) -> Walk | None:
+def _start(known: Known, truth: Ints | None, effort: Effort) -> Walk | None:
     """Where other allocations are looked for: from the truth, or from one that is made up."""
     instance = known.instance
     if truth is not None and instance.holds(truth):
@@ -211,23 +209,23 @@ def _start(known: Known, truth: Ints | None, end: float) -> Walk | None:
         return Walk(instance, truth, known.enter, _soon)
     if known.certificates:
         return Walk(instance, known.certificates[-1], known.enter, _soon)
-    made = construct(instance, known.possible, end)
+    made = construct(instance, known.possible, effort)
     if made is None:
         return None
     known.enter(made.astype(np.int16)[None])
     return Walk(instance, made, known.enter, _soon)
 
 
-def _soon(instance: Instance, end: float) -> Ints:
+def _soon(instance: Instance, effort: Effort) -> Ints:
     """Allocations of a small instance: all of its pairs, or those that are found at once."""
     known = Known.nothing_of(instance)
     if not _walked(known):
-        by_sets(known, {}, BUDGETS[:2], end, None, in_full=False)
+        by_sets(known, {}, BUDGETS[:2], effort, None, in_full=False)
     return np.array(known.certificates, np.int64).reshape(-1, instance.packages)
 
 
 def _left(instance: Instance, seconds: float) -> Solution:
-    """What is left to a few bins, in next to no time."""
+    """What is left to a few bins, with next to no effort."""
     return solve(instance, min(A_SMALL_WHILE, seconds), solver=False)
 
 
@@ -242,9 +240,10 @@ def _walked(known: Known) -> bool:
     spread = np.maximum(instance.amounts.sum(axis=0), 1)
     size = (instance.amounts / spread).sum(axis=1)
     order = np.lexsort((-size, instance.allowed.sum(axis=1) > 2))
-    complete, total, pairs, proofs, kept = kernels.backtrack(
+    complete, total, pairs, proofs, kept, steps = kernels.backtrack(
         *instance.arrays, instance.allowed.astype(np.uint8), instance.held, order, WALK
     )
+    work.charge(tuning.BACKTRACKING, steps)
     if not complete:
         known.enter(proofs[:kept])
         return False
@@ -262,7 +261,7 @@ def _exchanged(known: Known, start: Ints) -> None:
         return
     proofs = np.empty((min(room, 4096) + 1, instance.packages), np.int16)
     proved = known.proved.astype(np.uint8)
-    new = exchange_kernels.exchange(
+    new, steps = exchange_kernels.exchange(
         *instance.arrays,
         known.possible.astype(np.uint8),
         instance.held,
@@ -272,18 +271,18 @@ def _exchanged(known: Known, start: Ints) -> None:
         1,
         TRIES,
     )
+    work.charge(tuning.EXCHANGE, steps)
     known.enter(proofs[:new])
 
 
-def _asked(known: Known, walk: Walk | None, end: float) -> None:
-    """Rung 3c: CP-SAT, as long as there is time; a walk from the first that it finds."""
+def _asked(known: Known, walk: Walk | None, effort: Effort) -> None:
+    """Rung 3c: CP-SAT, as long as there is effort left; a walk from the first that it finds."""
     from divulge.reconstruction.solver import pooled
 
-    left = end - time.monotonic()
-    if left <= 0.02 or known.possible.sum() > MOST_PAIRS_ASKED:
+    if effort.left <= 0.02 or known.possible.sum() > MOST_PAIRS_ASKED:
         return
     limited = known.instance.limited(known.possible)
-    for of_package in pooled(limited, known.proved, left):
+    for of_package in pooled(limited, known.proved, effort):
         if of_package is None:
             known.infeasible = not known.proved.any()
             known.possible &= known.proved
@@ -291,5 +290,4 @@ def _asked(known: Known, walk: Walk | None, end: float) -> None:
         known.enter(of_package[None])
         if walk is None:
             walk = Walk(known.instance, of_package, known.enter, _soon)
-            now = time.monotonic()
-            walk.explore(known.possible, known.proved, now + 0.6 * (end - now))
+            walk.explore(known.possible, known.proved, effort.share(0.6))

@@ -15,12 +15,14 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from divulge import work
+from divulge.reconstruction import tuning
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.halves import Fitting
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.words import Words, words_of
 
-STEPS_PER_SECOND = 15_000_000
+A_LONG_WHILE = 1e6  # nominal seconds, where there is no end
 MOST_PACKAGES = 100
 MOST_STEPS_OF_BASIS = 200_000
 WIDEST = 2.0**44
@@ -28,6 +30,11 @@ LONGEST = 2.0**27
 """Up to which entries floating numbers tell exactly enough what is near: before, and in the end."""
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+def steps_in(seconds: float) -> int:
+    """How many steps of listing are so many nominal seconds."""
+    return int(min(seconds, A_LONG_WHILE) / tuning.LATTICE_ENUMERATION.per_step)
 
 
 def fitting(
@@ -79,6 +86,7 @@ def fitting(
         most_sets,
         2**62 if enough is None else enough,
     )
+    work.charge(tuning.LATTICE_ENUMERATION, steps)
     if not complete and (enough is None or not count):
         return None
     always = words_of(forced)
@@ -127,7 +135,9 @@ def _short_basis(instance: Instance, amounts: Ints, windows: Ints, held: int) ->
     basis = np.hstack([np.eye(n, dtype=np.int64), amounts[:, telling]])[order]
     basis = np.ascontiguousarray(basis)
     room = np.zeros((n, n)), np.zeros((n, n))
-    if not lattice_kernels.reduced(basis, scale, *room, MOST_STEPS_OF_BASIS):
+    is_short, steps = lattice_kernels.reduced(basis, scale, *room, MOST_STEPS_OF_BASIS)
+    work.charge(tuning.BASIS_REDUCTION, (steps + n) * basis.size)
+    if not is_short:
         return None
     if np.abs(basis * scale).max() > LONGEST:
         return None

@@ -64,16 +64,16 @@ def shortened(
 @kernel
 def reduced(
     basis: NDArray[Any], scale: NDArray[Any], mu: NDArray[Any], r: NDArray[Any], most_steps: int
-) -> bool:
-    """Make a basis short (Lenstra, Lenstra and Lovasz, with deep insertions); False if not in time.
+) -> tuple[bool, int]:
+    """Make a basis short (LLL with deep insertions): whether it is, and after how many steps.
 
     A row goes before the first one that is longer than what the row adds there.
     """
     k = 1
     projected(basis, scale, 0, mu, r)
-    for _ in range(most_steps):
+    for step in range(most_steps):
         if k >= basis.shape[0]:
-            return True
+            return True, step
         shortened(basis, scale, k, mu, r)
         left = 0.0
         for t in range(basis.shape[1]):
@@ -94,7 +94,7 @@ def reduced(
             basis[before, t] = moved
         projected(basis, scale, before, mu, r)
         k = max(before, 1)
-    return False
+    return False, most_steps
 
 
 @kernel

@@ -6,22 +6,21 @@ gathered in order of the leading amount, a slab at a time.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from divulge import work
+from divulge.reconstruction import tuning
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.four_lists import AT_ONCE, MOST_LEADS, NEVER, Listed
+from divulge.work import Effort
 
 MOST_AT_ONCE = 2**24
 """Needs and points of a slab: how many there is memory for."""
 
-PAIRS_PER_SECOND = 50_000_000
-"""Of a need and a point that may meet, where there are more than two amounts."""
-
-A_LONG_WHILE = 1e6  # seconds, where there is no end
+A_LONG_WHILE = 1e6  # nominal seconds, where there is no end
 
 MOST_COUNTED = 2**62
 BANDS = 16  # a need's reach in the other amount, in bands of the second list
@@ -172,8 +171,8 @@ class Meeting:
         self.telling = np.zeros((2 * sum(len(some.packages) for some in lists) + 1, 4), np.uint64)
         self.told = np.zeros(1, np.int64)
 
-    def finished(self, end: float) -> bool:
-        """Count; False if it takes until after `end`, or if a slab is too large."""
+    def finished(self, effort: Effort) -> bool:
+        """Count; False if it takes more effort, or if a slab is too large."""
         from divulge.reconstruction import gathering_kernels, meeting_kernels
 
         if self.empty:
@@ -185,7 +184,7 @@ class Meeting:
         none = np.empty(0, np.int64)
         old = _Sums(none.astype(np.int32), none, none)
         while begin <= self.last:
-            if time.monotonic() > end:
+            if effort.spent:
                 return False
             anywhere = np.zeros(length, np.int64), np.full(length, NEVER)
             # Points of the first window are there: in the first slab, there are none below zero.
@@ -198,12 +197,14 @@ class Meeting:
                     points.leads, points.others, length, window, width, NEVER
                 )
                 needs = self.needs.gathered(begin, *limits)
+            gathered = (0 if new is None else len(new)) + (0 if needs is None else len(needs))
+            work.charge(tuning.TWO_BIN_SUMS, gathered)
             if points is None or needs is None:
                 if 4 * length <= window or length == 1:
                     return False
                 length = max(1, length // 4)
                 continue
-            left = max(0.0, min(end - time.monotonic(), A_LONG_WHILE))
+            pairs = int(min(effort.left, A_LONG_WHILE) / tuning.TWO_BIN_PAIRS.per_step)
             met = meeting_kernels.met(
                 needs.leads,
                 needs.others,
@@ -222,8 +223,10 @@ class Meeting:
                 self.all_of,
                 self.telling,
                 self.told,
-                int(left * PAIRS_PER_SECOND) + AT_ONCE,
+                pairs + AT_ONCE,
             )
+            if len(self.widths):
+                work.charge(tuning.TWO_BIN_PAIRS, pairs if met < 0 else met)
             self.count += met
             if met < 0 or self.count > MOST_COUNTED:
                 return False

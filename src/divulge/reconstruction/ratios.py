@@ -15,8 +15,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from divulge import work
+from divulge.reconstruction import tuning
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.propagation import propagate
 
 MOST_RATIOS = 48
 FEWEST_RATIOS = 6
@@ -65,7 +68,9 @@ def of_one_set(amounts: Ints, low: Ints, high: Ints) -> tuple[Bools, Bools] | No
 
     free = np.ones((len(amounts), 2), np.uint8)
     both = np.stack([low, np.zeros_like(low)]), np.stack([high, amounts.sum(axis=0)])
-    if ratios_kernels.narrow(amounts, *both, free, MOST_RATIOS) < 0:
+    taken = ratios_kernels.narrow(amounts, *both, free, MOST_RATIOS)
+    _charge(amounts.shape[1], free.size, min(MOST_RATIOS, len(amounts)))
+    if taken < 0:
         return None
     return free[:, 0] == 1, free[:, 1] == 0
 
@@ -77,18 +82,26 @@ def _ratios(instance: Instance) -> int:
 
 
 def _by_each_bin(instance: Instance, possible: Bools) -> Bools | None:
-    from divulge.reconstruction import kernels, ratios_kernels
+    from divulge.reconstruction import ratios_kernels
 
-    left = possible.astype(np.uint8, order="C")
-    taken = -1
+    ratios, taken = _ratios(instance), -1
     while taken:
-        if not kernels.propagate(*instance.arrays, left, instance.held):
+        propagated = propagate(instance, possible)
+        if propagated is None:
             return None
-        low, high = _outermost(instance, left.astype(bool))
-        taken = ratios_kernels.narrow(instance.amounts, low, high, left, _ratios(instance))
+        low, high = _outermost(instance, propagated)
+        left = propagated.astype(np.uint8, order="C")
+        taken = ratios_kernels.narrow(instance.amounts, low, high, left, ratios)
+        _charge(instance.attributes, int(propagated.sum()), min(ratios, instance.packages))
         if taken < 0:
             return None
-    return left.astype(bool)
+        possible = left.astype(bool)
+    return possible
+
+
+def _charge(attributes: int, pairs: int, ratios: int) -> None:
+    """Every pair of package and bin is weighed by so many ratios of each two amounts, twice."""
+    work.charge(tuning.RATIO_BOUNDS, pairs * ratios * attributes * (attributes - 1))
 
 
 def _outermost(instance: Instance, possible: Bools) -> tuple[Ints, Ints]:

@@ -9,17 +9,19 @@ found says nothing.
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
 
+from divulge import work
+from divulge.reconstruction import tuning
 from divulge.reconstruction.aiming import Aim
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.near import Near
 from divulge.reconstruction.splitting import NODES, all_splits, some_split
+from divulge.work import Effort
 
 SHORT_HALF = 100_000
 LONG_HALF = 1_500_000
@@ -36,8 +38,8 @@ SHORTEST_LIST = 16_384
 LONGEST_LIST = 2**19
 
 
-Way: TypeAlias = Callable[[Bools, Bools, float], bool]
-"""A way to go on until some time; False if there is no sense in going on with it."""
+Way: TypeAlias = Callable[[Bools, Bools, Effort], bool]
+"""A way to go on with some effort; False if there is no sense in going on with it."""
 
 
 class Walk:
@@ -45,7 +47,7 @@ class Walk:
 
     `enter` is told every allocation that has a pair which was not proved before, and marks it;
     `all_of` gives allocations of a small instance that have all of its pairs, or as many as are
-    found until some time.
+    found with some effort.
     """
 
     def __init__(
@@ -53,7 +55,7 @@ class Walk:
         instance: Instance,
         start: Ints,
         enter: Callable[[Ints], None],
-        all_of: Callable[[Instance, float], Ints],
+        all_of: Callable[[Instance, Effort], Ints],
     ) -> None:
         self.instance, self.enter, self.all_of = instance, enter, all_of
         self.place = start.astype(np.int64)
@@ -65,11 +67,11 @@ class Walk:
         self.near = Near(instance, self.random)
         self.aim = Aim(instance, self.random)
 
-    def explore(self, possible: Bools, proved: Bools, end: float) -> None:
-        """Until all that is possible is proved, nothing promises more, or the time is up.
+    def explore(self, possible: Bools, proved: Bools, effort: Effort) -> None:
+        """Until all that is possible is proved, nothing promises more, or the effort is spent.
 
         There are several ways to go on, and which is good differs from instance to instance: the
-        way that has proved most in its time is taken, for a while.
+        way that has proved most with its effort is taken, for a while.
         """
         ways: list[Way] = [self._one_by_one]
         if not self.instance.counts_matter and self.instance.packages > MOST_IN_FULL:
@@ -79,46 +81,49 @@ class Walk:
             ways += [self._some_of_two_bins, self._two_large_bins]
         if not self.instance.counts_matter:
             ways += [self._near_in_lattice, self._aimed]
-        # How much each has proved of late, and in what time. One that proves nothing is given up
-        # the sooner the more others there are.
+        # How much each has proved of late, and with what effort. One that proves nothing is given
+        # up the sooner the more others there are.
         patience = 1 / len(ways) ** 2
         proofs, spent = dict.fromkeys(ways, 0.0), dict.fromkeys(ways, 0.0)
         while ways and not (possible == proved).all():
             way = max(ways, key=lambda way: (patience + proofs[way]) / max(spent[way], 1e-6))
-            begun, before = time.monotonic(), int(proved.sum())
-            if begun >= end or (patience + proofs[way]) * (end - begun) < spent[way] / 2:
+            left, before = effort.left, int(proved.sum())
+            if not left or (patience + proofs[way]) * left < spent[way] / 2:
                 return
-            on = way(possible, proved, begun + max(LEAST_WHILE, WHILE * (end - begun)))
+            turn = Effort(max(LEAST_WHILE, WHILE * left))
+            work.charge(tuning.MOVE)
+            on = way(possible, proved, turn)
             proofs[way] = FORGETTING * proofs[way] + int(proved.sum()) - before
-            spent[way] = FORGETTING * spent[way] + time.monotonic() - begun
+            spent[way] = FORGETTING * spent[way] + turn.used
             if not on:
                 ways.remove(way)
 
-    def _two_bins(self, possible: Bools, proved: Bools, end: float) -> bool:
-        return self._in_full(possible, proved, SHORT_HALF, end)
+    def _two_bins(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
+        return self._in_full(possible, proved, SHORT_HALF, effort)
 
-    def _two_large_bins(self, possible: Bools, proved: Bools, end: float) -> bool:
-        return self._in_full(possible, proved, LONG_HALF, end)
+    def _two_large_bins(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
+        return self._in_full(possible, proved, LONG_HALF, effort)
 
-    def _in_full(self, possible: Bools, proved: Bools, longest: int, end: float) -> bool:
+    def _in_full(self, possible: Bools, proved: Bools, longest: int, effort: Effort) -> bool:
         """All splits of two bins, pair of bins after pair; False if a round told nothing new."""
         instance, random = self.instance, self.random
         before = int(proved.sum())
         for a, b in random.permutation(list(itertools.combinations(range(instance.bins), 2))):
-            if time.monotonic() > end:
+            if effort.spent:
                 return True
             inside = (self.place == a) | (self.place == b)
             if (possible[inside] <= proved[inside]).all():
                 continue
-            found = all_splits(instance, possible, self.place, int(a), int(b), longest, end)
+            found = all_splits(instance, possible, self.place, int(a), int(b), longest, effort)
             self._go_on_from(found, proved)
         return int(proved.sum()) > before
 
-    def _several_bins(self, possible: Bools, proved: Bools, end: float) -> bool:
+    def _several_bins(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
         """Three bins and more: all allocations of what is in them, as far as they are few."""
         instance, random = self.instance, self.random
         idle = 0
-        while instance.bins > 2 and time.monotonic() < end:
+        while instance.bins > 2 and not effort.spent:
+            work.charge(tuning.MOVE)
             waiting = np.argwhere(possible & ~proved)
             if not len(waiting) or idle > IDLE_TRIES:
                 return False
@@ -134,7 +139,7 @@ class Walk:
                 possible[np.ix_(packages, bins)],
                 instance.held[bins],
             )
-            rows = self.all_of(part, end)
+            rows = self.all_of(part, effort)
             idle += 1
             for row in rows:
                 if not proved[packages, bins[row]].all():
@@ -160,11 +165,11 @@ class Walk:
                 bins = more
         return np.array(bins)
 
-    def _some_of_two_bins(self, possible: Bools, proved: Bools, end: float) -> bool:
+    def _some_of_two_bins(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
         """Some packages of two bins, pair of bins after pair; False if nothing is left to try."""
         from divulge.reconstruction import resplitting_kernels
 
-        del end  # a call takes a few hundredths of a second
+        del effort  # a call takes a few hundredths of a second
         instance = self.instance
         proofs = np.empty((PROOFS_AT_ONCE, instance.packages), np.int16)
         found, steps, seed = resplitting_kernels.walk(
@@ -183,23 +188,26 @@ class Walk:
             SHORTEST_LIST,
             LONGEST_LIST,
         )
+        work.charge(tuning.TWO_BIN_RESPLIT, steps)
         self.seed = np.uint64(seed)
         self.enter(proofs[:found])
         self.enter(self.place[None].astype(np.int16))
         return bool(found == PROOFS_AT_ONCE or steps >= STEPS_AT_ONCE)
 
-    def _near_in_lattice(self, possible: Bools, proved: Bools, end: float) -> bool:
+    def _near_in_lattice(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
         """Some packages of two bins by their lattice; False if nothing is left to try."""
-        while time.monotonic() < end:
+        while not effort.spent:
+            work.charge(tuning.MOVE)
             found = self.near.splits(self.place, possible, proved)
             if found is None:
                 return False
             self.near.told(self._go_on_from(found, proved))
         return True
 
-    def _aimed(self, possible: Bools, proved: Bools, end: float) -> bool:
+    def _aimed(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
         """Bins filled anew with a wanted pair; False if each was tried often enough."""
-        while time.monotonic() < end:
+        while not effort.spent:
+            work.charge(tuning.MOVE)
             found = self.aim.allocations(self.place, possible, proved)
             if found is None:
                 return False
@@ -217,9 +225,10 @@ class Walk:
             self.place = found[self.random.integers(len(found))]
         return int(proved.sum()) > before
 
-    def _one_by_one(self, possible: Bools, proved: Bools, end: float) -> bool:
+    def _one_by_one(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
         """One pair after the other; False if each was tried often enough."""
-        while time.monotonic() < end:
+        while not effort.spent:
+            work.charge(tuning.MOVE)
             waiting = possible & ~proved & (self.of_pairs_alone < len(NODES) + 1)
             open_pairs = np.argwhere(waiting)
             if not len(open_pairs):

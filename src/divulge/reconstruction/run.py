@@ -16,31 +16,31 @@ from divulge.reconstruction.narrowing import limit_coarse, limit_fine
 from divulge.reconstruction.phases import Listed, Phase, before_any_phase, phase_of
 from divulge.reconstruction.prior import Prior, weigh_places
 from divulge.reconstruction.results import Result
-from divulge.reconstruction.shares import EASY, for_rounds, in_full_time
+from divulge.reconstruction.shares import EASY, for_rounds, in_full_effort
 from divulge.reconstruction.workers import Task, solve_all
-from divulge.work import Problems
+from divulge.work import Effort, Problems
 
 MOST_ROUNDS = 7
-"""How often tables limit each other before open instances have their time, if time is short."""
+"""How often tables limit each other before open instances have their effort, if it is limited."""
 FIRST_SHARE = 0.1
-"""Of the time left to rounds, for the finest table: what the others tell makes it easier later."""
+"""Of what is left to rounds, for the finest table: what the others tell makes it easier later."""
 ALONE_SHARE = 0.6
 COARSE_SHARE = 0.35
 SHARE = 0.12
 OPEN_SHARE = 0.5
-"""Of the time left to rounds, for one pass over what is open; the rest is for what that changes."""
+"""Of what is left to rounds, for one pass over what is open; the rest is for what that changes."""
 MOST_TRIES = 4
 MORE_A_TRY = 20
 """What another try is like: as many more pairs in question."""
 LEAST_LEFT = 0.02
-"""Of the whole time: with less left, walks are not taken up again."""
+"""Of the whole effort: with less left, walks are not taken up again."""
 DOUBTFUL = 0.05
 """The share of instances without an allocation from which on a rounding rule is not believed."""
 
 
 @dataclass(frozen=True)
 class Solved:
-    """One instance that was solved: how large, how long, and how it ended."""
+    """One instance that was solved: how large, with what effort, and how it ended."""
 
     table: str
     packages: int
@@ -61,18 +61,18 @@ class Run:
         asked: Asked,
         levels: Sequence[Level],
         seconds: float,
-        budget: work.Budget | None,
+        effort: Effort | None,
         workers: int | None,
         chosen: Sequence[set[int]] | None = None,
     ) -> None:
-        self.asked, self.seconds, self.budget, self.workers = asked, seconds, budget, workers
+        self.asked, self.seconds, self.effort, self.workers = asked, seconds, effort, workers
         self.chosen = chosen
         self.levels = levels
         self.fine, self.coarse = levels[0], levels[1:]
         self.solved: dict[tuple[int, int], Solved] = {}
         # Whether tables were left to limit each other until nothing changed.
         self.at_fixpoint = False
-        # Of each instance that had its full time: how often, and what was in question before.
+        # Of each instance that had its full effort: how often, and what was in question before.
         self.in_full: dict[tuple[int, int], tuple[int, int]] = {}
         names = self.fine.matched.names
         at_place = np.array([asked.parties_at.get(name, 0) for name in names], np.int64)
@@ -162,7 +162,7 @@ class Run:
     def solve(
         self, level: Level, changed: Sequence[int] | None, share: float, again: bool = False
     ) -> None:
-        """Solve instances of a level, those that changed or all, in a share of the time left."""
+        """Solve instances of a level, those that changed or all, in a share of the effort left."""
         number = self.levels.index(level)
         which = range(len(level.matched.groups)) if changed is None else changed
         which = [n for n in which if self._is_asked(number, n)]
@@ -185,11 +185,11 @@ class Run:
         return bool(self.asked.used[self.levels[number].matched.groups[n].records].all())
 
     def _left_to_rounds(self, share: float) -> float | None:
-        if self.budget is None:
+        if self.effort is None:
             return None
-        left = self.budget.left
+        left = self.effort.left
         if self.chosen is None:
-            left = for_rounds(self.budget.seconds, left)
+            left = for_rounds(self.effort.seconds, left)
         return max(0.01, share * left)
 
     def _judge_rule(self, level: Level, found: Sequence[Result]) -> None:
@@ -243,10 +243,10 @@ class Run:
         )
 
     def to_fixpoint(self) -> None:
-        """Sets of places limit each other until nothing changes, and what is open has its time."""
+        """Sets of places limit each other until nothing changes, and what is open has its turn."""
         while True:
             settled = False
-            for _ in itertools.count() if self.budget is None else range(MOST_ROUNDS):
+            for _ in itertools.count() if self.effort is None else range(MOST_ROUNDS):
                 fine = limit_fine(self.fine, self.coarse, self.rows, certain_only=False)
                 self.solve(self.fine, [n for n in fine if not self.fine.is_settled(n)], SHARE)
                 coarse = limit_coarse(self.fine, self.coarse, self.rows)
@@ -255,23 +255,23 @@ class Run:
                 if not fine and not any(coarse):
                     settled = True
                     break
-            if not self.solve_open() and (settled or self._is_time_up()):
+            if not self.solve_open() and (settled or self._is_effort_spent()):
                 self.at_fixpoint = settled
                 return
 
-    def _is_time_up(self) -> bool:
+    def _is_effort_spent(self) -> bool:
         left = self._left_to_rounds(1.0)
-        if left is None or self.budget is None:
-            return False
-        return left < LEAST_LEFT * self.budget.seconds
+        if left is None or self.effort is None:
+            return work.is_stopped()
+        return left < LEAST_LEFT * self.effort.seconds
 
     def solve_open(self) -> bool:
-        """Solve what is not closed in full time, in half of the time left; False if there is none.
+        """Solve what is open with full effort, in half of what is left; False if nothing is.
 
         The easiest first; once more, as long as that shows more, where few pairs are in question.
         """
         left = self._left_to_rounds(OPEN_SHARE)
-        if left is None or self.budget is None or left < LEAST_LEFT * self.budget.seconds:
+        if left is None or self.effort is None or left < LEAST_LEFT * self.effort.seconds:
             return False
         waiting = []
         for number, level in enumerate(self.levels):
@@ -284,7 +284,7 @@ class Run:
                     effort = level.complexity(n) if tries == 0 else now + MORE_A_TRY * tries
                     waiting.append((effort, number, n))
         easy = sum(effort <= EASY for effort, _, _ in waiting)
-        some = sorted(waiting)[: easy + in_full_time(self.seconds, left, self.workers)]
+        some = sorted(waiting)[: easy + in_full_effort(self.seconds, left)]
         for number, level in enumerate(self.levels):
             of_level = [n for _, at, n in some if at == number]
             for n in of_level:
@@ -295,19 +295,19 @@ class Run:
         return bool(some)
 
     def prove_more(self) -> None:
-        """Add proofs where nothing more is excluded, in the time left: walk on from certificates.
+        """Add proofs where nothing more is excluded, with what is left: walk on from certificates.
 
-        Instances of which a walk has shown something are taken up again while there is time.
+        Instances of which a walk has shown something are taken up again while there is effort left.
         """
-        if self.budget is None or self.chosen is not None:
+        if self.effort is None or self.chosen is not None:
             return  # whether something stays certain does not depend on proofs
         waiting = [(level, n) for level in self.levels for n in range(len(level.matched.groups))]
-        while waiting and self.budget.left > LEAST_LEFT * self.budget.seconds:
+        while waiting and self.effort.left > LEAST_LEFT * self.effort.seconds:
             all_of_them = [(level, n, level.task_to_go_on(n)) for level, n in waiting]
             going = [(level, n, task) for level, n, task in all_of_them if task is not None]
             tasks = [task for _, _, task in going]
             name = "Proving what is possible"
-            found = solve_all(tasks, self.seconds, self.budget.left, self.workers, name)
+            found = solve_all(tasks, self.seconds, self.effort.left, self.workers, name)
             waiting = []
             for (level, n, task), result in zip(going, found, strict=True):
                 if result.findings > task.instance.packages - task.wanting:

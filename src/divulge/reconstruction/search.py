@@ -8,17 +8,19 @@ is found is a proof; if there is none, whatever was assumed is excluded.
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from divulge.reconstruction import halves, lattice
+from divulge import work
+from divulge.reconstruction import halves, lattice, tuning
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.expected import expected_bits
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.parts import parts_of, restricted
+from divulge.reconstruction.propagation import propagate
 from divulge.reconstruction.words import masks_of
+from divulge.work import Effort
 
 STEPS_TO_LIST = 30_000
 MOST_SETS = 3_000
@@ -40,28 +42,26 @@ class Answer:
 
 
 def some_allocation(
-    instance: Instance, possible: Bools, end: float, steps: int = STEPS_TO_LIST
+    instance: Instance, possible: Bools, effort: Effort, steps: int = STEPS_TO_LIST
 ) -> Answer:
-    """Look for an allocation within what is possible, until some time.
+    """Look for an allocation within what is possible, with some effort.
 
     In how many steps the sets of a bin must be listed, or else there are too many.
 
     >>> one = Instance.of(np.array([[5], [4], [2]]), np.array([[6], [5]]), np.array([[6], [5]]))
-    >>> some_allocation(one, one.allowed, np.inf).allocation.tolist()
+    >>> some_allocation(one, one.allowed, Effort(1)).allocation.tolist()
     [1, 0, 0]
     """
-    from divulge.reconstruction import kernels
-
-    left = possible.astype(np.uint8)
-    if not kernels.propagate(*instance.arrays, left, instance.held):
+    left = propagate(instance, possible)
+    if left is None:
         return Answer()
-    possible = left.astype(bool)
+    possible = left
     place = possible.argmax(axis=1)
     sure = True
     # The part that is decided soonest first: it may show that there is none.
     for packages, bins in sorted(parts_of(possible), key=lambda part: len(part[0])):
         part = restricted(instance, possible, packages, bins)
-        answer = _of_part(part, end, steps)
+        answer = _of_part(part, effort, steps)
         if answer.allocation is None and answer.sure:
             return answer
         sure &= answer.allocation is not None
@@ -70,12 +70,13 @@ def some_allocation(
     return Answer(place) if sure else Answer(None, sure=False)
 
 
-def _of_part(part: Instance, end: float, steps: int) -> Answer:
-    if time.monotonic() > end:
+def _of_part(part: Instance, effort: Effort, steps: int) -> Answer:
+    work.charge(tuning.QUESTION)
+    if effort.spent:
         return Answer(None, sure=False)
     if part.bins == 2 and not part.counts_matter:
-        return _of_two_bins(part, end)
-    b, sets = _fewest_sets(part, end, steps)
+        return _of_two_bins(part, effort)
+    b, sets = _fewest_sets(part, effort, steps)
     complete = sets is not None
     if sets is None:
         b, sets = _some_sets(part, steps)
@@ -85,11 +86,11 @@ def _of_part(part: Instance, end: float, steps: int) -> Answer:
         possible[:, b] = inside
         if not possible.any(axis=1).all():
             continue
-        answer = some_allocation(part, possible, end, steps)
+        answer = some_allocation(part, possible, effort, steps)
         if answer.allocation is not None:
             return answer
         complete &= answer.sure
-        if time.monotonic() > end:
+        if effort.spent:
             return Answer(None, sure=False)
     return Answer(None, sure=complete)
 
@@ -106,14 +107,13 @@ def _some_sets(part: Instance, steps: int) -> tuple[int, Bools]:
     return b, masks_of(found.sets, part.packages)
 
 
-def _of_two_bins(part: Instance, end: float) -> Answer:
+def _of_two_bins(part: Instance, effort: Effort) -> Answer:
     low, high = part.window_beside(0, 1, part.amounts.sum(axis=0))
     if (low > high).any():
         return Answer()
     one = replace(part, low=low[None], high=high[None])
     can, must = part.allowed[:, 0], ~part.allowed[:, 1]
-    left = min(LONGEST_SPLIT, max(0.0, end - time.monotonic()))
-    steps = int(left * lattice.STEPS_PER_SECOND) + STEPS_TO_LIST
+    steps = lattice.steps_in(min(LONGEST_SPLIT, effort.left)) + STEPS_TO_LIST
     found = _sets(one, 0, can, must, steps, 1, 1)
     if found is None:
         return Answer(None, sure=False)
@@ -123,7 +123,7 @@ def _of_two_bins(part: Instance, end: float) -> Answer:
     return Answer(np.where(inside, 0, 1))
 
 
-def _fewest_sets(part: Instance, end: float, steps: int) -> tuple[int, Bools | None]:
+def _fewest_sets(part: Instance, effort: Effort, steps: int) -> tuple[int, Bools | None]:
     """A bin with few sets, and all of them; None if there are too many."""
     best: tuple[int, halves.Fitting | None] = (-1, None)
     settled = part.allowed.sum(axis=1) == 1
@@ -136,7 +136,7 @@ def _fewest_sets(part: Instance, end: float, steps: int) -> tuple[int, Bools | N
             continue
         if best[1] is None or found.count < best[1].count:
             best = b, found
-        if found.count <= 1 or time.monotonic() > end:
+        if found.count <= 1 or effort.spent:
             break
     b, fewest = best
     if fewest is None:

@@ -7,23 +7,25 @@ narrows the other bins. Once all sets are known, but for two bins, allocations a
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from divulge.reconstruction import counting, halves, lattice
+from divulge import work
+from divulge.reconstruction import counting, halves, lattice, tuning
 from divulge.reconstruction.amounts import Bools, Shares
 from divulge.reconstruction.expected import expected_bits
 from divulge.reconstruction.in_full import all_of, as_counted, one_bin_of
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.known import Known
 from divulge.reconstruction.words import Words, masks_of, words_of
+from divulge.work import Effort
 
 BUDGETS = (20_000, 400_000, 8_000_000, 60_000_000, 160_000_000)
 """How far the sets of a bin are looked for, from try to try."""
 STEPS_PER_SECOND = 100_000_000
+"""Of budgets: how they compare with the effort for an instance."""
 MOST_WORDS = 400_000
 LONGEST_TAIL = 16
 FEW = 24
@@ -50,7 +52,7 @@ def by_sets(
     known: Known,
     found: dict[int, Sets],
     budgets: Sequence[int],
-    end: float,
+    effort: Effort,
     prior: Shares | None,
     in_full: bool = True,
     to_count: bool = False,
@@ -61,13 +63,13 @@ def by_sets(
     `to_count`: sets are wanted for the count, even of bins where nothing is left to exclude.
     """
     for budget in budgets:
-        if budget / STEPS_PER_SECOND > end - time.monotonic():
+        if budget / STEPS_PER_SECOND > effort.left:
             return
         if _meets_in_two(known, budget, prior):
-            if _of_two_bins(known, budget, end, in_full):
+            if _of_two_bins(known, budget, effort, in_full):
                 return
             continue  # one bin for itself tells less than both
-        if not _pruned(known, found, budget, end, to_count):
+        if not _pruned(known, found, budget, effort, to_count):
             known.infeasible = True
             return
         current = [
@@ -76,21 +78,22 @@ def by_sets(
         ]
         unknown = sum(of_bin is None for of_bin in current)
         if unknown <= 2:
-            if _counted(known, current, end, prior):
+            if _counted(known, current, effort, prior):
                 return
             if unknown == 0:
                 return
 
 
-def _counted(known: Known, sets: Sequence[Words | None], end: float, prior: Shares | None) -> bool:
-    """Rung 2: the number of allocations, if it can be had in time."""
+def _counted(
+    known: Known, sets: Sequence[Words | None], effort: Effort, prior: Shares | None
+) -> bool:
+    """Rung 2: the number of allocations, if it can be had with the effort."""
     tried = tuple(-1 if of_bin is None else len(of_bin) for of_bin in sets)
     if tried == known.uncounted:
         return False
     known.uncounted = tried
     limited = known.instance.limited(known.possible)
-    left = max(0.02, end - time.monotonic())
-    counted = counting.count(limited, sets, prior, left / 3)
+    counted = counting.count(limited, sets, prior, max(0.02, effort.left) / 3)
     if counted is None:
         return False
     known.take(counted)
@@ -102,14 +105,14 @@ def _meets_in_two(known: Known, budget: int, prior: Shares | None) -> bool:
     return two and prior is None and budget > BUDGETS[0]
 
 
-def _of_two_bins(known: Known, budget: int, end: float, in_full: bool) -> bool:
+def _of_two_bins(known: Known, budget: int, effort: Effort, in_full: bool) -> bool:
     """Rung 2 where there are two bins: the sets of one whose complement fits the other."""
     instance, can, must = known.instance, known.possible[:, 0], ~known.possible[:, 1]
-    found = _all_sets(one_bin_of(instance), 0, can, must, budget, 0, end)
+    found = _all_sets(one_bin_of(instance), 0, can, must, budget, 0, effort)
     counted = None if found is None else as_counted(found)
     in_full = in_full and budget == BUDGETS[1] and instance.packages <= WORTH_COUNTING
     if counted is None and in_full:
-        counted = all_of(instance, known.possible, end)
+        counted = all_of(instance, known.possible, effort)
     if counted is not None:
         known.take(counted)
     return counted is not None
@@ -151,7 +154,9 @@ def _forced(known: Known, b: int) -> Bools:
     return forced
 
 
-def _pruned(known: Known, found: dict[int, Sets], budget: int, end: float, to_count: bool) -> bool:
+def _pruned(
+    known: Known, found: dict[int, Sets], budget: int, effort: Effort, to_count: bool
+) -> bool:
     """Enumerate bin after bin, smallest first, until no bin tells anything new."""
     instance = known.instance
     given_up: set[int] = set()
@@ -163,12 +168,13 @@ def _pruned(known: Known, found: dict[int, Sets], budget: int, end: float, to_co
             and not (b in found and _is_current(known, b, found[b]))
             and (to_count or _may_tell(known, b))
         ]
-        if not waiting or time.monotonic() > end:
+        if not waiting or effort.spent:
             return True
+        work.charge(tuning.QUESTION)
         b = min(waiting, key=lambda b: int(known.possible[:, b].sum()))
         candidates, forced = known.possible[:, b], _forced(known, b)
         complete, count, sets, union, common = _enumerated(
-            instance, b, candidates, forced, budget, end
+            instance, b, candidates, forced, budget, effort
         )
         if not complete:
             given_up.add(b)
@@ -223,14 +229,14 @@ def _filter(known: Known, b: int, of_bin: Sets) -> None:
 
 
 def _enumerated(
-    instance: Instance, b: int, candidates: Bools, forced: Bools, budget: int, end: float
+    instance: Instance, b: int, candidates: Bools, forced: Bools, budget: int, effort: Effort
 ) -> tuple[bool, int, Words, Words, Words]:
     from divulge.reconstruction import fitting_kernels
 
     words = (instance.packages + 63) // 64
     most_sets = max(64, MOST_WORDS // words)
     if budget > BUDGETS[0]:
-        met = _all_sets(instance, b, candidates, forced, budget, most_sets, end)
+        met = _all_sets(instance, b, candidates, forced, budget, most_sets, effort)
         if met is None:
             nothing = words_of(np.zeros(instance.packages, bool))
             return False, 0, nothing[None], nothing, nothing
@@ -245,7 +251,7 @@ def _enumerated(
     free = free[np.argsort(-amounts[free, 0], kind="stable")]
     tail = min(len(free), max(len(free) // 2, 4), LONGEST_TAIL, max(4, budget.bit_length() - 3))
     base = amounts[forced].sum(axis=0)
-    complete, count, sets, union, common = fitting_kernels.fitting_sets(
+    complete, count, sets, union, common, steps = fitting_kernels.fitting_sets(
         amounts,
         free,
         base,
@@ -260,6 +266,7 @@ def _enumerated(
         most_sets,
         NEVER,
     )
+    work.charge(tuning.DEPTH_FIRST, steps + 2**tail)
     always = words_of(forced)
     return complete, count, sets | always, union | always, common | always
 
@@ -271,12 +278,12 @@ def _all_sets(
     forced: Bools,
     budget: int,
     most_sets: int,
-    end: float,
+    effort: Effort,
 ) -> halves.Fitting | None:
     """All sets of a bin by the way that is likely to list them, then by the other."""
     free, longest = int((candidates & ~forced).sum()), budget // halves.STEPS_PER_SUM
     if free > FEW:
-        steps = int(budget * lattice.STEPS_PER_SECOND / STEPS_PER_SECOND)
+        steps = lattice.steps_in(budget / STEPS_PER_SECOND)
         most_bits = math.log2(max(1, MORE_THAN_EXPECTED * steps))
         if expected_bits(instance, b, candidates, forced) <= most_bits:
             found = lattice.fitting(instance, b, candidates, forced, steps, most_sets)
@@ -284,4 +291,4 @@ def _all_sets(
                 return found
         if free > 2 * longest.bit_length() + WITHIN_REACH:
             return None
-    return halves.fitting(instance, b, candidates, forced, longest, most_sets, end)
+    return halves.fitting(instance, b, candidates, forced, longest, most_sets, effort)

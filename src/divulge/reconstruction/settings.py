@@ -113,6 +113,10 @@ class ReconstructionSettings(BaseModel):
     what_would_help: bool | list[str] = Field(
         False, description="Whether the report shows remedies and their costs; or which."
     )
-    seconds: float = Field(10.0, gt=0, description="For one instance.")
-    in_all: float | None = Field(None, gt=0, description="Seconds for all instances.")
+    seconds: float = Field(
+        10.0, gt=0, description="The effort for one instance, in nominal seconds."
+    )
+    in_all: float | None = Field(
+        None, gt=0, description="The effort for all instances, about, in nominal seconds."
+    )
     workers: int | None = Field(None, ge=1, description="How many processes.")

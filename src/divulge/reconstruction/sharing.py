@@ -7,27 +7,27 @@ states that have the same of them. The smallest are the other side, whose sums a
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 
+from divulge import work
+from divulge.reconstruction import tuning
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.four_lists import foretold
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.words import Words, masks_of, words_of
+from divulge.work import Effort
 
 MOST_SMALL, MOST_LARGE = 20, 64  # packages
 LONGEST = 2**23  # sums of the large side
 MOST_CELLS = 2**22
 CELLS_OF_WINDOW = np.array([4, 8])  # of the first two amounts
 GROUPS_TRIED = 3
-SUMS_PER_SECOND = 10_000_000
-LOOKED_PER_SECOND = 300_000_000
 HEAVIEST, MOST_LOOKED = 2**24, 2**37
 """How often a state may count, and how many ways there may be: all is a number of 62 bits."""
 
-A_LONG_WHILE = 1e6  # seconds, where there is no end
+A_LONG_WHILE = 1e6  # nominal seconds, where there is no end
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,28 +64,28 @@ class _Left:
 
 
 def shared(
-    instance: Instance, states: Bools, weights: Ints, last: list[int], end: float
+    instance: Instance, states: Bools, weights: Ints, last: list[int], effort: Effort
 ) -> Shared | None:
-    """Split the packages of each state between the last two bins; None if it takes until after end.
+    """Split the packages of each state between the last two bins; None if it takes more effort.
 
     Only where intervals do not depend on the number of packages in a bin.
 
     >>> low, high = np.zeros((2, 1), int), np.full((2, 1), 3)
     >>> instance = Instance.of(np.array([[1], [2], [3]]), low, high)
     >>> states = np.array([[True, True, True], [True, True, False]])
-    >>> found = shared(instance, states, np.array([1, 10]), [0, 1], np.inf)
+    >>> found = shared(instance, states, np.array([1, 10]), [0, 1], Effort(1))
     >>> found.ways.tolist(), found.in_other.tolist()
     ([2, 4], [21, 21, 1])
     """
     if int(weights.max(initial=0)) > HEAVIEST:
         return None
     left = _left(instance, states, weights.astype(np.int64), last)
-    sides = _sides(left, min(end - time.monotonic(), A_LONG_WHILE) * SUMS_PER_SECOND)
+    sides = _sides(left, min(effort.left, A_LONG_WHILE) / tuning.SHARED_SUMS.per_step)
     if sides is None:
         return None
     met = _Met(left, *sides)
     for group in met.groups():
-        if time.monotonic() > end or not met.add(group, end):
+        if effort.spent or not met.add(group, effort):
             return None
     return met.found(*states.shape)
 
@@ -177,8 +177,8 @@ class _Met:
         edges = np.flatnonzero(np.diff(self.large_of[order])) + 1
         return np.split(order, edges) if len(order) else []
 
-    def add(self, group: Ints, end: float) -> bool:
-        """Count the ways of some states with the same large packages; False if there is no time."""
+    def add(self, group: Ints, effort: Effort) -> bool:
+        """Count the ways of some states with the same large packages; False if it takes more."""
         from divulge.reconstruction import sharing_kernels
 
         left, of_small = self.left, self.left.amounts[self.small]
@@ -192,6 +192,7 @@ class _Met:
             high.max(axis=0),
             LONGEST,
         )
+        work.charge(tuning.SHARED_SUMS, len(sums))
         if not complete:
             return False
         if not len(sums):
@@ -199,8 +200,8 @@ class _Met:
         least, shape, shifts = _cells(sums, (high - low).max(axis=0) + 1)
         order, starts = sharing_kernels.in_cells(sums, least, shifts, shape)
         ways, first = self.ways[group], self.first[group]
-        seconds = max(0.0, min(end - time.monotonic(), A_LONG_WHILE))
-        most_looked = min(int(seconds * LOOKED_PER_SECOND), MOST_LOOKED - self.looked)
+        in_time = int(min(effort.left, A_LONG_WHILE) / tuning.SHARED_LOOKS.per_step)
+        most_looked = min(in_time, MOST_LOOKED - self.looked)
         looked = sharing_kernels.met(
             sums[order],
             sets[order],
@@ -226,6 +227,7 @@ class _Met:
             self.told,
             most_looked,
         )
+        work.charge(tuning.SHARED_LOOKS, most_looked if looked < 0 else looked)
         self.ways[group], self.first[group] = ways, first
         self.looked += looked
         return looked >= 0

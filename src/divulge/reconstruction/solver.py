@@ -6,7 +6,6 @@ there is none, what is proved is all that is possible. Whole numbers, so no tole
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +15,10 @@ import numpy as np
 from divulge import work
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
+from divulge.solvers import cp_sat
+from divulge.work import Effort
 
-SECONDS_PER_QUESTION = 20.0
+SECONDS_PER_QUESTION = 20.0  # nominal
 
 
 @dataclass
@@ -61,41 +62,34 @@ def model_of(instance: Instance) -> Model:
     return Model(model, pairs)
 
 
-def pooled(instance: Instance, proved: Bools, seconds: float) -> Iterator[Ints | None]:
+def pooled(instance: Instance, proved: Bools, effort: Effort) -> Iterator[Ints | None]:
     """Allocations with a pair that is not proved, one after the other; None: there is no more.
 
     The caller marks in `proved` what each allocation proves. The iteration ends without None
-    where the time is up.
+    where the effort is spent.
     """
-    from ortools.sat.python import cp_model
-
     built = model_of(instance)
-    end = time.monotonic() + seconds
     while True:
         work.check()
         wanted = [var for pair, var in built.pairs.items() if not proved[pair]]
         if not wanted:
             yield None
             return
-        left = end - time.monotonic()
-        if left <= 0.01:
+        if effort.left <= cp_sat.LEAST:
             return
         # One question at a time: the model grows no clause that later questions do not share.
         question = built.model.clone()
         question.add_bool_or(question.get_bool_var_from_proto_index(v.index) for v in wanted)
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = 1
-        solver.parameters.random_seed = 1
-        solver.parameters.max_time_in_seconds = min(left, SECONDS_PER_QUESTION)
-        status = solver.solve(question)
-        if status == cp_model.INFEASIBLE:
+        work.charge(cp_sat.MODEL, len(built.pairs) * instance.attributes)
+        answer = cp_sat.solve(question, effort.part(SECONDS_PER_QUESTION))
+        if answer.is_infeasible:
             yield None
             return
-        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        if not answer.is_solution:
             return
         of_package = np.full(instance.packages, -1, np.int16)
         for (p, b), var in built.pairs.items():
-            if solver.boolean_value(question.get_bool_var_from_proto_index(var.index)):
+            if answer.holds(question.get_bool_var_from_proto_index(var.index)):
                 of_package[p] = b
         yield of_package
 
@@ -104,7 +98,7 @@ def least_violation(instance: Instance, seconds: float) -> list[tuple[int, int, 
     """Which bins and attributes must give way so that an allocation exists, and by how much.
 
     As few pairs (bin, attribute) as possible, each with its excess in units; None if no answer
-    was found in time.
+    was found with the effort.
     """
     from ortools.sat.python import cp_model
 
@@ -127,20 +121,19 @@ def least_violation(instance: Instance, seconds: float) -> list[tuple[int, int, 
             model.add(excess == 0).only_enforce_if(flag.negated())
             violated[b, i] = flag, excess
     flags = sum(flag for flag, _ in violated.values())
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = 1
-    solver.parameters.max_time_in_seconds = seconds
+    effort = Effort(seconds)
     model.minimize(flags)
-    if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    fewest = cp_sat.solve(model, effort)
+    if not fewest.is_solution:
         return None
     # Of as few as possible, those that have to give way least.
-    model.add(flags <= round(solver.objective_value))
+    model.add(flags <= round(fewest.objective))
     model.minimize(sum(excess for _, excess in violated.values()))
-    if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    least = cp_sat.solve(model, effort)
+    if not least.is_solution:
         return None
     return [
-        (b, i, int(solver.value(excess)))
+        (b, i, least.value(excess))
         for (b, i), (flag, excess) in violated.items()
-        if solver.boolean_value(flag)
+        if least.holds(flag)
     ]

@@ -5,15 +5,16 @@ Bin after bin, that makes an allocation from nothing.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
 
-from divulge.reconstruction import halves
+from divulge import work
+from divulge.reconstruction import halves, tuning
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.words import masks_of
+from divulge.work import Effort
 
 NODES = (60_000, 1_000_000, 6_000_000)
 """How far a split is looked for: at the first try, at the second, from the third on."""
@@ -23,7 +24,7 @@ LONGEST_TAIL = 14
 
 
 def all_splits(
-    instance: Instance, possible: Bools, place: Ints, a: int, b: int, longest: int, end: float
+    instance: Instance, possible: Bools, place: Ints, a: int, b: int, longest: int, effort: Effort
 ) -> Ints:
     """Splits of two bins that have each package in each of the two wherever any split has it."""
     inside = (place == a) | (place == b)
@@ -32,7 +33,7 @@ def all_splits(
     low[b], high[b] = instance.window_beside(b, a, both)
     narrowed = replace(instance, low=low, high=high)
     can, must = inside & possible[:, b], inside & ~possible[:, a]
-    found = halves.fitting(narrowed, b, can, must, longest, 0, end)
+    found = halves.fitting(narrowed, b, can, must, longest, 0, effort)
     if found is None:
         return np.empty((0, len(place)), np.int64)
     into_b = masks_of(found.telling, instance.packages)
@@ -68,11 +69,12 @@ def some_split(
     return found
 
 
-def construct(instance: Instance, possible: Bools, end: float) -> Ints | None:
+def construct(instance: Instance, possible: Bools, effort: Effort) -> Ints | None:
     """An allocation from nothing: bin after bin, the last two together; None if none was found."""
     random = np.random.default_rng(2)
     few_first = np.argsort(possible.sum(axis=0), kind="stable")
-    while time.monotonic() < end:
+    while not effort.spent:
+        work.charge(tuning.MOVE)
         place = np.full(instance.packages, -1, np.int64)
         left = np.ones(instance.packages, bool)
         for number, b in enumerate(few_first[:-2]):
@@ -126,7 +128,8 @@ def _some_set(
     size = np.log1p(amounts[free, 0]) + random.normal(0, 1.0, len(free))
     free = free[np.argsort(-size)]
     words = (instance.packages + 63) // 64
-    _, found, sets, _, _ = fitting_kernels.fitting_sets(
+    tail = min(len(free), LONGEST_TAIL, max(4, len(free) // 2))
+    _, found, sets, _, _, steps = fitting_kernels.fitting_sets(
         amounts,
         free,
         amounts[forced].sum(axis=0),
@@ -135,12 +138,13 @@ def _some_set(
         np.ascontiguousarray(high[lead]),
         np.ascontiguousarray(instance.widening[lead]),
         np.ascontiguousarray(instance.deeper[lead]),
-        min(len(free), LONGEST_TAIL, max(4, len(free) // 2)),
+        tail,
         words,
         budget,
         SETS_WANTED,
         SETS_WANTED,
     )
+    work.charge(tuning.DEPTH_FIRST, steps + 2**tail)
     masks = masks_of(sets[: min(found, SETS_WANTED)], instance.packages) | forced
     if other is not None and len(masks):
         masks = masks[[_fits(instance, other[0], other[1] & ~mask) for mask in masks]]

@@ -8,15 +8,16 @@ known answers for its pairs, so that few questions are left.
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
-from divulge.reconstruction import halves, lattice
+from divulge import work
+from divulge.reconstruction import halves, lattice, tuning
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.propagation import propagate
 from divulge.reconstruction.ratios import of_one_set
 from divulge.reconstruction.words import masks_of
+from divulge.work import Effort
 
 LONGEST_LIST = 100_000
 LONGEST_TO_MEET = 0.3
@@ -31,34 +32,31 @@ class Support:
         self.sets = [nothing] * instance.bins
         self.asked: dict[tuple[int, int, bool], tuple[int, bytes]] = {}
 
-    def narrow(self, possible: Bools, proved: Bools, steps: int, end: float) -> Bools | None:
+    def narrow(self, possible: Bools, proved: Bools, steps: int, effort: Effort) -> Bools | None:
         """What stays possible, by questions of so many steps each; None if nothing can be.
 
         >>> one = Instance.of(np.array([[5], [4], [2]]), np.array([[6], [5]]), np.array([[6], [5]]))
         >>> nothing = np.zeros((3, 2), bool)
-        >>> Support(one).narrow(one.allowed, nothing, 1000, np.inf).astype(int).tolist()
+        >>> Support(one).narrow(one.allowed, nothing, 1000, Effort(1)).astype(int).tolist()
         [[0, 1], [1, 0], [1, 0]]
         """
-        from divulge.reconstruction import kernels
-
         possible = possible.copy()
-        instance = self.instance
         changed = True
-        while changed and time.monotonic() < end:
+        while changed and not effort.spent:
             changed = False
             for b in np.argsort(possible.sum(axis=0), kind="stable"):
                 before = int(possible.sum())
-                self._ask(possible, proved, int(b), steps, end)
+                self._ask(possible, proved, int(b), steps, effort)
                 if int(possible.sum()) == before:
                     continue
                 changed = True
-                left = possible.astype(np.uint8)
-                if not kernels.propagate(*instance.arrays, left, instance.held):
+                left = propagate(self.instance, possible)
+                if left is None:
                     return None
-                possible = left.astype(bool)
+                possible = left
         return possible
 
-    def _ask(self, possible: Bools, proved: Bools, b: int, steps: int, end: float) -> None:
+    def _ask(self, possible: Bools, proved: Bools, b: int, steps: int, effort: Effort) -> None:
         """Exclude what no set of a bin supports."""
         settled = possible.sum(axis=1) == 1
         unsure = possible[:, b] & ~settled & (possible & ~proved).any(axis=1)
@@ -69,13 +67,14 @@ class Support:
             *((int(p), True) for p in np.flatnonzero(with_it)),
             *((int(p), False) for p in np.flatnonzero(without)),
         ]:
-            if time.monotonic() > end:
+            if effort.spent:
                 return
+            work.charge(tuning.QUESTION)
             if not possible[package, b] or possible[package].sum() == 1:
                 continue
             if self._answered(possible, b, package, inside):
                 continue
-            found = self._set_of(possible, b, package, inside, steps, end)
+            found = self._set_of(possible, b, package, inside, steps, effort)
             if found is None:
                 continue
             if len(found):
@@ -97,7 +96,7 @@ class Support:
         return bool(allowed.any())
 
     def _set_of(
-        self, possible: Bools, b: int, package: int, inside: bool, steps: int, end: float
+        self, possible: Bools, b: int, package: int, inside: bool, steps: int, effort: Effort
     ) -> Bools | None:
         """A set of the bin with the package, or without it; none in it if there is none.
 
@@ -121,7 +120,7 @@ class Support:
         candidates, forced = narrowed
         found = lattice.fitting(instance, b, candidates, forced, steps, 1, enough=1)
         if found is None:
-            soon = min(end, time.monotonic() + LONGEST_TO_MEET)
+            soon = effort.part(LONGEST_TO_MEET)
             longest = min(LONGEST_LIST, steps)
             found = halves.fitting(instance, b, candidates, forced, longest, 1, soon)
         if found is None:

@@ -2,12 +2,11 @@
 
 CP-SAT is asked for one in which some record is where it was not shown to be yet, again and again:
 of all instances of the finest table that coarser ones tie together. What is found is a proof that
-nobody can exclude, whatever she adds up; what is not found says nothing.
+nobody can exclude, whatever they add up; what is not found says nothing.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,9 +18,11 @@ from divulge.reconstruction.coupling import torn
 from divulge.reconstruction.level import Level
 from divulge.reconstruction.narrowing import places_in
 from divulge.reconstruction.totals import Group
+from divulge.solvers import cp_sat
+from divulge.work import Effort
 
 MOST_PAIRS = 3_000
-SECONDS_PER_QUESTION = 1.0
+SECONDS_PER_QUESTION = 1.0  # nominal
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,12 @@ def shown_together(levels: tuple[Level, ...], rows: int, seconds: float) -> dict
     Args:
         levels: the tables as far as they are settled, the finest first.
         rows: how many records there are.
-        seconds: for all of it.
+        seconds: the effort for all of it, in nominal seconds.
     """
-    end = time.monotonic() + seconds
+    effort = Effort(seconds)
     found: dict[int, Bools] = {}
     for part in tied(levels, rows):
-        found |= _shown(levels, part, end)
+        found |= _shown(levels, part, effort)
     return found
 
 
@@ -86,7 +87,7 @@ def _reached(level: Level, fine: Level, n: int) -> Bools:
     return found
 
 
-def _shown(levels: tuple[Level, ...], part: Tied, end: float) -> dict[int, Bools]:
+def _shown(levels: tuple[Level, ...], part: Tied, effort: Effort) -> dict[int, Bools]:
     """The pairs of one part; none where a premise is in doubt, or it is too large to ask."""
     fine = levels[0]
     found = {n: np.zeros_like(fine.possible[n]) for n in part.fine}
@@ -97,7 +98,6 @@ def _shown(levels: tuple[Level, ...], part: Tied, end: float) -> dict[int, Bools
     question = _Question.of(levels, part)
     while question is not None:
         work.check()
-        left = end - time.monotonic()
         # Who has two places is shown; what is asked for is another place of somebody else.
         open_pairs = [
             (n, int(p), int(b))
@@ -105,7 +105,7 @@ def _shown(levels: tuple[Level, ...], part: Tied, end: float) -> dict[int, Bools
             for p, b in np.argwhere(fine.possible[n] & ~found[n])
             if found[n][p].sum() < 2
         ]
-        chosen = question.answer(open_pairs, left) if open_pairs and left > 0 else None
+        chosen = question.answer(open_pairs, effort) if open_pairs and not effort.spent else None
         if chosen is None:
             break
         for n, p, b in chosen:
@@ -208,23 +208,19 @@ class _Question:
                 self.model.add_linear_constraint(total, low, high)
 
     def answer(
-        self, wanted: list[tuple[int, int, int]], seconds: float
+        self, wanted: list[tuple[int, int, int]], effort: Effort
     ) -> list[tuple[int, int, int]] | None:
-        """An allocation with some pair that is wanted; None if none was found in time."""
-        from ortools.sat.python import cp_model
-
+        """An allocation with some pair that is wanted; None if none was found."""
         question = self.model.clone()
         question.add_bool_or(
             question.get_bool_var_from_proto_index(self.pairs[pair].index) for pair in wanted
         )
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = 1
-        solver.parameters.random_seed = 1
-        solver.parameters.max_time_in_seconds = min(seconds, SECONDS_PER_QUESTION)
-        if solver.solve(question) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        work.charge(cp_sat.MODEL, len(self.pairs))
+        answer = cp_sat.solve(question, effort.part(SECONDS_PER_QUESTION))
+        if not answer.is_solution:
             return None
         return [
             pair
             for pair, var in self.pairs.items()
-            if solver.boolean_value(question.get_bool_var_from_proto_index(var.index))
+            if answer.holds(question.get_bool_var_from_proto_index(var.index))
         ]

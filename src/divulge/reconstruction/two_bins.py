@@ -14,24 +14,32 @@ from __future__ import annotations
 
 import numpy as np
 
+from divulge.reconstruction import tuning
 from divulge.reconstruction.amounts import Bools, Ints
 from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.four_lists import four_lists
 from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.meeting import Meeting
 from divulge.reconstruction.telling import telling
+from divulge.work import Effort
 
 
-def counted(instance: Instance, possible: Bools, most_sums: float, end: float) -> Counted | None:
-    """Count all allocations to two bins; None if it takes too many sums or until after `end`.
+def sums_in(seconds: float) -> float:
+    """How many sums are counted in so many nominal seconds."""
+    return seconds / tuning.TWO_BIN_SUMS.per_step
+
+
+def counted(
+    instance: Instance, possible: Bools, most_sums: float, effort: Effort
+) -> Counted | None:
+    """Count all allocations to two bins; None if it takes too many sums or more effort.
 
     Only where intervals do not depend on the number of packages in a bin. How many sums there will
     be is foretold from a sample, so that what is hopeless is refused at once.
 
-    >>> import math
     >>> amounts = np.array([[1, 10], [2, 20], [3, 30], [4, 40]])
     >>> low, high = np.array([[4, 0], [4, 0]]), np.array([[6, 99], [6, 99]])
-    >>> found = counted(Instance.of(amounts, low, high), np.ones((4, 2), bool), 1e6, math.inf)
+    >>> found = counted(Instance.of(amounts, low, high), np.ones((4, 2), bool), 1e6, Effort(1))
     >>> found.count, found.pairs[:, 0].tolist()
     (6, [3, 3, 3, 3])
     """
@@ -54,7 +62,7 @@ def counted(instance: Instance, possible: Bools, most_sums: float, end: float) -
     if lists is None:
         return None
     met = Meeting(lists, low, high)
-    if not met.finished(end):
+    if not met.finished(effort):
         return None
     return met.counted(forced)
 

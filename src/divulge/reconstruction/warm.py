@@ -6,10 +6,17 @@ from functools import cache
 
 import numpy as np
 
+from divulge import work
+
 
 @cache
 def warm() -> None:
     """Run every kernel on next to nothing, so that its machine code is there."""
+    with work.uncharged():
+        _run_all()
+
+
+def _run_all() -> None:
     from divulge.reconstruction import (
         aiming,
         counting_kernels,
@@ -58,8 +65,8 @@ def warm() -> None:
     tries = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64)
     walk = one, one, one, allowed, start, allowed.copy(), proofs, *tries
     resplitting_kernels.walk(*walk, 1, np.uint64(1), 1, 1, 1)
-    two_bins.counted(split, split.allowed, 1e6, np.inf)  # of any number of amounts
-    sharing.shared(split, np.ones((1, 4), bool), few, [0, 1], np.inf)
+    two_bins.counted(split, split.allowed, 1e6, work.Effort(9))  # of any number of amounts
+    sharing.shared(split, np.ones((1, 4), bool), few, [0, 1], work.Effort(9))
 
 
 if __name__ == "__main__":

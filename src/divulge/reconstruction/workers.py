@@ -1,8 +1,11 @@
 """Many instances: in worker processes, largest last, resumable, and none dropped.
 
+The effort for every instance is fixed before any is solved, and results are taken in the order of
+the tasks: they are the same with one process or many, on a quiet machine and on a busy one.
 Instances are solved in bundles. A bundle is a checkpoint (where there are checkpoints), so that a
-run that was killed finds again what it had. When the time for all is up, what is left is still
-propagated and walked through as far as that takes no time, and stays open otherwise.
+run that was interrupted finds again what it had. Where somebody has set the clock and it strikes,
+what is left is still propagated and walked through as far as that takes no time, and stays open
+otherwise; such results are kept by no checkpoint.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
@@ -30,6 +34,7 @@ from divulge.reconstruction.instance import Instance
 from divulge.reconstruction.premises import Premise
 from divulge.reconstruction.results import Result, packed, unpacked
 from divulge.reconstruction.shares import at_last, while_limiting
+from divulge.work import Effort
 
 MOST_IN_BUNDLE = 400
 COMPLEXITY_OF_BUNDLE = 600.0
@@ -37,7 +42,7 @@ WORTH_PROCESSES = 300.0
 """From which sum of complexities on processes are started: they take a second each."""
 
 TO_BE_SURE = 0.1
-"""Of an instance's time, for whether records that are missing unnoticed would matter."""
+"""Of an instance's effort, for whether records that are missing unnoticed would matter."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,44 +106,46 @@ def solve_all(
 
     Args:
         tasks: the instances; of all of them something is known on which to go on, or of none.
-        seconds: for one instance at most.
-        in_all: for all of them; how it is shared out, see `shares`.
+        seconds: the effort for one instance at most, in nominal seconds.
+        in_all: for all of them, about; how it is shared out, see `shares`.
         workers: how many processes.
         name: what the progress is called.
-        again: as few as can have their full time; what an earlier call kept of the same
-            instances, in less time, does not count.
-        largest_first: so that no process waits for the largest in the end; where the time for all
-            may run out, small ones first settle more.
+        again: as few as can have their full effort.
+        largest_first: so that no process waits for the largest in the end.
     """
     complexity = np.array([task.complexity for task in tasks])
     order = np.argsort(-complexity if largest_first else complexity, kind="stable")
     bundles = list(_bundles(order, complexity))
-    deadline = None if in_all is None else time.time() + in_all
     checkpoints = work.current().checkpoints
     folder = None if checkpoints is None else checkpoints.folder
     workers = workers or os.cpu_count() or 1
     if any(task.known is not None for task in tasks):
-        each = at_last([task.wanting for task in tasks], seconds, in_all, workers)
+        each = at_last([task.wanting for task in tasks], seconds, in_all)
     elif again:
         each = np.full(len(tasks), seconds)
     else:
-        each = while_limiting(complexity, seconds, in_all, workers)
-    times = _Times(each, deadline, folder, seconds, again)
+        each = while_limiting(complexity, seconds, in_all)
+    budget = work.current().budget
+    stop_at = None if budget is None else time.time() + budget.left
+    efforts = _Efforts(each, folder, stop_at)
     results: list[Result | None] = [None] * len(tasks)
     progress = _Counter(name, len(tasks))
     with work.step(progress.name, len(tasks)) as step:
         if workers == 1 or complexity.sum() < WORTH_PROCESSES:
             for bundle in bundles:
-                arrays = _solved([tasks[t] for t in bundle], times.of(bundle))
+                with work.uncharged():  # they are charged below, also those of a checkpoint
+                    arrays = _solved([tasks[t] for t in bundle], efforts.of(bundle))
                 for t, result in zip(bundle, unpacked(arrays), strict=True):
                     results[t] = result
+                    work.charge_seconds(result.seconds)
                     progress.closed += result.status == "closed"
                 step.name = f"{name}: {progress.closed:,} closed"
                 step.advance(len(bundle))
         else:
-            for bundle, arrays in _in_processes(tasks, bundles, times, workers):
+            for bundle, arrays in _in_processes(tasks, bundles, efforts, workers):
                 for t, result in zip(bundle, unpacked(arrays), strict=True):
                     results[t] = result
+                    work.charge_seconds(result.seconds)
                     progress.closed += result.status == "closed"
                 step.name = f"{name}: {progress.closed:,} closed"
                 step.advance(len(bundle))
@@ -146,16 +153,14 @@ def solve_all(
 
 
 @dataclass(frozen=True, eq=False)
-class _Times:
-    """Seconds of each instance; `asked` is what the caller gave: checkpoints are known by it."""
+class _Efforts:
+    """Nominal seconds of each instance, where results are kept, and when the clock strikes."""
 
     each: npt.NDArray[np.float64]
-    deadline: float | None
     folder: Path | None
-    asked: float
-    again: bool
+    stop_at: float | None
 
-    def of(self, bundle: Sequence[int]) -> _Times:
+    def of(self, bundle: Sequence[int]) -> _Efforts:
         return replace(self, each=self.each[bundle])
 
 
@@ -182,7 +187,7 @@ def _bundles(order: Ints, complexity: npt.NDArray[np.float64]) -> Iterator[list[
 def _in_processes(
     tasks: Sequence[Task],
     bundles: Sequence[list[int]],
-    times: _Times,
+    efforts: _Efforts,
     workers: int,
 ) -> Iterator[tuple[list[int], Mapping[str, Any]]]:
     """Bundles as they are done; a few wait in the queue, so that stopping does not take long."""
@@ -195,7 +200,7 @@ def _in_processes(
                 bundle = next(rest, None)
                 if bundle is None:
                     break
-                job = pool.submit(_solved, [tasks[t] for t in bundle], times.of(bundle))
+                job = pool.submit(_solved, [tasks[t] for t in bundle], efforts.of(bundle))
                 waiting[job] = bundle
             if not waiting:
                 return
@@ -208,7 +213,7 @@ def _in_processes(
 
 
 def _begin() -> None:
-    """A worker ends with its parent, even one that was killed and could not tell."""
+    """A worker ends with its parent, even one that was stopped and could not tell."""
     parent = parent_process()
     if parent is not None:
         watch = threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True)
@@ -227,30 +232,36 @@ def _ready() -> None:
     warm()
 
 
-def _solved(tasks: Sequence[Task], times: _Times) -> Mapping[str, Any]:
+def _solved(tasks: Sequence[Task], efforts: _Efforts) -> Mapping[str, Any]:
     """One bundle, or what a checkpoint has of it."""
-    _ready()  # so that the first instance is not charged with what all need
+    _ready()
 
     def solved() -> Mapping[str, Any]:
-        both = zip(tasks, times.each, strict=True)
-        return packed([_settled(task, float(s), times.deadline) for task, s in both])
+        both = zip(tasks, efforts.each, strict=True)
+        return packed([_settled(task, float(seconds)) for task, seconds in both])
 
-    if times.folder is None:
-        return solved()
-    digest = hashlib.blake2b(b"".join(task.digest() for task in tasks), digest_size=16)
-    key = {
-        "instances": digest.hexdigest(),
-        "seconds": times.asked,
-        "again": times.again,
-        "kept": MOST_PLACES_KEPT,
-    }
-    return work.Checkpoints(times.folder).remember("allocations", key, solved)
+    with _clock_set(efforts.stop_at):
+        if efforts.folder is None:
+            return solved()
+        digest = hashlib.blake2b(b"".join(task.digest() for task in tasks), digest_size=16)
+        digest.update(efforts.each.tobytes())
+        key = {"instances": digest.hexdigest(), "kept": MOST_PLACES_KEPT}
+        return work.Checkpoints(efforts.folder).remember("allocations", key, solved)
 
 
-def _settled(task: Task, seconds: float, deadline: float | None) -> Result:
-    begun = time.monotonic()
-    if deadline is not None:
-        seconds = min(seconds, max(0.001, deadline - time.time()))
+@contextmanager
+def _clock_set(stop_at: float | None) -> Iterator[None]:
+    """Searches inside end at some time of the clock, if one is given."""
+    if stop_at is None:
+        yield
+        return
+    budget = work.Budget(stop_after=max(0.001, stop_at - time.time()))
+    with work.under(budget=budget), work.partial_results():
+        yield
+
+
+def _settled(task: Task, seconds: float) -> Result:
+    effort = Effort(seconds)
     if task.known is not None:
         return walked_on(task.instance, task.known, seconds)
     given = task.instance, task.premise, seconds, task.prior, task.truth, task.earlier
@@ -275,6 +286,6 @@ def _settled(task: Task, seconds: float, deadline: float | None) -> Result:
         found.shares[:, :bins] if found.shares is not None else None,
         outcome.discarded if outcome.discarded is not None else np.zeros(n),
         found.count if counted else None,
-        time.monotonic() - begun,
+        effort.used,
         most_telling(found.certificates[: 0 if found.status == "closed" else None], bins),
     )

@@ -17,7 +17,7 @@ from divulge import work
 from divulge.tables.cuts import Pool
 from divulge.tables.linear import Answer, FloatArray, Program
 from divulge.tables.structure import BoolArray
-from divulge.work import Budget
+from divulge.work import Effort
 
 ROUNDS = 15
 """How often one subproblem is cut before it is divided."""
@@ -92,20 +92,20 @@ class Relaxation:
 
 
 def within_price(
-    relaxation: Relaxation, bounds: Bounds, most: int, nodes: int, budget: Budget
+    relaxation: Relaxation, bounds: Bounds, most: int, nodes: int, effort: Effort
 ) -> BoolArray | Given:
     """A protecting pattern within bounds that costs at most this beside the primary cells.
 
-    "none" is proven; "unknown" means that the subproblems allowed, or the time, are used up.
+    "none" is proven; "unknown" means that the subproblems allowed, or the effort, are used up.
     """
     pool, waiting = relaxation.pool, [bounds]
     while waiting:
         nodes -= 1
-        if nodes < 0 or budget.spent:
+        if nodes < 0 or effort.spent:
             return "unknown"
         work.check()
         here = waiting.pop()
-        answer = _cut(relaxation, here, most, budget)
+        answer = _cut(relaxation, here, most, effort)
         if answer is None:
             return "unknown"
         if relaxation.exceeds(answer, most):
@@ -124,11 +124,11 @@ def within_price(
     return "none"
 
 
-def _cut(relaxation: Relaxation, bounds: Bounds, most: int, budget: Budget) -> Answer | None:
+def _cut(relaxation: Relaxation, bounds: Bounds, most: int, effort: Effort) -> Answer | None:
     """The relaxation within bounds, cut until it is too dear or nothing is violated by much."""
     pool = relaxation.pool
     rounds = 0
-    while not budget.spent:
+    while not effort.spent:
         answer = relaxation.solve(bounds)
         if relaxation.exceeds(answer, most):
             return answer

@@ -13,7 +13,7 @@ from divulge.tables.structure import BoolArray
 from divulge.tables.suppress import Suppression
 from divulge.tables.suppressors import POSSIBLE, Parameters, knowledge_of
 from divulge.tables.table import Published
-from divulge.work import Budget, InvalidInput, Problem, Problems
+from divulge.work import Effort, InvalidInput, Problem, Problems
 
 SECONDS = 5.0
 FURTHEST = 12
@@ -79,9 +79,9 @@ def refuse_impossible(
 
 def _possible(found: Candidates, given: Parameters, labels: BoolArray | None) -> Iterator[str]:
     """Rules near the given one that give the release, the nearest first."""
-    budget = Budget(SECONDS)
+    effort = Effort(SECONDS)
     for said, rule in _near(given):
-        if budget.spent:
+        if effort.spent:
             return
         if _published_primary(found.published, rule):
             continue
@@ -95,7 +95,7 @@ def _possible(found: Candidates, given: Parameters, labels: BoolArray | None) ->
             if (known.possible(values, box, True) == POSSIBLE).any():
                 yield said
                 break
-            if budget.spent:
+            if effort.spent:
                 return
 
 

@@ -1,4 +1,4 @@
-"""Linear and integer programs by HiGHS: the one place that speaks to the solver."""
+"""Linear programs by HiGHS: the one place that speaks to the solver."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+from divulge import work
+from divulge.tables import tuning
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -18,12 +21,11 @@ INFINITE = float("inf")
 
 @dataclass(frozen=True)
 class Answer:
-    """What the solver says: values, objective, a proven bound, prices; and whether it is done."""
+    """What the solver says: values, objective, prices; and whether it is done."""
 
     status: str
     values: FloatArray
     objective: float
-    bound: float
     reduced_costs: FloatArray
     prices: FloatArray
 
@@ -51,7 +53,6 @@ class Program:
         row_upper: Any,
         lower: Any,
         upper: Any,
-        integer: bool = False,
         primal: bool = False,
     ) -> None:
         import highspy
@@ -73,9 +74,6 @@ class Program:
         program.a_matrix_.start_ = np.asarray(matrix.indptr, dtype=np.int32)
         program.a_matrix_.index_ = np.asarray(matrix.indices, dtype=np.int32)
         program.a_matrix_.value_ = _floats(matrix.data)
-        if integer:
-            program.integrality_ = [highspy.HighsVarType.kInteger] * matrix.shape[1]
-        self._integer = integer
         self._columns = np.arange(matrix.shape[1], dtype=np.int32)
         self._solver.passModel(program)
 
@@ -89,25 +87,14 @@ class Program:
         places = np.asarray(columns, dtype=np.int32)
         self._solver.addRow(lower, upper, len(places), places, _floats(values))
 
-    def start_from(self, values: Any) -> None:
-        """A solution to start from (of an integer program)."""
-        solution = self._highspy.HighsSolution()
-        solution.col_value = _floats(values).tolist()
-        self._solver.setSolution(solution)
-
-    def minimise(
-        self, costs: Any, seconds: float | None = None, close_enough: float = 0.0
-    ) -> Answer:
-        """Minimise an objective, within a time; `close_enough` is a gap that ends the search."""
+    def minimise(self, costs: Any) -> Answer:
+        """Minimise an objective; the iterations that it takes are charged."""
         solver = self._solver
         solver.changeColsCost(len(self._columns), self._columns, _floats(costs))
-        if seconds is not None:
-            # The solver's clock runs on over the runs of one program.
-            solver.setOptionValue("time_limit", solver.getRunTime() + max(0.01, seconds))
-        if self._integer:
-            solver.setOptionValue("mip_rel_gap", 0.0)
-            solver.setOptionValue("mip_abs_gap", close_enough)
         solver.run()
+        iterations = max(0, solver.getInfo().simplex_iteration_count)
+        size = solver.getNumRow() + solver.getNumCol()
+        work.charge(tuning.LINEAR_PROGRAM, (iterations + 1) * size)
         return self._answer()
 
     def _answer(self) -> Answer:
@@ -120,12 +107,10 @@ class Program:
         }.get(solver.getModelStatus(), "stopped")
         solution, info = solver.getSolution(), solver.getInfo()
         found = info.primal_solution_status == self._highspy.SolutionStatus.kSolutionStatusFeasible
-        bound = info.mip_dual_bound if self._integer else info.objective_function_value
         return Answer(
             status if found or status != "optimal" else "stopped",
             np.array(solution.col_value) if found else np.empty(0),
             float(info.objective_function_value),
-            float(bound),
             np.array(solution.col_dual),
             np.array(solution.row_dual),
         )

@@ -26,7 +26,8 @@ class Matching:
     `intervals` spans the values found possible. Where all candidates were tried it is the
     effective feasibility interval. A stopped attack leaves candidates open: then a cell is
     at least as wide as its interval in `intervals` and at most as wide as in `outer`. `weights`
-    are those of the posterior; `weighed` says that chance estimated them.
+    are those of the posterior; `weighed` says that chance estimated them, `is_cut` that the clock
+    stopped the attack before its effort was spent.
     """
 
     published: Published
@@ -42,6 +43,7 @@ class Matching:
     weights: FloatArray | None
     weighed: bool
     name: str
+    is_cut: bool = False
 
     @property
     def candidates(self) -> int:

@@ -37,7 +37,7 @@ from divulge.tables.suppressors import (
     knowledge_of,
 )
 from divulge.tables.table import Published
-from divulge.work import Budget
+from divulge.work import Effort
 
 Mode = Literal["interval", "full"]
 SAMPLE = 20_000
@@ -89,7 +89,8 @@ def matching_attack(
         most_candidates: list so many candidates at the most.
         sample: where there are more, try so many at random: an estimate. 0: try those listed, and
             give a bound.
-        seconds: when the attack stops; it then gives a bound.
+        seconds: the effort, in nominal seconds (counted steps, so that results do not depend on the
+            machine); where it is spent before all candidates are tried, a bound is given.
         seed: of the order in which candidates are tried, and of the sample.
         name: what the table is called.
 
@@ -126,12 +127,14 @@ def matching_attack(
     found = candidates(published, most_candidates, sample, seed)
     judged = None if primary is None else published.structure.mask(primary)
     labels = judged if labelled else None
-    attack = _Attack(found, seed, mode == "interval", Budget(seconds))
-    if parameters == "unknown":
-        pairs = attack.run_pairs(request, labels)
-    else:
-        attack.run(request.knowledge(found, labels))
-        pairs = [] if rules is None else [rules]
+    attack = _Attack(found, seed, mode == "interval", Effort(seconds))
+    with work.partial_results():
+        if parameters == "unknown":
+            pairs = attack.run_pairs(request, labels)
+        else:
+            attack.run(request.knowledge(found, labels))
+            pairs = [] if rules is None else [rules]
+        is_cut = work.is_stopped()
     if not attack.any_possible and attack.complete:
         refuse_impossible(found, rules, labels, callable(suppressor))
     weights = None if prior is None else request.weights(found, attack.status)
@@ -152,6 +155,7 @@ def matching_attack(
         weights=weights,
         weighed=weighed,
         name=name,
+        is_cut=is_cut,
     )
 
 
@@ -160,10 +164,10 @@ def _is_default(cost: Any) -> bool:
 
 
 class _Attack:
-    """The state of one attack: what is known of each candidate, the box, the time."""
+    """The state of one attack: what is known of each candidate, the box, the effort."""
 
-    def __init__(self, found: Candidates, seed: int, intervals: bool, budget: Budget) -> None:
-        self.found, self.intervals, self.budget = found, intervals, budget
+    def __init__(self, found: Candidates, seed: int, intervals: bool, effort: Effort) -> None:
+        self.found, self.intervals, self.effort = found, intervals, effort
         self.values, self.row = found.values, np.arange(len(found.values))
         if found.kind == "sample":  # a walk comes by some tables often
             self.values, self.row = np.unique(found.values, axis=0, return_inverse=True)
@@ -201,7 +205,7 @@ class _Attack:
         possible = []
         with work.step("Matching candidates", len(self.order) * len(pairs)) as step:
             for number, pair in enumerate(pairs):
-                if self.budget.spent and number > 0:
+                if self.effort.spent and number > 0:
                     self.finished = False
                     break
                 known = knowledge_of(self.found, pair, labels)
@@ -221,14 +225,18 @@ class _Attack:
         box = self._empty_box()
         begin, portion = 0, 1 if isinstance(known, KnownSuppressor) else 64
         while begin < len(self.order):
-            if self.budget.spent and begin > 0:
+            if self.effort.spent and begin > 0:
                 return status[self.row], box, False
             rows = self.order[begin : begin + portion]
-            left = self.budget.left
+            left, before = self.effort.left, box.copy()
             status[rows] = known.possible(self.values[rows], box, self.intervals)
+            if work.is_stopped():
+                # A suppressor that the clock has cut may give another pattern than its own.
+                status[rows] = -1
+                return status[self.row], before, False
             begin += portion
             step.advance(len(rows))
-            portion = 2 * portion if left - self.budget.left < PORTION else max(1, portion // 2)
+            portion = 2 * portion if left - self.effort.left < PORTION else max(1, portion // 2)
         return status[self.row], box, True
 
     def _take(self, status: IntArray, box: IntArray, finished: bool) -> None:

@@ -139,6 +139,8 @@ def _sentences(
     elif found.mode == "full":
         dice = any(pair.rule != "first optimum" for pair in found.parameters)
         keys.append("matching.candidates_by_chance" if dice else "matching.candidates")
+    if found.is_cut:
+        keys.append("matching.cut")
     if len(found.parameters) > 1:
         keys.append("matching.pairs")
     return tuple(Sentence(CATALOGUE, key, values) for key in keys)

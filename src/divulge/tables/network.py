@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.tables import kernels
+from divulge import work
+from divulge.tables import kernels, tuning
 from divulge.tables.axis import IntArray
 from divulge.tables.structure import BoolArray, Relations
 
@@ -53,12 +54,13 @@ class Network:
         first, arcs, to = _arcs(self.tail[kept], self.head[kept], self.nodes)
         capacity = np.column_stack([rise[kept], fall[kept]]).ravel()
         places = np.searchsorted(kept, asked)
-        work = asked.size * to.size
+        size = asked.size * to.size
         limits = np.asarray(limit, dtype=capacity.dtype)
         least = capacity.dtype.type(tiny)
         found, reached = kernels.run(
-            kernels.flows, work, first, arcs, to, capacity, places, falling, limits, least
+            kernels.flows, size, first, arcs, to, capacity, places, falling, limits, least
         )
+        work.charge(tuning.MAXIMUM_FLOWS, size)
         return found, reached.astype(bool)
 
     def cheap_cycles(
@@ -79,6 +81,7 @@ class Network:
             to.size * 20,
             *(first, arcs, to, capacity, cost, chosen, cell, int(falling), wanted),
         )
+        work.charge(tuning.CHEAP_CYCLES, to.size)
         return int(moved), used
 
 

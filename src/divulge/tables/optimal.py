@@ -4,7 +4,7 @@ A master problem chooses cells; the adversary answers with cuts that any protect
 (Fischetti and Salazar 2000). First the linear relaxation is cut until nothing more is violated.
 Then it is asked whether a pattern exists at the price that the relaxation proves: often it does,
 and is cheapest. What branching does not answer in a fixed number of subproblems goes to a solver
-of constraints. A heuristic pattern comes first, so that there is an answer at any time limit, and
+of constraints. A heuristic pattern comes first, so that there is an answer at any effort, and
 the bound is a bound whenever the search stops.
 
 Ties are broken exactly (`ties.py`), so that the same table always gives the same pattern.
@@ -25,7 +25,7 @@ from divulge.tables.problem import SuppressionProblem
 from divulge.tables.satisfying import Satisfying
 from divulge.tables.structure import BoolArray
 from divulge.tables.ties import first_of_ties
-from divulge.work import Budget
+from divulge.work import Effort
 
 NODES = 60
 """Subproblems of one question about a price, before the solver of constraints is asked."""
@@ -40,13 +40,17 @@ STALE = 40
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A protecting pattern with its price, a proven bound, and whether it is first among ties."""
+    """A protecting pattern with its price, a proven bound, and whether it is first among ties.
+
+    `is_cut` says that the clock stopped the search before its effort was spent.
+    """
 
     pattern: BoolArray
     cost: int
     bound: int
     first: bool
     hopeless: tuple[int, ...] = ()
+    is_cut: bool = False
 
     @property
     def gap(self) -> float:
@@ -57,30 +61,30 @@ class Solution:
 def optimal_pattern(
     problem: SuppressionProblem, seconds: float = 60.0, scopes: Scopes | None = None
 ) -> Solution:
-    """The cheapest protecting pattern, first among ties; within the time, with its bound.
+    """The cheapest protecting pattern, first among ties; with some effort, and with its bound.
 
-    A pure function on arrays. A pattern that is `first` is the only one there is: every process
-    and every machine gives it. Where the time limit strikes before, it depends on how far the
-    machine came.
+    A pure function on arrays. A pattern that is `first` is the only one there is. Where the effort
+    is spent before that is proven, the pattern is the best that so many steps have found.
     """
-    budget = Budget(seconds)
+    effort = Effort(seconds)
     incumbent, hopeless = fast_pattern(problem, scopes)
     floor = problem.price(problem.start)
     if hopeless:
         return Solution(incumbent, problem.price(incumbent), floor, False, tuple(hopeless))
     if len(problem.primary) == 0:
         return Solution(incumbent, 0, 0, True)
-    search = _Search(problem, budget, scopes, incumbent)
-    with work.step("Looking for the cheapest pattern"):
+    search = _Search(problem, effort, scopes, incumbent)
+    with work.partial_results(), work.step("Looking for the cheapest pattern"):
         search.relax()
         search.branch()
         if not search.proven:
             search.satisfy()
         best, first = search.incumbent, False
         if search.proven:
-            best, first = first_of_ties(search.relaxation, best, budget)
+            best, first = first_of_ties(search.relaxation, best, effort)
+        is_cut = work.is_stopped()
     cost = problem.price(best)
-    return Solution(best, cost, min(search.bound, cost), first)
+    return Solution(best, cost, min(search.bound, cost), first, is_cut=is_cut)
 
 
 class _Search:
@@ -89,11 +93,11 @@ class _Search:
     def __init__(
         self,
         problem: SuppressionProblem,
-        budget: Budget,
+        effort: Effort,
         scopes: Scopes | None,
         incumbent: BoolArray,
     ) -> None:
-        self.problem, self.budget, self.scopes = problem, budget, scopes
+        self.problem, self.effort, self.scopes = problem, effort, scopes
         self.incumbent = incumbent
         self.pool = Pool(problem)
         self.relaxation = Relaxation(self.pool)
@@ -108,7 +112,7 @@ class _Search:
         """Cut the linear relaxation until nothing is violated, or little is gained."""
         everything = Bounds.open(len(self.pool.free))
         columns, stale, last = everything.low, 0, -1.0
-        while not self.budget.spent and stale < STALE:
+        while not self.effort.spent and stale < STALE:
             if not self.pool.separate(columns, 1e-3):
                 break
             answer = self.relaxation.solve(everything)
@@ -118,7 +122,7 @@ class _Search:
             stale = stale + 1 if answer.objective < last + 1e-4 * (1 + abs(last)) else 0
             last, columns = answer.objective, answer.values
             work.check()
-        if not self.proven and not self.budget.spent:
+        if not self.proven and not self.effort.spent:
             self._repair(self.pool.pattern(columns))
             self._guided(self.pool.shares(columns))
 
@@ -126,10 +130,10 @@ class _Search:
         """Ask for a pattern at the bound; where there is none, the bound rises."""
         everything = Bounds.open(len(self.pool.free))
         for _ in range(RISES):
-            if self.proven or self.budget.spent:
+            if self.proven or self.effort.spent:
                 return
             most = self.bound - self.pool.base
-            found = within_price(self.relaxation, everything, most, NODES, self.budget)
+            found = within_price(self.relaxation, everything, most, NODES, self.effort)
             if not isinstance(found, str):
                 self.incumbent = found
             elif found == "none":
@@ -140,9 +144,9 @@ class _Search:
     def satisfy(self) -> None:
         """Solve for whole patterns and cut them until one protects."""
         model = Satisfying(self.pool, Bounds.open(len(self.pool.free)), None)
-        while not self.proven and not self.budget.spent:
+        while not self.proven and not self.effort.spent:
             work.check()
-            found, bound = model.ask(self.incumbent, self.budget)
+            found, bound = model.ask(self.incumbent, self.effort)
             if isinstance(found, str):
                 return
             self._raise_bound(bound)

@@ -393,8 +393,8 @@ def try_candidates(
     cells: int, released: int, places: Array, candidates: Array, threshold: int, zeros: int,
     width: int, widths: Array, wide: int, needed: int, labels: int, labelled: int, rule: int,
     intervals: int, steps: int, status: Array, box: Array, pool: Array, pooled: int,
-) -> int:  # fmt: skip
-    """Which candidates give the released pattern; returns how many patterns the pool then holds.
+) -> tuple[int, int]:  # fmt: skip
+    """Which candidates give the released pattern; how many patterns the pool then holds, and steps.
 
     `widths` are those of the suppressed cells by the sums alone. Cells of `wide` may be primary
     (their interval is wide enough), those of `needed` must be. `values` and `weights` are written
@@ -408,7 +408,9 @@ def try_candidates(
     came_by, queue = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
     orders, state = np.zeros((size + 1, size), np.int64), np.zeros((size + 2, 5), np.int64)
     told = np.zeros(3, np.int64)
+    done = 0
     for c in range(candidates.shape[0]):
+        done += 1
         inside, primary, least = intervals * (hidden > 0), 0, 1 << 60
         for k in range(hidden):
             x = candidates[c, k]
@@ -451,6 +453,7 @@ def try_candidates(
                 weight = _weight(pattern, weights)
                 if weight > budget or (weight == budget and not _comes_first(pattern, rival)):
                     continue
+                done += 1
                 if protects(
                     first, arcs, to, values, pattern, primary, width, residual, came_by, queue
                 ):
@@ -466,6 +469,7 @@ def try_candidates(
                 first, arcs, to, values, primary, width, weights, cells, rival, budget,
                 0, told, gains, orders, state, residual, came_by, queue,
             )  # fmt: skip
+            done += steps - told[0]
             if found == 1:
                 last = min(pooled, pool.size - 1)
                 for place in range(last, 0, -1):
@@ -480,7 +484,7 @@ def try_candidates(
         for k in range(hidden):
             box[0, k] = min(box[0, k], candidates[c, k])
             box[1, k] = max(box[1, k], candidates[c, k])
-    return pooled
+    return pooled, done
 
 
 @kernel

@@ -45,7 +45,9 @@ class TablesSettings(BaseModel):
     margins: Literal["published", "suppressible"] = Field(
         "suppressible", description="Whether totals may be suppressed."
     )
-    seconds: float = Field(60.0, gt=0, description="How long a pattern is looked for.")
+    seconds: float = Field(
+        60.0, gt=0, description="The effort to find a pattern, in nominal seconds."
+    )
     knows_algorithm: bool = Field(
         False, description="Whether she knows how the suppressed cells were chosen."
     )

@@ -2,7 +2,7 @@
 
 CP-SAT learns from conflicts where the linear relaxation says little. It knows the cuts as clauses
 or as sums of whole numbers, and is asked again while its patterns do not protect. One worker and
-a fixed seed: the same question always takes the same way, unless the time is over.
+a fixed seed: the same question always takes the same way.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from divulge import work
+from divulge.solvers import cp_sat
 from divulge.tables.branching import Bounds, Given
 from divulge.tables.cuts import Pool
 from divulge.tables.problem import Cut
 from divulge.tables.structure import BoolArray
-from divulge.work import Budget
+from divulge.work import Effort
 
 SCALE = 2**20
 """Coefficients are rounded up to multiples of this part of what a cut asks: never too strict."""
@@ -41,28 +42,22 @@ class Satisfying:
             self._model.add(price <= most)
         self._fed = 0
 
-    def ask(self, hint: BoolArray, budget: Budget) -> tuple[BoolArray | Given, float]:
+    def ask(self, hint: BoolArray, effort: Effort) -> tuple[BoolArray | Given, float]:
         """A pattern that keeps the cuts so far, and a bound of its price."""
-        from ortools.sat.python import cp_model
-
         for cut in self.pool.cuts[self._fed :]:
             self._keep(cut)
+            work.charge(cp_sat.MODEL, len(cut.cells))
         self._fed = len(self.pool.cuts)
         self._model.clear_hints()  # type: ignore[no-untyped-call]
         for variable, wanted in zip(self._chosen, hint[self.pool.free].tolist(), strict=True):
             self._model.add_hint(variable, wanted)
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = 1
-        solver.parameters.linearization_level = 2
-        solver.parameters.random_seed = 20190811
-        solver.parameters.max_time_in_seconds = max(0.01, budget.left)
-        status = solver.solve(self._model)
-        if status == cp_model.INFEASIBLE:
+        answer = cp_sat.solve(self._model, effort, seed=20190811, linearisation=2)
+        if answer.is_infeasible:
             return "none", np.inf
-        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        if not answer.is_solution:
             return "unknown", -np.inf
-        columns = np.array([float(solver.value(variable)) for variable in self._chosen])
-        return self.pool.pattern(columns), float(solver.best_objective_bound)
+        columns = np.array([float(answer.value(variable)) for variable in self._chosen])
+        return self.pool.pattern(columns), answer.bound
 
     def _keep(self, cut: Cut) -> None:
         from ortools.sat.python import cp_model
@@ -81,13 +76,13 @@ class Satisfying:
 
 
 def satisfied(
-    pool: Pool, bounds: Bounds, most: int, hint: BoolArray, budget: Budget
+    pool: Pool, bounds: Bounds, most: int, hint: BoolArray, effort: Effort
 ) -> BoolArray | Given:
     """A protecting pattern within bounds that costs at most this; asked until it protects."""
     model = Satisfying(pool, bounds, most)
-    while not budget.spent:
+    while not effort.spent:
         work.check()
-        found, _ = model.ask(hint, budget)
+        found, _ = model.ask(hint, effort)
         if isinstance(found, str):
             return found
         if pool.protects(found):

@@ -54,6 +54,8 @@ class Suppression:
     margins: Literal["published", "suppressible"] = "published"
     by_hand: bool = False
     """Whether cells were named, or intervals asked for, that no rule gives."""
+    is_cut: bool = False
+    """Whether the clock stopped the search before its effort was spent."""
 
     @property
     def rule(self) -> str:
@@ -84,6 +86,7 @@ class Suppression:
             "bound": self.bound,
             "gap": self.gap,
             "first_of_ties": self.first,
+            **({"is_cut": True} if self.is_cut else {}),
             "primary": int(primary.sum()),
             "suppressed": len(cells),
             "cells": [
@@ -110,7 +113,8 @@ class Suppression:
         primary = int(self.table.structure.mask(self.primary).sum())
         second = int(self.published.suppressed.sum()) - primary
         proven = "proven cheapest" if self.gap == 0 else f"at most {self.gap:.1%} too dear"
-        return f"Suppression({primary} primary and {second} secondary cells; {proven})"
+        cut = "; stopped by the clock" if self.is_cut else ""
+        return f"Suppression({primary} primary and {second} secondary cells; {proven}{cut})"
 
 
 def suppress(
@@ -167,7 +171,9 @@ def suppress(
         publish: cells that must be published.
         margins: whether totals may be suppressed for the sake of others. A sensitive total always
             is.
-        seconds: when the search stops; the answer then has a gap.
+        seconds: the effort, in nominal seconds (counted steps, so that the pattern does not depend
+            on the machine); where it is spent before the pattern is proven cheapest, there is a
+            gap.
         rule_protection: whether a cell must be as uncertain as makes the rule content: by
             `100/k` times the n largest less the cell for dominance (and request), by p percent
             (or p/q) of the largest less what neither of the two largest gave.
@@ -223,7 +229,7 @@ def _check_choices(
     if width is not None and not 0 <= width < np.inf:
         problems.add("width", f"{width:g} is no number from 0.")
     if not seconds > 0:
-        problems.add("seconds", f"{seconds:g} is no time: give a number above 0.")
+        problems.add("seconds", f"{seconds:g} is no effort: give a number above 0.")
     for name, given in (("seed", seed), ("sealed", sealed)):
         if given is not None and not resist_matching:
             problems.add(name, "is of a draw: say resist_matching too.")
@@ -268,6 +274,7 @@ def _protected(
         published=table.publish(solution.pattern),
         required=np.maximum(problem.sliding, problem.upper + problem.lower),
         resistance=resistance,
+        is_cut=solution.is_cut,
     )
 
 

@@ -12,6 +12,8 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from divulge import work
+from divulge.tables import tuning
 from divulge.tables.axis import IntArray
 from divulge.tables.bit_network import MOST_STEPS, BitNetwork
 from divulge.tables.candidates import Candidates
@@ -179,7 +181,7 @@ class KnownParameters:
 
         published, parameters, network = self.found.published, self.parameters, self.network
         status = np.empty(len(values), np.int64)
-        self.pooled = kernels.try_candidates(
+        self.pooled, steps = kernels.try_candidates(
             *network.arcs,
             self.values,
             self.weights,
@@ -204,6 +206,7 @@ class KnownParameters:
             self.pool,
             self.pooled,
         )
+        work.charge(tuning.CANDIDATES, steps)
         for row in np.flatnonzero(status == kernels.OPEN):
             status[row] = self._solved(values[row])
             if status[row] == POSSIBLE:
@@ -269,6 +272,7 @@ class KnownSuppressor:
 
     def _pattern(self, table: Table) -> BoolArray | None:
         """What the suppressor gives; None if it cannot protect the table."""
+        work.charge(tuning.OTHER_SUPPRESSOR)
         try:
             given = self.suppressor(table)
         except InvalidInput:

@@ -13,17 +13,17 @@ from divulge import work
 from divulge.tables.branching import Bounds, Relaxation, within_price
 from divulge.tables.satisfying import satisfied
 from divulge.tables.structure import BoolArray
-from divulge.work import Budget
+from divulge.work import Effort
 
 NODES = 100
 
 
 def first_of_ties(
-    relaxation: Relaxation, cheapest: BoolArray, budget: Budget
+    relaxation: Relaxation, cheapest: BoolArray, effort: Effort
 ) -> tuple[BoolArray, bool]:
     """The first of the patterns as cheap as one that is proven cheapest; and whether it is proven.
 
-    Where it is not (the time is over), the pattern comes no later than the one given.
+    Where it is not (the effort is spent), the pattern comes no later than the one given.
     """
     pool = relaxation.pool
     best, most = cheapest, pool.problem.price(cheapest) - pool.base
@@ -44,9 +44,9 @@ def first_of_ties(
             if bounds.high[column] == 0:
                 continue
             asked = bounds.suppressing(column)
-            found = within_price(relaxation, asked, most, NODES, budget)
+            found = within_price(relaxation, asked, most, NODES, effort)
             if isinstance(found, str) and found == "unknown":
-                found = satisfied(pool, asked, most, best, budget)
+                found = satisfied(pool, asked, most, best, effort)
             if not isinstance(found, str):
                 best, bounds, stale = found, asked, True
             elif found == "none":

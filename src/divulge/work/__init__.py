@@ -11,7 +11,7 @@ here. A part that counts something long says so:
 Whoever called decides what becomes of it:
 
 >>> seen = []
->>> with work.under(reporter=seen.append, budget=work.Budget(seconds=60)):
+>>> with work.under(reporter=seen.append, budget=work.Budget(stop_after=60)):
 ...     with work.step("Counting classes", total=2) as step:
 ...         step.advance(2)
 >>> seen[-1].step, seen[-1].share, seen[-1].finished
@@ -25,11 +25,14 @@ from divulge.work.conditions import (
     Conditions,
     check,
     current,
+    is_stopped,
+    partial_results,
     remember,
     step,
     under,
     writing_at_once,
 )
+from divulge.work.effort import Cost, Effort, charge, charge_seconds, uncharged
 from divulge.work.files import WholeFiles, lives, whole_file
 from divulge.work.inputs import Inputs, input_file, note_input, usable_path
 from divulge.work.lock import BeingWritten
@@ -63,7 +66,9 @@ __all__ = [
     "Cancelled",
     "Checkpoints",
     "Conditions",
+    "Cost",
     "DivulgeError",
+    "Effort",
     "Inputs",
     "InvalidInput",
     "MemoryPlan",
@@ -78,20 +83,25 @@ __all__ = [
     "UnconfirmedName",
     "WholeFiles",
     "available_memory",
+    "charge",
+    "charge_seconds",
     "check",
     "check_places",
     "current",
     "filesystem",
     "input_file",
+    "is_stopped",
     "lives",
     "nearest",
     "note_input",
+    "partial_results",
     "process_peak_memory",
     "quoted",
     "remember",
     "require_whole",
     "room",
     "step",
+    "uncharged",
     "under",
     "usable_path",
     "version",

@@ -1,4 +1,4 @@
-"""When to stop: because someone asks, or because the time given is spent. Never silently."""
+"""When to stop: because someone asks, or because the clock strikes. Never silently."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Cancelled(DivulgeError):
 
 
 class BudgetSpent(DivulgeError):
-    """The time given for the run was spent before it ended."""
+    """The clock stopped the run before it ended."""
 
 
 class Cancellation:
@@ -45,17 +45,21 @@ class Cancellation:
 
 
 class Budget:
-    """A time that a run may take, counted from when the budget is made.
+    """When the real clock stops a run, counted from when the budget is made.
 
-    >>> Budget(seconds=60).spent
+    Searches end by effort, not by the clock, so that results do not depend on the machine
+    (`divulge.work.effort`). This is for whoever cannot wait: a run that has no result yet fails,
+    and a search that has something gives it and says that it was cut.
+
+    >>> Budget(stop_after=60).spent
     False
     """
 
-    def __init__(self, seconds: float) -> None:
-        if not seconds > 0:
-            raise ValueError(f"a budget of {seconds} seconds: give a number above 0")
-        self.seconds = seconds
-        self._end = time.monotonic() + seconds
+    def __init__(self, stop_after: float) -> None:
+        if not stop_after > 0:
+            raise ValueError(f"stop_after={stop_after}: give a number of seconds above 0")
+        self.stop_after = stop_after
+        self._end = time.monotonic() + stop_after
 
     @property
     def left(self) -> float:
@@ -70,4 +74,4 @@ class Budget:
     def check(self) -> None:
         """Raise `BudgetSpent` if no time is left."""
         if self.spent:
-            raise BudgetSpent(f"stopped: the budget of {self.seconds:g} seconds is spent")
+            raise BudgetSpent(f"stopped by the clock after {self.stop_after:g} seconds")

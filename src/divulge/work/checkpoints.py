@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from divulge.work import filesystem
+from divulge.work.conditions import is_stopped
 from divulge.work.inputs import usable_path
 from divulge.work.problems import InvalidInput, Problem
 from divulge.work.staging import Staging, is_staging, remove_abandoned
@@ -65,6 +66,8 @@ class Checkpoints:
             if kept is not None:
                 return kept
         arrays = compute()
+        if is_stopped():  # what the clock has cut would be another result in another run
+            return arrays
         try:
             self._keep(stem, arrays)
         except FileNotFoundError:  # another run in the same folder has ended and cleared it

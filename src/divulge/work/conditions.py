@@ -34,12 +34,18 @@ class Conditions:
     checkpoints: Checkpoints | None = None
     inputs: Inputs | None = None
     files: WholeFiles | None = None
+    partial: bool = False
 
     def check(self) -> None:
         """Raise `Cancelled` or `BudgetSpent` when it is time to stop."""
         self.cancellation.check()
-        if self.budget is not None:
+        if self.budget is not None and not self.partial:
             self.budget.check()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the clock has struck where a search may give what it has."""
+        return self.partial and self.budget is not None and self.budget.spent
 
 
 _ambient: ContextVar[Conditions | None] = ContextVar("divulge_conditions", default=None)
@@ -65,7 +71,7 @@ def under(
     Args:
         reporter: hears of progress.
         cancellation: stops the work from outside.
-        budget: stops it after some time.
+        budget: stops it when the real clock strikes.
         checkpoints: keeps what is finished for a run that takes the work up again.
         inputs: remembers what is read, so that nothing is written over it.
         files: takes all files that are written, so that they appear together at the end.
@@ -94,6 +100,26 @@ def writing_at_once() -> Iterator[None]:
         yield
     finally:
         _ambient.reset(token)
+
+
+@contextmanager
+def partial_results() -> Iterator[Conditions]:
+    """Where the clock strikes inside, searches end and give what they have; nothing is raised.
+
+    `is_stopped` of what is given then says that the result was cut.
+    """
+    conditions = replace(current(), partial=True)
+    token = _ambient.set(conditions)
+    try:
+        yield conditions
+    finally:
+        _ambient.reset(token)
+
+
+def is_stopped() -> bool:
+    """Whether the clock has struck, and searches are to end with what they have."""
+    conditions = _ambient.get()
+    return conditions is not None and conditions.is_stopped
 
 
 def check() -> None:

@@ -1,15 +1,13 @@
 """The integer programme of Favato et al. (2022, Fig. 4), solved by HiGHS, as the paper has it.
 
 It answers for one package at a time: find an allocation, forbid its bin for the package, and ask
-again. It is kept as a reference that tests and benchmarks compare with; `allocate` gives the same
-answers for all packages at once. Its form with one attribute measures how well totals and records
-agree: the largest error of the best allocation.
+again. Tests and benchmarks compare with it; `allocate` gives the same answers for all packages at
+once. And the plainest of all: every allocation, tried.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,12 +18,7 @@ from divulge.work import DivulgeError
 
 
 def attack_algorithm(instance: Instance, package: int, seconds: float = 60.0) -> set[int] | None:
-    """All bins in which a package can be (the paper's Section 4.2); None if the time is up.
-
-    >>> one = Instance.of(np.array([[1], [9]]), np.array([[1], [9]]), np.array([[1], [9]]))
-    >>> attack_algorithm(one, package=0)
-    {0}
-    """
+    """All bins in which a package can be (the paper's Section 4.2); None if the time is up."""
     end = time.monotonic() + seconds
     found: set[int] = set()
     while True:
@@ -38,36 +31,6 @@ def attack_algorithm(instance: Instance, package: int, seconds: float = 60.0) ->
         if place < 0:
             return found
         found.add(place)
-
-
-def agreement(amounts: Sequence[float], totals: Sequence[float], seconds: float = 60.0) -> float:
-    """The largest error that the best allocation leaves in any total (one attribute).
-
-    Small where records and totals are of the same things; large where something was changed.
-
-    >>> agreement([3.2, 4.1, 9.0], [7, 9])
-    0.3
-    """
-    import highspy
-
-    model = _quiet()
-    inf = highspy.kHighsInf
-    n, m = len(amounts), len(totals)
-    _binaries(model, n * m)
-    model.addVar(0.0, inf)
-    worst = n * m
-    model.changeColCost(worst, 1.0)
-    for p in range(n):
-        model.addRow(1.0, 1.0, m, np.arange(p * m, p * m + m), np.ones(m))
-    for b, total in enumerate(totals):
-        columns = np.array([*(p * m + b for p in range(n)), worst])
-        model.addRow(-inf, total, n + 1, columns, np.array([*amounts, -1.0]))
-        model.addRow(total, inf, n + 1, columns, np.array([*amounts, 1.0]))
-    model.setOptionValue("time_limit", seconds)
-    model.run()
-    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        raise DivulgeError("the best allocation was not found in the time given")
-    return float(round(model.getObjectiveValue(), 9))
 
 
 def _place_of(instance: Instance, package: int, forbidden: set[int], seconds: float) -> int | None:
@@ -140,12 +103,7 @@ def _binaries(model: Any, count: int) -> None:
 
 
 def allocations_of(instance: Instance) -> list[Ints]:
-    """All allocations, by trying every one: for instances that are very small.
-
-    >>> one = Instance.of(np.array([[1], [1]]), np.array([[1], [1]]), np.array([[1], [1]]))
-    >>> [row.tolist() for row in allocations_of(one)]
-    [[0, 1], [1, 0]]
-    """
+    """All allocations, by trying every one: for instances that are very small."""
     n, m = instance.packages, instance.bins
     every = (np.array(places) for places in np.ndindex(*([m] * n)))
     return [places for places in every if instance.holds(places)]
