@@ -15,7 +15,7 @@ import pytest
 
 import divulge as dv
 from divulge import InvalidInput, Release
-from divulge.assessment import PluginError, attacks, measures
+from divulge.assessment import PluginError, ProtectionPlan, attacks, measures
 from divulge.protection import OutOfReachError
 from divulge.release import release_schema, result_schema
 
@@ -31,6 +31,7 @@ hidden_values = foreign_attacks:HiddenValues
 outside_the_data = foreign_attacks:OutsideTheData
 town_counts = foreign_attacks:TownCounts
 broken = foreign_attacks:Broken
+no_assessment = foreign_attacks:NoAssessment
 
 [divulge.measures]
 largest_share = foreign_attacks:LargestShare
@@ -188,6 +189,24 @@ def test_the_register_of_a_foreign_attack_does_not_go_out(tmp_path: Path) -> Non
     assert all("clerk" in report for report in reports)
 
 
+def test_what_an_attack_does_not_say_is_answered_safely(tmp_path: Path) -> None:
+    release = load(tmp_path, RELEASE)
+    [adversary] = release.adversaries
+    attack, settings = attacks()["register_match"], adversary.settings
+    assert attack.undisclosed(settings, ["one", "two", "three"]) == ["two", "three"]
+    assert not attack.risk_per_record(settings)
+    assert attack.needed_columns(settings) == {"town", "age"}
+    assert not attack.publishes_table()
+    assert attack.runs_after_protection()
+    people = dv.read(tmp_path / "people.csv")
+    plan = ProtectionPlan(
+        settings=None, has_failing=lambda limits: True, protect_history=lambda: None
+    )
+    assert attack.protect([], people, plan) is None
+    assert attack.run_with_original(settings, people, people) is None
+    assert str(attack.advice(adversary)).startswith("No method of protection here lowers attack")
+
+
 def test_an_attack_with_the_least_methods_is_run_again_on_protected_data(tmp_path: Path) -> None:
     p = load(tmp_path, RELEASE + ANONYMITY).protect()
     [before], [after] = p.before.assessments, p.after.assessments
@@ -285,6 +304,12 @@ def test_a_foreign_attack_that_fails_is_named_and_quotes_no_record(
     assert not (tmp_path / "out").exists()
     monkeypatch.setenv("DIVULGE_TRACEBACK", "1")
     assert "Traceback" in divulge(verb, path, "--out", tmp_path / "out").stderr
+
+
+def test_what_is_no_assessment_is_not_judged(tmp_path: Path) -> None:
+    release = load(tmp_path, ALONE.format(attack="no_assessment", at_most=1))
+    with pytest.raises(PluginError, match='"no_assessment" of foreign-attacks gives no assessment'):
+        release.check()
 
 
 def test_a_foreign_measure_that_fails_is_named_and_quotes_no_record(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ class AttackDefaults(Attack):
         attack says otherwise, what its settings name: if it needs more, it fails on the protected
         data and nothing goes out, whereas a pseudonym too many could be counted.
         """
-        return set(_texts_in(settings.model_dump()))
+        return set(_texts_in(settings.model_dump().values()))
 
     def identifying_columns(self, settings: Any) -> Collection[str]:  # noqa: ARG002
         """Columns that name people outright by what the attack takes them for, whatever role."""

@@ -47,9 +47,9 @@ class Origin:
         """
 
         @wraps(method)
-        def call(*given: Any) -> Any:
+        def call(*given: Any, **named: Any) -> Any:
             try:
-                result = method(*given)
+                result = method(*given, **named)
                 return list(result) if isinstance(result, Iterator) else result
             except (DivulgeError, OSError, MemoryError):
                 raise

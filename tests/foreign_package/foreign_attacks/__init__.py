@@ -193,6 +193,14 @@ class Broken(_Plain):
         raise KeyError(datasets[0].to_arrow().to_pylist()[0]["illness"])
 
 
+class NoAssessment(_Plain):
+    """Gives what no limit can judge."""
+
+    def run(self, settings: NoSettings, datasets: Sequence[Dataset]) -> Any:  # noqa: ARG002
+        """A figure."""
+        return 0.5
+
+
 class TownCounts(_Plain, AttackDefaults):
     """Somebody who reads how many people live in each town; small towns are withheld."""
 
