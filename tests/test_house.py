@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 import tomllib
@@ -32,6 +33,7 @@ PAGES_THAT_RUN = [
     "reconstruction.md",
     "protection.md",
     "qif.md",
+    "extending.md",
 ]
 
 
@@ -101,6 +103,34 @@ def test_everything_that_a_release_file_can_say_is_in_the_documents() -> None:
     page = (DOCS / "release-file.md").read_text()
     for word in (*ROLES, *measures(), *attacks(), *DatasetTable.model_fields):
         assert f"`{word}`" in page, f"docs/release-file.md does not speak of {word}"
+
+
+# Where `release` writes a word that is also the name of an attack, and means the word.
+WORDS_THAT_NAME_NO_ATTACK = [
+    ("settings.py", "records"),  # whom a dataset is about, unless it is said
+    ("settings.py", "risk"),  # an order in which records are protected
+    ("verdict.py", "records"),  # how many, a key of result.json
+    ("writing.py", "records"),  # how many, a key of the log of decisions
+]
+
+
+def test_the_conductor_knows_no_attack_by_name() -> None:
+    """What it asked one attack by name, an attack of another package would not be asked."""
+    from divulge.assessment import attacks
+
+    found = []
+    for path in sorted((PROJECT / "src" / "divulge" / "release").glob("*.py")):
+        tree = ast.parse(path.read_text())
+        docstrings = {
+            id(statement.value) for statement in ast.walk(tree) if isinstance(statement, ast.Expr)
+        }
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+                continue
+            assert not re.search(r"attack *= *[\"']", node.value), f"{path.name}: {node.value}"
+            if node.value in attacks() and id(node) not in docstrings:
+                found.append((path.name, node.value))
+    assert sorted(found) == WORDS_THAT_NAME_NO_ATTACK
 
 
 @pytest.mark.parametrize("page", PAGES_THAT_RUN)

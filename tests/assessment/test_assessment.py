@@ -343,7 +343,8 @@ def test_attacks_and_measures_come_from_entry_points() -> None:
 def test_a_package_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     from importlib import metadata
 
-    from divulge.assessment.attack import Attack, Registry
+    from divulge.assessment import Attack
+    from divulge.assessment.registry import Registry, complete_attack
 
     def point(name: str, value: str) -> metadata.EntryPoint:
         return metadata.EntryPoint(name, value, "divulge.attacks")
@@ -356,7 +357,7 @@ def test_a_package_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatc
         point("wrong", "fractions:Fraction"),
     ]
     monkeypatch.setattr(metadata, "entry_points", lambda group: installed)
-    found = Registry("divulge.attacks", Attack)  # type: ignore[type-abstract]
+    found = Registry("divulge.attacks", Attack, complete_attack)
     assert isinstance(found["records"], Attack), "what is broken disturbs nobody else"
     with pytest.raises(DivulgeError, match='"theirs" of an installed package could not be'):
         found["theirs"]

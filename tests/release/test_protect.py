@@ -10,7 +10,7 @@ import pytest
 
 import divulge as dv
 from divulge import Release, datasets
-from divulge.protection import OutOfReachError
+from divulge.protection import OutOfReachError, ProtectedHistory
 from divulge.release import result_schema
 from divulge.work import InvalidInput
 from divulge.work.staging import MARK, Staging
@@ -182,6 +182,7 @@ def test_histories_are_made_coarser_and_their_users_get_pseudonyms(tmp_path: Pat
     p = Release.load(EXAMPLES / "events" / "release.toml").protect(out=tmp_path / "out")
     assert p.passed
     [history] = p.parts.values()
+    assert isinstance(history, ProtectedHistory)
     assert history.explain()
     customers = (
         dv.read(tmp_path / "out" / "release" / "purchases.csv").to_arrow()["customer"].to_pylist()
@@ -229,6 +230,7 @@ def test_every_adversary_of_a_history_is_protected_from_as_she_reads_it(
     assert not p.before.passed
     assert p.passed
     [history] = p.parts.values()
+    assert isinstance(history, ProtectedHistory)
     assert history.explain() == ["Times are given by the week."]
 
 

@@ -157,11 +157,11 @@ at_most = 1000
 
 def test_parties_and_truth_of_a_reconstruction_do_not_go_out(tmp_path: Path) -> None:
     release = Release.load(EXAMPLES / "reconstruction" / "release.toml")
-    from divulge.release.protected_release import _not_released
+    from divulge.release.protected_release import undisclosed_datasets
 
     [adversary] = release.adversaries
-    assert "importers" in _not_released(adversary)
-    assert "imports" not in _not_released(adversary)
+    assert "importers" in undisclosed_datasets(adversary)
+    assert "imports" not in undisclosed_datasets(adversary)
 
 
 def test_files_in_a_folder_of_originals_are_originals(tmp_path: Path) -> None:

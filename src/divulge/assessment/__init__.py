@@ -4,10 +4,13 @@ from divulge.assessment.assessment import Assessment, Claim, Finding, Most, Numb
 from divulge.assessment.attack import (
     Adversary,
     Attack,
+    AttackDefaults,
+    LimitedAdversary,
     Measure,
     Measurement,
-    attacks,
-    measures,
+    ProtectedPart,
+    ProtectionPlan,
+    PublishedTable,
 )
 from divulge.assessment.breakdown import Breakdown
 from divulge.assessment.chart import Chart
@@ -16,12 +19,14 @@ from divulge.assessment.details import Details
 from divulge.assessment.drawing import ChartNotDrawn
 from divulge.assessment.information import in_words
 from divulge.assessment.limit import Limit, Outcome
+from divulge.assessment.registry import PluginError, attacks, find_attack, measures
 from divulge.assessment.sentence import Sentence
 
 __all__ = [
     "Adversary",
     "Assessment",
     "Attack",
+    "AttackDefaults",
     "Breakdown",
     "Chart",
     "ChartNotDrawn",
@@ -30,13 +35,19 @@ __all__ = [
     "Details",
     "Finding",
     "Limit",
+    "LimitedAdversary",
     "Measure",
     "Measurement",
     "Most",
     "Number",
     "Outcome",
+    "PluginError",
+    "ProtectedPart",
+    "ProtectionPlan",
+    "PublishedTable",
     "Sentence",
     "attacks",
+    "find_attack",
     "in_words",
     "measures",
 ]

@@ -1,41 +1,51 @@
-"""What an attack is to the rest of the house, and how attacks and measures are found.
+"""What an attack and a measure are to the rest of the house.
 
-Our own attacks and those of other packages come in by the same door: an entry point of the group
-`divulge.attacks` (measures of a dataset: `divulge.measures`) that names a class.
+Who writes an attack must say three things (`Attack`): what its adversaries may be told, what is
+wrong with that, and what the attack finds. A release asks more, such as which of its datasets the
+adversary holds and the public does not; `AttackDefaults` has an answer to each of these questions
+that is safe for an attack that does not say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib import metadata
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
-from divulge.work import DivulgeError, Problem
+from divulge.assessment.sentence import Sentence
+from divulge.data.dictionary import as_names
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    import numpy.typing as npt
     from pydantic import BaseModel
 
     from divulge.assessment.assessment import Assessment
     from divulge.assessment.limit import Limit
-    from divulge.assessment.sentence import Sentence
     from divulge.data import Dataset
-
-ATTACKS = "divulge.attacks"
-MEASURES = "divulge.measures"
-
-T = TypeVar("T")
+    from divulge.work import Problem
 
 
 @dataclass(frozen=True)
 class Adversary:
-    """An adversary of a release: her name, her attack, the datasets she sees, and its settings."""
+    """An adversary of a release: name, attack, the datasets they see, and the attack's settings."""
 
     name: str
     attack: str
     datasets: tuple[str, ...]
     settings: Any
+
+
+@dataclass(frozen=True)
+class LimitedAdversary:
+    """An adversary from whom data are to be protected, and the limits that hold for them."""
+
+    name: str
+    settings: Any
+    limits: Sequence[Limit]
 
 
 @runtime_checkable
@@ -45,11 +55,170 @@ class Attack(Protocol):
     Settings: ClassVar[type[BaseModel]]
     """What an adversary's entry in a release may hold, beside name, attack and dataset."""
 
+    @abstractmethod
     def problems(self, settings: Any, names: Mapping[str, Sequence[str]]) -> Iterator[Problem]:
         """What is wrong with the settings, given the attributes of the adversary's datasets."""
 
+    @abstractmethod
     def run(self, settings: Any, datasets: Sequence[Dataset]) -> Assessment:
         """Run the attack on the adversary's datasets."""
+
+
+class ProtectedPart(Protocol):
+    """A dataset that was changed as a whole, as a release needs to know it."""
+
+    @property
+    def original(self) -> Dataset:
+        """The dataset as it was."""
+
+    @property
+    def dataset(self) -> Dataset:
+        """The dataset as it is now."""
+
+    @property
+    def kept(self) -> npt.NDArray[np.int64]:
+        """Which records of the original are still there, by number, in their order."""
+
+    @property
+    def sentences(self) -> Sequence[Sentence]:
+        """What was done."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values, for `result.json`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedTable:
+    """A table that is published instead of the records it is made of."""
+
+    subject: Hashable
+    """What the table is of: two of one dataset with equal subjects are the same table."""
+    suppressed: npt.NDArray[np.bool_]
+    """Which of its cells are withheld."""
+    write: Callable[[Path, bool], None]
+    """Writes it to a file; with true, texts that a spreadsheet would run are guarded."""
+    content: Any = None
+    """The table itself, for who looks at it in Python."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProtectionPlan:
+    """What a release says of how its data may be changed, and what it lends an attack for that."""
+
+    settings: Any
+    """The table `[protection]` of the release: methods, seed and so on."""
+    has_failing: Callable[[Sequence[Limit]], bool]
+    """Whether some of the limits, each on a named adversary, do not hold."""
+    protect_history: Callable[..., Any]
+    """`divulge.protection.protect_history`, which attacks lie below and cannot import."""
+
+
+class AttackDefaults(Attack):
+    """What a release asks of an attack beyond running it, answered safely.
+
+    An attack inherits from this class and overrides what it knows better, or has methods of these
+    names; whatever it lacks is answered from here. The rule behind the answers: what is not known
+    to be released is not released, and what is not known to be safe is attacked again.
+    """
+
+    def undisclosed(self, settings: Any, datasets: Sequence[str]) -> Sequence[str]:  # noqa: ARG002
+        """Which datasets the adversary or the owner holds and the public never sees.
+
+        Unless an attack says otherwise, all but the first: a register, a population, an original.
+        """
+        return datasets[1:]
+
+    def undisclosed_columns(
+        self,
+        settings: Any,  # noqa: ARG002
+        datasets: Sequence[str],  # noqa: ARG002
+    ) -> Mapping[str, Collection[str]]:
+        """By dataset that goes out, the columns that do not, such as its owner's truth."""
+        return {}
+
+    def needed_columns(self, settings: Any) -> Collection[str]:
+        """Columns without which the attack cannot be run on what goes out.
+
+        A direct identifier among them becomes a pseudonym; all others are removed. Unless an
+        attack says otherwise, what its settings name: if it needs more, it fails on the protected
+        data and nothing goes out, whereas a pseudonym too many could be counted.
+        """
+        return set(_texts_in(settings.model_dump().values()))
+
+    def identifying_columns(self, settings: Any) -> Collection[str]:  # noqa: ARG002
+        """Columns that name people outright by what the attack takes them for, whatever role."""
+        return ()
+
+    def known_columns(self, settings: Any, dataset: Dataset) -> Sequence[str]:
+        """What the adversary knows of everybody: what is changed to protect from them."""
+        knows = getattr(settings, "knows", None)
+        return dataset.quasi_identifiers if knows is None else as_names(knows)
+
+    def risk_per_record(self, settings: Any) -> bool:  # noqa: ARG002
+        """Whether the risk of the assessment is that of each record of the first dataset.
+
+        Then recoding and suppression can lower it. They run the attack again after each change.
+        """
+        return False
+
+    def adds_amounts(self) -> bool:
+        """Whether amounts are added up: then a missing amount is missing, whatever its reason."""
+        return False
+
+    def publishes_table(self) -> bool:
+        """Whether a table of totals is published, made of the original records."""
+        return False
+
+    def publish_table(self, settings: Any, dataset: Dataset) -> PublishedTable:
+        """The table that the adversary sees, as it is judged."""
+        raise NotImplementedError(f"{type(self).__name__} publishes no table")
+
+    def protect_table(self, settings: Any) -> Any:
+        """Settings by which the table is protected, where a limit on its adversary fails."""
+        return settings
+
+    def protect(
+        self,
+        adversaries: Sequence[LimitedAdversary],  # noqa: ARG002
+        dataset: Dataset,  # noqa: ARG002
+        plan: ProtectionPlan,  # noqa: ARG002
+    ) -> Iterable[ProtectedPart] | None:
+        """Change a dataset by methods of the attack's own, one part after the other.
+
+        Args:
+            adversaries: all adversaries of this attack who see the dataset first, and are limited.
+            dataset: the dataset as recoding and suppression have left it.
+            plan: how it may be changed.
+
+        Returns:
+            What was done, each part on the dataset of the one before; None if there is no method.
+        """
+        return None
+
+    def runs_after_protection(self) -> bool:
+        """Whether the attack must be run again on protected data.
+
+        Only an attack whose result no change of the data can alter may say that it need not: then
+        what was found before stands.
+        """
+        return True
+
+    def run_with_original(
+        self,
+        settings: Any,  # noqa: ARG002
+        original: Dataset,  # noqa: ARG002
+        released: Dataset,  # noqa: ARG002
+    ) -> Assessment | None:
+        """The attack by somebody who knows the original values, on the same records protected.
+
+        None if the attack makes no difference between the two.
+        """
+        return None
+
+    def advice(self, adversary: Adversary) -> Sentence:
+        """Which change of the release would lower the attack where no method does."""
+        values = {"adversary": adversary.name, "attack": adversary.attack}
+        return Sentence("divulge.assessment", "advice.other", values)
 
 
 @dataclass(frozen=True)
@@ -79,64 +248,14 @@ class Measure(Protocol):
         """Measure a dataset."""
 
 
-class Registry(Mapping[str, T]):
-    """What is installed under a group of entry points; each is loaded when it is first asked for.
-
-    So a package that cannot be loaded disturbs only those who use it. A name that two packages
-    claim is an error for whoever asks for it: one must not silently replace the other's.
-    """
-
-    def __init__(self, group: str, kind: type[T]) -> None:
-        self._kind = kind
-        self._points: dict[str, list[metadata.EntryPoint]] = {}
-        for point in metadata.entry_points(group=group):
-            self._points.setdefault(point.name, []).append(point)
-        self._loaded: dict[str, T] = {}
-
-    def __getitem__(self, name: str) -> T:
-        if name not in self._loaded:
-            self._loaded[name] = self._load(self._points[name])
-        return self._loaded[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._points)
-
-    def __len__(self) -> int:
-        return len(self._points)
-
-    def _load(self, points: list[metadata.EntryPoint]) -> T:
-        name, owners = points[0].name, " and ".join(sorted(map(_owner, points)))
-        if len({point.value for point in points}) > 1:
-            raise DivulgeError(f'"{name}" is claimed by {owners}; only one of them can stay')
-        try:
-            made: T = points[0].load()()
-        except Exception as error:
-            message = f'"{name}" of {owners} could not be loaded: {type(error).__name__}'
-            raise DivulgeError(f"{message} (entry point {points[0].value})") from error
-        if not isinstance(made, self._kind):
-            raise DivulgeError(f'"{name}" of {owners} is no {self._kind.__name__.lower()}')
-        return made
-
-
-@lru_cache
-def attacks() -> Registry[Attack]:
-    """The attacks that are installed, by name.
-
-    >>> "records" in attacks()
-    True
-    """
-    return Registry(ATTACKS, Attack)  # type: ignore[type-abstract]  # a protocol, to be checked
-
-
-@lru_cache
-def measures() -> Registry[Measure]:
-    """The measures of a dataset that are installed, by name.
-
-    >>> "k_anonymity" in measures()
-    True
-    """
-    return Registry(MEASURES, Measure)  # type: ignore[type-abstract]  # a protocol, to be checked
-
-
-def _owner(point: metadata.EntryPoint) -> str:
-    return point.dist.name if point.dist else "an installed package"
+def _texts_in(settings: Any) -> Iterator[str]:
+    """All texts in the settings of an adversary: the columns that they name are among them."""
+    if isinstance(settings, str):
+        yield settings
+    elif isinstance(settings, Mapping):
+        for key, value in settings.items():
+            yield from _texts_in(key)
+            yield from _texts_in(value)
+    elif isinstance(settings, Iterable):
+        for each in settings:
+            yield from _texts_in(each)

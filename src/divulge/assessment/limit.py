@@ -9,7 +9,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from divulge.assessment.assessment import Assessment
-from divulge.assessment.attack import Measurement, measures
+from divulge.assessment.attack import Measurement
+from divulge.assessment.registry import measures
 from divulge.assessment.sentence import Sentence, number, percent
 from divulge.qif import PriorPosterior
 from divulge.work import InvalidInput, Problem

@@ -166,7 +166,9 @@ def _catalogue(package: str, language: str) -> tuple[dict[str, Any], dict[str, s
     if not file.is_file():
         file = folder / f"sentences.{DEFAULT_LANGUAGE}.toml"
     content = tomllib.loads(file.read_text(encoding="utf-8"))
-    words = content.pop("words")
+    words = content.pop("words", None)
+    if words is None:  # a package that brings sentences need not bring "and"
+        _, words = _catalogue(__package__, language)
     return dict(_flat(content)), words
 
 

@@ -166,6 +166,8 @@ def main() -> NoReturn:
     try:
         app()
     except DivulgeError as error:
+        if os.environ.get("DIVULGE_TRACEBACK") and _is_of_plugin(error):
+            raise
         _stop(str(error))
     except OSError as error:
         _stop(f"{error.filename or 'a file'}: {(error.strerror or 'cannot be used').lower()}")
@@ -185,6 +187,13 @@ def _interrupted(*_: object) -> NoReturn:
     from divulge.work.budget import Cancelled
 
     raise Cancelled("stopped; nothing was written")
+
+
+def _is_of_plugin(error: Exception) -> bool:
+    """Whether another package's code failed: its author wants to see where."""
+    from divulge.assessment import PluginError
+
+    return isinstance(error, PluginError)
 
 
 def _stop(message: str) -> NoReturn:

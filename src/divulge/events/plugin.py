@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from divulge.assessment import Assessment
+from divulge.assessment import (
+    Adversary,
+    Assessment,
+    AttackDefaults,
+    LimitedAdversary,
+    ProtectedPart,
+    ProtectionPlan,
+    Sentence,
+)
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.events.attack import attack
@@ -16,8 +24,11 @@ from divulge.events.calendar import UNITS
 from divulge.events.facets import facet
 from divulge.events.history import History
 from divulge.events.reading import Missing, Returns
-from divulge.events.ten import Count, ten_attackers
+from divulge.events.ten import TEN, Count, ten_attackers
 from divulge.work import Problem
+
+READING = ("user", "time", "item", "event", "amount", "returns", "missing")
+"""How records are read as a history."""
 
 
 class EventsSettings(BaseModel):
@@ -46,7 +57,7 @@ class EventsSettings(BaseModel):
     rounded: str | None = Field(None, description="The unit that times of the release stand for.")
 
 
-class EventsAttack:
+class EventsAttack(AttackDefaults):
     """A history (or an original and its protected release), attacked by who knows some events."""
 
     Settings: ClassVar[type[BaseModel]] = EventsSettings
@@ -66,9 +77,7 @@ class EventsAttack:
 
     def run(self, settings: EventsSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Read the records as a history and attack it."""
-        read: dict[str, Any] = settings.model_dump(
-            include={"user", "time", "item", "event", "amount", "returns", "missing"}
-        )
+        read = _reading(settings)
         history = History(datasets[0], **read)
         if settings.model == "ten":
             ten = ten_attackers(history, settings.weight, settings.guess, settings.count)
@@ -85,6 +94,87 @@ class EventsAttack:
             attributes=datasets[0].names,
         )
         return attack(history, attacker, release)
+
+    def adds_amounts(self) -> bool:
+        """What was paid, or how many were bought."""
+        return True
+
+    def undisclosed(self, settings: EventsSettings, datasets: Sequence[str]) -> Sequence[str]:
+        """The original beside its release."""
+        return datasets[:1] if settings.released else ()
+
+    def needed_columns(self, settings: EventsSettings) -> Collection[str]:
+        """What the history is read from, and what is known of an event."""
+        named = [settings.user, settings.time, settings.item, settings.event, settings.amount]
+        return {*(name for name in named if name is not None), *as_names(settings.knows)}
+
+    def identifying_columns(self, settings: EventsSettings) -> Collection[str]:
+        """Whose history it is."""
+        return (settings.user,)
+
+    def protect(
+        self, adversaries: Sequence[LimitedAdversary], dataset: Dataset, plan: ProtectionPlan
+    ) -> Iterator[ProtectedPart]:
+        """Make the history coarser, at once for all who read the records alike."""
+        for alike in _group_by_reading(adversaries):
+            limits = [limit.on(each.name) for each in alike for limit in each.limits]
+            if not plan.has_failing(limits):
+                continue
+            history = _protect_history(alike, dataset, plan)
+            if history.steps:  # else what was done for others is enough
+                yield history
+            dataset = history.dataset
+
+    def advice(self, adversary: Adversary) -> Sentence:  # noqa: ARG002
+        """More methods, a hierarchy of items, or counts instead of a history."""
+        return Sentence("divulge.protection", "advice.events")
+
+
+def _group_by_reading(adversaries: Sequence[LimitedAdversary]) -> list[list[LimitedAdversary]]:
+    """Those who read the records in the same way together; a given release is not changed."""
+    alike: dict[tuple[Any, ...], list[LimitedAdversary]] = {}
+    for adversary in adversaries:
+        if not adversary.settings.released:
+            reading = tuple(_reading(adversary.settings).values())
+            alike.setdefault(reading, []).append(adversary)
+    return list(alike.values())
+
+
+def _protect_history(
+    adversaries: Sequence[LimitedAdversary], dataset: Dataset, plan: ProtectionPlan
+) -> Any:  # a `ProtectedHistory`, which lies above
+    """Protect a history from adversaries who read it alike."""
+    attackers, limits = {}, []
+    for adversary in adversaries:
+        for name, attacker in _attackers(adversary, dataset.names).items():
+            attackers[name] = attacker
+            limits += [limit.on(name) for limit in adversary.limits]
+    return plan.protect_history(
+        dataset,
+        attackers,
+        limits,
+        methods=plan.settings.histories,
+        seed=plan.settings.seed or 0,
+        **_reading(adversaries[0].settings),
+    )
+
+
+def _attackers(adversary: LimitedAdversary, names: Sequence[str]) -> dict[str, Attacker]:
+    """The attacker of an adversary by their name; the ten by it and a number."""
+    settings: EventsSettings = adversary.settings
+    weight, guess = settings.weight, settings.guess
+    if settings.model == "one":
+        attacker = Attacker(settings.knows, settings.points, weight, guess, names)
+        return {adversary.name: attacker}
+    ten = {}
+    for number, (words, _) in enumerate(TEN):
+        knows = [settings.count if word == "kinds" else word for word in words]
+        ten[f"{adversary.name} {number}"] = Attacker(knows, weight=weight, guess=guess)
+    return ten
+
+
+def _reading(settings: EventsSettings) -> dict[str, Any]:
+    return {part: getattr(settings, part) for part in READING}
 
 
 def _problems_with_model(settings: EventsSettings) -> Iterator[Problem]:

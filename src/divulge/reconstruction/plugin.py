@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
-from divulge.assessment import Assessment
+from divulge.assessment import Adversary, Assessment, AttackDefaults, Sentence
 from divulge.data import Dataset, read
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.reconstruction.audit import reconstruct
@@ -28,7 +28,7 @@ from divulge.reconstruction.truth import true_places
 from divulge.work import Problem
 
 
-class ReconstructionAttack:
+class ReconstructionAttack(AttackDefaults):
     """Records without identities, attacked with tables of totals and a list of parties."""
 
     Settings: ClassVar[type[BaseModel]] = ReconstructionSettings
@@ -75,6 +75,46 @@ class ReconstructionAttack:
             found.table_4(settings.target)  # a record that is not there is said now
         tried = remedies(settings, datasets, found) if settings.what_would_help else None
         return found.assessment_with(tried, settings.target)
+
+    def adds_amounts(self) -> bool:
+        """Those that the totals are made of."""
+        return True
+
+    def undisclosed(
+        self, settings: ReconstructionSettings, datasets: Sequence[str]
+    ) -> Sequence[str]:
+        """All but the records and their totals: the parties, what is thought likely, the truth."""
+        beside = [name for name in _told(settings) if name not in settings.totals]
+        return [name for name in datasets if name in beside]
+
+    def undisclosed_columns(
+        self, settings: ReconstructionSettings, datasets: Sequence[str]
+    ) -> Mapping[str, Collection[str]]:
+        """The true places, where the records hold them."""
+        truth = _truth(settings)
+        if truth is None or truth.dataset is not None:
+            return {}
+        told = _told(settings)
+        [records] = [name for name in datasets if name not in told]
+        return {records: tuple((truth.columns or {}).values())}
+
+    def needed_columns(self, settings: ReconstructionSettings) -> Collection[str]:
+        """Keys, places and amounts of totals and records, what is thought likely, the truth."""
+        named: list[str | None] = [*(settings.units or {})]
+        for table in settings.totals.values():
+            named += [*table.by, *(key.attribute for key in _key(table).values())]
+            named += [*as_names(table.place), *_summed(table), *_summed(table).values()]
+            named.append(table.noise)
+        prior, truth = settings.prior, _truth(settings)
+        if prior is not None:
+            named += [_generalised(prior.about).attribute, prior.sector, prior.kind, prior.weight]
+        if truth is not None:
+            named += [truth.on, *(truth.columns or {}), *(truth.columns or {}).values()]
+        return {name for name in named if name is not None}
+
+    def advice(self, adversary: Adversary) -> Sentence:  # noqa: ARG002
+        """Fewer or coarser totals."""
+        return Sentence("divulge.protection", "advice.reconstruction")
 
 
 def reconstruction(

@@ -1,14 +1,14 @@
-"""The attacks `records`, `longitudinal` and `linkage` of a release."""
+"""The attacks `records`, `longitudinal`, `linkage` and `risk` of a release."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from divulge.assessment import Assessment
+from divulge.assessment import Adversary, Assessment, AttackDefaults, Sentence
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.records.comparing import problems_with_comparisons
@@ -16,6 +16,7 @@ from divulge.records.linkage import link, problems_with_agreement
 from divulge.records.longitudinal import longitudinal
 from divulge.records.models import EVERYDAY_NAMES, attack, problems_with_model
 from divulge.records.named_gain import problems_with_gain
+from divulge.records.risk_attack import RiskAttack, RiskSettings
 from divulge.work import Problem
 
 Target = dict[str, Any]
@@ -60,7 +61,7 @@ class RecordsSettings(_Settings):
     seed: int = 0
 
 
-class RecordsAttack:
+class RecordsAttack(AttackDefaults):
     """Datasets, attacked by somebody who knows some attributes of the people in them.
 
     A membership attack takes the population last. With `protected`, the originals come first, and
@@ -74,7 +75,7 @@ class RecordsAttack:
     ) -> Iterator[Problem]:
         """A model that exists, as many datasets as it takes, attributes that exist."""
         yield from problems_with_model(settings.model)
-        model = EVERYDAY_NAMES.get(settings.model, settings.model)
+        model = _acronym(settings)
         yield from _problems_with_number(model, len(names), settings.protected)
         yield from problems_with_gain(settings.gain)
         if names and settings.by is not None:
@@ -88,15 +89,46 @@ class RecordsAttack:
 
     def run(self, settings: RecordsSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Run the model."""
-        model = EVERYDAY_NAMES.get(settings.model, settings.model)
-        population = datasets[-1] if model[1] == "M" else None
-        seen = list(datasets[:-1] if model[1] == "M" else datasets)
+        population = datasets[-1] if _is_membership(settings) else None
+        seen = list(datasets if population is None else datasets[:-1])
         release = None
         if settings.protected:
             seen, release = seen[: len(seen) // 2], seen[len(seen) // 2 :]
         given = settings.model_dump(exclude={"model", "protected", "by"})
         found = attack(seen, settings.model, population=population, release=release, **given)
         return _shown_by(found, settings.by)
+
+    def undisclosed(self, settings: RecordsSettings, datasets: Sequence[str]) -> Sequence[str]:
+        """Originals beside their protected versions, and the population."""
+        originals = datasets[: len(datasets) // 2] if settings.protected else ()
+        return [*originals, *(datasets[-1:] if _is_membership(settings) else ())]
+
+    def needed_columns(self, settings: RecordsSettings) -> Collection[str]:
+        """What is known, sought and linked by; of whom, and how likely."""
+        people = settings.target if isinstance(settings.target, list) else [settings.target]
+        values = [name for person in people for name in person or ()]
+        return _names_in(settings, "knows", "seeks", "prior", "on", "by") | set(values)
+
+    def risk_per_record(self, settings: RecordsSettings) -> bool:  # noqa: ARG002
+        """Of everybody, or of who fits the one person."""
+        return True
+
+    def run_with_original(
+        self, settings: RecordsSettings, original: Dataset, released: Dataset
+    ) -> Assessment | None:
+        """Of everybody in one dataset, who they are or what they hide."""
+        model = _acronym(settings)
+        if model not in ("CRS", "CAS"):
+            return None
+        return attack(original, model, settings.knows, settings.seeks, release=released)
+
+    def advice(self, adversary: Adversary) -> Sentence:
+        """Of membership: a smaller sample, or coarser attributes."""
+        settings: RecordsSettings = adversary.settings
+        if not _is_membership(settings):
+            return super().advice(adversary)
+        known = as_names(settings.knows or ["what is known"])
+        return Sentence("divulge.protection", "advice.membership", {"knows": known})
 
 
 class LongitudinalSettings(_Settings):
@@ -116,7 +148,7 @@ class LongitudinalSettings(_Settings):
     seed: int = 0
 
 
-class LongitudinalAttack:
+class LongitudinalAttack(AttackDefaults):
     """Datasets of several years; the assessment is that of all, its chart shows the growth."""
 
     Settings: ClassVar[type[BaseModel]] = LongitudinalSettings
@@ -143,6 +175,19 @@ class LongitudinalAttack:
         growth = longitudinal(seen, release=release, **given)
         return replace(growth.assessments[-1], attack="longitudinal", _chart=growth.chart)
 
+    def undisclosed(self, settings: LongitudinalSettings, datasets: Sequence[str]) -> Sequence[str]:
+        """Originals beside their protected versions; all years go out."""
+        return datasets[: len(datasets) // 2] if settings.protected else ()
+
+    def needed_columns(self, settings: LongitudinalSettings) -> Collection[str]:
+        """The id, what is known and sought, and how likely."""
+        return _names_in(settings, "on", "knows", "seeks", "prior")
+
+    def advice(self, adversary: Adversary) -> Sentence:
+        """The datasets without the id that links them."""
+        values = {"on": adversary.settings.on}
+        return Sentence("divulge.protection", "advice.longitudinal", values)
+
 
 class LinkageSettings(_Settings):
     """What an adversary of `attack = "linkage"` may be told."""
@@ -163,7 +208,7 @@ class LinkageSettings(_Settings):
     )
 
 
-class LinkageAttack:
+class LinkageAttack(AttackDefaults):
     """A release and a register of people: the release first."""
 
     Settings: ClassVar[type[BaseModel]] = LinkageSettings
@@ -192,6 +237,57 @@ class LinkageAttack:
         release, register = datasets
         found = link(release, register, **settings.model_dump(exclude={"by"}))
         return _shown_by(found, settings.by)
+
+    def needed_columns(self, settings: LinkageSettings) -> Collection[str]:
+        """What is compared, and the id by which links are judged."""
+        return _names_in(settings, "block", "truth", "by") | set(settings.compare)
+
+    def advice(self, adversary: Adversary) -> Sentence:
+        """What records are linked through, made coarser."""
+        values = {"block": as_names(adversary.settings.block)}
+        return Sentence("divulge.protection", "advice.linkage", values)
+
+
+class RecordRiskAttack(RiskAttack, AttackDefaults):
+    """Any measure of the risk of records; the second dataset does not go out."""
+
+    def needed_columns(self, settings: RiskSettings) -> Collection[str]:
+        """What is known, what classes give away, and what links records."""
+        return _names_in(settings, "knows", "seeks", "links")
+
+    def risk_per_record(self, settings: RiskSettings) -> bool:  # noqa: ARG002
+        """That is what it measures."""
+        return True
+
+    def advice(self, adversary: Adversary) -> Sentence:
+        """A limit on the measure itself, which protection can lower."""
+        values = {"dataset": adversary.datasets[0], "measure": adversary.settings.measure}
+        return Sentence("divulge.protection", "advice.risk", values)
+
+
+def draft_adversary(dataset: str, knows: Sequence[str]) -> dict[str, Any]:
+    """The entry in a release file of somebody who knows some attributes of everybody.
+
+    >>> draft_adversary("pupils", ["age"])["model"]
+    'CRS'
+    """
+    return {"attack": "records", "model": "CRS", "dataset": dataset, "knows": list(knows)}
+
+
+def _acronym(settings: RecordsSettings) -> str:
+    """The attack model, whatever it is called in the release."""
+    return EVERYDAY_NAMES.get(settings.model, settings.model)
+
+
+def _is_membership(settings: RecordsSettings) -> bool:
+    """Whether the adversary seeks who is in the release; then the population comes last."""
+    return _acronym(settings)[1:2] == "M"
+
+
+def _names_in(settings: BaseModel, *fields: str) -> set[str]:
+    """The attributes that some settings name."""
+    given = [getattr(settings, field) for field in fields]
+    return {name for value in given if value is not None for name in as_names(value)}
 
 
 def _shown_by(found: Assessment, group: str | None) -> Assessment:

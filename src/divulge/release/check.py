@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from divulge import work
-from divulge.assessment import Adversary, Assessment, Limit, Outcome, attacks, measures
+from divulge.assessment import Adversary, Assessment, Limit, Outcome, find_attack, measures
 from divulge.data import Dataset
 from divulge.data.missing_kinds import separate_missing_kinds
 from divulge.protection.goals import goals_of
@@ -15,9 +15,6 @@ from divulge.records.frequencies import OF_ORIGINAL
 from divulge.release.release import Release
 from divulge.release.verdict import Verdict
 from divulge.work import InvalidInput, Problem
-
-SUMMED = ("tables", "reconstruction", "events")
-"""Attacks that add amounts up: to them a missing amount is missing, whatever its tag."""
 
 
 def check(release: Release) -> Verdict:
@@ -34,33 +31,44 @@ def check_data(
     originals: Mapping[str, Dataset] | None = None,
     tabulated: Mapping[str, Dataset] | None = None,
     summed: Mapping[str, Dataset] | None = None,
+    before: Verdict | None = None,
 ) -> Verdict:
     """The verdict on a release with other data (or other adversaries) than its own.
 
-    `originals` are the same records before protection: what an adversary who knows her victim
+    `originals` are the same records before protection: what an adversary who knows their victim
     knows, for limits that count what is compatible with it. `tabulated` are the data that tables
     are made of, if not those that go out; `summed` are those whose amounts are added up, if in the
-    others a missing amount has become a value of its own.
+    others a missing amount has become a value of its own. `before` is the verdict before the data
+    were protected, whose assessments stand where an attack need not run again.
     """
     assessments = []
     chosen = release.adversaries if adversaries is None else adversaries
+    earlier = {} if before is None else {found.adversary: found for found in before.assessments}
     with work.step("Attacking", len(chosen)) as step:
         for adversary in chosen:
-            attack = attacks()[adversary.attack]
+            attack = find_attack(adversary)
             held = datasets
-            if adversary.attack == "tables" and tabulated is not None:
+            if attack.publishes_table() and tabulated is not None:
                 held = tabulated
-            elif adversary.attack in SUMMED and summed is not None:
+            elif attack.adds_amounts() and summed is not None:
                 held = summed
-            seen = [held[name] for name in adversary.datasets]
-            with _told_of(release, f'adversary "{adversary.name}"'):
-                assessments.append(attack.run(adversary.settings, seen).named(adversary.name))
+            if adversary.name in earlier and not attack.runs_after_protection():
+                assessments.append(earlier[adversary.name])
+            else:
+                seen = [held[name] for name in adversary.datasets]
+                with _told_of(release, f'adversary "{adversary.name}"'):
+                    assessments.append(run_attack(adversary, seen))
             step.advance()
     outcomes: list[Outcome] = []
     for number, limit in enumerate(release.limits, start=1):
         with _told_of(release, f"limit {number}"):
             outcomes += _judged(limit, assessments, datasets, originals or {})
     return Verdict(release, datasets, tuple(assessments), tuple(outcomes))
+
+
+def run_attack(adversary: Adversary, datasets: Sequence[Dataset]) -> Assessment:
+    """Run an adversary's attack, and name the assessment after them."""
+    return find_attack(adversary).run(adversary.settings, datasets).named(adversary.name)
 
 
 @contextmanager

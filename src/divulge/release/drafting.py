@@ -16,6 +16,7 @@ from divulge.data import Categorisation, Dataset, Experience, Source, categorise
 from divulge.data.dictionary import SINGLE_ROLES
 from divulge.data.formats import Options
 from divulge.data.formats.postgres import is_address, without_password
+from divulge.records.plugin import draft_adversary
 from divulge.release.toml_text import comment, settings, value
 from divulge.work import step, usable_path, whole_file
 
@@ -223,10 +224,8 @@ def _adversary(
     yield comment(why)
     yield "[[adversary]]"
     yield f"name = {value(who)}"
-    yield 'attack = "records"'
-    yield 'model = "CRS"'
-    yield f"dataset = {value(dataset)}"
-    yield f"knows = {value(knows)}"
+    for setting, given in draft_adversary(dataset, knows).items():
+        yield f"{setting} = {value(given)}"
     yield ""
     if not limited:
         yield comment("Few data withstand her; take the marks away to hold the release to it.")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from divulge.protection import Protected, ProtectedHistory
 
 if TYPE_CHECKING:
-    from divulge.release.protected_release import ProtectedRelease
+    from divulge.release.protected_release import Part, ProtectedRelease
 
 CHANGES = {
     "recoded": "Recoded to coarser values",
@@ -56,9 +56,12 @@ def _changes(result: ProtectedRelease, name: str) -> Iterator[str]:
         yield "The values are as they were collected."
 
 
-def _kinds_of_change(part: Protected | ProtectedHistory, names: Sequence[str]) -> Iterator[str]:
+def _kinds_of_change(part: Part, names: Sequence[str]) -> Iterator[str]:
     if isinstance(part, ProtectedHistory):
         yield "Times, items or events were made coarser or left out."
+        return
+    if not isinstance(part, Protected):
+        yield "Values were changed, or records left out."
         return
     for kind, said in CHANGES.items():
         touched = {change.attribute for change in part.decisions.changes if change.kind == kind}

@@ -1,29 +1,39 @@
 """Protecting a release: each dataset as its limits ask, everything attacked again, then written.
 
-Datasets of records are recoded and suppressed, histories made coarser, tables suppressed. Where no
-method lowers an attack, what is said is which change of the release would. The data that go out
-are attacked anew by every adversary, those who know the original included; only if every limit
-holds is anything written, all of it or nothing, and never over an original.
+Datasets of records are recoded and suppressed; then each attack may change them by methods of its
+own, and protect the tables that it publishes. Where no method lowers an attack, what is said is
+which change of the release would. The data that go out are attacked anew by every adversary, those
+who know the original included; only if every limit holds is anything written, all of it or
+nothing, and never over an original.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from divulge import protection, records, work
-from divulge.assessment import Adversary, Assessment, Limit, Sentence, attacks
+from divulge import protection, work
+from divulge.assessment import (
+    Adversary,
+    Assessment,
+    Limit,
+    LimitedAdversary,
+    ProtectionPlan,
+    PublishedTable,
+    attacks,
+    find_attack,
+)
 from divulge.data import Dataset
-from divulge.data.dictionary import as_names
 from divulge.data.missing_kinds import merge_missing_kinds, merged_names
-from divulge.protection import OutOfReachError, Protected, ProtectedHistory
+from divulge.protection import OutOfReachError
 from divulge.protection.changes import taken
 from divulge.protection.goals import lowers
-from divulge.release.check import check_data
-from divulge.release.histories import protect_histories, read_alike
-from divulge.release.protected_release import ProtectedRelease, model_of
+from divulge.release.check import check_data, run_attack
+from divulge.release.protected_release import Part, ProtectedRelease
 from divulge.release.release import Release
 from divulge.release.settings import ProtectionTable
 from divulge.release.verdict import Verdict
@@ -57,7 +67,7 @@ def _protect(release: Release) -> ProtectedRelease:
     # What is written does not tell kinds of missing values apart, so nothing is judged by them.
     originals = {name: merge_missing_kinds(dataset) for name, dataset in read.items()}
     settings = release.protection or ProtectionTable(methods=["recode", "suppress"])
-    parts: dict[str, Protected | ProtectedHistory] = {}
+    parts: dict[str, Part] = {}
     current = dict(originals)
     same = {name: _known(release, name, originals) for name in originals}
     before = check_data(release, originals, originals=same)
@@ -70,13 +80,13 @@ def _protect(release: Release) -> ProtectedRelease:
                 current[name] = part.dataset
                 same[name] = taken(same[name], part.kept)
             step.advance()
-    _refuse_the_rest(release, current, originals, same, adversaries)
+    _refuse_the_rest(release, current, originals, same, adversaries, before)
     named = {}
     # One key for all datasets, so that they can still be linked; it is not kept.
     key = secrets.token_bytes(32)
     for name in originals:
         current[name], named[name] = _without_names(release, name, current[name], key)
-    after = _attacked_again(release, current, originals, same, adversaries)
+    after = _attacked_again(release, current, originals, same, adversaries, before)
     _require_all(after)
     return ProtectedRelease(
         release, before, after, parts, tables, named, merged, settings.guard_formulas
@@ -110,7 +120,7 @@ def _protected(
     current: Mapping[str, Dataset],
     before: Verdict,
     settings: ProtectionTable,
-) -> Iterator[Protected | ProtectedHistory]:
+) -> Iterator[Part]:
     """What is done to a dataset, one after the other, for what its limits ask."""
     compared_with = {other for limit in release.limits for other in limit.others.values()}
     limits = [
@@ -121,23 +131,21 @@ def _protected(
         and (limit.dataset == name or (limit.dataset is None and name not in compared_with))
     ]
     attacked: dict[str | None, tuple[Attacked, Sequence[str]]] = {}
-    histories = {}
+    by_attack: dict[str, list[LimitedAdversary]] = {}
     for adversary in release.adversaries:
-        hers = [
+        theirs = [
             limit
             for limit in release.limits
             if limit.of_assessment and limit.adversary in (None, adversary.name)
         ]
-        if not hers or adversary.datasets[0] != name:
+        if not theirs or adversary.datasets[0] != name:
             continue
-        if adversary.attack == "events" and not adversary.settings.released:
-            histories[adversary.name] = (adversary, hers)
-        elif _by_record(before, adversary, dataset):
-            attacked[adversary.name] = (
-                _attack_on(adversary, current),
-                _knows(adversary, dataset),
-            )
-            limits += [limit.on(adversary.name) for limit in hers]
+        limited = LimitedAdversary(adversary.name, adversary.settings, theirs)
+        by_attack.setdefault(adversary.attack, []).append(limited)
+        if _has_risk_per_record(before, adversary, dataset):
+            knows = find_attack(adversary).known_columns(adversary.settings, dataset)
+            attacked[adversary.name] = (_attack_on(adversary, current), knows)
+            limits += [limit.on(adversary.name) for limit in theirs]
     current_version = dataset
     if _open(limits, before):
         part = protection.protect(
@@ -156,13 +164,15 @@ def _protected(
         )
         yield part
         current_version = part.dataset
-    for alike in read_alike(histories):
-        hers = [limit.on(who) for who, (_, limits) in alike.items() for limit in limits]
-        if _open(hers, before):
-            history = protect_histories(current_version, alike, settings)
-            if history.steps:  # else what was done for others is enough for her
-                yield history
-            current_version = history.dataset
+    plan = ProtectionPlan(
+        settings=settings,
+        has_failing=partial(_open, before=before),
+        protect_history=protection.protect_history,
+    )
+    for attack, adversaries in by_attack.items():
+        for own in attacks()[attack].protect(adversaries, current_version, plan) or ():
+            yield own
+            current_version = own.dataset
 
 
 def _open(limits: Sequence[Limit], before: Verdict) -> bool:
@@ -177,9 +187,9 @@ def _open(limits: Sequence[Limit], before: Verdict) -> bool:
     )
 
 
-def _by_record(before: Verdict, adversary: Adversary, dataset: Dataset) -> bool:
+def _has_risk_per_record(before: Verdict, adversary: Adversary, dataset: Dataset) -> bool:
     """Whether an attack tells the risk of each record of a dataset of records."""
-    if adversary.attack in ("tables", "events", "linkage", "longitudinal", "reconstruction"):
+    if not find_attack(adversary).risk_per_record(adversary.settings):
         return False
     [found] = [a for a in before.assessments if a.adversary == adversary.name]
     try:
@@ -189,54 +199,47 @@ def _by_record(before: Verdict, adversary: Adversary, dataset: Dataset) -> bool:
 
 
 def _attack_on(adversary: Adversary, current: Mapping[str, Dataset]) -> Attacked:
-    """Her attack with another version of her first dataset."""
+    """An adversary's attack with another version of their first dataset."""
     others = [current[name] for name in adversary.datasets[1:]]
-    attack = attacks()[adversary.attack]
-    return lambda dataset: attack.run(adversary.settings, [dataset, *others]).named(adversary.name)
-
-
-def _knows(adversary: Adversary, dataset: Dataset) -> list[str]:
-    given = getattr(adversary.settings, "knows", None)
-    return dataset.quasi_identifiers if given is None else as_names(given)
+    return lambda dataset: run_attack(adversary, [dataset, *others])
 
 
 def _suppressed_tables(
     release: Release, originals: Mapping[str, Dataset], before: Verdict
-) -> tuple[list[Adversary], dict[str, Any]]:
+) -> tuple[list[Adversary], dict[str, PublishedTable]]:
     """Tables whose limits fail are published with a protecting pattern; the others as they are.
 
     One that no limit is on was not judged, and does not go out.
     """
-    from divulge.tables.plugin import published_as_told
-
     failing = {outcome.subject for outcome in before.outcomes if not outcome.held}
-    adversaries, found = [], {}
+    adversaries: list[Adversary] = []
+    tables: dict[str, PublishedTable] = {}
     for adversary in release.adversaries:
-        if adversary.attack != "tables":
-            adversaries.append(adversary)
-            continue
-        told = adversary.settings
-        if adversary.name in failing:
-            told = told.model_copy(update={"suppress": "optimal"})
-        adversaries.append(Adversary(adversary.name, "tables", adversary.datasets, told))
-        if any(limit.adversary in (None, adversary.name) for limit in release.limits
-               if limit.of_assessment):  # fmt: skip
-            [dataset] = [originals[name] for name in adversary.datasets]
-            found[adversary.name] = published_as_told(told, dataset)
-    _refuse_other_patterns(adversaries, found)
-    return adversaries, found
+        attack, settings = find_attack(adversary), adversary.settings
+        if attack.publishes_table() and adversary.name in failing:
+            settings = attack.protect_table(settings)
+        adversaries.append(replace(adversary, settings=settings))
+        if attack.publishes_table() and any(
+            limit.of_assessment and limit.adversary in (None, adversary.name)
+            for limit in release.limits
+        ):
+            dataset = originals[adversary.datasets[0]]
+            tables[adversary.name] = attack.publish_table(settings, dataset)
+    _refuse_other_patterns(adversaries, tables)
+    return adversaries, tables
 
 
-def _refuse_other_patterns(adversaries: Sequence[Adversary], found: Mapping[str, Any]) -> None:
+def _refuse_other_patterns(
+    adversaries: Sequence[Adversary], tables: Mapping[str, PublishedTable]
+) -> None:
     """One table with two patterns would tell more than what each was judged by."""
     seen: dict[Any, str] = {}
     for adversary in adversaries:
-        if adversary.name not in found:
+        if adversary.name not in tables:
             continue
-        told, name = adversary.settings, adversary.name
-        of = (adversary.datasets[0], tuple(as_names(told.by)), told.value)
-        first = seen.setdefault(of, name)
-        if not (found[first].suppressed == found[name].suppressed).all():
+        name = adversary.name
+        first = seen.setdefault((adversary.datasets[0], tables[name].subject), name)
+        if not (tables[first].suppressed == tables[name].suppressed).all():
             raise OutOfReachError(
                 f'"{first}" and "{name}" would see the same table with other cells suppressed, '
                 "which together tell more than was judged: give them the same settings, or limit "
@@ -250,12 +253,13 @@ def _refuse_the_rest(
     originals: Mapping[str, Dataset],
     same: Mapping[str, Dataset],
     adversaries: Sequence[Adversary],
+    before: Verdict,
 ) -> None:
     """Attack again; where a limit fails that no method lowers, say which change would."""
-    verdict = _attacked_again(release, current, originals, same, adversaries)
+    verdict = _attacked_again(release, current, originals, same, adversaries, before)
     failing = {o.subject: o for o in verdict.outcomes if not o.held}
     lines = [
-        f"{failing[adversary.name].in_short} {_advice(adversary)}"
+        f"{failing[adversary.name].in_short} {find_attack(adversary).advice(adversary)}"
         for adversary in adversaries
         if adversary.name in failing
     ]
@@ -274,34 +278,10 @@ def _attacked_again(
     originals: Mapping[str, Dataset],
     same: Mapping[str, Dataset],
     adversaries: Sequence[Adversary],
+    before: Verdict,
 ) -> Verdict:
     """The verdict on what would go out; tables are made of the original records."""
-    return check_data(release, current, adversaries, same, tabulated=originals)
-
-
-def _advice(adversary: Adversary) -> Sentence:
-    """Which change of the release would lower an attack."""
-    told = adversary.settings
-    values: dict[str, Any] = {
-        "adversary": adversary.name,
-        "attack": adversary.attack,
-        "dataset": adversary.datasets[0],
-        "measure": getattr(told, "measure", ""),
-        "on": getattr(told, "on", ""),
-        "block": as_names(getattr(told, "block", [])),
-        "knows": as_names(getattr(told, "knows", None) or ["what is known"]),
-    }
-    key = {
-        "longitudinal": "longitudinal",
-        "linkage": "linkage",
-        "reconstruction": "reconstruction",
-        "risk": "risk",
-        "tables": "table",
-        "events": "events",
-    }.get(adversary.attack, "other")
-    if adversary.attack == "records" and model_of(told)[1] == "M":
-        key = "membership"
-    return Sentence("divulge.protection", f"advice.{key}", values)
+    return check_data(release, current, adversaries, same, tabulated=originals, before=before)
 
 
 def _by_who_knows_the_original(
@@ -310,35 +290,22 @@ def _by_who_knows_the_original(
     """Limits on somebody who knows the true values, where the records are the same in order."""
     said = []
     for adversary in release.adversaries:
-        told, name = adversary.settings, adversary.datasets[0]
-        same = current[name] is not originals[name] and current[name].rows == originals[name].rows
-        if adversary.attack != "records" or not same or model_of(told) not in ("CRS", "CAS"):
+        original, released = originals[adversary.datasets[0]], current[adversary.datasets[0]]
+        if released is original or released.rows != original.rows:
             continue
+        attack = find_attack(adversary)
         try:
-            found = records.attack(
-                originals[name], model_of(told), told.knows, told.seeks, release=current[name]
-            ).named(adversary.name)
+            found = attack.run_with_original(adversary.settings, original, released)
         except work.InvalidInput:  # single records were made coarser: matches cannot be told
+            continue
+        if found is None:
             continue
         for limit in release.limits:
             if limit.of_assessment and limit.adversary in (None, adversary.name):
-                outcome = limit.judge(found)
+                outcome = limit.judge(found.named(adversary.name))
                 if not outcome.held:
                     said.append(f"With knowledge of the original: {outcome.in_short}")
     return said
-
-
-def _words(told: Any) -> Iterator[str]:
-    """All texts in the settings of an adversary: what she cannot do without is among them."""
-    if isinstance(told, str):
-        yield told
-    elif isinstance(told, Mapping):
-        for key, value in told.items():
-            yield from _words(key)
-            yield from _words(value)
-    elif isinstance(told, Iterable):
-        for each in told:
-            yield from _words(each)
 
 
 def _without_names(
@@ -346,10 +313,11 @@ def _without_names(
 ) -> tuple[Dataset, tuple[list[str], list[str]]]:
     """Identifiers removed; those that an attack cannot do without become keyed pseudonyms."""
     adversaries = [each for each in release.adversaries if name in each.datasets]
-    needed = {word for each in adversaries for word in _words(each.settings.model_dump())}
-    # Whose history it is names people outright, whatever role it was given.
-    whose = [each.settings.user for each in adversaries if each.attack == "events"]
-    named = [n for n in dataset.names if n in {*dataset.dictionary.having("identifier"), *whose}]
+    needed = {n for each in adversaries for n in find_attack(each).needed_columns(each.settings)}
+    identifying = {*dataset.dictionary.having("identifier")}
+    for each in adversaries:
+        identifying.update(find_attack(each).identifying_columns(each.settings))
+    named = [n for n in dataset.names if n in identifying]
     kept = [n for n in named if n in needed]
     removed = [n for n in named if n not in kept]
     if kept:

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from divulge import records
-from divulge.assessment import Adversary, Chart, Sentence
+from divulge.assessment import (
+    Adversary,
+    Chart,
+    PluginError,
+    ProtectedPart,
+    PublishedTable,
+    Sentence,
+    find_attack,
+)
 from divulge.data import Dataset
-from divulge.protection import Protected, ProtectedHistory
+from divulge.data.dictionary import as_names
+from divulge.protection import Protected
 from divulge.release.release import Release
 from divulge.release.verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+Part: TypeAlias = Protected | ProtectedPart
+"""What was done to a dataset: to single records, with decisions; or to all at once."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,8 +37,8 @@ class ProtectedRelease:
     release: Release
     before: Verdict
     after: Verdict
-    parts: Mapping[str, Protected | ProtectedHistory]
-    tables: Mapping[str, Any] = field(default_factory=dict)
+    parts: Mapping[str, Part]
+    tables: Mapping[str, PublishedTable] = field(default_factory=dict)
     identifiers: Mapping[str, tuple[Sequence[str], Sequence[str]]] = field(default_factory=dict)
     merged: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By dataset, the attributes of which different missing values became one."""
@@ -55,32 +66,31 @@ class ProtectedRelease:
         # What a limit compares with is known to an adversary, or to nobody; it is never released.
         beside = {other for limit in self.release.limits for other in limit.others.values()}
         for adversary in self.release.adversaries:
-            beside |= set(_not_released(adversary))
+            beside |= set(undisclosed_datasets(adversary))
         return [name for name in self.datasets if name not in beside | self._only_tabulated()]
 
     def released(self, name: str) -> Dataset:
         """A dataset as it goes out: without its owner's truth, and labels of what is not shown."""
         dataset = self.datasets[name]
-        truths = {
-            column
-            for adversary in self.release.adversaries
-            if adversary.attack == "reconstruction" and _of_records(adversary) == name
-            for column in _truth_in_records(adversary.settings)
-        }
-        if truths & set(dataset.names):
-            dataset = dataset.select([each for each in dataset.names if each not in truths])
+        hidden: set[str] = set()
+        for adversary in self.release.adversaries:
+            columns = find_attack(adversary).undisclosed_columns(
+                adversary.settings, adversary.datasets
+            )
+            hidden |= set(as_names(columns.get(name, ())))
+        if hidden & set(dataset.names):
+            dataset = dataset.select([each for each in dataset.names if each not in hidden])
         return _with_labels_shown(dataset)
 
     def _only_tabulated(self) -> set[str]:
         """Datasets that are published as tables: nobody sees their records, none is limited."""
-        seen: dict[str, set[str]] = {name: set() for name in self.datasets}
+        tabulated: set[str] = set()
+        seen: set[str] = set()
         for adversary in self.release.adversaries:
-            for name in adversary.datasets:
-                seen[name].add(adversary.attack)
+            as_table = find_attack(adversary).publishes_table()
+            (tabulated if as_table else seen).update(adversary.datasets)
         limited = {limit.dataset for limit in self.release.limits if not limit.of_assessment}
-        if None in limited:
-            return set()
-        return {name for name, by in seen.items() if by == {"tables"} and name not in limited}
+        return set() if None in limited else tabulated - seen - limited
 
     @property
     def suppressed_cells(self) -> int:
@@ -164,20 +174,6 @@ class ProtectedRelease:
         )
 
 
-def _of_records(adversary: Adversary) -> str:
-    """Which dataset of a reconstruction holds the records."""
-    beside = {*adversary.settings.totals, *_not_released(adversary)}
-    [name] = [name for name in adversary.datasets if name not in beside]
-    return name
-
-
-def _truth_in_records(told: Any) -> Sequence[str]:
-    """The columns of the records that tell the true places, if they are there."""
-    if told.truth is None or isinstance(told.truth, str) or told.truth.dataset is not None:
-        return ()
-    return tuple((told.truth.columns or {}).values())
-
-
 def _with_labels_shown(dataset: Dataset) -> Dataset:
     attributes = dict(dataset.dictionary.attributes)
     for name, column in dataset.columns.items():
@@ -191,25 +187,18 @@ def _with_labels_shown(dataset: Dataset) -> Dataset:
     return replace(dataset, dictionary=replace(dataset.dictionary, attributes=attributes))
 
 
-def _not_released(adversary: Adversary) -> Sequence[str]:
-    """What an adversary has beside a release, or its owner: registers, originals, the truth."""
-    told, names = adversary.settings, adversary.datasets
-    if adversary.attack in ("linkage", "risk"):
-        return names[1:]
-    if adversary.attack == "events" and told.released:
-        return names[:1]
-    if adversary.attack == "reconstruction":
-        truth = told.truth if isinstance(told.truth, str) else getattr(told.truth, "dataset", None)
-        others = (told.parties, truth, getattr(told.prior, "weights", None))
-        return [name for name in others if name is not None]
-    if adversary.attack in ("records", "longitudinal"):
-        originals = names[: len(names) // 2] if told.protected else ()
-        population = adversary.attack == "records" and model_of(told)[1] == "M"
-        return [*originals, *(names[-1:] if population else ())]
-    return ()
+def undisclosed_datasets(adversary: Adversary) -> Sequence[str]:
+    """What an adversary has beside a release, or its owner: registers, originals, the truth.
 
-
-def model_of(told: Any) -> str:
-    """The attack model of an adversary on records, whatever she calls it."""
-    model: str = told.model
-    return records.EVERYDAY_NAMES.get(model, model)
+    Raises:
+        PluginError: if the attack names a dataset that the adversary does not see: what it meant
+            would go out.
+    """
+    names = as_names(find_attack(adversary).undisclosed(adversary.settings, adversary.datasets))
+    unknown = [name for name in names if name not in adversary.datasets]
+    if unknown:
+        raise PluginError(
+            f'adversary "{adversary.name}": attack "{adversary.attack}" keeps back a dataset that '
+            "they do not see; nothing was written."
+        )
+    return names

@@ -13,9 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from divulge.assessment import find_attack
 from divulge.data.faithful_writing import write_faithfully
 from divulge.data.formats.postgres import is_address
-from divulge.protection import DecisionLog, Protected, ProtectedHistory
+from divulge.protection import DecisionLog, Protected
 from divulge.release.methods_note import methods_note
 from divulge.release.release import DatasetPlan, Release
 from divulge.work import Inputs, OutputFolder, filesystem
@@ -88,7 +89,7 @@ def table_names(release: Release) -> dict[str, str]:
     """What the file of each table is called, by the adversary who sees it."""
     names: dict[str, str] = {}
     for adversary in release.adversaries:
-        if adversary.attack == "tables":
+        if find_attack(adversary).publishes_table():
             file = f"table_{_plain(adversary.name)}.csv"
             while file in names.values():
                 file = f"other_{file}"
@@ -116,17 +117,12 @@ def write_protected(
 
 
 def _write_release(result: ProtectedRelease, folder: Path) -> None:
-    from divulge.tables.files import write_crosstab
-
     guard = result.guard_formulas
     names, tables = file_names(result.release), table_names(result.release)
     for name in result.published:
         write_faithfully(result.released(name), folder / names[name], guard_formulas=guard)
-    for name, found in result.tables.items():
-        if len(found.structure.grids[0]) == 2:
-            write_crosstab(found, folder / tables[name], guard_formulas=guard)
-        else:
-            found.write(folder / tables[name], guard_formulas=guard)
+    for name, table in result.tables.items():
+        table.write(folder / tables[name], guard)
     files = {name: names[name] for name in result.published}
     note = methods_note(result, files, {name: tables[name] for name in result.tables})
     filesystem.write_text(folder / METHODS, note)
@@ -160,7 +156,7 @@ def _of_all(result: ProtectedRelease) -> bytes:
         said = [
             str(sentence)
             for part in result.parts.values()
-            if isinstance(part, ProtectedHistory) and part.original.name == dataset.name
+            if not isinstance(part, Protected) and part.original.name == dataset.name
             for sentence in part.sentences
         ]
         removed, replaced = result.identifiers.get(name, ([], []))

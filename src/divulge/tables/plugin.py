@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from divulge.assessment import Assessment
+from divulge.assessment import Adversary, Assessment, AttackDefaults, PublishedTable, Sentence
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.tables.assessing import assess
+from divulge.tables.files import write_crosstab
 from divulge.tables.published import Published
 from divulge.tables.release_matching import chosen, matching_assessment, matching_problems
 from divulge.tables.sensitivity import sensitive_cells
@@ -57,7 +60,7 @@ class TablesSettings(BaseModel):
     seed: int | None = Field(None, description="The secret of the draw; keep it.")
 
 
-class TablesAttack:
+class TablesAttack(AttackDefaults):
     """One dataset, published as a table, attacked with what is published."""
 
     Settings: ClassVar[type[BaseModel]] = TablesSettings
@@ -87,13 +90,48 @@ class TablesAttack:
         sensitive = sensitive_cells(table, **_rules(settings))
         return assess(table, _published(settings, table), sensitive, dataset.name)
 
+    def adds_amounts(self) -> bool:
+        """Those of a cell."""
+        return True
 
-def published_as_told(settings: TablesSettings, dataset: Dataset) -> Published:
-    """The table that an adversary of a release sees, as it is judged."""
-    table = Table.from_records(dataset, settings.by, settings.value, settings.contributor)
-    if settings.knows_algorithm or settings.resist_matching:
-        return chosen(settings, table).published
-    return _published(settings, table)
+    def needed_columns(self, settings: TablesSettings) -> Collection[str]:
+        """What the table is made of."""
+        named = [*as_names(settings.by), settings.value, settings.contributor]
+        return {name for name in named if name is not None}
+
+    def publishes_table(self) -> bool:
+        """Instead of the records."""
+        return True
+
+    def publish_table(self, settings: TablesSettings, dataset: Dataset) -> PublishedTable:
+        """The table with its pattern, as it is judged."""
+        table = Table.from_records(dataset, settings.by, settings.value, settings.contributor)
+        if settings.knows_algorithm or settings.resist_matching:
+            published = chosen(settings, table).published
+        else:
+            published = _published(settings, table)
+        return PublishedTable(
+            subject=(tuple(as_names(settings.by)), settings.value),
+            suppressed=published.suppressed,
+            write=partial(_write, published),
+            content=published,
+        )
+
+    def protect_table(self, settings: TablesSettings) -> TablesSettings:
+        """With the pattern of least cost that protects it."""
+        return settings.model_copy(update={"suppress": "optimal"})
+
+    def advice(self, adversary: Adversary) -> Sentence:
+        """A pattern."""
+        return Sentence("divulge.protection", "advice.table", {"adversary": adversary.name})
+
+
+def _write(published: Published, path: Path, guard_formulas: bool) -> None:
+    """A table of two dimensions as a crosstab, any other with a row for each cell."""
+    if len(published.structure.grids[0]) == 2:
+        write_crosstab(published, path, guard_formulas=guard_formulas)
+    else:
+        published.write(path, guard_formulas=guard_formulas)
 
 
 def _published(settings: TablesSettings, table: Table) -> Published:
