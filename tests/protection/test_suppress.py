@@ -325,11 +325,11 @@ def test_where_nulls_are_values_no_more_cells_of_a_record_are_hidden_than_suffic
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        ({"k": float("nan")}, "k: is not a whole number"),
-        ({"k": float("inf")}, "k: is not a whole number"),
-        ({"k": None}, "k: is not a whole number"),
-        ({"cells_per_record": "1"}, "cells_per_record: is not a whole number"),
-        ({"cells_per_record": 1.5}, "cells_per_record: is not a whole number"),
+        ({"k": float("nan")}, "k: .* is not a whole number"),
+        ({"k": float("inf")}, "k: .* is not a whole number"),
+        ({"k": None}, "k: .* is not a whole number"),
+        ({"cells_per_record": "1"}, "cells_per_record: .* is not a whole number"),
+        ({"cells_per_record": 1.5}, "cells_per_record: .* is not a whole number"),
         ({"cost": {"Area": "x"}}, 'cost, "Area": holds something that is no number'),
         ({"importance": {"Area": "x"}}, 'cost, "Area": holds something that is no number'),
     ],

@@ -12,7 +12,7 @@ from divulge.assessment.assessment import Assessment
 from divulge.assessment.attack import Measurement, measures
 from divulge.assessment.sentence import Sentence, number, percent
 from divulge.qif import PriorPosterior
-from divulge.work import InvalidInput, Problem
+from divulge.work import InvalidInput, Problem, checks
 
 if TYPE_CHECKING:
     from divulge.data import Dataset
@@ -264,8 +264,9 @@ class Limit:
         if (self.at_most is None) == (self.at_least is None):
             yield Problem("", "give either at_most or at_least.")
             return
-        if not _is_finite(self.bound):
-            yield Problem(self._bound_name, "must be a finite number.")
+        not_finite = list(checks.finite_number(self._bound_name, self.bound))
+        if not_finite:
+            yield from not_finite
             return
         if self.of_assessment:
             yield from self._problems_of_assessment()
@@ -311,10 +312,6 @@ def beyond(value: Any, bound: float, worst: Literal["lowest", "highest"]) -> Any
     """
     hair = HAIR * abs(bound) + BREATH
     return value > bound + hair if worst == "highest" else value < bound - hair
-
-
-def _is_finite(bound: object) -> bool:
-    return isinstance(bound, (int, float)) and math.isfinite(bound)
 
 
 def _told(value: float, bound: float, show: Callable[[float], str]) -> tuple[str, str]:
