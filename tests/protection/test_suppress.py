@@ -349,7 +349,7 @@ def test_other_things_than_lists_names_and_numbers_are_refused() -> None:
         records.attack(companies, "CRS", [nothing])
     with pytest.raises(dv.DivulgeError, match="named by text"):
         records.attack(companies, "CRS", nothing)
-    with pytest.raises(InvalidInput, match="alpha: x is not a share"):
+    with pytest.raises(InvalidInput, match='alpha: "x" is not a share'):
         records.frequencies(companies, alpha="x")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="is not a size"):
         records.suda(companies, max_size=1.5)  # type: ignore[arg-type]
