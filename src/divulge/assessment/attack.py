@@ -1,7 +1,8 @@
 """What an attack is to the rest of the house, and how attacks and measures are found.
 
 Our own attacks and those of other packages come in by the same door: an entry point of the group
-`divulge.attacks` (measures of a dataset: `divulge.measures`) that names a class.
+`divulge.attacks` that names a class. Measures of a dataset come in by `divulge.measures`: an entry
+point names the class of one measure, or a mapping of several by name.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ class Measure(Protocol):
 
     A measure that also looks at another dataset of the release (a population, the original) says
     so by an attribute `names_datasets`: the options of a limit that name one. `of` finds the
-    dataset itself in the limit's options.
+    dataset itself in the limit's options. A measure that goes by further names lists them in an
+    attribute `aliases`.
     """
 
     def problems(self, limit: Limit) -> Iterator[Problem]:
@@ -79,43 +81,96 @@ class Measure(Protocol):
         """Measure a dataset."""
 
 
+@dataclass(frozen=True)
+class _Offer:
+    """One thing that a package offers under a name: by an entry point, or in its mapping."""
+
+    name: str
+    point: metadata.EntryPoint
+    entry: Any = None
+    """What the mapping holds; None if the entry point names a class."""
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def owner(self) -> str:
+        """The package that offers it."""
+        return self.point.dist.name if self.point.dist else "an installed package"
+
+    def make(self) -> Any:
+        """The thing itself."""
+        return self.point.load()() if self.entry is None else self.entry
+
+
 class Registry(Mapping[str, T]):
-    """What is installed under a group of entry points; each is loaded when it is first asked for.
+    """What is installed under a group of entry points; each is made when it is first asked for.
 
     So a package that cannot be loaded disturbs only those who use it. A name that two packages
     claim is an error for whoever asks for it: one must not silently replace the other's.
+
+    With `mappings`, an entry point may also name a mapping, whose names are known only when it is
+    loaded, and things may go by further names (`aliases`): these are understood wherever a name is
+    asked for, and only the first name of each thing is listed.
     """
 
-    def __init__(self, group: str, kind: type[T]) -> None:
+    def __init__(self, group: str, kind: type[T], *, mappings: bool = False) -> None:
         self._kind = kind
-        self._points: dict[str, list[metadata.EntryPoint]] = {}
+        self._listed: dict[str, list[_Offer]] = {}
+        self._by_alias: dict[str, list[_Offer]] = {}
         for point in metadata.entry_points(group=group):
-            self._points.setdefault(point.name, []).append(point)
-        self._loaded: dict[str, T] = {}
+            for offer in _offers_of(point) if mappings else [_Offer(point.name, point)]:
+                self._listed.setdefault(offer.name, []).append(offer)
+                for alias in offer.aliases:
+                    self._by_alias.setdefault(alias, []).append(offer)
+        self._made: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
-        if name not in self._loaded:
-            self._loaded[name] = self._load(self._points[name])
-        return self._loaded[name]
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._points)
+        return iter(self._listed)
 
     def __len__(self) -> int:
-        return len(self._points)
+        return len(self._listed)
 
-    def _load(self, points: list[metadata.EntryPoint]) -> T:
-        name, owners = points[0].name, " and ".join(sorted(map(_owner, points)))
-        if len({point.value for point in points}) > 1:
+    def first_name(self, name: str) -> str:
+        """The name under which a thing is listed; the same if nobody offers such a thing.
+
+        >>> measures().first_name("suda"), measures().first_name("nonsense")
+        ('dis_suda', 'nonsense')
+        """
+        offers = self._by_alias.get(name)
+        return offers[0].name if offers and name not in self._listed else name
+
+    def _make(self, name: str) -> T:
+        offers = [*self._listed.get(name, ()), *self._by_alias.get(name, ())]
+        if not offers:
+            raise KeyError(name)
+        owners = " and ".join(sorted(offer.owner for offer in offers))
+        if len({(offer.point.value, offer.name) for offer in offers}) > 1:
             raise DivulgeError(f'"{name}" is claimed by {owners}; only one of them can stay')
         try:
-            made: T = points[0].load()()
+            made: T = offers[0].make()
         except Exception as error:
             message = f'"{name}" of {owners} could not be loaded: {type(error).__name__}'
-            raise DivulgeError(f"{message} (entry point {points[0].value})") from error
+            raise DivulgeError(f"{message} (entry point {offers[0].point.value})") from error
         if not isinstance(made, self._kind):
             raise DivulgeError(f'"{name}" of {owners} is no {self._kind.__name__.lower()}')
         return made
+
+
+def _offers_of(point: metadata.EntryPoint) -> Iterator[_Offer]:
+    """What an entry point offers; if it cannot be loaded, whoever asks for it is told why."""
+    try:
+        target = point.load()
+    except Exception:
+        target = None
+    if isinstance(target, Mapping):
+        for name, entry in target.items():
+            yield _Offer(name, point, entry, tuple(getattr(entry, "aliases", ())))
+    else:
+        yield _Offer(point.name, point, None, tuple(getattr(target, "aliases", ())))
 
 
 @lru_cache
@@ -135,8 +190,4 @@ def measures() -> Registry[Measure]:
     >>> "k_anonymity" in measures()
     True
     """
-    return Registry(MEASURES, Measure)  # type: ignore[type-abstract]  # a protocol, to be checked
-
-
-def _owner(point: metadata.EntryPoint) -> str:
-    return point.dist.name if point.dist else "an installed package"
+    return Registry(MEASURES, Measure, mappings=True)  # type: ignore[type-abstract]  # a protocol, to be checked

@@ -115,8 +115,10 @@ class Limit:
         attribute: str | None = None,
         **options: Any,
     ) -> None:
+        name = str(measure)
         given = {
-            "measure": str(measure),
+            # Whatever a measure was called, results call it by one name.
+            "measure": name if name in ASSESSMENT_MEASURES else measures().first_name(name),
             "at_most": at_most,
             "at_least": at_least,
             "adversary": adversary,
@@ -256,8 +258,8 @@ class Limit:
         return bool(self.bound <= least)
 
     def _problems(self) -> Iterator[Problem]:
-        known = [*ASSESSMENT_MEASURES, *measures()]
-        if self.measure not in known:
+        if not self.of_assessment and self.measure not in measures():
+            known = [*ASSESSMENT_MEASURES, *measures()]
             message = f'"{self.measure}" is not a measure.'
             yield Problem("measure", message, value=self.measure, allowed=known)
             return
