@@ -421,12 +421,35 @@ def test_a_package_brings_a_measure_as_a_class_or_several_as_a_mapping(
     assert found["third"] is SEVERAL["third"]
     assert found["individual"] is found["individual_risk"]
     for name in ("k_anonymity", "suda", "of_theirs"):  # two of one name, or of a further name
+        assert found.first_name(name) == name
         with pytest.raises(DivulgeError, match=f'"{name}" is claimed by .*; only one of them'):
             found[name]
+    assert found.failures == (
+        'What an installed package offers as "lost" could not be loaded (ModuleNotFoundError).',
+    )
     with pytest.raises(DivulgeError, match='"lost" of an installed package could not be loaded'):
         found["lost"]
     with pytest.raises(DivulgeError, match='"no_measure" of an installed package is no measure'):
         found["no_measure"]
+
+
+def test_a_limit_says_which_measures_could_not_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    from importlib import metadata
+
+    lost = metadata.EntryPoint("lost", "no.such.module:MEASURES", "divulge.measures")
+    installed = [*metadata.entry_points(group="divulge.measures"), lost]
+    monkeypatch.setattr(metadata, "entry_points", lambda group: installed)
+    measures.cache_clear()
+    try:
+        with pytest.raises(InvalidInput) as refused:
+            Limit("k_anonymty", at_least=2)
+        assert Limit("k_anonymity", at_least=2).bound == 2
+    finally:
+        measures.cache_clear()
+    assert str(refused.value) == (
+        'limit, measure: "k_anonymty" is not a measure. What an installed package offers as "lost" '
+        'could not be loaded (ModuleNotFoundError). Did you mean "k_anonymity"?'
+    )
 
 
 def test_results_print_short_and_breakdowns_show_their_groups() -> None:

@@ -90,6 +90,13 @@ class _Offer:
     entry: Any = None
     """What the mapping holds; None if the entry point names a class."""
     aliases: tuple[str, ...] = ()
+    failure: str = ""
+    """Why the entry point could not be loaded, if it was tried."""
+
+    @property
+    def claim(self) -> tuple[str, str]:
+        """What tells two offers apart; a package that is found twice offers the same."""
+        return self.point.value, self.name
 
     @property
     def owner(self) -> str:
@@ -140,15 +147,29 @@ class Registry(Mapping[str, T]):
         >>> measures().first_name("suda"), measures().first_name("nonsense")
         ('dis_suda', 'nonsense')
         """
-        offers = self._by_alias.get(name)
-        return offers[0].name if offers and name not in self._listed else name
+        offers = self._offers(name)
+        # What several claim keeps the name that was given: the error repeats it.
+        return offers[0].name if len({offer.claim for offer in offers}) == 1 else name
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """The entry points that could not be loaded when their names were looked for."""
+        offers = (offer for offers in self._listed.values() for offer in offers)
+        return tuple(
+            f'What {offer.owner} offers as "{offer.name}" could not be loaded ({offer.failure}).'
+            for offer in offers
+            if offer.failure
+        )
+
+    def _offers(self, name: str) -> list[_Offer]:
+        return [*self._listed.get(name, ()), *self._by_alias.get(name, ())]
 
     def _make(self, name: str) -> T:
-        offers = [*self._listed.get(name, ()), *self._by_alias.get(name, ())]
+        offers = self._offers(name)
         if not offers:
             raise KeyError(name)
         owners = " and ".join(sorted(offer.owner for offer in offers))
-        if len({(offer.point.value, offer.name) for offer in offers}) > 1:
+        if len({offer.claim for offer in offers}) > 1:
             raise DivulgeError(f'"{name}" is claimed by {owners}; only one of them can stay')
         try:
             made: T = offers[0].make()
@@ -164,8 +185,9 @@ def _offers_of(point: metadata.EntryPoint) -> Iterator[_Offer]:
     """What an entry point offers; if it cannot be loaded, whoever asks for it is told why."""
     try:
         target = point.load()
-    except Exception:
-        target = None
+    except Exception as error:
+        yield _Offer(point.name, point, failure=type(error).__name__)
+        return
     if isinstance(target, Mapping):
         for name, entry in target.items():
             yield _Offer(name, point, entry, tuple(getattr(entry, "aliases", ())))

@@ -260,7 +260,7 @@ class Limit:
     def _problems(self) -> Iterator[Problem]:
         if not self.of_assessment and self.measure not in measures():
             known = [*ASSESSMENT_MEASURES, *measures()]
-            message = f'"{self.measure}" is not a measure.'
+            message = " ".join([f'"{self.measure}" is not a measure.', *measures().failures])
             yield Problem("measure", message, value=self.measure, allowed=known)
             return
         if (self.at_most is None) == (self.at_least is None):
