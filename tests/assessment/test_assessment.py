@@ -1,15 +1,26 @@
 import json
 import math
+import sys
+import types
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from divulge import Limit, PriorPosterior, datasets, records
-from divulge.assessment import Chart, Decision, Most, Sentence, attacks, measures
+from divulge import Dataset, Limit, PriorPosterior, datasets, records
+from divulge.assessment import (
+    Chart,
+    Decision,
+    Measurement,
+    Most,
+    Sentence,
+    attacks,
+    measures,
+)
 from divulge.assessment.sentence import percent
-from divulge.work import DivulgeError, InvalidInput
+from divulge.work import DivulgeError, InvalidInput, Problem
 
 PUPILS = datasets.school_year_example()
 FOUND = records.attack(PUPILS, knows=["gender", "grade"]).named("neighbour")
@@ -365,6 +376,82 @@ def test_a_package_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatc
         found["twice"]
     with pytest.raises(DivulgeError, match='"wrong" of an installed package is no attack'):
         found["wrong"]
+
+
+class Theirs:
+    """A measure of another package."""
+
+    aliases = ("of_theirs",)
+
+    def problems(self, limit: Limit) -> Iterator[Problem]:
+        yield Problem("measure", f"{limit.measure} has no bound.")
+
+    def of(self, dataset: Dataset, limit: Limit) -> Measurement:
+        return Measurement(dataset.rows - limit.bound, "count")
+
+
+SEVERAL = {"third": Theirs(), "k_anonymity": Theirs(), "no_measure": 3}
+
+
+def test_a_package_brings_a_measure_as_a_class_or_several_as_a_mapping(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from importlib import metadata
+
+    from divulge.assessment.attack import Measure
+    from divulge.assessment.registry import Registry
+
+    here = types.ModuleType("measures_of_others")
+    here.Theirs, here.SEVERAL = Theirs, SEVERAL  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, here.__name__, here)
+    installed = [
+        metadata.EntryPoint(name, value, "divulge.measures")
+        for name, value in (
+            ("records", "divulge.records.measure_registry:MEASURES"),
+            ("theirs", "measures_of_others:Theirs"),
+            ("several", "measures_of_others:SEVERAL"),
+            ("lost", "no.such.module:Measure"),
+            ("suda", "measures_of_others:Theirs"),
+        )
+    ]
+    monkeypatch.setattr(metadata, "entry_points", lambda group: installed)
+    found = Registry("divulge.measures", Measure, lambda measure, _: measure, mappings=True)
+    assert {"theirs", "third", "t_closeness", "lost"} < set(found)
+    assert "several" not in found
+    assert "records" not in found
+    assert isinstance(found["theirs"], Theirs)
+    assert found["third"] is SEVERAL["third"]
+    assert found["individual"] is found["individual_risk"]
+    for name in ("k_anonymity", "suda", "of_theirs"):  # two of one name, or of a further name
+        assert found.first_name(name) == name
+        with pytest.raises(DivulgeError, match=f'"{name}" is claimed by .*; only one of them'):
+            found[name]
+    assert found.failures == (
+        'What an installed package offers as "lost" could not be loaded (ModuleNotFoundError).',
+    )
+    with pytest.raises(DivulgeError, match='"lost" of an installed package could not be loaded'):
+        found["lost"]
+    with pytest.raises(DivulgeError, match='"no_measure" of an installed package is no measure'):
+        found["no_measure"]
+
+
+def test_a_limit_says_which_measures_could_not_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    from importlib import metadata
+
+    lost = metadata.EntryPoint("lost", "no.such.module:MEASURES", "divulge.measures")
+    installed = [*metadata.entry_points(group="divulge.measures"), lost]
+    monkeypatch.setattr(metadata, "entry_points", lambda group: installed)
+    measures.cache_clear()
+    try:
+        with pytest.raises(InvalidInput) as refused:
+            Limit("k_anonymty", at_least=2)
+        assert Limit("k_anonymity", at_least=2).bound == 2
+    finally:
+        measures.cache_clear()
+    assert str(refused.value) == (
+        'limit, measure: "k_anonymty" is not a measure. What an installed package offers as "lost" '
+        'could not be loaded (ModuleNotFoundError). Did you mean "k_anonymity"?'
+    )
 
 
 def test_results_print_short_and_breakdowns_show_their_groups() -> None:

@@ -123,7 +123,7 @@ def test_a_list_of_the_population_and_a_masked_file(divulge: Command, tmp_path: 
     lost = divulge("risk", "masked.csv", "--measure", "delta_presense", "--set", "widht=0")
     assert lost.returncode == 2
     assert 'Did you mean "width"?' in lost.stderr
-    assert "delta_presence" in lost.stderr
+    assert '"delta_presense" is not a measure; the nearest is "delta_presence".' in lost.stderr
 
 
 def test_the_demonstration_says_where_counting_flatters_and_who_finds_whom(
@@ -137,11 +137,17 @@ def test_the_demonstration_says_where_counting_flatters_and_who_finds_whom(
         assert wanted in told
 
 
-def test_the_help_names_every_measure_there_is() -> None:
-    from divulge.cli.risk import MEASURES
-    from divulge.records.named_risk import KINDS
+def test_a_measure_is_the_same_by_each_of_its_names(divulge: Command, companies: Path) -> None:
+    for name, other in (("dis_suda", "suda"), ("prosecutor_risk", "prosecutor")):
+        one = divulge("risk", companies, *KEYS, "--measure", name, "--json")
+        assert one.returncode == 0, one.stderr
+        assert one.stdout == divulge("risk", companies, *KEYS, "--measure", other, "--json").stdout
 
-    assert MEASURES == KINDS
+
+def test_a_count_on_the_command_line_has_its_bound_below(divulge: Command, companies: Path) -> None:
+    given = ["risk", companies, *KEYS, "--measure", "smallest_frequency", "--at-least"]
+    assert divulge(*given, "1").returncode == 0
+    assert divulge(*given, "2").returncode == 1
 
 
 def test_what_a_missing_value_makes_special(divulge: Command, tmp_path: Path) -> None:

@@ -325,11 +325,11 @@ def test_where_nulls_are_values_no_more_cells_of_a_record_are_hidden_than_suffic
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        ({"k": float("nan")}, "k: is not a whole number"),
-        ({"k": float("inf")}, "k: is not a whole number"),
-        ({"k": None}, "k: is not a whole number"),
-        ({"cells_per_record": "1"}, "cells_per_record: is not a whole number"),
-        ({"cells_per_record": 1.5}, "cells_per_record: is not a whole number"),
+        ({"k": float("nan")}, "k: .* is not a whole number"),
+        ({"k": float("inf")}, "k: .* is not a whole number"),
+        ({"k": None}, "k: .* is not a whole number"),
+        ({"cells_per_record": "1"}, "cells_per_record: .* is not a whole number"),
+        ({"cells_per_record": 1.5}, "cells_per_record: .* is not a whole number"),
         ({"cost": {"Area": "x"}}, 'cost, "Area": holds something that is no number'),
         ({"importance": {"Area": "x"}}, 'cost, "Area": holds something that is no number'),
     ],
@@ -349,7 +349,7 @@ def test_other_things_than_lists_names_and_numbers_are_refused() -> None:
         records.attack(companies, "CRS", [nothing])
     with pytest.raises(dv.DivulgeError, match="named by text"):
         records.attack(companies, "CRS", nothing)
-    with pytest.raises(InvalidInput, match="alpha: x is not a share"):
+    with pytest.raises(InvalidInput, match='alpha: "x" is not a share'):
         records.frequencies(companies, alpha="x")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="is not a size"):
         records.suda(companies, max_size=1.5)  # type: ignore[arg-type]

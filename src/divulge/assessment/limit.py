@@ -13,7 +13,7 @@ from divulge.assessment.attack import Measurement
 from divulge.assessment.registry import measures
 from divulge.assessment.sentence import Sentence, number, percent
 from divulge.qif import PriorPosterior
-from divulge.work import InvalidInput, Problem
+from divulge.work import InvalidInput, Problem, checks
 
 if TYPE_CHECKING:
     from divulge.data import Dataset
@@ -116,8 +116,10 @@ class Limit:
         attribute: str | None = None,
         **options: Any,
     ) -> None:
+        name = str(measure)
         given = {
-            "measure": str(measure),
+            # Whatever a measure was called, results call it by one name.
+            "measure": name if name in ASSESSMENT_MEASURES else measures().first_name(name),
             "at_most": at_most,
             "at_least": at_least,
             "adversary": adversary,
@@ -257,16 +259,17 @@ class Limit:
         return bool(self.bound <= least)
 
     def _problems(self) -> Iterator[Problem]:
-        known = [*ASSESSMENT_MEASURES, *measures()]
-        if self.measure not in known:
-            message = f'"{self.measure}" is not a measure.'
+        if not self.of_assessment and self.measure not in measures():
+            known = [*ASSESSMENT_MEASURES, *measures()]
+            message = " ".join([f'"{self.measure}" is not a measure.', *measures().failures])
             yield Problem("measure", message, value=self.measure, allowed=known)
             return
         if (self.at_most is None) == (self.at_least is None):
             yield Problem("", "give either at_most or at_least.")
             return
-        if not _is_finite(self.bound):
-            yield Problem(self._bound_name, "must be a finite number.")
+        not_finite = list(checks.finite_number(self._bound_name, self.bound))
+        if not_finite:
+            yield from not_finite
             return
         if self.of_assessment:
             yield from self._problems_of_assessment()
@@ -312,10 +315,6 @@ def beyond(value: Any, bound: float, worst: Literal["lowest", "highest"]) -> Any
     """
     hair = HAIR * abs(bound) + BREATH
     return value > bound + hair if worst == "highest" else value < bound - hair
-
-
-def _is_finite(bound: object) -> bool:
-    return isinstance(bound, (int, float)) and math.isfinite(bound)
 
 
 def _told(value: float, bound: float, show: Callable[[float], str]) -> tuple[str, str]:

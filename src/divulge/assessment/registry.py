@@ -1,8 +1,8 @@
 """How attacks and measures are found: by entry points, our own and those of other packages alike.
 
-A package names a class under `divulge.attacks` (measures of a dataset: `divulge.measures`). What
-another package brings is completed by safe answers to what it does not say, and its mistakes are
-said to be its own.
+A package names a class under `divulge.attacks`; under `divulge.measures` (of a dataset) the class
+of one measure, or a mapping of several by name. What another package brings is completed by safe
+answers to what it does not say, and its mistakes are said to be its own.
 """
 
 from __future__ import annotations
@@ -64,44 +64,131 @@ class Origin:
         return PluginError(f'"{self.name}" of {self.owner} {what}. {hint}')
 
 
+@dataclass(frozen=True)
+class _Offer:
+    """One thing that a package offers under a name: by an entry point, or in its mapping."""
+
+    name: str
+    point: metadata.EntryPoint
+    entry: Any = None
+    """What the mapping holds; None if the entry point names a class."""
+    aliases: tuple[str, ...] = ()
+    failure: str = ""
+    """Why the entry point could not be loaded, if it was tried."""
+
+    @property
+    def claim(self) -> tuple[str, str]:
+        """What tells two offers apart; a package that is found twice offers the same."""
+        return self.point.value, self.name
+
+    @property
+    def owner(self) -> str:
+        """The package that offers it."""
+        return self.point.dist.name if self.point.dist else "an installed package"
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this package is Divulge."""
+        return self.point.module.partition(".")[0] == __package__.partition(".")[0]
+
+    def make(self) -> Any:
+        """The thing itself."""
+        return self.point.load()() if self.entry is None else self.entry
+
+
 class Registry(Mapping[str, T], Generic[T]):
-    """What is installed under a group of entry points; each is loaded when it is first asked for.
+    """What is installed under a group of entry points; each is made when it is first asked for.
 
     So a package that cannot be loaded disturbs only those who use it. A name that two packages
     claim is an error for whoever asks for it: one must not silently replace the other's.
+
+    With `mappings`, an entry point may also name a mapping, whose names are known only when it is
+    loaded, and things may go by further names (`aliases`): these are understood wherever a name is
+    asked for, and only the first name of each thing is listed.
     """
 
-    def __init__(self, group: str, kind: type[Any], complete: Callable[[Any, Origin], T]) -> None:
+    def __init__(
+        self,
+        group: str,
+        kind: type[Any],
+        complete: Callable[[Any, Origin], T],
+        *,
+        mappings: bool = False,
+    ) -> None:
         self._kind = kind
         self._complete = complete
-        self._points: dict[str, list[metadata.EntryPoint]] = {}
+        self._listed: dict[str, list[_Offer]] = {}
+        self._by_alias: dict[str, list[_Offer]] = {}
         for point in metadata.entry_points(group=group):
-            self._points.setdefault(point.name, []).append(point)
-        self._loaded: dict[str, T] = {}
+            for offer in _offers_of(point) if mappings else [_Offer(point.name, point)]:
+                self._listed.setdefault(offer.name, []).append(offer)
+                for alias in offer.aliases:
+                    self._by_alias.setdefault(alias, []).append(offer)
+        self._made: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
-        if name not in self._loaded:
-            self._loaded[name] = self._load(self._points[name])
-        return self._loaded[name]
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._points)
+        return iter(self._listed)
 
     def __len__(self) -> int:
-        return len(self._points)
+        return len(self._listed)
 
-    def _load(self, points: list[metadata.EntryPoint]) -> T:
-        name, owners = points[0].name, " and ".join(sorted(map(_owner, points)))
-        if len({point.value for point in points}) > 1:
+    def first_name(self, name: str) -> str:
+        """The name under which a thing is listed; the same if nobody offers such a thing.
+
+        >>> measures().first_name("suda"), measures().first_name("nonsense")
+        ('dis_suda', 'nonsense')
+        """
+        offers = self._offers(name)
+        # What several claim keeps the name that was given: the error repeats it.
+        return offers[0].name if len({offer.claim for offer in offers}) == 1 else name
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """The entry points that could not be loaded when their names were looked for."""
+        offers = (offer for offers in self._listed.values() for offer in offers)
+        return tuple(
+            f'What {offer.owner} offers as "{offer.name}" could not be loaded ({offer.failure}).'
+            for offer in offers
+            if offer.failure
+        )
+
+    def _offers(self, name: str) -> list[_Offer]:
+        return [*self._listed.get(name, ()), *self._by_alias.get(name, ())]
+
+    def _make(self, name: str) -> T:
+        offers = self._offers(name)
+        if not offers:
+            raise KeyError(name)
+        owners = " and ".join(sorted(offer.owner for offer in offers))
+        if len({offer.claim for offer in offers}) > 1:
             raise PluginError(f'"{name}" is claimed by {owners}; only one of them can stay')
         try:
-            made = points[0].load()()
+            made = offers[0].make()
         except Exception as error:
             message = f'"{name}" of {owners} could not be loaded: {type(error).__name__}'
-            raise PluginError(f"{message} (entry point {points[0].value})") from error
+            raise PluginError(f"{message} (entry point {offers[0].point.value})") from error
         if not isinstance(made, self._kind):
             raise PluginError(f'"{name}" of {owners} is no {self._kind.__name__.lower()}')
-        return self._complete(made, Origin(name, owners, _is_ours(points[0])))
+        return self._complete(made, Origin(name, owners, offers[0].is_ours))
+
+
+def _offers_of(point: metadata.EntryPoint) -> Iterator[_Offer]:
+    """What an entry point offers; if it cannot be loaded, whoever asks for it is told why."""
+    try:
+        target = point.load()
+    except Exception as error:
+        yield _Offer(point.name, point, failure=type(error).__name__)
+        return
+    if isinstance(target, Mapping):
+        for name, entry in target.items():
+            yield _Offer(name, point, entry, tuple(getattr(entry, "aliases", ())))
+    else:
+        yield _Offer(point.name, point, None, tuple(getattr(target, "aliases", ())))
 
 
 @lru_cache
@@ -121,7 +208,7 @@ def measures() -> Registry[Measure]:
     >>> "k_anonymity" in measures()
     True
     """
-    return Registry(MEASURES, Measure, complete_measure)
+    return Registry(MEASURES, Measure, complete_measure, mappings=True)
 
 
 def find_attack(adversary: Adversary) -> AttackDefaults:
@@ -185,11 +272,3 @@ class _ForeignMeasure:
         if not isinstance(found, Measurement):
             raise self._origin.error("gives no measurement")
         return found
-
-
-def _owner(point: metadata.EntryPoint) -> str:
-    return point.dist.name if point.dist else "an installed package"
-
-
-def _is_ours(point: metadata.EntryPoint) -> bool:
-    return point.module.partition(".")[0] == __package__.partition(".")[0]

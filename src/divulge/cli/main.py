@@ -143,7 +143,7 @@ app.command()(records.attack)
 app.command()(records.sweep)
 
 
-app.command()(risk.risk)
+app.command(cls=risk.RiskCommand)(risk.risk)
 app.command()(risk.suda)
 
 app.command()(reconstruct.reconstruct)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from divulge.cli.options import (
     AtLeast,
@@ -31,29 +32,6 @@ if TYPE_CHECKING:
 
 FINE, LIMIT_FAILS = 0, 1
 
-# As in `records.named_risk`, which is not imported for a page of help; a test holds them equal.
-MEASURES = (
-    "individual",
-    "reidentification",
-    "disclosure",
-    "household",
-    "prosecutor",
-    "journalist",
-    "marketer",
-    "suda",
-    "population_uniques",
-    "k_anonymity",
-    "k_map",
-    "delta_presence",
-    "distinct_l_diversity",
-    "entropy_l_diversity",
-    "recursive_l_diversity",
-    "t_closeness",
-    "beta_likeness",
-    "interval_disclosure",
-    "distance_linkage",
-)
-
 OPTIONS = {
     "dataset": "--original or --population",
     "knows": "--quasi-identifier",
@@ -61,28 +39,40 @@ OPTIONS = {
 }
 """What settings of an adversary are called here."""
 
+OWN_OPTIONS = ("method", "nulls", "count")
+"""Options of measures with an option of their own here; for others there is `--set`."""
+
+
+class RiskCommand(TyperCommand):
+    """A command whose page of help names the measures and their options as they are registered.
+
+    The registry is loaded for that page alone, so that all other help stays light.
+    """
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the page of help."""
+        texts = _help_of_measures()
+        for parameter in self.params:
+            if parameter.name in texts and isinstance(parameter, TyperOption):
+                parameter.help = texts[parameter.name]
+        super().format_help(ctx, formatter)
+
 
 def risk(
     data: Data,
     quasi_identifier: Attributes = None,
-    measure: Annotated[
-        str, typer.Option(help=f"Which risk: {', '.join(MEASURES)}.")
-    ] = "individual",
+    measure: Annotated[str, typer.Option(help="Which risk.")] = "individual_risk",
     sensitive: Annotated[
         str | None, typer.Option(help="The sensitive attribute, for what classes give away.")
     ] = None,
-    method: Annotated[
-        str, typer.Option(help="Of individual risk: approximate, exact or ratio.")
-    ] = "approximate",
-    nulls: Annotated[
-        str, typer.Option(help="A missing value is: maybe, standard, value, known or bayes.")
-    ] = "maybe",
+    method: Annotated[str, typer.Option(help="Of individual risk.")] = "approximate",
+    nulls: Annotated[str, typer.Option(help="What a missing value may stand for.")] = "maybe",
     count: Annotated[
         str, typer.Option(help="In classes count records, or the population by weights.")
     ] = "records",
     setting: Annotated[
         list[str] | None,
-        typer.Option("--set", help="name=value for more: aggregate, distance, c, model, width."),
+        typer.Option("--set", help="name=value for more."),
     ] = None,
     weight: Weight = None,
     household: Household = None,
@@ -109,7 +99,7 @@ def risk(
     from divulge.cli.running import conditions
     from divulge.data import read
     from divulge.data.missing_kinds import separate_missing_kinds
-    from divulge.records.named_risk import assessed, measured_risk
+    from divulge.records.risk_question import assess_risk, measure_risk
 
     words = ("", *(missing or ()))
     given = {
@@ -131,8 +121,8 @@ def risk(
         if beside is not None:
             other = separate_missing_kinds(read(beside, missing=words))
         asked = _question({**given, "knows": quasi_identifier}, 1 + (other is not None))
-        found = measured_risk(asked, held, other)
-        assessment = assessed(found, threshold)
+        found = measure_risk(asked, held, other)
+        assessment = assess_risk(found, threshold)
         summary, said = found.summary(), assessment.explain()
         if isinstance(found, records.RecordRisk):
             summary = found.summary(threshold)
@@ -205,19 +195,44 @@ def suda(
     raise typer.Exit(LIMIT_FAILS if at_most is not None and highest > at_most else FINE)
 
 
+def _help_of_measures() -> dict[str, str]:
+    """What the options of `divulge risk` say about measures."""
+    from divulge.records.measure_registry import MEASURES, gather_settings
+    from divulge.records.risk_options import OneOf, Words
+
+    settings = gather_settings()
+    names = [
+        f"{name} (or {', '.join(spec.aliases)})" if spec.aliases else name
+        for name, spec in MEASURES.items()
+    ]
+    words = {name: of.words for name, of in settings.items() if isinstance(of, OneOf)}
+    # A list is not one value; releases and Python take it.
+    more = [
+        name
+        for name, of in settings.items()
+        if name not in OWN_OPTIONS and not isinstance(of, Words)
+    ]
+    return {
+        "measure": f"Which risk: {', '.join(names)}.",
+        "method": f"Of individual risk: {', '.join(words['method'])}.",
+        "nulls": f"A missing value is: {', '.join(words['nulls'])}.",
+        "setting": f"name=value for more: {', '.join(more)}.",
+    }
+
+
 def _question(given: dict[str, Any], datasets: int) -> Any:
     """What is asked, with all that is wrong with it said in the words of the command line."""
     from pydantic import ValidationError
 
-    from divulge.records.named_risk import RiskQuestion
-    from divulge.records.risk_attack import problems_of_question
+    from divulge.records.risk_question import FullRiskQuestion, problems_of_question
     from divulge.release.parse import problems_of
     from divulge.work import InvalidInput
 
     try:
-        asked = RiskQuestion.model_validate(given)
+        asked = FullRiskQuestion.model_validate(given)
     except ValidationError as error:
-        raise InvalidInput("divulge risk", list(problems_of(error, RiskQuestion, given))) from None
+        problems = list(problems_of(error, FullRiskQuestion, given))
+        raise InvalidInput("divulge risk", problems) from None
     problems = [
         replace(each, place=OPTIONS.get(each.place, each.place))
         for each in problems_of_question(asked, datasets)
@@ -247,6 +262,8 @@ def _worst(found: Any) -> float:
 
     if isinstance(found, records.ClassMeasure):
         return found.value
+    if isinstance(found, records.Frequencies):
+        return found.smallest
     highest = found.highest if isinstance(found, records.RecordRisk) else found.risk().highest
     return float(highest)
 

@@ -12,15 +12,15 @@ import numpy as np
 from divulge.assessment import Assessment, Breakdown, Most, Sentence
 from divulge.assessment.assessment import Claim, Number
 from divulge.data.dictionary import problems_with_names
-from divulge.events import asked, charts, kernels
+from divulge.events import charts, kernels
 from divulge.events.against import Each, Outcome, one_point_released, within_bounds
 from divulge.events.attacker import Attacker
 from divulge.events.facets import Facet, facet
-from divulge.events.history import History
+from divulge.events.history import History, problems_with_history, require_history
 from divulge.events.matching import Floats, Matching, Tally, weight_of_record
 from divulge.events.several_items import matched_alone
 from divulge.qif import PriorPosterior
-from divulge.work import DivulgeError, Problem, Problems
+from divulge.work import DivulgeError, Problem, Problems, checks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -92,13 +92,13 @@ def attack(
     1 user has a single record.
     These figures are exact.
     """
-    asked.require_history("attack", history)
+    require_history("attack", history)
     problems = Problems("attack")
     if not isinstance(attacker, Attacker):
         kind = type(attacker).__name__
         message = f"takes an attacker, not a {kind}; give Attacker(knows=[...])."
         problems.add("attacker", message)
-    problems.extend("", asked.whole_number("seed", seed, least=0))
+    problems.extend("", checks.whole_number("seed", seed, least=0))
     problems.raise_any()
     problems.extend("", problems_with_release(history, release, attacker.knows))
     problems.raise_any()
@@ -147,7 +147,7 @@ def problems_with_release(
 ) -> Iterator[Problem]:
     """What cannot be of an original and its protected release."""
     if release is not None and not isinstance(release, History):
-        yield from asked.a_history("release", release)
+        yield from problems_with_history("release", release)
         return
     if history.missing == "maybe":
         message = 'missing="maybe" is for a protected release; knowledge is of the original.'

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
-from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 from divulge.data.dictionary import as_names
-from divulge.events import asked
 from divulge.events.facets import Facet, facet, problems_with_facets
 from divulge.events.history import History
-from divulge.work import InvalidInput, Problem, Problems
+from divulge.work import InvalidInput, Problem, Problems, checks
 
 Weight: TypeAlias = Literal["record", "event", "user"]
 Guess: TypeAlias = Literal["uniform", "best"]
@@ -61,8 +58,8 @@ class Attacker:
         guess: Guess = "uniform",
         attributes: Sequence[str] | None = None,
     ) -> None:
-        knows = asked.kept(knows)
-        not_words = list(asked.words("knows", knows))
+        knows = checks.keep_iterator(knows)
+        not_words = list(checks.names("knows", knows))
         problems = Problems("attacker")
         problems.extend("", not_words)
         problems.extend("", problems_with_settings(points, weight, guess))
@@ -112,11 +109,11 @@ def problems_with_settings(
     points: int, weight: str | Mapping[Any, float], guess: str
 ) -> Iterator[Problem]:
     """What is wrong with an attacker, whatever the data."""
-    not_a_number = list(asked.whole_number("points", points))
+    not_a_number = list(checks.whole_number("points", points))
     yield from not_a_number
     if not isinstance(weight, Mapping):
-        yield from asked.one_of("weight", weight, WEIGHTS, "a weight")
-    yield from asked.one_of("guess", guess, GUESSES, "a guess")
+        yield from checks.one_of("weight", weight, WEIGHTS, "a weight")
+    yield from checks.one_of("guess", guess, GUESSES, "a guess")
     several = not not_a_number and points > 1
     if several and weight == "event":
         yield Problem("weight", 'several points belong to a user: weigh by "user" or "record".')
@@ -130,7 +127,7 @@ def problems_with_prior(prior: Mapping[Any, float], history: History) -> Iterato
     if lacking:
         yield Problem("weight", f"the prior lacks {lacking:,} of {history.users:,} users.")
     chances = [prior[user] for user in history.user_values() if user in prior]
-    if not all(isinstance(chance, Real) and 0 <= chance < inf for chance in chances):
+    if not all(checks.is_finite_number(chance) and chance >= 0 for chance in chances):
         yield Problem("weight", "the prior's chances must be numbers from 0.")
     elif not lacking and not sum(chances) > 0:
         yield Problem("weight", "the prior's chances must not all be zero.")

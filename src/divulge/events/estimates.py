@@ -20,11 +20,11 @@ import numpy.typing as npt
 
 from divulge.assessment import Claim
 from divulge.data.dictionary import as_names
-from divulge.events import asked, ordering
+from divulge.events import ordering
 from divulge.events.calendar import UNITS
-from divulge.events.history import History
+from divulge.events.history import History, require_history
 from divulge.events.ordering import Ints
-from divulge.work import InvalidInput, Problem, Problems
+from divulge.work import InvalidInput, Problem, Problems, checks
 
 Floats = npt.NDArray[np.float64]
 Method: TypeAlias = Literal["baskets", "marginals", "product"]
@@ -91,8 +91,8 @@ class Marginals:
     @classmethod
     def of(cls, history: History, unit: str = "day") -> Marginals:
         """The totals of a history."""
-        asked.require_history("totals", history)
-        problems = list(asked.one_of("unit", unit, UNITS, "a unit of time"))
+        require_history("totals", history)
+        problems = list(checks.one_of("unit", unit, UNITS, "a unit of time"))
         if unit == "hour" and not history.has_hours:
             problems.append(Problem("unit", f'"{history.time}" holds days without hours.'))
         if problems:
@@ -147,14 +147,14 @@ def estimate(
     if not isinstance(totals, Marginals):
         kind = type(totals).__name__
         problems.add("totals", f"takes totals, not a {kind}; give Marginals.of(history).")
-    knows = asked.kept(knows)
-    problems.extend("", asked.words("knows", knows))
+    knows = checks.keep_iterator(knows)
+    problems.extend("", checks.names("knows", knows))
     problems.raise_any()
     knows = as_names(knows)
     for words in knows:
-        problems.extend("", asked.one_of("knows", words, allowed, "something to estimate from"))
-    problems.extend("", asked.one_of("weight", weight, ("record", "event", "user"), "a weight"))
-    problems.extend("", asked.one_of("method", method, METHODS, "a method"))
+        problems.extend("", checks.one_of("knows", words, allowed, "something to estimate from"))
+    problems.extend("", checks.one_of("weight", weight, ("record", "event", "user"), "a weight"))
+    problems.extend("", checks.one_of("method", method, METHODS, "a method"))
     problems.raise_any()
     if method == "product":
         return Estimate(_product(totals, knows), weight, method)

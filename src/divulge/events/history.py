@@ -6,6 +6,7 @@ trip. A record inherits its event's date, its number of items and its basket.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -15,12 +16,12 @@ import numpy.typing as npt
 
 from divulge.assessment import Sentence
 from divulge.data import Column, Dataset
-from divulge.events import asked, ordering, reading
+from divulge.events import ordering, reading
 from divulge.events.calendar import NOT_A_TIME, UNITS, Times, times_of
 from divulge.events.ordering import Ints
 from divulge.events.presets import PRESETS, named_as
 from divulge.events.reading import Missing, Returns
-from divulge.work import InvalidInput, Problem, Problems
+from divulge.work import InvalidInput, Problem, Problems, checks
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +82,10 @@ class History:
         """
         _require_dataset(dataset)
         problems = Problems(f'history of "{dataset.name}"')
-        problems.extend("", asked.one_of("kind", kind, tuple(PRESETS), "a kind"))
+        problems.extend("", checks.one_of("kind", kind, tuple(PRESETS), "a kind"))
         settings = [each.name for each in fields(cls) if each.name != "dataset"]
         for name in more:
-            problems.extend("", asked.one_of("preset", name, settings, "a setting of a history"))
+            problems.extend("", checks.one_of("preset", name, settings, "a setting of a history"))
         problems.raise_any()
         chosen = {**named_as(PRESETS[kind], dataset.names), **more}
         for part in ("user", "time", "item"):
@@ -132,7 +133,7 @@ class History:
     def times(self, unit: str, of_events: bool = False) -> Ints:
         """The number of the hour, day, week, ... of each record or event, in their order."""
         problems = Problems("times")
-        problems.extend("", asked.one_of("unit", unit, UNITS, "a unit of time"))
+        problems.extend("", checks.one_of("unit", unit, UNITS, "a unit of time"))
         problems.raise_any()
         if of_events and unit == self.event:
             return self.ordered.unit
@@ -263,6 +264,21 @@ class History:
         some = column.has_missing or not readable.all()
         last = int(numbers[readable].max(initial=-1)) + 1 if some else 0
         return column, np.append(np.where(readable, numbers, last), last)
+
+
+def problems_with_history(place: str, given: Any) -> Iterator[Problem]:
+    """What is wrong with what should be a history."""
+    if not isinstance(given, History):
+        kind = type(given).__name__
+        hint = "History(dataset, user=..., time=..., item=...)"
+        yield Problem(place, f"takes a history, not a {kind}; give {hint}.")
+
+
+def require_history(subject: str, given: History) -> None:
+    """Refuse what is no history, before anything is asked of it."""
+    problems = list(problems_with_history("history", given))
+    if problems:
+        raise InvalidInput(subject, problems)
 
 
 def _require_dataset(given: Any) -> None:

@@ -14,9 +14,8 @@ import numpy.typing as npt
 from divulge.assessment import Sentence
 from divulge.data import Column
 from divulge.data.dictionary import problems_with_names
-from divulge.events import asked
 from divulge.events.calendar import NOT_A_TIME, UNITS, Times, times_of
-from divulge.work import Problem
+from divulge.work import Problem, checks
 
 if TYPE_CHECKING:
     from divulge.events.history import History
@@ -34,15 +33,15 @@ def problems_with_settings(history: History) -> Iterator[Problem]:
         if isinstance(given, str):
             yield from problems_with_names(place, [given], names)
         elif given is not None or place != "amount":
-            yield Problem(place, f"{asked.shown(given)} is not text; name an attribute.")
+            yield Problem(place, f"{checks.describe_value(given)} is not text; name an attribute.")
     either = "a unit of time or an attribute"
-    yield from asked.one_of("event", history.event, (*UNITS, *names), either)
-    yield from asked.one_of("missing", history.missing, get_args(Missing), "a way to treat gaps")
+    yield from checks.one_of("event", history.event, (*UNITS, *names), either)
+    yield from checks.one_of("missing", history.missing, get_args(Missing), "a way to treat gaps")
     if history.returns is not None:
         way = "a way to treat returns"
-        yield from asked.one_of("returns", history.returns, get_args(Returns), way)
+        yield from checks.one_of("returns", history.returns, get_args(Returns), way)
     if history.rounded is not None:
-        yield from asked.one_of("rounded", history.rounded, UNITS, "a unit of time")
+        yield from checks.one_of("rounded", history.rounded, UNITS, "a unit of time")
     if history.returns is not None and history.amount is None:
         yield Problem("returns", "only amounts tell what was returned; give amount.")
 

@@ -25,13 +25,13 @@ import numpy as np
 from divulge import work
 from divulge.assessment import Breakdown, Chart, Details, Sentence
 from divulge.assessment.sentence import number
-from divulge.events import asked, charts
+from divulge.events import charts
 from divulge.events.attack import EventAssessment, attack, problems_with_release
 from divulge.events.attacker import Attacker, Guess, Weight, problems_with_settings
 from divulge.events.estimates import Marginals, estimate
-from divulge.events.history import History
+from divulge.events.history import History, require_history
 from divulge.events.matching import Matching
-from divulge.work import InvalidInput, Problem, Problems
+from divulge.work import InvalidInput, Problem, Problems, checks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -93,7 +93,8 @@ class TenAttackers:
     def attacker(self, number: int) -> Attacker:
         """One of the ten."""
         if number not in range(len(TEN)):
-            message = f"{asked.shown(number)} is none of the ten; they are 0 to {len(TEN) - 1}."
+            shown = checks.describe_value(number)
+            message = f"{shown} is none of the ten; they are 0 to {len(TEN) - 1}."
             raise InvalidInput("ten attackers", [Problem("number", message)])
         knows, _ = TEN[number]
         return Attacker(_counting(knows, self.count), weight=self.weight, guess=self.guess)
@@ -236,7 +237,7 @@ def ten_attackers(
     >>> [round(value, 4) for value in ten_attackers(purchases, weight="record").exact]
     [0.3333, 0.55, 0.6, 0.8, 1.0, 0.65, 0.9, 1.0, 1.0, 1.0]
     """
-    asked.require_history("ten attackers", history)
+    require_history("ten attackers", history)
     problems = Problems("ten attackers")
     problems.extend("", problems_with_release(history, None))
     if isinstance(weight, Mapping):
@@ -244,7 +245,7 @@ def ten_attackers(
         problems.add("weight", message)
     else:
         problems.extend("", problems_with_settings(1, weight, guess))
-    problems.extend("", asked.one_of("count", count, get_args(Count), "something to count"))
+    problems.extend("", checks.one_of("count", count, get_args(Count), "something to count"))
     problems.raise_any()
     exact, certain = [], []
     with work.step("Running ten attackers", len(TEN)) as step:

@@ -20,7 +20,7 @@ from divulge.assessment import Chart, Details, Sentence
 from divulge.assessment.assessment import Claim, Number
 from divulge.assessment.sentence import percent
 from divulge.data.dictionary import as_names
-from divulge.events import asked, charts
+from divulge.events import charts
 from divulge.events.against import Outcome, within_bounds
 from divulge.events.attack import (
     EventAssessment,
@@ -31,9 +31,9 @@ from divulge.events.attack import (
 )
 from divulge.events.attacker import Attacker, Weight
 from divulge.events.calendar import UNITS
-from divulge.events.history import History
+from divulge.events.history import History, require_history
 from divulge.events.points import Found, Points
-from divulge.work import Problems
+from divulge.work import Problems, checks
 
 MOST_STEPS = 10
 """So many numbers of points a curve in a report has, at most."""
@@ -71,12 +71,12 @@ def unicity(
     1 user has a single record.
     These figures are exact.
     """
-    asked.require_history("unicity", history)
+    require_history("unicity", history)
     attacker = Attacker(facets, points=points, weight=weight)
     problems = Problems("unicity")
-    problems.extend("", asked.share("confidence", confidence))
-    problems.extend("", asked.whole_number("sample", sample))
-    problems.extend("", asked.whole_number("seed", seed, least=0))
+    problems.extend("", checks.share("confidence", confidence, zero=False, one=False))
+    problems.extend("", checks.whole_number("sample", sample))
+    problems.extend("", checks.whole_number("seed", seed, least=0))
     if weight == "event":
         problems.add("weight", 'points belong to a user: weigh by "user" or "record".')
     problems.extend("", problems_with_release(history, release, attacker.knows))
@@ -231,7 +231,7 @@ def granularities(knows: Sequence[str], units: Sequence[str] = ()) -> list[tuple
     found = [tuple(knows)]
     for unit in units:
         problems = Problems("unicity")
-        problems.extend("", asked.one_of("granularity", unit, UNITS, "a unit of time"))
+        problems.extend("", checks.one_of("granularity", unit, UNITS, "a unit of time"))
         if not set(knows) & set(UNITS):
             problems.add("granularity", "nothing that she knows is a unit of time.")
         problems.raise_any()
@@ -263,15 +263,15 @@ def unicity_curve(
     2 of item: 16.7% (exact)
     """
     problems = Problems("unicity")
-    problems.extend("", asked.several("points", points, "numbers"))
-    problems.extend("", asked.several("facets", facets, "what may be known"))
+    problems.extend("", checks.several("points", points, "numbers"))
+    problems.extend("", checks.several("facets", facets, "what may be known"))
     problems.raise_any()
-    known, counts = [asked.kept(each) for each in facets], list(points)
+    known, counts = [checks.keep_iterator(each) for each in facets], list(points)
     for place, given in (("facets", known), ("points", counts)):
         if not given:
             problems.add(place, "there are none; a curve has one or more.")
     for each in known:
-        problems.extend("", asked.words("facets", each))
+        problems.extend("", checks.names("facets", each))
     problems.raise_any()
     options: dict[str, Any] = {"weight": weight, "sample": sample, "confidence": confidence}
     options |= {"seed": seed, "release": release}

@@ -21,36 +21,13 @@ from divulge.data import Dataset
 from divulge.records.alike import FloatArray
 from divulge.records.class_measure import ClassMeasure
 from divulge.records.frequencies import OF_ORIGINAL, Nulls
-from divulge.records.record_risk import RecordRisk
+from divulge.records.measure_registry import MEASURES
+from divulge.records.measure_spec import MeasureSpec, PerRecord, average_risk, take_record_risk
 from divulge.work import Problems
-
-AVERAGES = ("global_risk", "marketer_risk")
-"""Limits on the mean of a risk, not on the highest."""
 
 BoolArray = npt.NDArray[np.bool_]
 Attacked = Callable[[Dataset], Assessment]
 """An attack on a dataset, ready to be run."""
-
-COUNTS = ("k_anonymity", "smallest_frequency")
-OF_RECORDS: Mapping[str, Callable[..., RecordRisk]] = {
-    "individual_risk": records.individual_risk,
-    "global_risk": records.individual_risk,
-    "reidentification_risk": records.reidentification_risk,
-    "household_risk": records.household_risk,
-    "prosecutor_risk": records.prosecutor_risk,
-    "journalist_risk": records.journalist_risk,
-    "disclosure_risk": records.disclosure_risk,
-    "marketer_risk": records.marketer_risk,
-    "dis_suda": lambda dataset, **options: records.suda(dataset, **options).risk(),
-}
-OF_CLASSES: Mapping[str, Callable[..., ClassMeasure]] = {
-    "k_map": records.k_map,
-    "distinct_l_diversity": records.distinct_l_diversity,
-    "entropy_l_diversity": records.entropy_l_diversity,
-    "recursive_l_diversity": records.recursive_l_diversity,
-    "t_closeness": records.t_closeness,
-    "beta_likeness": records.beta_likeness,
-}
 
 
 @dataclass(frozen=True)
@@ -82,7 +59,7 @@ class Goal:
     @property
     def counts(self) -> bool:
         """Whether it counts records that look alike."""
-        return self.limit.measure in COUNTS
+        return counts_records(self.limit)
 
     @property
     def nulls(self) -> Nulls:
@@ -93,7 +70,7 @@ class Goal:
     @property
     def of_classes(self) -> bool:
         """Whether whole classes are judged, in which a null is a value of its own."""
-        return self.limit.measure in OF_CLASSES or self.limit.of_assessment
+        return self.limit.of_assessment or classify_limit(self.limit) == "class"
 
     @property
     def rule(self) -> str:
@@ -114,14 +91,15 @@ class Goal:
         options.pop("original", None)  # as it was given it has all records, also removed ones
         if self.nulls in OF_ORIGINAL:
             options["original"] = original
-        if self.limit.measure in OF_CLASSES:
+        measure = MEASURES[self.limit.measure]
+        if measure.per_record == "class":
             if self.limit.attribute is not None:
                 options["attribute"] = self.limit.attribute
-            found = OF_CLASSES[self.limit.measure](dataset, **options)
+            found: Any = measure.function(dataset, **options)
             over = self.limit.broken_by(found.values)
             outcome = self.limit.judge_measurement(Measurement(found.value, "count"), dataset.name)
             return Standing(outcome, _as_risk(found), over)
-        return self._of_records(dataset, options)
+        return self._of_records(measure, dataset, options)
 
     def _of_counts(self, dataset: Dataset, original: Dataset) -> Standing:
         given = original if self.nulls in OF_ORIGINAL else None
@@ -132,11 +110,13 @@ class Goal:
         outcome = self.limit.judge_measurement(Measurement(value, "count"), dataset.name)
         return Standing(outcome, 1 / np.maximum(found.sample, 1.0), over)
 
-    def _of_records(self, dataset: Dataset, options: Mapping[str, Any]) -> Standing:
-        risk = OF_RECORDS[self.limit.measure](dataset, **options)
+    def _of_records(
+        self, measure: MeasureSpec, dataset: Dataset, options: Mapping[str, Any]
+    ) -> Standing:
+        risk = take_record_risk(measure.function(dataset, **options))
         if self.links is not None:
             risk = records.cluster_risk(risk, self.links, self.on)
-        if self.limit.measure in AVERAGES:
+        if measure.figure is average_risk:
             held = not self.limit.broken_by(risk.average)
             # What is above this threshold is too much for the average.
             over = risk.values > (1.0 if held else risk.threshold_for(self.limit.bound))
@@ -177,9 +157,20 @@ def _as_risk(found: ClassMeasure) -> FloatArray:
     return np.clip(values / (1 + values) if found.measure == "beta_likeness" else values, 0, 1)
 
 
+def classify_limit(limit: Limit) -> PerRecord | None:
+    """How a measure of a dataset sees who keeps a limit from holding; None if it does not."""
+    measure = MEASURES.get(limit.measure)
+    return measure.per_record if measure is not None else None
+
+
+def counts_records(limit: Limit) -> bool:
+    """Whether a limit counts records that look alike."""
+    return classify_limit(limit) == "count"
+
+
 def lowers(limit: Limit) -> bool:
     """Whether there is a method that can make a limit hold; others are only judged."""
-    return limit.of_assessment or limit.measure in (*COUNTS, *OF_RECORDS, *OF_CLASSES)
+    return limit.of_assessment or classify_limit(limit) is not None
 
 
 def goals_of(

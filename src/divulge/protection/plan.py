@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Literal, TypeAlias
 
 from divulge.data import Dataset
@@ -13,7 +12,7 @@ from divulge.protection.changes import taken
 from divulge.protection.log import Change
 from divulge.protection.wish import ORDERS, Order, Search
 from divulge.records.alike import IntArray
-from divulge.work import Problems
+from divulge.work import Problems, checks
 
 Method: TypeAlias = Literal["recode", "suppress"]
 METHODS: tuple[Method, ...] = ("recode", "suppress")
@@ -80,11 +79,10 @@ def plan_of(
         problems.add("search", f'"{search}" is not a search.', str(search), ["fewest", "cycle"])
     if out_of_reach not in ("raise", "remove"):
         problems.add("out_of_reach", "is neither.", str(out_of_reach), ["raise", "remove"])
-    if not 0 <= suppression_limit <= 1:
-        problems.add("suppression_limit", f"{suppression_limit:g} is not a share (0 to 1).")
+    problems.extend("", checks.share("suppression_limit", suppression_limit))
     problems.extend("", problems_with_names("never", as_names(never), dataset.names))
     problems.extend("", problems_with_names("importance", importance or {}, dataset.names))
-    if any(not isinstance(f, Real) or not f > 0 for f in (importance or {}).values()):
+    if any(not checks.is_number(f) or not f > 0 for f in (importance or {}).values()):
         problems.add("importance", "holds a figure that is not above 0.")
     problems.raise_any()
     return Plan(

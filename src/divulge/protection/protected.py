@@ -15,7 +15,7 @@ from divulge.assessment import Assessment, Chart, Limit, Outcome, Sentence, html
 from divulge.assessment.sentence import number, percent
 from divulge.data import Dataset
 from divulge.protection.changes import taken
-from divulge.protection.goals import COUNTS
+from divulge.protection.goals import counts_records
 from divulge.protection.log import DecisionLog
 from divulge.protection.recodings import levels_left
 from divulge.protection.utility import Utility, utility_of
@@ -132,7 +132,7 @@ class Protected:
         False
         """
         counted = any(
-            limit.measure in COUNTS and limit.options.get("nulls", "maybe") != "bayes"
+            counts_records(limit) and limit.options.get("nulls", "maybe") != "bayes"
             for limit in self.limits
         )
         return counted and not self.undone and len(self.decisions) > 0 and self.short > 0

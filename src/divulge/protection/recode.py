@@ -22,7 +22,7 @@ from divulge.protection.protected import Protected
 from divulge.protection.recodings import one_coarser, with_hierarchies
 from divulge.protection.utility import leaf_shares, loss_of
 from divulge.protection.wish import OutOfReachError
-from divulge.work import InvalidInput, Problem
+from divulge.work import InvalidInput, checks
 
 LevelSearch: TypeAlias = Literal["optimal", "climb"]
 
@@ -73,9 +73,9 @@ def recode(
         ("utility", utility, ("loss",)),
         ("search", search, ("optimal", "climb")),
     ):
-        if given not in allowed:
-            problem = Problem(place, f'"{given}" is not one of them.', str(given), allowed)
-            raise InvalidInput("recode", [problem])
+        problems = list(checks.one_of(place, given, allowed))
+        if problems:
+            raise InvalidInput("recode", problems)
     described = with_hierarchies(merge_missing_kinds(dataset), is_a or {})
     methods: tuple[Any, ...] = ("recode", "suppress") if suppress else ("recode",)
     plan = plan_of(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from numbers import Real
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -16,7 +15,7 @@ from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.records.alike import FloatArray
 from divulge.records.frequencies import OF_ORIGINAL, SEMANTICS, Nulls
-from divulge.work import DivulgeError, InvalidInput, Problem, Problems
+from divulge.work import DivulgeError, InvalidInput, Problem, Problems, checks
 
 Search: TypeAlias = Literal["fewest", "cycle"]
 Order: TypeAlias = Literal["weight", "risk", "given", "random"]
@@ -93,23 +92,22 @@ def wish_of(
     """All that was asked for, checked at once."""
     names = dataset.attributes(among, "among")
     problems = Problems(f'suppression in "{dataset.name}"')
-    if not _is_count(k):
-        problems.add("k", "is not a whole number from 1.")
+    problems.extend("", checks.whole_number("k", k, floats=True))
     for place, given, allowed in (
         ("nulls", nulls, SEMANTICS),
         ("search", search, SEARCHES),
         ("order", order, ORDERS),
         ("out_of_reach", out_of_reach or "raise", ("raise", "remove")),
     ):
-        if given not in allowed:
-            problems.add(place, f'"{given}" is not one of them.', str(given), allowed)
+        problems.extend("", checks.one_of(place, given, allowed))
     if search == "cycle" and nulls in SEMANTICS and nulls != "maybe":
         problems.add("search", f'the cycle counts with nulls="maybe", not "{nulls}".')
     problems.extend("", problems_with_names("never", as_names(never), dataset.names))
     for place, table in (("importance", importance), ("cost", cost)):
         problems.extend("", problems_with_names(place, table or {}, names, "the suppression"))
-    if cells_per_record is not None and not _is_count(cells_per_record):
-        problems.add("cells_per_record", "is not a whole number from 1.")
+    if cells_per_record is not None:
+        cells = checks.whole_number("cells_per_record", cells_per_record, floats=True)
+        problems.extend("", cells)
     chosen = _subsets(names, subsets, problems)
     costs = _costs(dataset, names, importance, cost, problems)
     problems.raise_any()
@@ -152,13 +150,6 @@ def _subsets(
     if not given or any(not subset for subset in given):
         problems.add("subsets", "holds no attribute.")
     return tuple(tuple(subset) for subset in given)
-
-
-def _is_count(given: object) -> bool:
-    """Whether something is a whole number from 1."""
-    if isinstance(given, bool) or not isinstance(given, Real):
-        return False
-    return float(given).is_integer() and float(given) >= 1
 
 
 def _costs(

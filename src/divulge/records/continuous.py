@@ -18,7 +18,7 @@ import numpy as np
 from divulge.data import Dataset
 from divulge.records.alike import FloatArray
 from divulge.records.record_risk import RecordRisk
-from divulge.work import Problems, step
+from divulge.work import Problems, checks, step
 
 BLOCK = 1024
 INTERVALS = ("rank", "deviation")
@@ -168,11 +168,6 @@ def _by_shown(table: FloatArray) -> list[tuple[Any, Any]]:
     return [(kind, np.flatnonzero(of_row.reshape(-1) == n)) for n, kind in enumerate(kinds)]
 
 
-def _is_number(value: Any) -> bool:
-    number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-    return number and bool(np.isfinite(float(value)))
-
-
 def _numbers(
     original: Dataset, masked: Dataset, among: str | Iterable[str], width: float, by: str
 ) -> tuple[list[str], FloatArray, FloatArray]:
@@ -191,7 +186,8 @@ def _numbers(
         columns = []
         for name in names:
             values = dataset.columns[name].to_arrow().to_pylist()
-            odd = sum(not _is_number(value) for value in values if value is not None)
+            values = [float(value) if isinstance(value, Decimal) else value for value in values]
+            odd = sum(value is not None and not checks.is_finite_number(value) for value in values)
             if odd:
                 message = f"is no finite number in {odd:,} of {dataset.rows:,} {dataset.subjects}."
                 problems.add(f'"{dataset.name}", attribute "{name}"', message)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -23,7 +22,7 @@ from divulge.records.alike import FloatArray
 from divulge.records.original_values import chances_of, victims_of
 from divulge.records.record_risk import RecordRisk
 from divulge.records.weighing import weights_or_ones
-from divulge.work import DivulgeError, InvalidInput, Problem
+from divulge.work import DivulgeError, InvalidInput, Problem, checks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -270,8 +269,7 @@ def _check(nulls: str, alpha: float, dataset: Dataset, prior: Prior | None) -> N
     if nulls not in SEMANTICS:
         message = f'"{nulls}" is not a way to count missing values.'
         problems.append(Problem("nulls", message, value=nulls, allowed=SEMANTICS))
-    if not isinstance(alpha, Real) or not 0 <= alpha <= 1:
-        problems.append(Problem("alpha", f"{alpha} is not a share (0 to 1)."))
+    problems += checks.share("alpha", alpha)
     if prior is not None and nulls != "bayes":
         problems.append(Problem("prior", 'is used by nulls="bayes" only.'))
     if problems:

@@ -39,7 +39,7 @@ from divulge.records.release_pair import (
 )
 from divulge.records.room import require_room
 from divulge.records.secrets import Secrets
-from divulge.work import Problem, Problems
+from divulge.work import Problem, Problems, checks
 
 MODELS: Mapping[str, str] = {
     "IMS": "whether one person is in the release",
@@ -115,7 +115,7 @@ def attack(
     Guessing as well as possible, she is right about 5 (50%); before the release, about 1.
     These figures are exact.
     """
-    datasets = _several(dataset)
+    datasets = checks.as_tuple(dataset)
     code = EVERYDAY_NAMES.get(model, model)
     problems = Problems("attack")
     problems.extend("", problems_with_model(model))
@@ -133,7 +133,7 @@ def attack(
         linked = Linked(datasets[0], np.arange(datasets[0].rows), (), 0)
     pair = None
     if release is not None:
-        pair = Pair.of(datasets, _several(release), on, known, sought)
+        pair = Pair.of(datasets, checks.as_tuple(release), on, known, sought)
     call = Call(code, datasets, known, sought, linked, on, prior, gain, pair, duplicates, seed)
     if call.goal == "M":
         assert population is not None  # noqa: S101  # else the problem was raised
@@ -143,11 +143,6 @@ def attack(
         call, prior=prior_of(linked, prior), gain=gain_for(gain, secret_values(linked, sought))
     )
     return _of_one(call, target) if code.startswith("I") else _of_everybody(call)
-
-
-def _several(given: Any) -> tuple[Any, ...]:
-    """One or several of what was given; whether they are datasets is asked later."""
-    return tuple(given) if isinstance(given, list | tuple) else (given,)
 
 
 def _of_everybody(call: Call) -> Assessment:
@@ -217,7 +212,7 @@ def problems_with_model(model: str) -> Iterable[Problem]:
 def _problems_with_others(release: Any, population: Any) -> Iterator[Problem]:
     """Whether what stands beside the datasets are datasets too."""
     for place, given, gaps in (("release", release, True), ("population", population, False)):
-        for each in _several(given) if given is not None else ():
+        for each in checks.as_tuple(given) if given is not None else ():
             if not isinstance(each, Dataset) and not (gaps and each is None):
                 yield Problem(place, "give a dataset, or a list of datasets.")
                 break

@@ -7,14 +7,13 @@ one of these: `guesses` (so many tries), `within` (a number that is near enough 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from divulge.data.ladders import text_of
-from divulge.work import InvalidInput, Problem
+from divulge.work import InvalidInput, Problem, checks
 
 if TYPE_CHECKING:
     from divulge.qif.gain import Gain
@@ -62,7 +61,7 @@ def problems_with_gain(given: Any) -> Iterator[Problem]:
     if len(set(given) - {"wrong"}) != 1 or ("wrong" in given and "worth" not in given):
         yield Problem("gain", "give one of guesses, within, worth (with wrong, if you like).")
     guesses = given.get("guesses", 1)
-    if isinstance(guesses, bool) or not isinstance(guesses, int) or guesses < 1:
+    if not checks.is_whole_number(guesses):
         yield Problem("gain", "guesses is a whole number from 1 on.")
     for name in ("within", "wrong"):
         amount = given.get(name, 0)
@@ -73,10 +72,8 @@ def problems_with_gain(given: Any) -> Iterator[Problem]:
         yield Problem("gain", "worth is a table: what naming each value rightly brings, 0 or more.")
 
 
-def _is_amount(given: object) -> bool:
-    if isinstance(given, bool) or not isinstance(given, (int, float)):
-        return False
-    return 0 <= given < math.inf
+def _is_amount(given: Any) -> bool:
+    return checks.is_finite_number(given) and given >= 0
 
 
 def _named(given: Mapping[str, Any], values: Sequence[Any] | int) -> Any:

@@ -22,7 +22,7 @@ from divulge.records.frequencies import Nulls, frequencies
 from divulge.records.population_fits import card, independent, negative_binomial, pairs, poisson
 from divulge.records.record_risk import RecordRisk
 from divulge.records.weighing import sampling_weights
-from divulge.work import InvalidInput, Problem, Problems
+from divulge.work import InvalidInput, Problem, Problems, checks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -213,9 +213,9 @@ def _fraction(dataset: Dataset, given: float | None) -> float:
             message = "is needed, because no attribute has the role weight."
             raise InvalidInput("population_uniques", [Problem("sampling_fraction", message)])
         return dataset.rows / float(weights.sum())
-    if not 0 < given <= 1:
-        message = f"{given:g} is not a share above 0 and up to 1."
-        raise InvalidInput("population_uniques", [Problem("sampling_fraction", message)])
+    problems = list(checks.share("sampling_fraction", given, zero=False))
+    if problems:
+        raise InvalidInput("population_uniques", problems)
     return given
 
 

@@ -11,20 +11,15 @@ from divulge.assessment import Assessment
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.records.clusters import cluster_risk
-from divulge.records.frequencies import OF_ORIGINAL
-from divulge.records.named_risk import (
-    OF_CLASSES,
-    OF_MASKED,
-    OF_POPULATION,
-    RiskQuestion,
-    assessed,
-    measured_risk,
-)
 from divulge.records.record_risk import RecordRisk
+from divulge.records.risk_question import (
+    RiskQuestion,
+    add_options,
+    assess_risk,
+    measure_risk,
+    problems_of_question,
+)
 from divulge.work import Problem
-
-TWO_NULLS = ("suda", "population_uniques", *OF_POPULATION)
-"""Measures that need no original: what is hidden may be anything, or is a value."""
 
 
 class RiskSettings(RiskQuestion):
@@ -36,14 +31,16 @@ class RiskSettings(RiskQuestion):
 class RiskAttack:
     """One dataset; a second one is the original (`known`, `bayes`, masks) or the population."""
 
-    Settings: ClassVar[type[BaseModel]] = RiskSettings
+    Settings: ClassVar[type[BaseModel]] = add_options(RiskSettings)
 
     def problems(
         self, settings: RiskSettings, names: Mapping[str, Sequence[str]]
     ) -> Iterator[Problem]:
         """As many datasets as the measure takes, and attributes that exist in them."""
         yield from problems_of_question(settings, len(names))
-        if settings.links is not None and settings.measure in (*TWO_NULLS[:2], *OF_CLASSES):
+        spec = settings.spec
+        # Classes are of whoever looks alike already; a model of a sample knows nothing of links.
+        if settings.links is not None and (spec.of_attribute or not spec.names_datasets):
             yield Problem("links", f'do not go with measure "{settings.measure}".')
         known = as_names(settings.knows) if settings.knows is not None else []
         for place, (dataset, attributes) in enumerate(names.items()):
@@ -57,35 +54,7 @@ class RiskAttack:
     def run(self, settings: RiskSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Measure, spread over links where they are named, and assess."""
         dataset, *others = datasets
-        found = measured_risk(settings, dataset, others[0] if others else None)
+        found = measure_risk(settings, dataset, others[0] if others else None)
         if settings.links is not None and isinstance(found, RecordRisk):
             found = cluster_risk(found, settings.links)
-        return assessed(found, settings.threshold)
-
-
-def problems_of_question(asked: RiskQuestion, datasets: int) -> Iterator[Problem]:
-    """What does not go together: the measure, its way of counting, and the number of datasets."""
-    measure, nulls = asked.measure, asked.nulls
-    original = nulls in OF_ORIGINAL and measure not in TWO_NULLS
-    if nulls in OF_ORIGINAL and measure in TWO_NULLS:
-        yield Problem("nulls", f'"{nulls}" does not go with measure {measure}; use maybe or value.')
-    if measure in TWO_NULLS[:2] and nulls == "standard":
-        message = f'"standard" does not go with measure {measure}; use maybe or value.'
-        yield Problem("nulls", message)
-    most = 1 if measure in TWO_NULLS[:2] else 2
-    if datasets > most:
-        takes = "one" if most == 1 else "one or two"
-        yield Problem("dataset", f'names {datasets}; measure "{measure}" takes {takes}.')
-    if original and datasets < 2:
-        message = f'nulls = "{nulls}" takes two datasets: the release, the original.'
-        yield Problem("dataset", message)
-    if measure in OF_MASKED and datasets < 2:
-        message = f'measure "{measure}" takes two datasets: the masked, the original.'
-        yield Problem("dataset", message)
-    if measure in OF_MASKED and asked.knows is None:
-        yield Problem("knows", f"is missing; {measure} is of numbers that are named.")
-    if measure == "delta_presence" and datasets < 2:
-        message = 'measure "delta_presence" takes two datasets: the release, the population.'
-        yield Problem("dataset", message)
-    if asked.seeks is not None and measure not in OF_CLASSES:
-        yield Problem("seeks", f'does not go with measure "{measure}".')
+        return assess_risk(found, settings.threshold)

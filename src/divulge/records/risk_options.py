@@ -1,15 +1,18 @@
-"""What a limit on a measure of risk may be told beside its bound: words, numbers, other datasets.
+"""What a measure of risk may be told beside its bound: words, numbers, lists, other datasets.
 
-Each kind of option says what is wrong with what was given, before any record is read.
+Each kind of option says what is wrong with what was given, before any record is read, and as
+which field of an adversary's settings it is read.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import Field
 
 from divulge.data import Dataset
-from divulge.work import Problem
+from divulge.work import Problem, checks
 
 
 @dataclass(frozen=True)
@@ -17,34 +20,64 @@ class OneOf:
     """An option that is one of some words; the first is taken if it is not given."""
 
     words: tuple[str, ...]
+    description: str
+
+    @property
+    def default(self) -> str:
+        """The word that is taken if none is given."""
+        return self.words[0]
+
+    @property
+    def annotation(self) -> Any:
+        """The type of the field."""
+        return Literal[self.words]
 
     def problem(self, name: str, given: Any) -> Problem | None:
         """What is wrong with what was given."""
-        if given in self.words:
-            return None
-        return Problem(name, f'"{given}" is not one of them.', str(given), self.words)
+        return next(checks.one_of(name, given, self.words), None)
 
 
 @dataclass(frozen=True)
-class Positive:
-    """An option that is a number above zero."""
+class Number:
+    """An option that is a number above zero, or from zero, perhaps up to a largest one."""
+
+    description: str
+    default: float | None = None
+    zero: bool = False
+    largest: float | None = None
+
+    @property
+    def annotation(self) -> Any:
+        """The type of the field."""
+        if self.zero:
+            return Annotated[float, Field(ge=0, le=self.largest)]
+        return Annotated[float, Field(gt=0, le=self.largest)]
 
     def problem(self, name: str, given: Any) -> Problem | None:
         """What is wrong with what was given."""
-        number = isinstance(given, int | float) and not isinstance(given, bool)
-        return None if number and given > 0 else Problem(name, "is not a number above 0.")
+        positive = checks.is_number(given) and (given > 0 or (self.zero and given == 0))
+        if positive and given <= (self.largest or given):
+            return None
+        upto = f" and up to {self.largest:g}" if self.largest else ""
+        return Problem(name, f"is not a number {'from' if self.zero else 'above'} 0{upto}.")
 
 
 @dataclass(frozen=True)
 class Whole:
     """An option that is a whole number from one, perhaps up to a largest one."""
 
+    description: str
     largest: int | None = None
+    default: int | None = None
+
+    @property
+    def annotation(self) -> Any:
+        """The type of the field."""
+        return Annotated[int, Field(ge=1, le=self.largest)]
 
     def problem(self, name: str, given: Any) -> Problem | None:
         """What is wrong with what was given."""
-        number = isinstance(given, int) and not isinstance(given, bool)
-        if number and 0 < given <= (self.largest or given):
+        if checks.is_whole_number(given) and given <= (self.largest or given):
             return None
         upto = f"from 1 to {self.largest}" if self.largest else "from 1"
         return Problem(name, f"is not a whole number {upto}.")
@@ -54,6 +87,14 @@ class Whole:
 class Words:
     """An option that is a list of values."""
 
+    description: str
+    default: None = None
+
+    @property
+    def annotation(self) -> Any:
+        """The type of the field."""
+        return list[Any]
+
     def problem(self, name: str, given: Any) -> Problem | None:
         """What is wrong with what was given."""
         return None if isinstance(given, list | tuple) else Problem(name, "is not a list.")
@@ -61,7 +102,10 @@ class Words:
 
 @dataclass(frozen=True)
 class OtherDataset:
-    """An option that names another dataset of the release; in Python, the dataset itself."""
+    """An option that names another dataset of the release; in Python, the dataset itself.
+
+    It is no field of an adversary's settings: what they see, `dataset` lists.
+    """
 
     def problem(self, name: str, given: Any) -> Problem | None:
         """What is wrong with what was given."""
@@ -70,4 +114,7 @@ class OtherDataset:
         return Problem(name, "does not name a dataset.")
 
 
-Option: TypeAlias = OneOf | Positive | Whole | Words | OtherDataset
+Setting: TypeAlias = OneOf | Number | Whole | Words
+"""An option that is also a field of an adversary's settings."""
+
+Option: TypeAlias = Setting | OtherDataset

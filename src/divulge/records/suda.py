@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import factorial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -31,7 +31,7 @@ from divulge.records.minimal_uniques import (
 )
 from divulge.records.record_risk import RecordRisk
 from divulge.records.special_sets import MinimalUniques
-from divulge.work import InvalidInput, Problem
+from divulge.work import InvalidInput, Problem, checks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -235,9 +235,7 @@ def suda(
         problems.append(Problem("among", message))
     if not isinstance(largest, Integral) or not 1 <= largest <= len(names):
         problems.append(Problem("max_size", f"{largest} is not a size from 1 to {len(names)}."))
-    if not isinstance(sampling_fraction, Real) or not 0 < sampling_fraction <= 1:
-        message = f"{sampling_fraction} is not a share above 0 and up to 1."
-        problems.append(Problem("sampling_fraction", message))
+    problems += checks.share("sampling_fraction", sampling_fraction, zero=False)
     if nulls not in ("maybe", "value"):
         message = f'"{nulls}" is not a way to look for uniques.'
         problems.append(Problem("nulls", message, nulls, ["maybe", "value"]))

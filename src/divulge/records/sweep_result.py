@@ -12,7 +12,7 @@ from divulge.assessment import Assessment, Chart
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
 from divulge.records.lattice import Floats, Ints, LatticeCounts
-from divulge.work import DivulgeError, Problems
+from divulge.work import DivulgeError, Problems, checks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -229,8 +229,7 @@ class Sweep:
         for name in costs or {}:
             if name not in self.knows:
                 problems.add("costs", f'"{name}" was not swept.', name, self.knows)
-        if not 0 <= limit <= 1:
-            problems.add("limit", f"{limit:g} is not a share (0 to 1).")
+        problems.extend("", checks.share("limit", limit))
         problems.raise_any()
         cost = np.zeros(len(self))
         for i, name in enumerate(self.knows):

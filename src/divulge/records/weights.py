@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.data import Dataset
-from divulge.work import Problems
+from divulge.work import Problems, checks
 
 
 def weights_of(dataset: Dataset, prior: Any = "weight") -> npt.NDArray[np.float64]:
@@ -39,14 +39,7 @@ def weights_of(dataset: Dataset, prior: Any = "weight") -> npt.NDArray[np.float6
         except (TypeError, ValueError):
             problems.add(place, "holds something that is not a number.")
             problems.raise_any()
-        if values.shape != (dataset.rows,):
-            problems.add(place, f"has {values.size:,} numbers for {dataset.rows:,} records.")
-    if not np.isfinite(values).all():
-        problems.add(place, "holds something that is not a number.")
-    elif values.size and values.min() < 0:
-        problems.add(place, "is negative in some records.")
-    elif not values.any():
-        problems.add(place, "is zero in all records.")
+    problems.extend("", checks.weights(place, values, dataset.rows))
     problems.raise_any()
     return values
 

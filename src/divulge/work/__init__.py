@@ -18,7 +18,7 @@ Whoever called decides what becomes of it:
 ('Counting classes', 1.0, True)
 """
 
-from divulge.work import filesystem
+from divulge.work import checks, filesystem
 from divulge.work.budget import Budget, BudgetSpent, Cancellation, Cancelled
 from divulge.work.checkpoints import Checkpoints
 from divulge.work.conditions import (
@@ -87,6 +87,7 @@ __all__ = [
     "charge_seconds",
     "check",
     "check_places",
+    "checks",
     "current",
     "filesystem",
     "input_file",
