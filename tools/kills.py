@@ -6,7 +6,6 @@ Then it is seen what they left, and the next run must end as if there had been n
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import random
 import re
@@ -61,7 +60,7 @@ at_least = {bound}
 methods = ["suppress"]
 """
 
-# Small totals that are closed at once, so that no budget of time decides what is found.
+# Small totals that are closed at once.
 RECONSTRUCTED = """
 [[dataset]]
 name = "records"
@@ -310,7 +309,7 @@ class Kills:
         return [sys.executable, "-m", "divulge.cli", *line]
 
     def _results(self, said: str = "") -> dict[str, bytes]:
-        """All that was written, without what holds times."""
+        """All that was written, and what was printed."""
         place = self.folder / self.verb.out if self.verb.out else self.folder / "nothing"
         found = {"": place.read_bytes()} if place.is_file() else {}
         if place.is_dir():
@@ -321,7 +320,7 @@ class Kills:
             }
         if said:
             found["output"] = said.encode()
-        return {name: _timeless(name, content, self.verb) for name, content in found.items()}
+        return found
 
     def _remove_results(self) -> None:
         for path in self.folder.iterdir():
@@ -334,18 +333,6 @@ _ROUNDED = re.compile(rb"[0-9]+\.[0-9]{6,}")
 
 def _round(number: re.Match[bytes]) -> bytes:
     return f"{float(number[0]):.10g}".encode()
-
-
-def _timeless(name: str, content: bytes, verb: LongVerb) -> bytes:
-    if name == "output":
-        told = {key: value for key, value in json.loads(content).items() if key != "seconds"}
-        return json.dumps(told).encode()
-    if verb.name != "demo":
-        return content
-    # Its reconstruction has a budget of time: what depends on it is not compared.
-    if name.endswith(("manifest.json", "result.json", ".svg", "report.html")):
-        return b""
-    return re.sub(rb"[0-9.]+ s\b", b"", content)
 
 
 def _digests(folder: Path) -> dict[str, str]:

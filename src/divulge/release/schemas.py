@@ -99,6 +99,8 @@ def result_schema() -> dict[str, Any]:
         assessments={"type": "array", "items": assessment},
         limits={"type": "array", "items": limit},
     )
+    # Of what the figures were counted with; results of before do not say it.
+    whole["properties"]["versions"] = {"type": "object", "additionalProperties": _TEXT}
     # Only where the release was protected: what was done to each dataset.
     whole["properties"]["protection"] = {"type": "object"}
     return {"$schema": _DRAFT, "title": "Divulge result", **whole}

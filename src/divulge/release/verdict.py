@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from divulge.assessment import Assessment, Chart, Outcome, Sentence
 from divulge.data import Dataset, compare
 from divulge.release.release import Release
-from divulge.work import version
+from divulge.work import version, versions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -121,6 +121,7 @@ class Verdict:
         return {
             "format": FORMAT,
             "divulge": version(),
+            "versions": versions(),
             "status": self.status,
             "passed": self.passed,
             "sentences": [sentence.render() for sentence in self.sentences],

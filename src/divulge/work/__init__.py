@@ -56,7 +56,7 @@ from divulge.work.problems import (
     quoted,
 )
 from divulge.work.progress import NotebookReporter, Progress, Reporter, TerminalReporter
-from divulge.work.version import version
+from divulge.work.version import version, versions
 
 __all__ = [
     "BeingWritten",
@@ -106,6 +106,7 @@ __all__ = [
     "under",
     "usable_path",
     "version",
+    "versions",
     "whole_file",
     "writing_at_once",
 ]
