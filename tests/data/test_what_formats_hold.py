@@ -23,6 +23,7 @@ from divulge.data.column import encode
 from divulge.data.dictionary import Attribute, Dictionary, MissingCode
 from divulge.data.faithfulness import difference_in_writing
 from divulge.data.formats.capacity import SPSS, STATA
+from divulge.data.formats.names import shown_name
 
 TEXT_FORMATS = (".csv", ".tsv", ".csv.gz")
 TYPED_FORMATS = (".parquet", ".arrow", ".duckdb")
@@ -239,7 +240,8 @@ def test_a_name_that_a_program_does_not_take_is_named(
     dataset = Dataset({name: encode(pa.array([1, 2])) for name in [*names, "age"]})
     with pytest.raises(dv.InvalidInput) as caught:
         dataset.write(tmp_path / f"data{ending}")
-    assert [p.place for p in caught.value.problems] == [f'column "{name}"' for name in names]
+    places = [f'column "{shown_name(name)}"' for name in names]
+    assert [p.place for p in caught.value.problems] == places
 
 
 def test_moments_are_predicted_as_they_are_read_again(tmp_path: Path) -> None:
