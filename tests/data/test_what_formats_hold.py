@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyreadstat
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import divulge as dv
@@ -123,7 +123,6 @@ def cells_of(column: Column) -> list[Any]:
 
 @pytest.mark.parametrize("ending", TYPED_FORMATS + STATISTICAL_FORMATS)
 @given(dataset=records())
-@settings(derandomize=True)
 def test_a_value_comes_back_as_it_was_or_its_column_is_refused(
     ending: str, dataset: Dataset
 ) -> None:
@@ -142,7 +141,6 @@ def test_a_value_comes_back_as_it_was_or_its_column_is_refused(
 
 @pytest.mark.parametrize("ending", TEXT_FORMATS)
 @given(dataset=records(letters=LETTERS.replace("\0", "")))
-@settings(derandomize=True)
 def test_text_comes_back_from_a_text_file_and_all_else_tells_the_same_apart(
     ending: str, dataset: Dataset
 ) -> None:
@@ -162,7 +160,6 @@ def test_text_comes_back_from_a_text_file_and_all_else_tells_the_same_apart(
     [(".sav", "read_sav"), (".zsav", "read_sav"), (".dta", "read_dta"), (".xpt", "read_xport")],
 )
 @given(dataset=records())
-@settings(derandomize=True)
 def test_another_reader_finds_the_same_texts_and_numbers(
     ending: str, reader: str, dataset: Dataset
 ) -> None:
