@@ -325,3 +325,15 @@ def test_a_data_frame_with_half_a_letter_for_a_name_is_refused() -> None:
     with pytest.raises(dv.InvalidInput, match="column 2: has a name that is not Unicode text"):
         names = pd.Index(["a", "\ud800"], dtype=object)
         Dataset.from_pandas(pd.DataFrame([[1, 2]], columns=names))
+
+
+@pytest.mark.parametrize("ending", [".sav", ".dta", ".xpt"])
+def test_a_name_that_may_be_a_value_of_a_record_is_not_shown(ending: str, tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("Smith Jr,Rome,rome\nJones,Bari,x\nBrown,Pisa,y \n")
+    with pytest.raises(dv.InvalidInput) as caught:
+        dv.read(tmp_path / "data.csv").write(tmp_path / f"data{ending}")
+    said = str(caught.value)
+    assert "Smith" not in said.replace(str(tmp_path), "")
+    assert "rome" not in said.lower()
+    assert "column 1: names for" in said
+    assert 'Rename it, for example to "v1".' in said

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from divulge.work import Problem, Problems
+from divulge.work import Problem, Problems, UnconfirmedName
 
 ANY_NUMBER = 2**31 - 1
 STEM = "v"
@@ -182,12 +182,11 @@ def problems_with_names(names: Sequence[str], rules: NameRules) -> Iterator[Prob
         before = first.setdefault(rules.key(name), number)
         message = rules.objection(name)
         if message is None and before != number:
-            message = _likeness(name, names[before - 1], rules)
+            message = _likeness(name, names[before - 1], before, rules)
         if message is not None:
-            # Only a name that can be seen tells which column is meant.
-            place = f'column "{shown_name(name)}"' if name.strip() else f"column {number}"
-            hint = f'Rename it, for example to "{shown_name(free.nearest(name))}".'
-            yield Problem(place, f"{message} {hint}")
+            near = free.nearest(f"{STEM}{number}" if isinstance(name, UnconfirmedName) else name)
+            hint = f'Rename it, for example to "{shown_name(near)}".'
+            yield Problem(place_of_column(name, number), f"{message} {hint}")
     if len(names) > rules.columns:
         yield Problem("", f"{rules.program} takes at most {rules.columns:,} columns.")
 
@@ -202,11 +201,22 @@ def refuse_names(names: Iterable[str], rules: NameRules) -> None:
     problems.raise_any()
 
 
-def _likeness(name: str, before: str, rules: NameRules) -> str:
+def place_of_column(name: str, number: int) -> str:
+    """The place of a problem with a column: its name, where that can be seen and may be shown.
+
+    >>> place_of_column("age", 2), place_of_column(" ", 2), place_of_column(UnconfirmedName("J"), 2)
+    ('column "age"', 'column 2', 'column 2')
+    """
+    unseen = isinstance(name, UnconfirmedName) or not name.strip()
+    return f"column {number}" if unseen else f'column "{shown_name(name)}"'
+
+
+def _likeness(name: str, before: str, number: int, rules: NameRules) -> str:
     if name == before:
         return "is the name of two columns."
-    said = f'differs from "{shown_name(before)}" only by case'
-    return f"{said}, which {rules.program} ignores."
+    other = place_of_column(before, number).removeprefix('column "')
+    said = f'"{other}' if other.endswith('"') else other
+    return f"differs from {said} only by case, which {rules.program} ignores."
 
 
 def nearest_allowed_name(name: str, taken: Collection[str], rules: NameRules) -> str:

@@ -20,7 +20,7 @@ from divulge.data.formats.capacity import (
     problems_with_words,
 )
 from divulge.data.formats.ibm_numbers import to_ibm
-from divulge.data.formats.names import SAS_NAMES, problems_with_names, shown_name
+from divulge.data.formats.names import SAS_NAMES, place_of_column, problems_with_names
 from divulge.data.formats.sas_transport import CARD, DAYS_TO_UNIX, Variable
 from divulge.data.formats.sas_transport import _numbers as read_numbers
 from divulge.work import DivulgeError, Problem, Problems
@@ -56,11 +56,11 @@ def write(records: Records, path: Path) -> None:
     problems.extend("", problems_with_names(list(records.columns), SAS_NAMES))
     columns = {name: _settled(column) for name, column in records.columns.items()}
     fields = []
-    for name, column in columns.items():
+    for number, (name, column) in enumerate(columns.items(), start=1):
         about = records.said.get(name)
         label = about.description if about else ""
         fields.append(_field(name, column, label))
-        problems.extend(f'column "{shown_name(name)}"', _problems_with(column, fields[-1]))
+        problems.extend(place_of_column(name, number), _problems_with(column, fields[-1]))
     problems.raise_any()
     rows = len(next(iter(columns.values())).codes)
     long = len(fields) > MOST_SHORT or any(
