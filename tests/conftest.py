@@ -24,6 +24,7 @@ PROJECT = Path(__file__).parent.parent
 PUBLIC_DATA = PROJECT.parent / "shared" / "data"
 
 CORPUS_OF_PROPERTIES = PROJECT / "tests" / "robustness" / "corpus" / "properties"
+EXAMPLES = Path(os.environ.get("DIVULGE_EXAMPLES", CORPUS_OF_PROPERTIES))
 
 ALWAYS: dict[str, Any] = {
     # CI machines stall at will: a slow example is not a wrong one. Speed is for the benchmarks.
@@ -36,7 +37,7 @@ settings.register_profile("divulge", derandomize=True, database=None, max_exampl
 # `make fuzz` draws others every time. What broke a property is kept in the project and tried first.
 settings.register_profile(
     "fuzz",
-    database=DirectoryBasedExampleDatabase(CORPUS_OF_PROPERTIES),
+    database=DirectoryBasedExampleDatabase(EXAMPLES),
     print_blob=True,
     max_examples=200,
     **ALWAYS,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
 TESTS = PROJECT / "tests"
+CORPUS = TESTS / "robustness" / "corpus" / "properties"
 TIME_TO_STOP = 30.0
 """How long a process may take to stop after it was interrupted, before it is killed."""
 
@@ -89,24 +91,36 @@ def _run_file(path: Path, seed: int, seconds: float, run: PropertyRun) -> None:
     with tempfile.TemporaryDirectory(prefix="divulge-fuzz-") as folder:
         beneath = Path(folder) / "beneath"
         beneath.mkdir()
-        surroundings = {**os.environ, **_settings(seed), "TMPDIR": str(beneath)}
+        # Hypothesis also keeps the example at which it is interrupted: only what broke comes back.
+        examples = shutil.copytree(CORPUS, Path(folder) / "examples")
+        stated = {"TMPDIR": str(beneath), "DIVULGE_EXAMPLES": str(examples)}
+        surroundings = {**os.environ, **_settings(seed), **stated}
         line = [sys.executable, "-m", "pytest", str(name), "-m", "hypothesis", "-q"]
         line += ["--hypothesis-show-statistics", "-p", "no:cacheprovider"]
         line += [f"--basetemp={folder}/pytest"]
-        with (Path(folder) / "said.txt").open("w+b") as said:
-            ended = _run_for(line, surroundings, said.fileno(), seconds)
-            said.seek(0)
-            text = said.read().decode("utf-8", "replace")
-    run.files += 1
-    run.tests += sum(map(int, _TESTS.findall(text.rpartition("\n=")[2] or text)))
-    run.examples += sum(map(int, _EXAMPLES.findall(text)))
+        said, ended = Path(folder) / "said.txt", None
+        try:
+            with said.open("wb") as output:
+                ended = _run_for(line, surroundings, output.fileno(), seconds)
+        finally:  # also of a run that is interrupted, all that it has found is told
+            text = said.read_text(encoding="utf-8", errors="replace")
+            if _note(name, seed, text, ended, run):
+                shutil.copytree(examples, CORPUS, dirs_exist_ok=True)
+
+
+def _note(name: Path, seed: int, text: str, ended: int | None, run: PropertyRun) -> bool:
+    """Count what came of a file, and print it if something broke for the first time."""
     broken = _BROKEN.findall(text)
     if ended not in (0, NO_TESTS_COLLECTED, None) and not broken:
         broken = [str(name)]  # the file itself could not be run
+    run.files += 1
+    run.tests += sum(map(int, _TESTS.findall(text.rpartition("\n=")[2] or text)))
+    run.examples += sum(map(int, _EXAMPLES.findall(text)))
     new = [test for test in broken if test not in run.failures]
     run.failures.update(dict.fromkeys(new, seed))
     if new:
         print(_without_statistics(text), flush=True)
+    return bool(broken)
 
 
 def _settings(seed: int) -> dict[str, str]:
