@@ -166,7 +166,7 @@ def test_a_check_killed_at_any_moment_leaves_no_half_file(tmp_path: Path) -> Non
     text = text.replace('identifier = ["id"], ', "")
     path.write_text(text)
     out = tmp_path / "out"
-    for delay in (0.3, 0.6, 0.9, 1.2, 1.5, 1.8, 2.4):
+    for delay in (0.3, 0.9, 1.5, 2.4):  # every moment has its turn in test_fault_injection
         with subprocess.Popen(
             [sys.executable, "-m", "divulge.cli", "check", str(path), "--out", str(out)],
             stdout=subprocess.DEVNULL,
