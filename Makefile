@@ -17,7 +17,7 @@ help:
 	@echo "make demo     run the demonstration; it says where its report is"
 	@echo "make test     all checks: lint, types, layers, tests, docs"
 	@echo "make lint | types | layers | unit | docs    one of them"
-	@echo "make fuzz     broken inputs and killed runs, SECONDS=600 KILLS=20 (long; not part of the tests)"
+	@echo "make fuzz     broken inputs, random properties, killed runs: SECONDS=600 KILLS=20 SEED= (long)"
 	@echo "make bench    speed and memory (long; not part of the tests)"
 	@echo "make format   put the code into shape"
 
@@ -37,7 +37,7 @@ layers: $(READY)
 	$(BIN)/lint-imports --no-cache
 
 unit: $(READY)
-	CHROMIUM="$$(sh tools/find-chromium.sh)" $(BIN)/pytest -n $(JOBS) --dist worksteal
+	CHROMIUM="$$(sh tools/find-chromium.sh)" $(BIN)/pytest -n $(JOBS) --dist worksteal --durations=30
 
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site

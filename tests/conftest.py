@@ -9,10 +9,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, seed, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -20,15 +23,57 @@ if TYPE_CHECKING:
 PROJECT = Path(__file__).parent.parent
 PUBLIC_DATA = PROJECT.parent / "shared" / "data"
 
-# CI machines stall at will: a slow example is not a wrong one. Speed is for the benchmarks.
-settings.register_profile(
-    "divulge",
-    deadline=None,
-    max_examples=40,
+CORPUS_OF_PROPERTIES = PROJECT / "tests" / "robustness" / "corpus" / "properties"
+EXAMPLES = Path(os.environ.get("DIVULGE_EXAMPLES", CORPUS_OF_PROPERTIES))
+
+ALWAYS: dict[str, Any] = {
+    # CI machines stall at will: a slow example is not a wrong one. Speed is for the benchmarks.
+    "deadline": None,
     # Files are written in a folder per case; what hypothesis warns of does not happen here.
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+}
+# `make test` draws the same examples every time and on every machine, and keeps nothing.
+settings.register_profile("divulge", derandomize=True, database=None, max_examples=40, **ALWAYS)
+# `make fuzz` draws others every time. What broke a property is kept in the project and tried first.
+settings.register_profile(
+    "fuzz",
+    database=DirectoryBasedExampleDatabase(EXAMPLES),
+    print_blob=True,
+    max_examples=200,
+    **ALWAYS,
 )
-settings.load_profile("divulge")
+PROFILE = os.environ.get("DIVULGE_PROFILE", "divulge")
+settings.load_profile(PROFILE)
+
+
+def _draw_no_constants_of_imported_modules() -> None:
+    """Draw the same examples whatever a worker has run before.
+
+    Hypothesis draws constants out of all modules of the project that are imported by then, and
+    there is no setting for it (`test_setup` sees that it does not).
+    """
+    none = Constants()
+    providers._get_local_constants = lambda: none
+
+
+if PROFILE == "divulge":
+    _draw_no_constants_of_imported_modules()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the fuzzer draw from the seed that it printed, and keep what breaks a property.
+
+    With a seed (`--hypothesis-seed` or `@seed`), hypothesis by itself keeps no example.
+    """
+    drawn = os.environ.get("DIVULGE_SEED")
+    if PROFILE != "fuzz" or drawn is None:
+        return
+    for item in items:
+        function: Any = getattr(item, "function", None)
+        if getattr(function, "is_hypothesis_test", False):
+            kept = function._hypothesis_internal_use_settings
+            seed(int(drawn))(function)
+            function._hypothesis_internal_use_settings = kept
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -81,7 +126,7 @@ def divulge(tmp_path: Path) -> Command:
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,  # only for what would never end
             check=False,
         )
 

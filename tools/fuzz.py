@@ -2,7 +2,8 @@
 
 Cases run in child processes: a crash or a hang of one ends its child and not the fuzzing. An input
 that breaks the law is made smaller and kept in tests/robustness/corpus, where the tests run it.
-With `--kills`, runs of long verbs are killed as well (`kills`).
+Half of the time is for the properties of the tests (`properties`), with examples drawn anew. With
+`--kills`, runs of long verbs are killed as well (`kills`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import base64
 import hashlib
 import json
 import os
+import random
 import resource
 import secrets
 import select
@@ -22,6 +24,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -135,7 +138,9 @@ class Fuzzing:
     """Batches of all targets in turn, and what they found."""
 
     def __init__(self, names: list[str], seed: int) -> None:
-        self.tallies = {name: Tally() for name in names}
+        # Whose turn comes first is drawn: in a short run there is no time for all.
+        turns = random.Random(seed).sample(names, len(names))  # noqa: S311  # no secret
+        self.tallies = {name: Tally() for name in turns}
         self.next_seed = dict.fromkeys(names, seed)
         self.details: dict[str, str] = {}
 
@@ -156,7 +161,7 @@ class Fuzzing:
         with tempfile.TemporaryDirectory() as folder:
             last = Path(folder) / "last.bin"
             first = self.next_seed[name]
-            with _child(name, first, seconds, count, last) as child:
+            with _child(name, first, seconds, count, last) as child, _ended_with_us(child):
                 for said in _lines(child):
                     if "begin" in said:
                         begun = said["begin"]
@@ -222,7 +227,21 @@ def _child(
     name: str, first: int, seconds: float, count: int, last: Path
 ) -> subprocess.Popen[bytes]:
     line = [sys.executable, __file__, "--batch", name, str(first), str(seconds), str(count)]
-    return subprocess.Popen([*line, str(last)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    # What a case leaves behind when it crashes goes with the folder of its batch.
+    surroundings = {**os.environ, "TMPDIR": str(last.parent)}
+    return subprocess.Popen(
+        [*line, str(last)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=surroundings
+    )
+
+
+@contextmanager
+def _ended_with_us(child: subprocess.Popen[bytes]) -> Iterator[None]:
+    """No child goes on alone after the fuzzing was interrupted."""
+    try:
+        yield
+    except BaseException:
+        child.kill()
+        raise
 
 
 def _lines(child: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
@@ -259,6 +278,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600, help="of fuzzing; 0 for none")
     parser.add_argument("--seed", type=int, help="of all that is drawn; drawn itself if not given")
     parser.add_argument("--target", action="append", default=[], help="only this one; repeat")
+    parser.add_argument(
+        "--tests", action="append", default=[], help="only properties, of this file; repeat"
+    )
     parser.add_argument("--kills", type=int, default=0, help="of each long verb")
     parser.add_argument("--verb", action="append", default=[], help="kill only this one; repeat")
     parser.add_argument("--case", nargs=2, metavar=("TARGET", "SEED"), help="repeat one case")
@@ -272,18 +294,36 @@ def main() -> int:
         return 0 if repeat(given.case[0], int(given.case[1])) else 1
     seed = given.seed if given.seed is not None else secrets.randbelow(10**9)
     print(f"seed {seed}", flush=True)
+    # Asked to end, a run does what it does when it is interrupted: its children and folders go too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return 0 if fuzz_all(given, seed) else 1
+    except KeyboardInterrupt:
+        print(f"interrupted (seed {seed})", flush=True)
+        return 130
+
+
+def fuzz_all(given: argparse.Namespace, seed: int) -> bool:
+    """Damaged inputs, properties and kills, in turn; gives whether nothing was found."""
+    from properties import fuzz_properties  # beside this script
+
     fine = True
-    if given.seconds > 0:
+    share = given.seconds if given.target or given.tests else given.seconds / 2
+    if share > 0 and not given.tests:
         from tests.robustness.fuzz_targets import TARGETS
 
         fuzzing = Fuzzing(given.target or list(TARGETS), seed)
-        fuzzing.run(given.seconds)
-        fine = fuzzing.show()
+        try:
+            fuzzing.run(share)
+        finally:
+            fine = fuzzing.show()
+    if share > 0 and not given.target:
+        fine = fuzz_properties(share, seed, given.tests) and fine
     if given.kills > 0:
-        from kills import kill_all  # beside this script
+        from kills import kill_all
 
         fine = kill_all(given.kills, seed, given.verb) and fine
-    return 0 if fine else 1
+    return fine
 
 
 if __name__ == "__main__":

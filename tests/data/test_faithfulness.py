@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import divulge as dv
@@ -37,7 +37,6 @@ def by_pairs(one: Sequence[object], other: Sequence[object]) -> bool:
 
 
 @given(CELLS, st.data())
-@settings(derandomize=True)
 def test_two_columns_tell_records_apart_alike_if_every_two_records_do(
     one: list[int | None], data: st.DataObject
 ) -> None:
@@ -47,7 +46,6 @@ def test_two_columns_tell_records_apart_alike_if_every_two_records_do(
 
 
 @given(CELLS, st.permutations(range(4)))
-@settings(derandomize=True)
 def test_other_names_for_the_same_values_tell_records_apart_alike(
     cells: list[int | None], names: list[int]
 ) -> None:

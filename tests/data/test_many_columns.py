@@ -65,7 +65,7 @@ def assert_same(one: Column, other: Column) -> None:
 
 
 @given(array=arrays())
-@settings(derandomize=True, max_examples=300)
+@settings(max_examples=300)
 def test_few_records_are_encoded_as_many_are(
     monkeypatch: pytest.MonkeyPatch, array: pa.Array
 ) -> None:
@@ -73,7 +73,6 @@ def test_few_records_are_encoded_as_many_are(
 
 
 @given(st.lists(st.lists(st.none() | st.floats(-3, 3), max_size=4), min_size=1, max_size=4))
-@settings(derandomize=True)
 def test_pieces_of_few_records_are_one_column(parts: list[list[float | None]]) -> None:
     encoder = ColumnEncoder()
     for part in parts:
@@ -118,7 +117,7 @@ NAMES = st.one_of(
 
 
 @given(st.lists(NAMES, max_size=30), st.lists(NAMES, max_size=6))
-@settings(derandomize=True, max_examples=150)
+@settings(max_examples=150)
 def test_names_that_are_looked_up_are_those_found_by_comparing_with_every_one(
     known: list[str], texts: list[str]
 ) -> None:
@@ -181,7 +180,7 @@ def borrowed(name: str, description: str, known: list[Known]) -> tuple[Any, ...]
     st.dictionaries(NAMES, st.just("") | NAMES, max_size=12),
     st.dictionaries(NAMES, st.sampled_from(["identifier", "sensitive"]), max_size=4),
 )
-@settings(derandomize=True, max_examples=40)
+@settings(max_examples=40)
 def test_roles_and_reasons_are_those_of_comparing_everything_with_everything(
     described: dict[str, str], own: dict[str, Any]
 ) -> None:
@@ -243,7 +242,7 @@ SHAPES = st.sampled_from(
 
 
 @given(st.lists(SHAPES, min_size=2, max_size=45))
-@settings(derandomize=True, max_examples=200)
+@settings(max_examples=200)
 def test_a_shape_is_told_as_by_counting_all_that_match(texts: list[str]) -> None:
     for _, _, pattern in signs._SHAPES:
         matching = pc.sum(pc.match_substring_regex(pa.array(texts), f"^(?:{pattern})$")).as_py()

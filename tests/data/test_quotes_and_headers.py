@@ -180,7 +180,7 @@ def written(rows: Sequence[Sequence[str]], **options: Any) -> str:
     return file.getvalue()
 
 
-@settings(max_examples=150, derandomize=True)
+@settings(max_examples=150)
 @given(
     st.integers(1, 3).flatmap(
         lambda fields: st.lists(st.lists(LETTERS, min_size=fields, max_size=fields), min_size=1)
@@ -245,7 +245,7 @@ def lines_with_stray_marks(draw: st.DrawFn) -> list[str]:
     return lines
 
 
-@settings(max_examples=300, derandomize=True)
+@settings(max_examples=300)
 @given(lines_with_stray_marks(), st.sampled_from(["\n", "\r\n"]))
 def test_with_stray_marks_a_file_is_refused_or_has_as_many_records_as_lines(
     lines: list[str], end: str
@@ -263,7 +263,7 @@ def test_with_stray_marks_a_file_is_refused_or_has_as_many_records_as_lines(
     assert third is None or third == len(lines)
 
 
-@settings(max_examples=400, derandomize=True)
+@settings(max_examples=400)
 @given(st.text(alphabet='ab," \n\r', max_size=30), st.integers(1, 7))
 def test_a_text_is_whole_to_the_scan_just_where_it_is_to_python(text: str, size: int) -> None:
     """Cut into blocks of any size: the proof for blocks and the walk are one to the outside."""

@@ -76,7 +76,9 @@ def test_items_climb_their_hierarchy_where_that_helps_more() -> None:
             "goods": Hierarchy.from_pairs(
                 [
                     (g, "goods")
-                    for g in set(datasets.purchases_example().to_arrow()["goods"].to_pylist())
+                    for g in sorted(
+                        set(datasets.purchases_example().to_arrow()["goods"].to_pylist())
+                    )
                 ]
             )
         },

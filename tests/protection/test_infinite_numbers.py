@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import divulge as dv
@@ -126,7 +126,6 @@ def test_what_has_no_infinite_number_keeps_its_mean_and_correlation() -> None:
 
 
 @given(st.lists(st.floats(allow_nan=False, width=64), min_size=3, max_size=8))
-@settings(derandomize=True)
 def test_no_figure_is_ever_infinite_or_no_number(numbers: list[float]) -> None:
     dataset = Dataset.from_arrow(pa.table({"a": numbers, "b": numbers[::-1]}))
     told = utility_of(dataset, dataset, np.arange(len(numbers)), ["a"]).to_dict()

@@ -97,14 +97,13 @@ def test_cancelling_interrupts_what_runs_inside_an_engine() -> None:
     cancellation = Cancellation()
     endless = "SELECT count(*) AS n FROM range(10000000) a, range(10000000) b"
     threading.Timer(0.3, cancellation.cancel).start()
-    begun = time.monotonic()
+    # Without the interruption the query would take years.
     with (
         work.under(cancellation=cancellation),
         DuckSession() as duck,
         pytest.raises(Cancelled),
     ):
         duck.arrays(endless)
-    assert time.monotonic() - begun < 60
 
 
 def test_a_spent_budget_is_said_and_never_silent() -> None:

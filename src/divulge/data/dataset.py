@@ -288,6 +288,9 @@ def check_names(names: list[str], subject: str) -> None:
     for number, name in enumerate(names, start=1):
         if not name.strip():
             problems.add(f"column {number}", "has no name in the header.")
+        elif any("\ud800" <= letter <= "\udfff" for letter in name):
+            message = "has a name that is not Unicode text (half a pair of surrogates)."
+            problems.add(f"column {number}", message)
     first: dict[str, int] = {}
     for number, name in enumerate(names, start=1):
         if name.strip() and name in first:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from divulge.data.faithfulness import difference_in_writing
+from divulge.data.formats.names import place_of_column
 from divulge.work import Problems, whole_file, writing_at_once
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ def write_faithfully(
             judged.write(part, guard_formulas=guard_formulas)
         differing = difference_in_writing(judged, part)
         problems = Problems(str(path))
+        numbers = {name: number for number, name in enumerate(judged.names, start=1)}
         for name in differing:
             message = "the file would not tell its records apart as they were judged."
-            problems.add(f'column "{name}"', f"{message} Write another format (.parquet).")
+            place = place_of_column(name, numbers.get(name, 0))
+            problems.add(place, f"{message} Write another format (.parquet).")
         problems.raise_any()

@@ -151,12 +151,15 @@ def _refuse_nul(records: Records, path: Path) -> None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from divulge.data.formats.names import place_of_column
+
     problems = Problems(str(path))
-    for name, column in records.columns.items():
+    for number, (name, column) in enumerate(records.columns.items(), start=1):
         kind = column.values.type
         texts = pa.types.is_string(kind) or pa.types.is_large_string(kind)
         if texts and len(column.values) and pc.any(pc.match_substring(column.values, "\0")).as_py():
-            problems.add(f'column "{name}"', "holds a NUL character, which a text file cannot.")
+            message = "holds a NUL character, which a text file cannot."
+            problems.add(place_of_column(name, number), message)
     problems.raise_any()
 
 

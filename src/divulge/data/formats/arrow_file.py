@@ -11,6 +11,7 @@ from divulge import work
 from divulge.data.encoding import Batch, kind_in_words
 from divulge.data.formats import PlainFormat
 from divulge.data.formats.contents import ARROW
+from divulge.data.formats.names import ARROW_NAMES, refuse_names
 from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class ArrowFile(PlainFormat):
         """Write records."""
         import pyarrow as pa
 
+        refuse_names(records.columns, ARROW_NAMES)
         with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, records.schema) as file:
             for table in records.tables():
                 file.write_table(table)

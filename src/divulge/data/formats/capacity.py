@@ -3,14 +3,13 @@
 Their writers cut text at a NUL character, drop blanks at its end, round numbers and moments, or
 take a value for a missing one, and say nothing. Records that differ would then be alike, and what
 is published would not be what was judged. So a value either comes back as it was, or is refused
-here, by the name of its column.
+here, by the name of its column. The names themselves are looked after in `names`.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from divulge.data.formats.moments import Ticks, from_spss, from_stata, to_spss, to_stata
+from divulge.data.formats.names import SAS_NAMES, SPSS_NAMES, STATA_NAMES, NameRules
 from divulge.work import Problem
 
 if TYPE_CHECKING:
@@ -35,12 +35,7 @@ class Capacity:
     """What one program's files hold: names, columns, texts, numbers, days and moments."""
 
     program: str
-    name: re.Pattern[str]
-    names_are: str
-    name_bytes: int
-    reserved: re.Pattern[str]
-    case_matters: bool
-    columns: int
+    names: NameRules
     text_bytes: int
     keeps_blanks: bool
     least: float
@@ -56,12 +51,7 @@ class Capacity:
 
 SPSS = Capacity(
     program="SPSS",
-    name=re.compile(r"[^\W\d_][\w.$#@]*"),
-    names_are="begin with a letter and hold letters, digits, and . _ $ # @, at most 64 bytes",
-    name_bytes=64,
-    reserved=re.compile(r"ALL|AND|BY|EQ|GE|GT|LE|LT|NE|NOT|OR|TO|WITH", re.IGNORECASE),
-    case_matters=False,
-    columns=2**31 - 1,
+    names=SPSS_NAMES,
     text_bytes=32_767,
     keeps_blanks=False,
     # The two lowest and the highest double mean missing, "lowest" and "highest".
@@ -75,15 +65,7 @@ SPSS = Capacity(
 )
 STATA = Capacity(
     program="Stata",
-    name=re.compile(r"[^\W\d]\w{0,31}"),
-    names_are="begin with a letter and hold letters, digits and _, at most 32",
-    name_bytes=128,
-    reserved=re.compile(
-        r"_all|_b|byte|_coef|_cons|double|float|if|in|int|long|_n|_N|_pi|_pred|_rc|_skip|strL|"
-        r"str[0-9]+|using|with"
-    ),
-    case_matters=True,
-    columns=32_767,
+    names=STATA_NAMES,
     text_bytes=2_000_000_000,
     keeps_blanks=True,
     # Larger doubles mean `.`, `.a` to `.z`.
@@ -97,12 +79,7 @@ STATA = Capacity(
 )
 SAS = Capacity(
     program="SAS",
-    name=re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,31}"),
-    names_are="begin with a letter and hold letters, digits and _, at most 32",
-    name_bytes=32,
-    reserved=re.compile(r"_N_|_ERROR_|_ALL_|_NUMERIC_|_CHARACTER_", re.IGNORECASE),
-    case_matters=False,
-    columns=32_767,
+    names=SAS_NAMES,
     text_bytes=32_767,
     keeps_blanks=False,
     # What the numbers of old IBM machines hold is known where they are made.
@@ -115,29 +92,6 @@ SAS = Capacity(
     finest="microsecond",
     times=True,
 )
-
-
-def problems_with_names(names: Sequence[str], capacity: Capacity) -> Iterator[Problem]:
-    """Names that a program does not take, and too many of them.
-
-    >>> [str(problem) for problem in problems_with_names(["in", "age"], STATA)]
-    ['column "in": Stata keeps this word for itself; give the column another name.']
-    """
-    seen: dict[str, str] = {}
-    for name in names:
-        place = f'column "{name}"'
-        if not capacity.name.fullmatch(name) or len(name.encode()) > capacity.name_bytes:
-            yield Problem(place, f"names {capacity.names_are}.")
-        elif capacity.reserved.fullmatch(name):
-            message = (
-                f"{capacity.program} keeps this word for itself; give the column another name."
-            )
-            yield Problem(place, message)
-        if not capacity.case_matters and seen.setdefault(name.lower(), name) != name:
-            yield Problem(place, f'differs from "{seen[name.lower()]}" only by case.')
-    if len(names) > capacity.columns:
-        message = f"{capacity.program} takes at most {capacity.columns:,} columns."
-        yield Problem("", message)
 
 
 def problems_with_values(column: Column, capacity: Capacity) -> Iterator[Problem]:

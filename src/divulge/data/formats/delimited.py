@@ -19,6 +19,7 @@ from divulge.data.encoding import Batch
 from divulge.data.formats import PlainFormat
 from divulge.data.formats.contents import COMPRESSED_TEXT, TEXT
 from divulge.data.formats.dialect import (
+    SEPARATORS,
     Dialect,
     blocks,
     damaged_archive,
@@ -26,6 +27,7 @@ from divulge.data.formats.dialect import (
     opened,
     undecodable,
 )
+from divulge.data.formats.names import TEXT_NAMES, refuse_names
 from divulge.data.formats.numerals import find_types
 from divulge.data.formats.quoting import problem_with_quotes
 from divulge.work import InvalidInput, Problem, UnconfirmedName
@@ -79,8 +81,8 @@ class DelimitedText(PlainFormat):
         import pyarrow as pa
         import pyarrow.csv as pa_csv
 
-        tabs = ".tsv" in path.name
-        chosen = pa_csv.WriteOptions(delimiter=options.separator or ("\t" if tabs else ","))
+        refuse_names(records.columns, TEXT_NAMES)
+        chosen = pa_csv.WriteOptions(delimiter=_separator_of(path, options))
         compression = "gzip" if self.kind == COMPRESSED_TEXT else None
         with (
             pa.output_stream(str(path), compression=compression) as sink,
@@ -94,6 +96,16 @@ class CompressedText(DelimitedText):
     """Delimited text in a gzip archive."""
 
     kind = COMPRESSED_TEXT
+
+
+def _separator_of(path: Path, options: Options) -> str:
+    """What is written between fields; the file's name tells it where the options do not."""
+    separator = options.separator or ("\t" if ".tsv" in path.name else ",")
+    if len(separator) != 1 or not separator.isascii() or separator in '\r\n\0"':
+        message = "must be one plain character, and not the quotation mark."
+        problem = Problem("separator", message, separator, SEPARATORS)
+        raise InvalidInput("writing for text files", [problem])
+    return separator
 
 
 def _no_records(path: Path) -> InvalidInput:

@@ -116,11 +116,11 @@ def dialect_of(path: Path, options: Options) -> Dialect:
 def _checked_separator(path: Path, sample: list[str], quote: str, options: Options) -> str:
     """What stands between fields, after a look at whether both marks can be what they are."""
     problems = Problems(str(path))
-    if len(quote.encode("utf-8", "replace")) > 1 or quote in ("\r", "\n", "\0"):
+    if len(quote) > 1 or not quote.isascii() or quote in ("\r", "\n", "\0"):
         problems.add("quote", "must be one plain character, or empty for none.", quote, QUOTES)
     problems.raise_any()
     separator = options.separator or _separator(sample, quote)
-    if len(separator.encode("utf-8", "replace")) != 1 or separator in "\r\n\0":
+    if len(separator) != 1 or not separator.isascii() or separator in "\r\n\0":
         problems.add("separator", "must be one plain character.", separator, SEPARATORS)
     elif separator == quote:
         problems.add("separator", "is the quotation mark too; they must differ.")

@@ -11,6 +11,7 @@ from divulge import work
 from divulge.data.encoding import RECORDS_AT_A_TIME, Batch
 from divulge.data.formats import PlainFormat
 from divulge.data.formats.contents import DUCKDB
+from divulge.data.formats.names import DUCKDB_NAMES, problems_with_names, shown_name
 from divulge.engines import identifier
 from divulge.work import InvalidInput, Problem, Problems
 
@@ -52,23 +53,27 @@ class DuckDbFile(PlainFormat):
         """Write records as the one table of a new database."""
         import duckdb
 
-        _refuse_names(records)
-        table = identifier(options.table or DEFAULT_TABLE)
+        named = options.table or DEFAULT_TABLE
+        _refuse_names(records, named)
+        # A view that had the name of the table would be taken for it.
+        view = f"some of {named}"
+        table, source = identifier(named), identifier(view)
         with duckdb.connect(str(path)) as connection:
-            connection.register("empty_records", records.schema.empty_table())
-            connection.execute(f"CREATE TABLE {table} AS SELECT * FROM empty_records")
+            connection.register(view, records.schema.empty_table())
+            connection.execute(f"CREATE TABLE {table} AS SELECT * FROM {source}")
             for part in records.tables():
-                connection.register("some_records", part)
-                connection.execute(f"INSERT INTO {table} SELECT * FROM some_records")
-                connection.unregister("some_records")
+                connection.register(view, part)
+                connection.execute(f"INSERT INTO {table} SELECT * FROM {source}")
+            connection.unregister(view)
 
 
-def _refuse_names(records: Records) -> None:
-    """DuckDB takes "Age" and "age" for one name, and would give the second another."""
-    problems, seen = Problems("writing for DuckDB"), dict[str, str]()
-    for name in records.columns:
-        if seen.setdefault(name.lower(), name) != name:
-            problems.add(f'column "{name}"', f'differs from "{seen[name.lower()]}" only by case.')
+def _refuse_names(records: Records, table: str) -> None:
+    """DuckDB cuts names at a NUL, and gives the second of "Age" and "age" another one."""
+    problems = Problems("writing for DuckDB")
+    problems.extend("", problems_with_names(list(records.columns), DUCKDB_NAMES))
+    objection = DUCKDB_NAMES.objection(table)
+    if objection is not None:
+        problems.add(f'table "{shown_name(table)}"', objection)
     problems.raise_any()
 
 

@@ -11,6 +11,7 @@ from divulge import work
 from divulge.data.encoding import RECORDS_AT_A_TIME, Batch, kind_in_words
 from divulge.data.formats import PlainFormat
 from divulge.data.formats.contents import PARQUET
+from divulge.data.formats.names import PARQUET_NAMES, refuse_names
 from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Parquet(PlainFormat):
         """Write records, one row group after another."""
         import pyarrow.parquet as pq
 
+        refuse_names(records.columns, PARQUET_NAMES)
         with pq.ParquetWriter(
             path, records.schema, compression="zstd", write_page_checksum=True
         ) as file:

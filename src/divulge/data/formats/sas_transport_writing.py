@@ -16,11 +16,11 @@ from divulge.data.encoding import pieces
 from divulge.data.formats.capacity import (
     SAS,
     is_text,
-    problems_with_names,
     problems_with_values,
     problems_with_words,
 )
 from divulge.data.formats.ibm_numbers import to_ibm
+from divulge.data.formats.names import SAS_NAMES, place_of_column, problems_with_names
 from divulge.data.formats.sas_transport import CARD, DAYS_TO_UNIX, Variable
 from divulge.data.formats.sas_transport import _numbers as read_numbers
 from divulge.work import DivulgeError, Problem, Problems
@@ -53,14 +53,14 @@ def write(records: Records, path: Path) -> None:
         InvalidInput: with all names, texts and values that the format cannot hold.
     """
     problems = Problems("writing for SAS")
-    problems.extend("", problems_with_names(list(records.columns), SAS))
+    problems.extend("", problems_with_names(list(records.columns), SAS_NAMES))
     columns = {name: _settled(column) for name, column in records.columns.items()}
     fields = []
-    for name, column in columns.items():
+    for number, (name, column) in enumerate(columns.items(), start=1):
         about = records.said.get(name)
         label = about.description if about else ""
         fields.append(_field(name, column, label))
-        problems.extend(f'column "{name}"', _problems_with(column, fields[-1]))
+        problems.extend(place_of_column(name, number), _problems_with(column, fields[-1]))
     problems.raise_any()
     rows = len(next(iter(columns.values())).codes)
     long = len(fields) > MOST_SHORT or any(

@@ -18,13 +18,13 @@ from divulge.data.formats.capacity import (
     STATA,
     Capacity,
     is_text,
-    problems_with_names,
     problems_with_values,
     problems_with_words,
 )
 from divulge.data.formats.contents import SPSS_COMPRESSED
 from divulge.data.formats.contents import STATA as STATA_FILE
 from divulge.data.formats.moments import Floats, Ticks, to_spss, to_stata
+from divulge.data.formats.names import place_of_column, problems_with_names
 from divulge.work import DivulgeError, Problem, Problems
 
 if TYPE_CHECKING:
@@ -62,16 +62,17 @@ def write(records: Records, path: Path, kind: str, options: Options) -> None:  #
     program = bounds.capacity.program
     columns = {n: _settled(c, records.said.get(n)) for n, c in records.columns.items()}
     problems = Problems(f"writing for {program}")
-    problems.extend("", problems_with_names(list(columns), bounds.capacity))
+    problems.extend("", problems_with_names(list(columns), bounds.capacity.names))
+    places = {name: place_of_column(name, n) for n, name in enumerate(columns, start=1)}
     for name, column in columns.items():
-        place = f'column "{name}"'
+        place = places[name]
         problems.extend(place, problems_with_values(column, bounds.capacity))
         if stata and not _letters(column) <= set(string.ascii_lowercase):
             problems.add(place, "Stata tags missing values with letters only.")
     for name, about in records.said.items():
         check = _problems_in_stata if stata else _problems_in_spss
-        problems.extend(f'column "{name}"', _problems_with_lengths(about, bounds))
-        problems.extend(f'column "{name}"', check(about, columns[name]))
+        problems.extend(places[name], _problems_with_lengths(about, bounds))
+        problems.extend(places[name], check(about, columns[name]))
     problems.raise_any()
     with _refusal_in_words(program):
         if stata:
