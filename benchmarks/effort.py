@@ -1,11 +1,12 @@
 """How nominal seconds compare with the processor's: each kind of work, and whole instances.
 
-Run: python benchmarks/effort.py [--sample 12] [--seconds 3]
+Run: python benchmarks/effort.py [--tables] [--sample 12] [--seconds 3]
 
 Effort is counted in steps, and every kind of work has a price a call and a step
-(`reconstruction/tuning.py`). Here instances of a synthetic month, drawn by class of complexity, are
-solved while the time of the processor is attributed to what is charged at its end. The last columns
-are the prices that would have been right: those of the tuning, if the last but one is near 1.
+(`tuning.py` of reconstruction and of tables). Here instances of a synthetic month, drawn by class
+of complexity, are solved, or tables suppressed and attacked, while the time of the processor is
+attributed to what is charged at its end. The last columns are the prices that would have been
+right: those of the tuning, where the ratio is near 1.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -21,6 +22,7 @@ import numpy as np
 from divulge import datasets, work
 from divulge.reconstruction.imperfect import settle
 from divulge.reconstruction.warm import warm
+from divulge.tables import Table, matching_attack, suppress
 from reconstruction import CLASSES, instances
 
 Charged = dict[str, list[tuple[work.Cost, float, float]]]
@@ -60,35 +62,74 @@ def fitted(steps: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
     return float(call), float(step / scale)
 
 
+def solve_instances(transactions: int, sample: int, seconds: float) -> Charged:
+    """Instances of a month, by class of complexity; all that was charged."""
+    every = instances(datasets.trade_month(transactions=transactions))
+    random = np.random.default_rng(1)
+    whole: Charged = defaultdict(list)
+    print("complexity instances  nominal s    CPU s  ratio  longest")
+    for low, high in CLASSES:
+        some = [one for one in every if low < one.instance.complexity <= high]
+        chosen = [some[n] for n in random.permutation(len(some))[:sample]]
+        with attributed() as found:
+            took = [
+                measured(settle, one.instance, "any", seconds, None, one.truth) for one in chosen
+            ]
+        say(f"{high:>10}", took)
+        for name, charges in found.items():
+            whole[name] += charges
+    return whole
+
+
+def suppress_tables(sample: int, seconds: float) -> Charged:
+    """Cheapest patterns of crosstabs and cubes, and attacks on some of them."""
+    random = np.random.default_rng(1)
+    whole: Charged = defaultdict(list)
+    print("     table    number  nominal s    CPU s  ratio  longest")
+    for shape in ((6, 6), (12, 12), (25, 25), (5, 5, 5), (8, 8, 8)):
+        given = [Table.from_cells(random.integers(1, 100, shape)) for _ in range(sample)]
+        with attributed() as found:
+            took = [measured(suppress, one, 10, 10, seconds=seconds) for one in given]
+            say(f"{'x'.join(map(str, shape)):>10}", took)
+            if shape == (6, 6):
+                done = [suppress(one, 10, 10) for one in given]
+                took = [measured(matching_attack, one, 10, 10, seconds=seconds) for one in done]
+                say("  attacked", took)
+        for name, charges in found.items():
+            whole[name] += charges
+    return whole
+
+
+def measured(job: Callable[..., object], *given: object, **named: object) -> tuple[float, float]:
+    """Nominal seconds of a job, and the processor's."""
+    effort, begun = work.Effort(0), time.thread_time()
+    job(*given, **named)
+    return effort.used, time.thread_time() - begun
+
+
+def say(what: str, took: list[tuple[float, float]]) -> None:
+    """One row of whole jobs."""
+    nominal, cpu = (sum(column) for column in zip(*took, strict=True))
+    longest = max(seconds for _, seconds in took)
+    ratio = nominal / max(cpu, 1e-9)
+    print(
+        f"{what} {len(took):>9} {nominal:>10.3f} {cpu:>8.3f} {ratio:>6.2f}  {longest:.2f}",
+        flush=True,
+    )
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--tables", action="store_true", help="suppression, not reconstruction")
     arguments.add_argument("--transactions", type=int, default=60_000)
     arguments.add_argument("--sample", type=int, default=12, help="instances of each class")
     arguments.add_argument("--seconds", type=float, default=3.0, help="nominal, of each")
     given = arguments.parse_args()
     warm()
-    every = instances(datasets.trade_month(transactions=given.transactions))
-    random = np.random.default_rng(1)
-    whole: Charged = defaultdict(list)
-    print(
-        f"{'complexity':>10} {'instances':>9} {'nominal s':>10} {'CPU s':>8} {'ratio':>6}  longest"
-    )
-    for low, high in CLASSES:
-        some = [one for one in every if low < one.instance.complexity <= high]
-        chosen = [some[n] for n in random.permutation(len(some))[: given.sample]]
-        nominal, cpu, longest = 0.0, 0.0, 0.0
-        with attributed() as found:
-            for one in chosen:
-                effort, begun = work.Effort(given.seconds), time.thread_time()
-                settle(one.instance, "any", given.seconds, truth=one.truth)
-                took = time.thread_time() - begun
-                nominal, cpu, longest = nominal + effort.used, cpu + took, max(longest, took)
-        for name, charges in found.items():
-            whole[name] += charges
-        ratio = nominal / max(cpu, 1e-9)
-        print(
-            f"{high:>10} {len(chosen):>9} {nominal:>10.3f} {cpu:>8.3f} {ratio:>6.2f}  {longest:.2f}"
-        )
+    if given.tables:
+        whole = suppress_tables(given.sample, given.seconds)
+    else:
+        whole = solve_instances(given.transactions, given.sample, given.seconds)
     print()
     print(
         f"{'':36} {'calls':>8} {'nominal':>8} {'CPU s':>8} {'ratio':>6} {'a call':>9} {'a step':>9}"

@@ -11,10 +11,10 @@ from typing import Any
 from divulge import work
 from divulge.work import Cost, Effort
 
-SEARCH = Cost("CP-SAT", per_call=3e-3, per_step=1.0)
+SEARCH = Cost("CP-SAT", per_call=6e-3, per_step=1.4)
 """A step is a second of its deterministic time; a call is presolve of a small model."""
 
-MODEL = Cost("model for CP-SAT", per_call=1e-3, per_step=4e-6)
+MODEL = Cost("model for CP-SAT", per_call=5e-3, per_step=4e-6)
 """A step is a coefficient."""
 
 LEAST = 0.01

@@ -44,9 +44,10 @@ class Satisfying:
 
     def ask(self, hint: BoolArray, effort: Effort) -> tuple[BoolArray | Given, float]:
         """A pattern that keeps the cuts so far, and a bound of its price."""
-        for cut in self.pool.cuts[self._fed :]:
+        new = self.pool.cuts[self._fed :]
+        for cut in new:
             self._keep(cut)
-            work.charge(cp_sat.MODEL, len(cut.cells))
+        work.charge(cp_sat.MODEL, sum(len(cut.cells) for cut in new))
         self._fed = len(self.pool.cuts)
         self._model.clear_hints()  # type: ignore[no-untyped-call]
         for variable, wanted in zip(self._chosen, hint[self.pool.free].tolist(), strict=True):

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from divulge.work import Cost
 
-LINEAR_PROGRAM = Cost("linear program", per_call=3e-4, per_step=2e-8)
+LINEAR_PROGRAM = Cost("linear program", per_call=3.5e-4, per_step=1.8e-8)
 """A step is a row or column of the program, at each iteration of the simplex method."""
 
-MAXIMUM_FLOWS = Cost("maximum flows", per_call=5e-5, per_step=3e-9)
+MAXIMUM_FLOWS = Cost("maximum flows", per_call=3.5e-4, per_step=1.1e-8)
 """A step is an arc, for each cell that is asked for."""
 
 CHEAP_CYCLES = Cost("cheap cycles", per_call=5e-5, per_step=5e-8)
 """A step is an arc."""
 
-CANDIDATES = Cost("candidate tables", per_call=2e-5, per_step=2e-7)
+CANDIDATES = Cost("candidate tables", per_call=1e-3, per_step=4.3e-6)
 """A step is a candidate, a pattern that is checked, or a node of the search for a better one."""
 
 OTHER_SUPPRESSOR = Cost("suppressor of others", per_call=1e-2, per_step=0.0)
