@@ -71,11 +71,8 @@ def allocate(
     >>> found.status, found.count, found.possible["p1"], found.finding["p1"]
     ('closed', 1, {'north'}, 'certain')
     """
-    from divulge.reconstruction.warm import warm
-
     puzzle = Puzzle(packages, bins, units, rounding, tolerance, step, premise, seconds)
     weights, start = puzzle.prior(prior), puzzle.truth(truth)
-    warm()
     effort = _Effort(seconds, in_doubt=not rule_is_known or premise == "any")
     with work.partial_results():
         if puzzle.rounding == "diagnose":

@@ -23,6 +23,7 @@ import numpy as np
 from divulge import work
 from divulge.reconstruction import tuning
 from divulge.reconstruction.amounts import Bools, Ints, Shares
+from divulge.reconstruction.assembly import join_parts
 from divulge.reconstruction.counted import Counted
 from divulge.reconstruction.covers import Covers
 from divulge.reconstruction.instance import Instance
@@ -33,7 +34,7 @@ from divulge.reconstruction.questions import pair_by_pair
 from divulge.reconstruction.ratios import narrowed
 from divulge.reconstruction.resplitting import Walk
 from divulge.reconstruction.sets import BUDGETS, Sets, by_sets
-from divulge.reconstruction.solution import Solution, infeasible, joined
+from divulge.reconstruction.solution import Solution, infeasible
 from divulge.reconstruction.splitting import construct
 from divulge.reconstruction.support import Support
 from divulge.reconstruction.telling import telling
@@ -94,9 +95,6 @@ def solve(
         earlier: allocations that were found before, one a row; those that hold are proofs.
         counting: whether few allocations are counted even if all pairs are settled without it.
     """
-    from divulge.reconstruction.warm import warm
-
-    warm()
     effort = Effort(seconds)
     work.charge(tuning.CONSTRUCTION, instance.allowed.size)
     instance = telling(instance)
@@ -121,7 +119,7 @@ def solve(
         if known.infeasible:
             return infeasible(instance, effort.used)
         solved.append((packages, bins, known))
-    return joined(instance, possible, solved, effort.used)
+    return join_parts(instance, possible, solved, effort.used)
 
 
 def _at_a_glance(instance: Instance) -> Bools | None:

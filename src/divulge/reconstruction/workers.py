@@ -218,7 +218,6 @@ def _begin() -> None:
     if parent is not None:
         watch = threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True)
         watch.start()
-    _ready()
 
 
 def _end_with(sentinel: int) -> None:
@@ -226,15 +225,8 @@ def _end_with(sentinel: int) -> None:
     os._exit(1)
 
 
-def _ready() -> None:
-    from divulge.reconstruction.warm import warm
-
-    warm()
-
-
 def _solved(tasks: Sequence[Task], efforts: _Efforts) -> Mapping[str, Any]:
     """One bundle, or what a checkpoint has of it."""
-    _ready()
 
     def solved() -> Mapping[str, Any]:
         both = zip(tasks, efforts.each, strict=True)
