@@ -20,7 +20,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from divulge import datasets, work
-from divulge.reconstruction.imperfect import settle
+from divulge.reconstruction.solving.mismatched_totals import settle
 from divulge.reconstruction.warm import warm
 from divulge.tables import Table, matching_attack, suppress
 from reconstruction import CLASSES, instances

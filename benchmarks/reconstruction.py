@@ -28,11 +28,11 @@ import numpy as np
 
 from divulge import datasets, work
 from divulge.reconstruction import Generalised, Totals, allocate, reconstruct
-from divulge.reconstruction.asked import Asked
-from divulge.reconstruction.imperfect import settle
-from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.ladder import solve
-from divulge.reconstruction.workers import Task, solve_all
+from divulge.reconstruction.auditing.request import Asked
+from divulge.reconstruction.auditing.workers import Task, solve_all
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.solving.ladder import solve
+from divulge.reconstruction.solving.mismatched_totals import settle
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # started as a script, from anywhere
 from tests.reconstruction.paper_program import attack_algorithm

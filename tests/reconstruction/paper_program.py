@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from divulge.reconstruction.amounts import Ints
-from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.problem.amounts import Ints
+from divulge.reconstruction.problem.instance import Instance
 from divulge.work import DivulgeError
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from divulge.data import Dataset
 from divulge.reconstruction import Generalised, Reconstruction, Totals, reconstruct
-from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.problem.instance import Instance
 
 MODES = {"": ROUND_HALF_UP, "_half_even": ROUND_HALF_EVEN, "_down": ROUND_DOWN}
 MADE_BY = [f"{order}{mode}" for order in ("sum_then_round", "round_then_sum") for mode in MODES]

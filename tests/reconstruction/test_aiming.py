@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from tests.reconstruction.strategies import instance_of
 from tests.reconstruction.test_covers import of_every
 
-from divulge.reconstruction import aiming_kernels, expected_kernels
-from divulge.reconstruction.aiming import Aim
-from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.local_search import targeted_refill_kernels
+from divulge.reconstruction.local_search.targeted_refill import Aim
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.subset_sum import expected_count_kernels
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -69,7 +70,7 @@ def test_chances_make_the_sums_right_in_the_mean() -> None:
     for share in (0.1, 0.5, 0.8):
         goal = share * amounts.sum(axis=0)
         low, high = goal.astype(np.int64) - 2, goal.astype(np.int64) + 2
-        chance = expected_kernels.chances(amounts, low, high, goal.copy())
+        chance = expected_count_kernels.chances(amounts, low, high, goal.copy())
         assert np.allclose(chance @ amounts, goal, rtol=0.01)
 
 
@@ -86,5 +87,5 @@ def test_sets_that_hit_are_sets_that_fit(seed: int, packages: int, attributes: i
     fitting = every[((sums >= low) & (sums <= high)).all(axis=1)]
     found = np.zeros((2**packages, packages), bool)
     room = np.empty((3, 2**11, attributes), np.int64), np.empty((3, 2**11), np.uint64)
-    number, _ = aiming_kernels.hits(amounts, low, high, *room, 2**11, found)
+    number, _ = targeted_refill_kernels.hits(amounts, low, high, *room, 2**11, found)
     assert sorted(found[:number].astype(int).tolist()) == sorted(fitting.tolist())

@@ -15,23 +15,21 @@ from tests.reconstruction.paper_program import allocations_of, attack_algorithm
 from tests.reconstruction.strategies import instance_of, rounded, widened
 
 from divulge.assessment import Most
-from divulge.reconstruction import (
-    RULES,
-    allocate,
-    allocation,
-    counting,
-    ends,
-    four_lists,
-    halves,
-    ladder,
-    sets,
-    sharing,
-)
+from divulge.reconstruction import RULES, allocate, allocation
 from divulge.reconstruction.agreement import agreement
-from divulge.reconstruction.imperfect import inconsistencies, settle
-from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.ladder import solve
-from divulge.reconstruction.words import masks_of, words_of
+from divulge.reconstruction.counting import (
+    by_sets,
+    dp_final_bins,
+    dp_shared_states,
+    dynamic_program,
+    two_bins_lists,
+)
+from divulge.reconstruction.problem.bitsets import masks_of, words_of
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.solving import ladder
+from divulge.reconstruction.solving.ladder import solve
+from divulge.reconstruction.solving.mismatched_totals import inconsistencies, settle
+from divulge.reconstruction.subset_sum import meet_in_middle
 from divulge.work import Effort, InvalidInput, charge_seconds
 
 seeds = st.integers(0, 2**32 - 1)
@@ -109,8 +107,8 @@ def test_all_sets_of_a_bin_count_as_trying_everything_does(
 ) -> None:
     without(monkeypatch, "walk through all", "walks", "questions")
     budgets = (0, 10**6)
-    monkeypatch.setattr(sets, "BUDGETS", budgets)
-    monkeypatch.setattr(sets, "FEW", few)
+    monkeypatch.setattr(by_sets, "BUDGETS", budgets)
+    monkeypatch.setattr(by_sets, "FEW", few)
     monkeypatch.setattr(ladder, "TURNS", [replace(ladder.TURNS[0], budgets=budgets)])
     random = np.random.default_rng(6)
     for number in range(80):
@@ -127,7 +125,7 @@ def test_the_halves_give_every_set_that_fits(seed: int, packages: int, attribute
     random = np.random.default_rng(seed)
     instance, truth = instance_of(random, packages, 2, attributes)
     forced = instance.allowed[:, 0] & (truth == 0) & (random.random(packages) < 0.3)
-    found = halves.fitting(instance, 0, instance.allowed[:, 0], forced, 10**5, 10**4)
+    found = meet_in_middle.fitting(instance, 0, instance.allowed[:, 0], forced, 10**5, 10**4)
     plain = []
     for chosen in itertools.product([False, True], repeat=packages):
         mask = np.array(chosen)
@@ -154,10 +152,10 @@ def test_two_bins_whose_sets_are_unknown_are_counted_by_splitting_what_is_left(
     nothing = np.zeros(8, bool)
     sets = []
     for b in range(bins):
-        found = halves.fitting(instance, b, instance.allowed[:, b], nothing, 10**4, 10**4)
+        found = meet_in_middle.fitting(instance, b, instance.allowed[:, b], nothing, 10**4, 10**4)
         assert found is not None
         sets.append(found.sets)
-    plain = counting.count(instance, sets)
+    plain = dynamic_program.count(instance, sets)
     a, b = random.choice(bins, 2, replace=False)
     fewer = [None if place in (a, b) else of_bin for place, of_bin in enumerate(sets)]
     assert plain is not None
@@ -165,12 +163,14 @@ def test_two_bins_whose_sets_are_unknown_are_counted_by_splitting_what_is_left(
     # if they were too many.
     for few, steps, together in ((28, 0, False), (0, 0, True), (0, 10**6, False), (0, 0, False)):
         with (
-            mock.patch.object(ends, "shared", sharing.shared if together else lambda *_: None),
-            mock.patch.object(ends, "FEW_LEFT", few),
-            mock.patch.object(ends, "FEW_STEPS", steps),
-            mock.patch.object(four_lists, "FEW", 0),
+            mock.patch.object(
+                dp_final_bins, "shared", dp_shared_states.shared if together else lambda *_: None
+            ),
+            mock.patch.object(dp_final_bins, "FEW_LEFT", few),
+            mock.patch.object(dp_final_bins, "FEW_STEPS", steps),
+            mock.patch.object(two_bins_lists, "FEW", 0),
         ):
-            split = counting.count(instance, fewer)
+            split = dynamic_program.count(instance, fewer)
         assert split is not None
         assert split.count == plain.count
         assert (split.pairs == plain.pairs).all()
@@ -184,7 +184,7 @@ def test_two_bins_whose_sets_are_unknown_are_counted_by_splitting_what_is_left(
 def test_halves_too_long_give_no_answer() -> None:
     instance = Instance.of(np.arange(1, 31)[:, None], np.array([[200]]), np.array([[210]]))
     everything, nothing = np.ones(30, bool), np.zeros(30, bool)
-    assert halves.fitting(instance, 0, everything, nothing, 100, 10) is None
+    assert meet_in_middle.fitting(instance, 0, everything, nothing, 100, 10) is None
 
 
 def every_solution(instance: Instance) -> tuple[int, np.ndarray[Any, Any]]:
@@ -291,7 +291,7 @@ def test_counts_beyond_64_bits_are_exact() -> None:
         for b in range(2 * pairs)
     ]
     instance = Instance.of(ones, ones, ones, allowed=allowed)
-    counted = counting.count(instance, sets)
+    counted = dynamic_program.count(instance, sets)
     assert counted is not None
     assert counted.count == 2**64
     assert set(counted.pairs[allowed].tolist()) == {2**63}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.reconstruction.strategies import STATE_OF, dataset
 
 from divulge.reconstruction import Prior, Totals, reconstruct
-from divulge.reconstruction.deniable import deniable
+from divulge.reconstruction.remedies.deniability import deniable
 
 
 def exactly(name: str, by: str, place: Any, **columns: list[Any]) -> Totals:

@@ -13,16 +13,16 @@ from tests.reconstruction.paper_program import allocations_of
 from tests.reconstruction.strategies import instance_of, widened
 from tests.reconstruction.test_lattice import sets_of
 
-from divulge.reconstruction import covers as rung
-from divulge.reconstruction import sets
-from divulge.reconstruction.covered import Covered
-from divulge.reconstruction.covering import Lists
-from divulge.reconstruction.covers import Covers
-from divulge.reconstruction.expected import expected_bits
-from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.known import Known
-from divulge.reconstruction.ladder import solve
-from divulge.reconstruction.words import Words, words_of
+from divulge.reconstruction.counting import by_sets
+from divulge.reconstruction.exact_cover import by_covers as rung
+from divulge.reconstruction.exact_cover.by_covers import Covers
+from divulge.reconstruction.exact_cover.cover_conclusions import Covered
+from divulge.reconstruction.exact_cover.cover_search import Lists
+from divulge.reconstruction.problem.bitsets import Words, words_of
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.propagation.state import Known
+from divulge.reconstruction.solving.ladder import solve
+from divulge.reconstruction.subset_sum.expected_count import expected_bits
 from divulge.work import Effort
 
 seeds = st.integers(0, 2**32 - 1)
@@ -115,7 +115,7 @@ def thin(seed: int) -> Instance:
 @pytest.mark.parametrize("seed", [0, 2, 4])
 def test_bins_with_many_sets_and_few_allocations_are_closed_by_covers(seed: int) -> None:
     instance = thin(seed)
-    known, found = Known.nothing_of(instance), dict[int, sets.Sets]()
+    known, found = Known.nothing_of(instance), dict[int, by_sets.Sets]()
     Covers(solve_soon).explore(known, found, Effort(20.0))
     assert known.counted is not None
     assert known.closed
@@ -171,8 +171,8 @@ def test_sets_that_were_never_to_be_listed_take_no_time() -> None:
     random = np.random.default_rng(1)
     amounts = random.integers(1, 100, (90, 1))
     instance = Instance.of(amounts, *(np.full((3, 1), 1500 + d) for d in (0, 400)))
-    known, found = Known.nothing_of(instance), dict[int, sets.Sets]()
-    assert min(sets.expected(known, b) for b in range(3)) > 40
+    known, found = Known.nothing_of(instance), dict[int, by_sets.Sets]()
+    assert min(by_sets.expected(known, b) for b in range(3)) > 40
     Covers(solve_soon).explore(known, found, Effort(math.inf))
     assert not found
     assert known.possible.all()
@@ -222,7 +222,7 @@ def test_a_search_keeps_to_its_steps_where_the_last_list_is_long() -> None:
 
 def test_two_bins_of_many_packages_are_counted_or_refused() -> None:
     """More packages than a word has bits, of which few fit together."""
-    from divulge.reconstruction import two_bins
+    from divulge.reconstruction.counting import two_bins
 
     random = np.random.default_rng(5)
     amounts = np.sort(random.integers(10**5, 10**6, (80, 2)), axis=0)

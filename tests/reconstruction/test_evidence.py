@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.reconstruction.strategies import MADE_BY, dataset, total_by
 
 from divulge.reconstruction import Reconstruction, Totals, reconstruct
-from divulge.reconstruction.evidence import rules_that_fit
+from divulge.reconstruction.auditing.rounding_evidence import rules_that_fit
 
 
 def published(keys: list[list[tuple[int, int]]], rule: str, declared: str) -> tuple[Any, list[str]]:

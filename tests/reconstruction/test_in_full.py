@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reconstruction.test_two_bins import agrees, two_bin_instances
 
-from divulge.reconstruction import four_lists, in_full, lattice, two_bins
-from divulge.reconstruction.amounts import Bools
-from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.counting import two_bins, two_bins_choice, two_bins_lists
+from divulge.reconstruction.problem.amounts import Bools
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.subset_sum import lattice_enumeration
 from divulge.work import Effort
 
 
@@ -25,10 +26,10 @@ def test_what_is_foretold_decides_on_the_way_and_never_on_what_is_found(
     instance, possible = case
     sampled = None, foretold
     with (
-        mock.patch.object(four_lists, "FEW", 0),
-        mock.patch.object(in_full, "_sampled", return_value=sampled),
+        mock.patch.object(two_bins_lists, "FEW", 0),
+        mock.patch.object(two_bins_choice, "_sampled", return_value=sampled),
     ):
-        agrees(in_full.all_of(instance, possible, Effort(99)), instance, possible)
+        agrees(two_bins_choice.all_of(instance, possible, Effort(99)), instance, possible)
 
 
 def month_like(seed: int, amounts: int) -> Instance:
@@ -45,11 +46,13 @@ def month_like(seed: int, amounts: int) -> Instance:
 def test_few_sets_are_listed_before_counting_takes_long_and_many_are_not(seconds: float) -> None:
     instance, anywhere = month_like(3, 3), np.ones((40, 2), bool)
     with (
-        mock.patch.object(in_full, "_sampled", return_value=(None, seconds)),
+        mock.patch.object(two_bins_choice, "_sampled", return_value=(None, seconds)),
         mock.patch.object(two_bins, "counted", return_value=None) as counting,
-        mock.patch.object(lattice, "fitting", wraps=lattice.fitting) as listing,
+        mock.patch.object(
+            lattice_enumeration, "fitting", wraps=lattice_enumeration.fitting
+        ) as listing,
     ):
-        found = in_full.all_of(instance, anywhere, Effort(60))
+        found = two_bins_choice.all_of(instance, anywhere, Effort(60))
     few = seconds < 1
     assert (found is not None) == listing.called == few
     most_sums = counting.call_args.args[2]
@@ -60,8 +63,8 @@ def test_sets_that_are_listed_are_those_that_are_counted() -> None:
     instance, anywhere = month_like(3, 3), np.ones((40, 2), bool)
     effort = Effort(60)
     with mock.patch.object(two_bins, "counted", return_value=None):
-        listed = in_full.all_of(instance, anywhere, effort)
-    with mock.patch.object(four_lists, "FEW", 0):
+        listed = two_bins_choice.all_of(instance, anywhere, effort)
+    with mock.patch.object(two_bins_lists, "FEW", 0):
         counted = two_bins.counted(instance, anywhere, 1e9, effort)
     assert listed is not None
     assert counted is not None
@@ -71,4 +74,4 @@ def test_sets_that_are_listed_are_those_that_are_counted() -> None:
 
 
 def test_there_is_nothing_when_the_effort_is_spent() -> None:
-    assert in_full.all_of(month_like(3, 3), np.ones((40, 2), bool), Effort(0)) is None
+    assert two_bins_choice.all_of(month_like(3, 3), np.ones((40, 2), bool), Effort(0)) is None

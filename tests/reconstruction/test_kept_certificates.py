@@ -15,23 +15,30 @@ from tests.reconstruction.test_reconstruct import UNITS, tables_of
 
 from divulge import work
 from divulge.datasets import trade_month
-from divulge.reconstruction import Reconstruction, reconstruct, workers
-from divulge.reconstruction.certificates import (
+from divulge.reconstruction import Reconstruction, reconstruct
+from divulge.reconstruction.auditing import workers
+from divulge.reconstruction.auditing.effort_shares import (
+    LARGE,
+    LAST_EFFORT,
+    at_last,
+    for_rounds,
+    while_limiting,
+)
+from divulge.reconstruction.auditing.run import Run
+from divulge.reconstruction.auditing.workers import Task, solve_all
+from divulge.reconstruction.problem.certificates import (
     SECOND_PLACE,
     most_telling,
     pairs_of,
     still_holding,
 )
-from divulge.reconstruction.discarded import with_discarded_bin
-from divulge.reconstruction.extra import bin_of_extra, with_extra_in
-from divulge.reconstruction.further import walked_on
-from divulge.reconstruction.imperfect import settle
-from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.premises import Outcome
-from divulge.reconstruction.results import Result, packed, unpacked
-from divulge.reconstruction.run import Run
-from divulge.reconstruction.shares import LARGE, LAST_EFFORT, at_last, for_rounds, while_limiting
-from divulge.reconstruction.workers import Task, solve_all
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.problem.premises import Outcome
+from divulge.reconstruction.problem.result import Result, packed, unpacked
+from divulge.reconstruction.solving.continuation import walked_on
+from divulge.reconstruction.solving.extra_record import bin_of_extra, with_extra_in
+from divulge.reconstruction.solving.left_out_records import with_discarded_bin
+from divulge.reconstruction.solving.mismatched_totals import settle
 
 SEEDS = st.integers(0, 2**32 - 1)
 

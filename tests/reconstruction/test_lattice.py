@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from tests.reconstruction.paper_program import allocations_of
 from tests.reconstruction.strategies import instance_of, widened
 
-from divulge.reconstruction import counting, ends, lattice, support
-from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.near import Near
-from divulge.reconstruction.search import some_allocation
-from divulge.reconstruction.support import Support
-from divulge.reconstruction.words import masks_of, words_of
+from divulge.reconstruction.counting import dp_final_bins, dynamic_program
+from divulge.reconstruction.local_search.lattice_resplit import Near
+from divulge.reconstruction.problem.amounts import Bools, Ints
+from divulge.reconstruction.problem.bitsets import masks_of, words_of
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.solving.feasibility_search import some_allocation
+from divulge.reconstruction.subset_sum import bin_support, lattice_enumeration
+from divulge.reconstruction.subset_sum.bin_support import Support
 from divulge.work import Effort
 
 seeds = st.integers(0, 2**32 - 1)
@@ -65,10 +66,13 @@ def test_the_lattice_has_every_set_that_fits(instance: Instance, seed: int) -> N
     n = instance.packages
     candidates = random.random(n) < 0.9
     forced = candidates & (random.random(n) < 0.15)
-    found = lattice.fitting(instance, 0, candidates, forced, STEPS, 10**4)
+    found = lattice_enumeration.fitting(instance, 0, candidates, forced, STEPS, 10**4)
     if found is None:
         # Nothing to choose from, or a package too large beside the others to calculate with.
-        assert not (candidates & ~forced).any() or instance.amounts.max() > lattice.LONGEST / 2
+        assert (
+            not (candidates & ~forced).any()
+            or instance.amounts.max() > lattice_enumeration.LONGEST / 2
+        )
         return
     plain = sets_of(instance, 0, candidates, forced)
     assert found.complete
@@ -90,13 +94,13 @@ def test_the_lattice_knows_windows_that_depend_on_the_number_of_packages(
     instance, _ = instance_of(random, packages, 2, attributes)
     instance = widened(random, instance)
     nothing = np.zeros(packages, bool)
-    found = lattice.fitting(instance, 0, instance.allowed[:, 0], nothing, STEPS, 10**4)
+    found = lattice_enumeration.fitting(instance, 0, instance.allowed[:, 0], nothing, STEPS, 10**4)
     if found is not None:
         assert found.count == len(sets_of(instance, 0, instance.allowed[:, 0], nothing))
 
 
 def test_sets_of_forty_packages_are_those_that_meeting_in_the_middle_finds() -> None:
-    from divulge.reconstruction import halves
+    from divulge.reconstruction.subset_sum import meet_in_middle
 
     random = np.random.default_rng(4)
     amounts = np.floor(random.lognormal(9, 1.5, (44, 4))).astype(np.int64)
@@ -104,8 +108,8 @@ def test_sets_of_forty_packages_are_those_that_meeting_in_the_middle_finds() -> 
     total = amounts[inside].sum(axis=0)
     instance = Instance.of(amounts, (total - 2000)[None], (total + 2000)[None])
     everything, nothing = np.ones(44, bool), np.zeros(44, bool)
-    found = lattice.fitting(instance, 0, everything, nothing, 10**7, 10**5)
-    met = halves.fitting(instance, 0, everything, nothing, 10**7, 10**5)
+    found = lattice_enumeration.fitting(instance, 0, everything, nothing, 10**7, 10**5)
+    met = meet_in_middle.fitting(instance, 0, everything, nothing, 10**7, 10**5)
     assert found is not None
     assert met is not None
     assert found.count == met.count > 1
@@ -116,11 +120,11 @@ def test_sets_of_forty_packages_are_those_that_meeting_in_the_middle_finds() -> 
 def test_enough_sets_are_as_many_as_were_asked_for_and_said_not_to_be_all() -> None:
     instance = Instance.of(np.ones((10, 1), np.int64), np.array([[5]]), np.array([[5]]))
     everything, nothing = np.ones(10, bool), np.zeros(10, bool)
-    found = lattice.fitting(instance, 0, everything, nothing, STEPS, 100, enough=7)
+    found = lattice_enumeration.fitting(instance, 0, everything, nothing, STEPS, 100, enough=7)
     assert found is not None
     assert (found.count, found.complete) == (7, False)
     assert {tuple(row.tolist()) for row in masks_of(found.sets, 10).sum(axis=1)[:, None]} == {(5,)}
-    assert lattice.fitting(instance, 0, everything, nothing, 5, 100) is None
+    assert lattice_enumeration.fitting(instance, 0, everything, nothing, 5, 100) is None
 
 
 @settings(max_examples=60, deadline=None)
@@ -195,10 +199,10 @@ def test_what_is_left_is_split_at_once_and_in_the_lattice_as_by_trying_everythin
         for b in range(bins - 2)
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ends, "FEW_LEFT", -1)
+        patch.setattr(dp_final_bins, "FEW_LEFT", -1)
         if not at_once:
-            patch.setattr(ends, "shared", lambda *_: None)
-        found = counting.count(instance, [*(s.reshape(-1, 1) for s in sets), None, None])
+            patch.setattr(dp_final_bins, "shared", lambda *_: None)
+        found = dynamic_program.count(instance, [*(s.reshape(-1, 1) for s in sets), None, None])
     every = np.array(allocations_of(instance), np.int64).reshape(-1, 6)
     if found is None:
         return  # amounts too far apart for so few packages
@@ -229,7 +233,7 @@ def test_splits_near_an_allocation_are_allocations() -> None:
 def test_a_package_too_large_for_a_bin_is_no_candidate_beside_what_is_forced() -> None:
     instance = Instance.of(np.array([[5], [4], [9]]), np.array([[9]]), np.array([[9]]))
     forced = np.array([True, False, False])
-    fit = support._that_fit(instance, 0, np.ones(3, bool), forced)
+    fit = bin_support._that_fit(instance, 0, np.ones(3, bool), forced)
     assert fit is not None
     assert fit.tolist() == [True, True, False]
 
@@ -246,5 +250,5 @@ def test_no_set_is_missed_where_one_window_is_narrow_and_another_wide(
     wide = np.array([0, 10 ** (digits - 1)])
     one = Instance.of(amounts, (total - wide)[None], (total + wide)[None])
     everything, nothing = np.ones(packages, bool), np.zeros(packages, bool)
-    found = lattice.fitting(one, 0, everything, nothing, 100_000, 2**packages)
+    found = lattice_enumeration.fitting(one, 0, everything, nothing, 100_000, 2**packages)
     assert found is None or found.count == len(sets_of(one, 0, everything, nothing))

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from divulge.reconstruction import allocate
-from divulge.reconstruction.extra import left_out_and_extra
-from divulge.reconstruction.further import walked_on
-from divulge.reconstruction.imperfect import settle
-from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.workers import Task, solve_all
+from divulge.reconstruction.auditing.workers import Task, solve_all
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.solving.continuation import walked_on
+from divulge.reconstruction.solving.extra_record import left_out_and_extra
+from divulge.reconstruction.solving.mismatched_totals import settle
 
 SEEDS = st.integers(0, 2**32 - 1)
 

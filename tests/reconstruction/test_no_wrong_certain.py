@@ -13,8 +13,8 @@ from tests.reconstruction.strategies import dataset
 
 from divulge import work
 from divulge.reconstruction import Generalised, Totals, allocate, reconstruct
-from divulge.reconstruction.imperfect import settle
-from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.solving.mismatched_totals import settle
 
 HEADING: dict[str, Any] = {"heading": Generalised("product", prefix=2)}
 UNITS: Any = {"value": "0.01", "weight": "0.01"}
@@ -169,7 +169,7 @@ def test_amounts_that_add_up_to_more_than_a_word_holds_are_refused() -> None:
 
 
 def test_effort_that_is_left_is_used_though_a_checkpoint_has_a_shorter_try(tmp_path: Any) -> None:
-    from divulge.reconstruction.workers import Task, solve_all
+    from divulge.reconstruction.auditing.workers import Task, solve_all
 
     random = np.random.default_rng(3)
     amounts = random.integers(1, 2000, (120, 2))
@@ -188,7 +188,7 @@ def test_effort_that_is_left_is_used_though_a_checkpoint_has_a_shorter_try(tmp_p
 def test_in_however_little_time_what_is_sure_is_right_though_small_records_are_missing(
     seed: int, seconds: float, told: bool
 ) -> None:
-    from divulge.reconstruction.workers import Task, solve_all
+    from divulge.reconstruction.auditing.workers import Task, solve_all
 
     random = np.random.default_rng(seed)
     n, bins = int(random.integers(6, 40)), int(random.integers(2, 5))

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from tests.reconstruction.strategies import instance_of, widened
 from tests.reconstruction.test_covers import of_every
 
-from divulge.reconstruction import kernels
-from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.ratios import narrowed, of_one_set
-from divulge.reconstruction.support import Support
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.propagation import propagation_kernels
+from divulge.reconstruction.propagation.ratio_bounds import narrowed, of_one_set
+from divulge.reconstruction.subset_sum.bin_support import Support
 from divulge.work import Effort
 
 seeds = st.integers(0, 2**32 - 1)
@@ -69,7 +69,7 @@ def test_dear_goods_are_in_no_bin_of_cheap_goods() -> None:
     totals = np.array([[60, 300], [140, 120]])
     instance = Instance.of(goods, totals, totals)
     left = instance.allowed.astype(np.uint8)
-    assert kernels.propagate(*instance.arrays, left, instance.held)
+    assert propagation_kernels.propagate(*instance.arrays, left, instance.held)
     assert left.all()
     of_two = narrowed(instance, instance.allowed)
     assert of_two is not None

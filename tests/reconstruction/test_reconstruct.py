@@ -27,11 +27,11 @@ from divulge.reconstruction import (
     reconstruct,
     what_would_help,
 )
-from divulge.reconstruction.asked import Asked
-from divulge.reconstruction.at_most import _unsettled
-from divulge.reconstruction.imperfect import settle
-from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.workers import Task
+from divulge.reconstruction.auditing.remaining_risk import _unsettled
+from divulge.reconstruction.auditing.request import Asked
+from divulge.reconstruction.auditing.workers import Task
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.solving.mismatched_totals import settle
 
 UNITS: Any = {
     "value": "0.01",

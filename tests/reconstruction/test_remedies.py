@@ -20,10 +20,11 @@ from divulge import InvalidInput, Release
 from divulge.cli.main import app
 from divulge.data import Hierarchy
 from divulge.datasets import TradeMonth, trade_month
-from divulge.reconstruction import REMEDIES, Generalised, Totals, remedies, what_would_help
-from divulge.reconstruction.deniable import deniable
-from divulge.reconstruction.remedies import Remedies, Remedy
-from divulge.reconstruction.weaker import (
+from divulge.reconstruction import REMEDIES, Generalised, Totals, what_would_help
+from divulge.reconstruction.remedies import remedies
+from divulge.reconstruction.remedies.deniability import deniable
+from divulge.reconstruction.remedies.remedies import Remedies, Remedy
+from divulge.reconstruction.remedies.weaker_tables import (
     Published,
     coarser,
     merged,

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from tests.reconstruction.strategies import audited, dataset, two_tables
 
 from divulge.reconstruction import RULES, Generalised, Totals
-from divulge.reconstruction.discarded import with_discarded_bin
-from divulge.reconstruction.imperfect import settle
-from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.rounding import read_totals
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.problem.rounding import read_totals
+from divulge.reconstruction.solving.left_out_records import with_discarded_bin
+from divulge.reconstruction.solving.mismatched_totals import settle
 
 seeds = st.integers(0, 2**32 - 1)
 declared = st.sampled_from([*RULES, "diagnose"])

@@ -17,15 +17,9 @@ import numpy as np
 import pytest
 
 from divulge import datasets, work
-from divulge.reconstruction import (
-    Generalised,
-    Reconstruction,
-    Totals,
-    allocate,
-    reconstruct,
-    workers,
-)
-from divulge.reconstruction.results import packed
+from divulge.reconstruction import Generalised, Reconstruction, Totals, allocate, reconstruct
+from divulge.reconstruction.auditing import workers
+from divulge.reconstruction.problem.result import packed
 
 UNITS: Any = {"value": "0.01", "weight": "0.00001"}
 EXAMPLE = Path(__file__).parents[2] / "examples" / "reconstruction" / "release.toml"

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from divulge.reconstruction import counting, ends, sharing
-from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.words import words_of
+from divulge.reconstruction.counting import dp_final_bins, dp_shared_states, dynamic_program
+from divulge.reconstruction.problem.amounts import Bools, Ints
+from divulge.reconstruction.problem.bitsets import words_of
+from divulge.reconstruction.problem.instance import Instance
 from divulge.work import Effort
 
 
@@ -61,16 +61,20 @@ def test_ways_marginals_and_examples_are_those_of_looking_at_every_split(
     sides = order[small:], order[:small]
     cells = data.draw(st.sampled_from([[1, 1], [4, 8]]))
     with (
-        mock.patch.object(sharing, "_sides", return_value=sides),
-        mock.patch.object(sharing, "MOST_CELLS", data.draw(st.sampled_from([1, 50, 10**6]))),
-        mock.patch.object(sharing, "CELLS_OF_WINDOW", np.array(cells)),
+        mock.patch.object(dp_shared_states, "_sides", return_value=sides),
+        mock.patch.object(
+            dp_shared_states, "MOST_CELLS", data.draw(st.sampled_from([1, 50, 10**6]))
+        ),
+        mock.patch.object(dp_shared_states, "CELLS_OF_WINDOW", np.array(cells)),
     ):
-        found = sharing.shared(instance, states, weights, [0, 2], Effort(math.inf))
+        found = dp_shared_states.shared(instance, states, weights, [0, 2], Effort(math.inf))
     assert found is not None
     agrees(found, instance, states, weights)
 
 
-def agrees(found: sharing.Shared, instance: Instance, states: Bools, weights: Ints) -> None:
+def agrees(
+    found: dp_shared_states.Shared, instance: Instance, states: Bools, weights: Ints
+) -> None:
     splits = [every_split(instance, state, [0, 2]) for state in states]
     assert found.ways.tolist() == [len(ways) for ways in splits]
     in_other, inside, outside = np.zeros((3, instance.packages), np.int64)
@@ -97,7 +101,7 @@ def test_the_sides_are_all_packages_that_any_state_has(
     case: tuple[Instance, Bools, Ints],
 ) -> None:
     instance, states, weights = case
-    found = sharing.shared(instance, states, weights, [0, 2], Effort(math.inf))
+    found = dp_shared_states.shared(instance, states, weights, [0, 2], Effort(math.inf))
     assert found is not None
     agrees(found, instance, states, weights)
 
@@ -115,10 +119,10 @@ def test_allocations_are_the_same_whether_states_are_split_at_once_or_one_by_one
     sums = discarded @ amounts
     fits = ((sums >= instance.low[2]) & (sums <= instance.high[2])).all(axis=1)
     sets = [None, None, words_of(discarded[fits][:20])]
-    with mock.patch.object(ends, "shared", wraps=sharing.shared) as at_once:
-        one = counting.count(instance, sets, seconds=60.0)
-    with mock.patch.object(ends, "shared", return_value=None):
-        other = counting.count(instance, sets, seconds=60.0)
+    with mock.patch.object(dp_final_bins, "shared", wraps=dp_shared_states.shared) as at_once:
+        one = dynamic_program.count(instance, sets, seconds=60.0)
+    with mock.patch.object(dp_final_bins, "shared", return_value=None):
+        other = dynamic_program.count(instance, sets, seconds=60.0)
     assert at_once.called
     assert one is not None
     assert other is not None
@@ -136,7 +140,7 @@ def test_what_is_too_heavy_too_long_or_too_much_is_refused(limit: str) -> None:
     amounts = np.arange(1, 9)[:, None]
     instance = Instance.of(amounts, np.zeros((2, 1), np.int64), np.full((2, 1), 36))
     states, weights = np.ones((1, 8), bool), np.array([2])
-    assert sharing.shared(instance, states, weights, [0, 1], Effort(math.inf)) is not None
-    with mock.patch.object(sharing, limit, 0 if limit != "HEAVIEST" else 1):
-        assert sharing.shared(instance, states, weights, [0, 1], Effort(math.inf)) is None
-    assert sharing.shared(instance, states, weights, [0, 1], Effort(0)) is None
+    assert dp_shared_states.shared(instance, states, weights, [0, 1], Effort(math.inf)) is not None
+    with mock.patch.object(dp_shared_states, limit, 0 if limit != "HEAVIEST" else 1):
+        assert dp_shared_states.shared(instance, states, weights, [0, 1], Effort(math.inf)) is None
+    assert dp_shared_states.shared(instance, states, weights, [0, 1], Effort(0)) is None

@@ -13,8 +13,8 @@ from tests.reconstruction.strategies import MADE_BY, dataset, total_by
 
 from divulge import InvalidInput
 from divulge.reconstruction import Generalised, Reconstruction, Totals, allocate, reconstruct
-from divulge.reconstruction.rounding import read_totals
-from divulge.reconstruction.totals import matched
+from divulge.reconstruction.auditing.totals import matched
+from divulge.reconstruction.problem.rounding import read_totals
 
 HEADING: dict[str, str | Generalised] = {"heading": Generalised("product", prefix=1)}
 PRODUCT: dict[str, str | Generalised] = {"product": "product"}

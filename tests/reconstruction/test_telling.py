@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.reconstruction.strategies import instance_of, widened
 from tests.reconstruction.test_covers import of_every
 
-from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.ladder import solve
-from divulge.reconstruction.telling import telling
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.propagation.redundant_amounts import telling
+from divulge.reconstruction.solving.ladder import solve
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from divulge.reconstruction import four_lists, halves, meeting, two_bins
-from divulge.reconstruction.amounts import Bools, Ints
-from divulge.reconstruction.counted import Counted
-from divulge.reconstruction.instance import Instance
+from divulge.reconstruction.counting import two_bins, two_bins_dominance, two_bins_lists
+from divulge.reconstruction.problem.amounts import Bools, Ints
+from divulge.reconstruction.problem.counts import Counted
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.subset_sum import meet_in_middle
 from divulge.work import Effort
 
 
@@ -69,7 +70,7 @@ def test_the_count_the_marginals_and_the_certificates_are_those_of_looking_at_al
     case: tuple[Instance, Bools],
 ) -> None:
     instance, possible = case
-    with mock.patch.object(four_lists, "FEW", 0):
+    with mock.patch.object(two_bins_lists, "FEW", 0):
         agrees(two_bins.counted(instance, possible, 1e9, Effort(math.inf)), instance, possible)
 
 
@@ -83,10 +84,12 @@ def test_it_does_not_matter_how_packages_are_divided_nor_how_many_sums_are_taken
     small = data.draw(st.integers(0, n))
     first = data.draw(st.integers(0, n - small))
     with (
-        mock.patch.object(four_lists, "FEW", 0),
-        mock.patch.object(four_lists, "_cheapest", return_value=(0.0, first, small)),
-        mock.patch.object(meeting, "AT_ONCE", data.draw(st.sampled_from([1, 6, 50]))),
-        mock.patch.object(meeting, "MOST_LEADS", data.draw(st.sampled_from([1, 20, 1000]))),
+        mock.patch.object(two_bins_lists, "FEW", 0),
+        mock.patch.object(two_bins_lists, "_cheapest", return_value=(0.0, first, small)),
+        mock.patch.object(two_bins_dominance, "AT_ONCE", data.draw(st.sampled_from([1, 6, 50]))),
+        mock.patch.object(
+            two_bins_dominance, "MOST_LEADS", data.draw(st.sampled_from([1, 20, 1000]))
+        ),
     ):
         agrees(two_bins.counted(instance, possible, 1e9, Effort(math.inf)), instance, possible)
 
@@ -117,7 +120,7 @@ def test_it_counts_what_meeting_in_the_middle_lists(seed: int) -> None:
         np.maximum(instance.low[:1], everything - instance.high[1:]),
         np.minimum(instance.high[:1], everything - instance.low[1:]),
     )
-    listed = halves.fitting(one, 0, np.ones(30, bool), np.zeros(30, bool), 10**6, 0)
+    listed = meet_in_middle.fitting(one, 0, np.ones(30, bool), np.zeros(30, bool), 10**6, 0)
     found = two_bins.counted(instance, np.ones((30, 2), bool), 1e9, Effort(math.inf))
     assert listed is not None
     assert found is not None
@@ -149,7 +152,7 @@ def test_what_is_hopeless_late_or_too_large_at_once_is_refused() -> None:
     instance, anywhere = month_like(0, 34), np.ones((34, 2), bool)
     assert two_bins.counted(instance, anywhere, 100, Effort(math.inf)) is None
     assert two_bins.counted(instance, anywhere, 1e9, Effort(0)) is None
-    with mock.patch.object(meeting, "MOST_AT_ONCE", 3):
+    with mock.patch.object(two_bins_dominance, "MOST_AT_ONCE", 3):
         assert two_bins.counted(instance, anywhere, 1e9, Effort(math.inf)) is None
 
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from tests.reconstruction.paper_program import allocations_of
 from tests.reconstruction.strategies import instance_of, widened
 
-from divulge.reconstruction import resplitting
-from divulge.reconstruction.discarded import left_out
-from divulge.reconstruction.imperfect import settle
-from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.ladder import solve
-from divulge.reconstruction.resplitting import Walk
+from divulge.reconstruction.local_search import explore
+from divulge.reconstruction.local_search.explore import Walk
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.solving.ladder import solve
+from divulge.reconstruction.solving.left_out_records import left_out
+from divulge.reconstruction.solving.mismatched_totals import settle
 from divulge.work import Effort
 
 seeds = st.integers(0, 2**32 - 1)
@@ -88,8 +88,8 @@ def test_many_packages_of_two_bins_are_found_ambiguous_in_parts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Lists far too short for all packages still prove each of them ambiguous."""
-    monkeypatch.setattr(resplitting, "LONGEST_LIST", 512)
-    monkeypatch.setattr(resplitting, "SHORTEST_LIST", 64)
+    monkeypatch.setattr(explore, "LONGEST_LIST", 512)
+    monkeypatch.setattr(explore, "SHORTEST_LIST", 64)
     random = np.random.default_rng(9)
     amounts = random.integers(1, 60, (80, 2))
     truth = random.integers(0, 3, 80)

@@ -117,7 +117,7 @@ def _plain(found: Any, adversary: str, of_target: Any, named: Any, tried: Any) -
 def _show(found: Any, of_target: Any, named: Any, tried: Any) -> None:
     """The result for people."""
     from divulge.cli.showing import say
-    from divulge.reconstruction import details
+    from divulge.reconstruction.reporting import details
 
     say(str(found))
     say(_table(details.BY_PHASE, found.rows()))

@@ -13,15 +13,20 @@ import numpy as np
 
 from divulge import work
 from divulge.assessment.assessment import Finding
-from divulge.reconstruction.allocated import Allocation
-from divulge.reconstruction.amounts import Amount, Ints, Shares
-from divulge.reconstruction.diagnosis import TIGHTEST_FIRST
-from divulge.reconstruction.imperfect import LEAST_SHARE, inconsistencies, not_misled, settle
-from divulge.reconstruction.instance import Instance
-from divulge.reconstruction.ladder import solve
-from divulge.reconstruction.premises import WITH_EXTRA, Outcome, Premise
-from divulge.reconstruction.puzzle import Puzzle
-from divulge.reconstruction.solution import Solution
+from divulge.reconstruction.auditing.rounding_diagnosis import TIGHTEST_FIRST
+from divulge.reconstruction.problem.amounts import Amount, Ints, Shares
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.problem.premises import WITH_EXTRA, Outcome, Premise
+from divulge.reconstruction.problem.puzzle_request import Puzzle
+from divulge.reconstruction.problem.solution import Solution
+from divulge.reconstruction.reporting.allocation_result import Allocation
+from divulge.reconstruction.solving.ladder import solve
+from divulge.reconstruction.solving.mismatched_totals import (
+    LEAST_SHARE,
+    inconsistencies,
+    not_misled,
+    settle,
+)
 from divulge.work import Effort
 
 DOUBTS = 0.3

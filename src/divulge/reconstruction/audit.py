@@ -16,19 +16,19 @@ import numpy as np
 
 from divulge import work
 from divulge.data import Dataset
-from divulge.reconstruction.amounts import Amount
-from divulge.reconstruction.asked import Asked
-from divulge.reconstruction.coverage import refuse_split_places
-from divulge.reconstruction.level import Level
-from divulge.reconstruction.premises import Premise
-from divulge.reconstruction.prior import Prior
-from divulge.reconstruction.run import Run
-from divulge.reconstruction.suppressed import spread_all
-from divulge.reconstruction.totals import Totals
+from divulge.reconstruction.auditing.input_report import refuse_split_places
+from divulge.reconstruction.auditing.prior import Prior
+from divulge.reconstruction.auditing.request import Asked
+from divulge.reconstruction.auditing.run import Run
+from divulge.reconstruction.auditing.suppressed_codes import spread_all
+from divulge.reconstruction.auditing.table_state import Level
+from divulge.reconstruction.auditing.totals import Totals
+from divulge.reconstruction.problem.amounts import Amount
+from divulge.reconstruction.problem.premises import Premise
 from divulge.work import Effort
 
 if TYPE_CHECKING:
-    from divulge.reconstruction.findings import Reconstruction
+    from divulge.reconstruction.reporting.result import Reconstruction
 
 FIRST_READING = 0.6
 """The share of the effort for the rules as given, where others must be tried as well."""
@@ -117,7 +117,7 @@ def _reconstruct(
     workers: int | None,
     fixpoint: bool,
 ) -> Reconstruction:
-    from divulge.reconstruction.findings import Reconstruction
+    from divulge.reconstruction.reporting.result import Reconstruction
 
     levels = asked.levels()
     refuse_split_places(levels[0].matched)

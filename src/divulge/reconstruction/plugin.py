@@ -12,19 +12,19 @@ from divulge.assessment import Adversary, Assessment, AttackDefaults, Sentence
 from divulge.data import Dataset, read
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.reconstruction.audit import reconstruct
-from divulge.reconstruction.findings import Reconstruction
-from divulge.reconstruction.generalised import Generalised
-from divulge.reconstruction.prior import Prior
-from divulge.reconstruction.remedies import REMEDIES, Remedies, what_would_help
-from divulge.reconstruction.rounding import RULES
+from divulge.reconstruction.auditing.prior import Prior
+from divulge.reconstruction.auditing.totals import Totals
+from divulge.reconstruction.auditing.truth import true_places
+from divulge.reconstruction.problem.generalisation import Generalised
+from divulge.reconstruction.problem.rounding import RULES
+from divulge.reconstruction.remedies.remedies import REMEDIES, Remedies, what_would_help
+from divulge.reconstruction.reporting.result import Reconstruction
 from divulge.reconstruction.settings import (
     GeneralisedSettings,
     ReconstructionSettings,
     TotalsSettings,
     TruthSettings,
 )
-from divulge.reconstruction.totals import Totals
-from divulge.reconstruction.truth import true_places
 from divulge.work import Problem
 
 

@@ -1,0 +1,1 @@
+"""All tables of totals: what they tell alone, of each other, phase by phase."""

@@ -1,0 +1,110 @@
+"""The most that can come out where an audit left something open: who may be known with more time.
+
+With more time places are only taken away. So whose possible places all have two parties is never
+known for certain, whatever else is found; and who knew the place would still guess among its
+parties. Where all instances that hang together are closed, and nobody has a choice in two tables,
+nothing more will come out. While a rule of rounding is in doubt, what counts is what all rules that
+may be right exclude.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from divulge.reconstruction.auditing.phases import Phase
+from divulge.reconstruction.auditing.prior import Floats
+from divulge.reconstruction.auditing.table_state import Level
+from divulge.reconstruction.problem.amounts import Bools, Ints
+from divulge.reconstruction.solving.extra_record import with_one_more
+
+
+@dataclass(frozen=True, eq=False)
+class AtMost:
+    """Per record, whether its party may be known for certain, and the best chance to guess it."""
+
+    known: Bools
+    chance: Floats
+
+
+def at_most(
+    levels: tuple[Level, ...],
+    by_any_rule: tuple[Level, ...],
+    phases: Sequence[Phase],
+    parties_at: Ints,
+    used: Bools,
+    coupled: Bools,
+    at_fixpoint: bool,
+) -> AtMost:
+    """What may be known of the records if the audit went on.
+
+    Args:
+        levels: the tables as far as they are settled, the finest first.
+        by_any_rule: the same, read by every rule that they may be rounded by, where a rule is in
+            doubt: what is excluded there is excluded by the right one.
+        phases: what is known before any phase, ..., and now. What is known now stays so for
+            records that the finest table does not have.
+        parties_at: how many parties are listed at every place of the finest table.
+        used: records whose amounts can be used.
+        coupled: records of which the tables may tell more together.
+        at_fixpoint: whether tables were left to limit each other until nothing changed.
+    """
+    blind, last = phases[0], phases[-1]
+    fine = by_any_rule[0] if by_any_rule else levels[0]
+    # Whoever learns by which rule totals were rounded may exclude more.
+    unsettled = np.ones(len(used), bool)
+    if at_fixpoint and not by_any_rule:
+        unsettled = _unsettled(levels, len(used)) | coupled
+    known, chance = last.identified.copy(), last.counted.copy()
+    for n, group in enumerate(fine.matched.groups):
+        result, possible = fine.results[n], _not_excluded(fine, n, used)
+        parties = parties_at[fine.matched.place[group.rows]]
+        party = fine.party(group, parties)
+        done = not unsettled[group.records].any()
+        if not done:
+            alone = (possible & (parties == 1)).any(axis=1)
+            known[group.records] = alone | last.identified[group.records]
+        if not done or result is None or result.shares is None:
+            # Who is in none of the totals is guessed among all.
+            best = np.where(possible, party, 0.0).max(axis=1)
+            best = np.maximum(best, blind.counted[group.records])
+            chance[group.records] = np.maximum(best, chance[group.records])
+    return AtMost(known, np.where(known, 1.0, chance))
+
+
+def _not_excluded(level: Level, n: int, used: Bools) -> Bools:
+    """Where records of an instance may be, even if records are missing or one is too many."""
+    group, result = level.matched.groups[n], level.results[n]
+    everywhere = np.ones_like(level.possible[n])
+    if result is None and used[group.records].all():
+        instance = with_one_more(level.instance(group, level.readings, everywhere))
+        most = instance.high + instance.widening[:, -1] + instance.deeper[:, -1]
+        return np.array((instance.amounts[:, None] <= most).all(axis=2), bool)
+    if result is None or n in level.contradicted or not result.proved.any():
+        return everywhere  # by other totals
+    return level.possible[n] if result.sure.all() else level.beyond_doubt[n]
+
+
+def _unsettled(levels: tuple[Level, ...], rows: int) -> Bools:
+    """Records of which more may come out: those of open instances, and all that hang together.
+
+    What is doubtful, because records may be missing, is not settled either.
+    """
+    found = np.zeros(rows, bool)
+    for level in levels:
+        for n, group in enumerate(level.matched.groups):
+            result = level.results[n]
+            sure = result is not None and bool(result.sure.all())
+            found[group.records] |= not (sure and (level.is_closed(n) or level.is_settled(n)))
+    while True:
+        before = int(found.sum())
+        for level in levels:
+            # Records without totals have the number -1, and so a place of their own at the end.
+            touched = np.zeros(len(level.matched.groups) + 1, bool)
+            touched[level.matched.group_of[found]] = True
+            touched[-1] = False
+            found |= touched[level.matched.group_of]
+        if int(found.sum()) == before:
+            return found

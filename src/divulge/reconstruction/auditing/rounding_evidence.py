@@ -1,0 +1,81 @@
+"""Which rules of rounding the totals bear out, by plain addition.
+
+The records of a key add up to what all its totals allow together, by the rule that was used. By
+another rule some keys do not. Where one rule is right again and again while the other is wrong, the
+other is ruled out; a few keys whose records were left out or added do not decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from divulge.reconstruction.auditing.totals import Group
+from divulge.reconstruction.problem.amounts import Bools, Ints
+from divulge.reconstruction.problem.rounding import CERTAIN_RULES, Reading, Rule
+
+Read = Callable[[Rule, Ints, Ints], list[Reading]]
+"""Readings of some records and some rows of a table by a rule, one an amount."""
+
+MOST_KEYS = 20_000
+TELLING = 10
+"""How many keys must speak against a rule, and so many times as many as for it, to rule it out."""
+
+_WITHIN: dict[Rule, tuple[Rule, ...]] = {
+    "sum_then_round": ("exact",),
+    "sum_then_round_half_even": ("exact",),
+    "sum_then_round_down": ("exact",),
+    "unknown_hard": (
+        "exact",
+        "sum_then_round",
+        "sum_then_round_half_even",
+        "round_then_sum",
+        "round_then_sum_half_even",
+    ),
+}
+"""Rules by which nothing is possible that another does not allow."""
+
+
+def rules_that_fit(rule: Rule, groups: Sequence[Group], read: Read) -> tuple[Rule, ...]:
+    """Rules other than the one given that the totals do not rule out, and that allow more.
+
+    Args:
+        rule: by which totals are said to be rounded.
+        groups: the keys, each with its records and rows.
+        read: how amounts and totals are read by a rule.
+    """
+    others = [r for r in CERTAIN_RULES if r != rule and r not in _WITHIN.get(rule, ())]
+    some = sorted(groups, key=_how_telling)[:MOST_KEYS]
+    if not some:
+        return tuple(others)
+    given = _borne_out(rule, some, read)
+    found = []
+    for other in others:
+        fits = _borne_out(other, some, read)
+        against, in_favour = int((given & ~fits).sum()), int((fits & ~given).sum())
+        if against < TELLING or against < TELLING * in_favour:
+            found.append(other)
+    return tuple(found)
+
+
+def _how_telling(group: Group) -> tuple[int, bool, int]:
+    """One place alone tells most; of one record, most rules make the same total."""
+    return len(group.rows), len(group.records) == 1, len(group.records)
+
+
+def _borne_out(rule: Rule, groups: Sequence[Group], read: Read) -> Bools:
+    """By which keys a rule is borne out: all records together can make up all totals together."""
+    records = np.concatenate([group.records for group in groups])
+    rows = np.concatenate([group.rows for group in groups])
+    first_record = np.cumsum([0, *(len(group.records) for group in groups[:-1])])
+    first_row = np.cumsum([0, *(len(group.rows) for group in groups[:-1])])
+    counts = np.array([len(group.records) for group in groups])
+    found = np.ones(len(groups), bool)
+    for reading in read(rule, records, rows):
+        sums = np.add.reduceat(reading.amounts, first_record)
+        low = np.add.reduceat(reading.low, first_row)
+        high = np.add.reduceat(reading.high, first_row)
+        wide, deep = reading.widening[counts], reading.deeper[counts]
+        found &= (low - wide <= sums) & (sums <= high + wide + deep)
+    return found

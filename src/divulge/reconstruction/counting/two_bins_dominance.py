@@ -1,0 +1,261 @@
+"""Needs and points of two bins, slab by slab, and what is counted where they meet.
+
+A side is all sums of an element of one list and an element of another. What comes of them is
+gathered in order of the leading amount, a slab at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from divulge import work
+from divulge.reconstruction import tuning
+from divulge.reconstruction.counting.two_bins_lists import AT_ONCE, MOST_LEADS, NEVER, Listed
+from divulge.reconstruction.problem.amounts import Bools, Ints
+from divulge.reconstruction.problem.counts import Counted
+from divulge.work import Effort
+
+MOST_AT_ONCE = 2**24
+"""Needs and points of a slab: how many there is memory for."""
+
+A_LONG_WHILE = 1e6  # nominal seconds, where there is no end
+
+MOST_COUNTED = 2**62
+BANDS = 16  # a need's reach in the other amount, in bands of the second list
+
+
+class _Side:
+    """All sums of an element of one list and an element of another, by leading amount."""
+
+    def __init__(self, first: Ints, second: Ints, least: int, most: int) -> None:
+        """Sums whose other amount may be from least to most, of rows of two amounts each."""
+        band = max(1, (most - least + BANDS) // BANDS, int(np.ptp(second[:, 1])) // 256 + 1)
+        base = int(second[:, 1].min())
+        of_band = (second[:, 1] - base) // band
+        self.order = np.lexsort((second[:, 0], of_band))
+        self.first = np.ascontiguousarray(first)
+        self.second = np.ascontiguousarray(second[self.order])
+        bands = int(of_band.max()) + 1
+        edges = np.searchsorted(of_band[self.order], np.arange(bands + 1))
+        low = np.clip((least - first[:, 1] - base) // band, 0, bands)
+        high = np.clip((most - first[:, 1] - base) // band, -1, bands - 1)
+        many = np.maximum(high - low + 1, 0)
+        run_first = np.repeat(np.arange(len(first)), many).astype(np.int32)
+        offset = np.arange(len(run_first)) - np.repeat(np.cumsum(many) - many, many)
+        run_band = np.repeat(low, many) + offset
+        filled = edges[run_band] < edges[run_band + 1]
+        run_first, run_band = run_first[filled], run_band[filled]
+        # Sums come roughly in order of the other amount, so that what is looked up is near.
+        near = np.argsort(first[run_first, 1] + band * run_band, kind="stable")
+        self.run_first, run_band = run_first[near], run_band[near]
+        self.band, self.run_other = band, first[self.run_first, 1] + base + band * run_band
+        self.run_at = edges[run_band].astype(np.int32)
+        self.run_end = edges[run_band + 1].astype(np.int32)
+        self.run_next = np.empty(len(self.run_first), np.int64)
+        self.moved = np.empty_like(self.run_at), np.empty_like(self.run_next)
+        self.room = _Sums.room_for(min(MOST_AT_ONCE, 2**16))
+
+    def begin(self, begin: int) -> None:
+        """Leave out all sums whose leading amount is less than begin."""
+        from divulge.reconstruction.counting import two_bins_gathering_kernels
+
+        runs = self.run_first, self.run_at, self.run_end, self.run_next
+        two_bins_gathering_kernels.begun(*runs, self.first, self.second, begin, NEVER)
+
+    def gathered(self, begin: int, least: Ints, most: Ints) -> _Sums | None:
+        """The sums from a leading amount on, for as many leading amounts as there are limits.
+
+        Those whose other amount is from least to most; None if there is no room for them. Runs
+        stay where they are.
+        """
+        from divulge.reconstruction.counting import two_bins_gathering_kernels
+
+        while True:
+            room = len(self.room)
+            many = two_bins_gathering_kernels.gathered(
+                self.run_first,
+                self.run_at,
+                self.run_end,
+                self.run_next,
+                self.run_other,
+                self.first,
+                self.second,
+                self.band,
+                begin,
+                least,
+                most,
+                NEVER,
+                *self.moved,
+                self.room.leads,
+                self.room.others,
+                self.room.who,
+            )
+            if many >= 0:
+                return self.room.up_to(many)
+            if room >= MOST_AT_ONCE:
+                return None
+            self.room = _Sums.room_for(min(MOST_AT_ONCE, 4 * room))
+
+    def move_on(self) -> None:
+        """Runs are now behind the sums that were gathered last."""
+        after = self.moved
+        self.moved = self.run_at, self.run_next
+        self.run_at, self.run_next = after
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Leading amounts from where a slab begins, other amounts, and of which elements."""
+
+    leads: Ints
+    others: Ints
+    who: Ints
+
+    def __len__(self) -> int:
+        return len(self.leads)
+
+    @classmethod
+    def room_for(cls, many: int) -> _Sums:
+        return cls(np.empty(many, np.int32), np.empty(many, np.int64), np.empty(many, np.int64))
+
+    def up_to(self, many: int) -> _Sums:
+        return _Sums(self.leads[:many], self.others[:many], self.who[:many])
+
+    def from_on(self, begin: int) -> _Sums:
+        """Those whose leading amount is not less, which is from there on."""
+        kept = self.leads >= begin
+        return _Sums(self.leads[kept] - np.int32(begin), self.others[kept], self.who[kept])
+
+    def and_after(self, later: _Sums, begin: int) -> _Sums:
+        """These and others that begin later."""
+        return _Sums(
+            np.concatenate([self.leads, later.leads + np.int32(begin)]),
+            np.concatenate([self.others, later.others]),
+            np.concatenate([self.who, later.who]),
+        )
+
+
+class Meeting:
+    """Needs of the two large lists and points of the two small ones, and what is counted."""
+
+    def __init__(self, lists: tuple[Listed, Listed, Listed, Listed], low: Ints, high: Ints) -> None:
+        a, b, c, d = lists
+        window, width = (int(size) for size in (high - low + 1)[:2])
+        self.window, self.width, self.widths = window, width, (high - low + 1)[2:]
+        none = np.empty((0, 0), np.int64)
+        self.more = none, none, none, none
+        self.empty = not all(len(some.sums) for some in lists)
+        most = c.sums.max(axis=0, initial=0) + d.sums.max(axis=0, initial=0)
+        self.last = int(most[0])
+        if not self.empty:
+            self.needs = _Side((low - a.sums)[:, :2], -b.sums[:, :2], 1 - width, int(most[1]))
+            self.points = _Side(c.sums[:, :2], d.sums[:, :2], 0, int(most[1]))
+            self.more = (
+                np.ascontiguousarray((low - a.sums)[:, 2:]),
+                -b.sums[self.needs.order, 2:],
+                np.ascontiguousarray(c.sums[:, 2:]),
+                d.sums[self.points.order, 2:],
+            )
+            b = replace(b, sets=b.sets[self.needs.order])
+            d = replace(d, sets=d.sets[self.points.order])
+        self.lists = (a, b, c, d)
+        self.sets = a.sets, b.sets, c.sets, d.sets
+        times = [np.zeros(len(some.sets), np.int64) for some in self.lists]
+        self.times = times[0], times[1], times[2], times[3]
+        self.count = 0
+        self.some = np.zeros(4, np.uint64)
+        self.all_of = np.full(4, np.iinfo(np.uint64).max)
+        # A pair is kept if it is the first, or the first that has or lacks some package.
+        self.telling = np.zeros((2 * sum(len(some.packages) for some in lists) + 1, 4), np.uint64)
+        self.told = np.zeros(1, np.int64)
+
+    def finished(self, effort: Effort) -> bool:
+        """Count; False if it takes more effort, or if a slab is too large."""
+        from divulge.reconstruction.counting import (
+            two_bins_dominance_kernels,
+            two_bins_gathering_kernels,
+        )
+
+        if self.empty:
+            return True
+        window, width = self.window, self.width
+        begin, length = 1 - window, window
+        self.needs.begin(begin)
+        self.points.begin(0)
+        none = np.empty(0, np.int64)
+        old = _Sums(none.astype(np.int32), none, none)
+        while begin <= self.last:
+            if effort.spent:
+                return False
+            anywhere = np.zeros(length, np.int64), np.full(length, NEVER)
+            # Points of the first window are there: in the first slab, there are none below zero.
+            ahead = window - 1
+            new = self.points.gathered(begin + ahead, *anywhere)
+            points = None if new is None else old.and_after(new, ahead)
+            needs = None
+            if points is not None:
+                limits = two_bins_gathering_kernels.reach(
+                    points.leads, points.others, length, window, width, NEVER
+                )
+                needs = self.needs.gathered(begin, *limits)
+            gathered = (0 if new is None else len(new)) + (0 if needs is None else len(needs))
+            work.charge(tuning.TWO_BIN_SUMS, gathered)
+            if points is None or needs is None:
+                if 4 * length <= window or length == 1:
+                    return False
+                length = max(1, length // 4)
+                continue
+            pairs = int(min(effort.left, A_LONG_WHILE) / tuning.TWO_BIN_PAIRS.per_step)
+            met = two_bins_dominance_kernels.met(
+                needs.leads,
+                needs.others,
+                needs.who,
+                points.leads,
+                points.others,
+                points.who,
+                length,
+                window,
+                width,
+                self.widths,
+                *self.more,
+                *self.sets,
+                *self.times,
+                self.some,
+                self.all_of,
+                self.telling,
+                self.told,
+                pairs + AT_ONCE,
+            )
+            if len(self.widths):
+                work.charge(tuning.TWO_BIN_PAIRS, pairs if met < 0 else met)
+            self.count += met
+            if met < 0 or self.count > MOST_COUNTED:
+                return False
+            self.points.move_on()
+            self.needs.move_on()
+            old = points.from_on(length)
+            begin += length
+            length = self._next(length, len(needs), len(points) - len(old))
+        return True
+
+    def _next(self, length: int, needs: int, points: int) -> int:
+        """How long a slab to take next, if one so long had so many: more sums than runs."""
+        aim = max(AT_ONCE, 2 * len(self.needs.run_first))
+        for_needs = length * min(aim, MOST_AT_ONCE // 4) // max(needs, 1)
+        aim = max(AT_ONCE, 2 * len(self.points.run_first))
+        for_points = length * min(aim, MOST_AT_ONCE // 4) // max(points, 1)
+        return max(1, min(4 * length, MOST_LEADS, for_needs, for_points))
+
+    def counted(self, forced: Bools) -> Counted:
+        """What was counted, where the first bin has packages that are forced besides."""
+        with_package = np.where(forced, self.count, 0)
+        members = np.repeat(forced[None], int(self.told[0]), axis=0)
+        for column, (some, times) in enumerate(zip(self.lists, self.times, strict=True)):
+            for place, package in enumerate(some.packages):
+                bit = np.uint64(1 << place)
+                with_package[package] = times[(some.sets & bit) != 0].sum()
+                members[:, package] = (self.telling[: len(members), column] & bit) != 0
+        pairs = np.stack([with_package, self.count - with_package], axis=1)
+        return Counted(self.count, pairs, pairs / max(self.count, 1), (~members).astype(np.int16))

@@ -1,0 +1,1 @@
+"""Allocations as exact covers by listed sets."""

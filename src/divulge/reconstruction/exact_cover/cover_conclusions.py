@@ -1,0 +1,147 @@
+"""What all covers of an instance tell: which pairs are possible, proofs of them, and how many.
+
+A cover gives every bin whose sets are listed one of them. What it leaves is for the last bins: for
+one alone it fits, or else it would be no cover; several share it in ways that are found by solving
+what is left as an instance of its own, once for all covers that leave the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.reconstruction.exact_cover.cover_search import Lists
+from divulge.reconstruction.problem.amounts import Bools, Ints
+from divulge.reconstruction.problem.bitsets import Words, masks_of
+from divulge.reconstruction.problem.counts import Counted
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.problem.proofs import Proofs
+from divulge.reconstruction.propagation.state import Known
+from divulge.work import Effort
+
+
+class Remainder(Protocol):
+    """What is known of what is left to the last bins."""
+
+    @property
+    def possible(self) -> Bools:
+        """Where packages may be, by package and last bin."""
+
+    @property
+    def certificates(self) -> Ints:
+        """Some ways to share it out."""
+
+    @property
+    def count(self) -> int | None:
+        """How many ways there are, if that is known."""
+
+    @property
+    def pairs(self) -> npt.NDArray[Any] | None:
+        """In how many of them a package is in a bin."""
+
+
+class Covered:
+    """All covers, each by the place of every bin's set in its list, and what they leave."""
+
+    def __init__(self, lists: Lists, covers: Ints) -> None:
+        self.lists, self.covers = lists, covers
+        instance = lists.instance
+        states, self.first, self.state, self.times = np.unique(
+            lists.left_by(covers),
+            axis=0,
+            return_index=True,
+            return_inverse=True,
+            return_counts=True,
+        )
+        self.states, self.state = masks_of(states, instance.packages), self.state.ravel()
+        n, several = instance.packages, len(lists.last)
+        self.alive = np.ones(len(states), bool)
+        self.counts: npt.NDArray[np.object_] | None = np.ones(len(states), object)
+        self.shared = np.zeros((n, several), bool)
+        self.pairs = np.zeros((n, several), object)
+        self.ways: list[Ints] = []
+        if several == 1:
+            self.shared[:, 0] = self.states.any(axis=0)
+            self.pairs[:, 0] = self.times @ self.states
+
+    def solve_left(self, solve: Callable[[Instance, float], Remainder], effort: Effort) -> None:
+        """Find out how several bins can share what is left."""
+        if len(self.lists.last) == 1:
+            return
+        for number, state in enumerate(self.states):
+            packages = np.flatnonzero(state)
+            part = self.lists.share_out(packages, self.lists.instance.allowed)
+            known = solve(part, effort.left)
+            self.alive[number] = known.count != 0 and known.possible.any(axis=1).all()
+            self.ways.append(known.certificates)
+            count = known.count if self.alive[number] else 0
+            if count is None or self.counts is None:
+                self.counts = None
+            else:
+                self.counts[number] = count
+            if self.alive[number]:
+                self.shared[packages] |= known.possible
+                if known.pairs is not None:
+                    self.pairs[packages] += known.pairs * int(self.times[number])
+
+    def tell(self, known: Known) -> None:
+        """Enter what follows into what is known."""
+        possible = np.zeros_like(known.possible)
+        possible[:, self.lists.last] = self.shared
+        for b, of_bin, rows in self._by_bin():
+            used = np.unique(rows[self.alive[self.state]])
+            possible[:, b] = masks_of(of_bin[used], len(possible)).any(axis=0)
+        if not possible.any(axis=1).all():
+            known.infeasible = True
+            return
+        known.possible &= possible
+        proofs = self._proofs(known.proved)
+        if self.counts is None:
+            known.enter(proofs)
+            return
+        pairs = np.zeros(possible.shape, object)
+        pairs[:, self.lists.last] = self.pairs
+        ways = self.counts[self.state]
+        for b, of_bin, rows in self._by_bin():
+            of_set = np.zeros(len(of_bin), object)
+            np.add.at(of_set, rows, ways)
+            used = np.flatnonzero(of_set)
+            pairs[:, b] = of_set[used] @ masks_of(of_bin[used], len(possible)).astype(object)
+        total = int(ways.sum())
+        known.take(Counted(total, pairs, (pairs / total).astype(np.float64), proofs))
+
+    def _by_bin(self) -> list[tuple[int, Words, Ints]]:
+        each = self.lists.of_bins.items()
+        return [(b, sets, rows) for (b, sets), rows in zip(each, self.covers.T, strict=True)]
+
+    def _proofs(self, proved: Bools) -> Ints:
+        """Allocations that together have every pair of which one was found."""
+        n, proofs = self.lists.instance.packages, Proofs(proved)
+
+        def enter(b: int, rows: Bools, covers: Ints) -> None:
+            """One allocation for every package that these rows have, by a cover of the row."""
+            proofs.enter(b, rows, lambda row: self._allocation(int(covers[row])))
+
+        several = len(self.lists.last) > 1
+        shown = np.array([len(ways) > 0 for ways in self.ways], bool) if several else self.alive
+        usable = np.flatnonzero(shown[self.state])
+        for b, of_bin, rows in self._by_bin():
+            used, first = np.unique(rows[usable], return_index=True)
+            enter(b, masks_of(of_bin[used], n), usable[first])
+        if not several:
+            enter(self.lists.last[0], self.states, self.first)
+        for number, ways in enumerate(self.ways):
+            for way in range(len(ways)):
+                proofs.show_if_new(self._allocation(int(self.first[number]), way))
+        return proofs.all_kept()
+
+    def _allocation(self, cover: int, way: int = 0) -> Ints:
+        """A cover with one of the ways to share what it leaves."""
+        of_package = self.lists.placed(self.covers[cover])
+        state = int(self.state[cover])
+        if len(self.lists.last) > 1:
+            of_package[self.states[state]] = np.array(self.lists.last)[self.ways[state][way]]
+        return of_package

@@ -1,0 +1,28 @@
+"""Sets of packages as words of 64 bits: what is kept of millions of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.reconstruction.problem.amounts import Bools
+
+Words = npt.NDArray[np.uint64]
+
+
+def words_of(masks: npt.NDArray[np.bool_ | np.uint8]) -> Words:
+    """A set of packages as words of 64 bits; rows of them are rows of words.
+
+    >>> words_of(np.array([[True, False, True], [False, True, False]])).tolist()
+    [[5], [2]]
+    """
+    packages = masks.shape[-1]
+    bits = np.zeros((*masks.shape[:-1], (packages + 63) // 64 * 64), np.uint8)
+    bits[..., :packages] = masks
+    return np.packbits(bits, axis=-1, bitorder="little").view(np.uint64)
+
+
+def masks_of(sets: Words, packages: int) -> Bools:
+    """Sets of packages, as rows of truth values."""
+    bits = np.unpackbits(np.ascontiguousarray(sets).view(np.uint8), axis=-1, bitorder="little")
+    return bits[..., :packages].astype(bool)

@@ -1,0 +1,24 @@
+"""What counting allocations gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.reconstruction.problem.amounts import Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The number of allocations, of those with each pair, and how probable each pair is.
+
+    `proofs` are allocations that together have every pair which any has.
+    """
+
+    count: int
+    pairs: npt.NDArray[Any]
+    shares: npt.NDArray[np.float64]
+    proofs: Ints

@@ -1,0 +1,90 @@
+"""What may be assumed of totals and records: that they are of the same, or that some are not.
+
+Whoever makes totals may discard records, or count one that is not published.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from divulge.reconstruction.problem.amounts import Bools, Ints, Shares
+from divulge.reconstruction.problem.instance import Instance
+from divulge.reconstruction.problem.solution import Solution
+
+Premise: TypeAlias = Literal["complete", "excluded", "extra", "both", "any"]
+"""What is assumed: all packages are in the totals; some are not; one more is; one is not and one
+more is; find out."""
+
+PREMISES: tuple[Premise, ...] = ("complete", "excluded", "extra", "both", "any")
+
+WITH_EXTRA: tuple[Premise, ...] = ("extra", "both")
+"""Where one record is only in the totals: it may hide another that they lack."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A solution with the premise under which it holds.
+
+    `checked` are the instances with the allocations that are their certificates. Under "excluded"
+    and "both", `discarded` says in which share of allocations each package is left out of the
+    totals (None where they were not counted), and `may_be_discarded` whether that is possible.
+    """
+
+    solution: Solution
+    premise: Premise
+    instance: Instance
+    checked: tuple[tuple[Instance, Ints], ...] = ()
+    may_be_discarded: Bools | None = None
+    surely_discarded: Bools | None = None
+    discarded: Shares | None = None
+
+    def verify(self) -> bool:
+        """Check every certificate by plain addition."""
+        return all(instance.holds(row) for instance, rows in self.checked for row in rows)
+
+
+def plain(instance: Instance, solution: Solution, premise: Premise) -> Outcome:
+    """A solution of the instance as it is, with its premise."""
+    return Outcome(solution, premise, instance, ((instance, solution.certificates),))
+
+
+def difference(instance: Instance) -> tuple[Ints, Ints]:
+    """By how much the packages exceed the totals, at least and at most, per attribute.
+
+    >>> one = Instance.of(np.array([[5], [4]]), np.array([[4]]), np.array([[6]]))
+    >>> [side.tolist() for side in difference(one)]
+    [[3], [5]]
+    """
+    most, deepest = _of_all_bins(instance.widening), _of_all_bins(instance.deeper)
+    amounts = instance.amounts.sum(axis=0)
+    low = amounts - (instance.high.sum(axis=0) + most + deepest)
+    return low, amounts - (instance.low.sum(axis=0) - most)
+
+
+def may_be_missing(instance: Instance) -> Bools:
+    """Which packages are so small that the totals have room to miss them unnoticed.
+
+    >>> one = Instance.of(np.array([[5], [1]]), np.array([[4]]), np.array([[6]]))
+    >>> may_be_missing(one).tolist()
+    [False, True]
+    """
+    # A bin holds no less than nothing, whatever its total allows.
+    at_least = np.maximum(instance.low, 0).sum(axis=0) - _of_all_bins(instance.widening)
+    room = instance.amounts.sum(axis=0) - at_least
+    return np.array((instance.amounts <= room).all(axis=1), bool)
+
+
+def _of_all_bins(by_count: Ints) -> Ints:
+    """The most that intervals of bins which share all packages can be wider, one added to another.
+
+    As if every package had the most that a package of any bin has: where the width is no multiple
+    of the count, several bins together may be wider than one with all packages.
+    """
+    counts = np.arange(1, by_count.shape[1])
+    if not len(counts):
+        return by_count[:, -1]
+    widest: Ints = (-(-by_count[:, 1:] * counts[-1] // counts)).max(axis=1)
+    return widest

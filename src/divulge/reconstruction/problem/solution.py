@@ -1,0 +1,41 @@
+"""What is known of one instance, put together from parts that hang together within."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.reconstruction.problem.amounts import Bools, Ints, Shares
+from divulge.reconstruction.problem.instance import Instance
+
+Status: TypeAlias = Literal["closed", "open", "infeasible"]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What is known of one instance: pairs of package and bin as truth values (n x m)."""
+
+    status: Status
+    possible: Bools
+    proved: Bools
+    certificates: Ints
+    count: int | None = None
+    pairs: npt.NDArray[np.object_] | None = None
+    shares: Shares | None = None
+    seconds: float = 0.0
+
+
+def infeasible(instance: Instance, seconds: float = 0.0) -> Solution:
+    """That no allocation fits: no package may be anywhere."""
+    none = np.zeros((instance.packages, instance.bins), bool)
+    return Solution(
+        "infeasible",
+        none,
+        none.copy(),
+        np.empty((0, instance.packages), np.int16),
+        0,
+        seconds=seconds,
+    )

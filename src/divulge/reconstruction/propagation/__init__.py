@@ -1,0 +1,1 @@
+"""What is excluded without any search."""

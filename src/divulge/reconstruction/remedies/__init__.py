@@ -1,0 +1,1 @@
+"""What would help against the attack, and what it costs."""
