@@ -17,7 +17,7 @@ import numpy.typing as npt
 from divulge.assessment import Claim
 from divulge.engines import IntArray
 from divulge.records.fitting import Fit, fit
-from divulge.records.longitudinal import Linked
+from divulge.records.linked_datasets import Linked
 from divulge.records.of_each import OfEach
 from divulge.records.original_and_release import Pair
 from divulge.records.payoff import entries, looked_up, payoffs

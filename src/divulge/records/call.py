@@ -10,7 +10,7 @@ import numpy as np
 
 from divulge.data import Dataset
 from divulge.records.individual import matching
-from divulge.records.longitudinal import Duplicates, Linked, joint_secret
+from divulge.records.linked_datasets import Duplicates, Linked, joint_secret
 from divulge.records.original_and_release import Pair
 from divulge.records.partition import Classes
 from divulge.records.secrets import Secrets

@@ -21,7 +21,7 @@ from divulge.data.dictionary import as_names
 from divulge.records.call import Call, matches, prior_of
 from divulge.records.collective import collective
 from divulge.records.individual import individual
-from divulge.records.longitudinal import (
+from divulge.records.linked_datasets import (
     Duplicates,
     Linked,
     link_years,

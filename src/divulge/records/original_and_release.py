@@ -10,7 +10,7 @@ import numpy as np
 from divulge.data import Dataset
 from divulge.data.ladders import text_of
 from divulge.engines import IntArray
-from divulge.records.longitudinal import Linked
+from divulge.records.linked_datasets import Linked
 from divulge.records.protected_values import REMOVED, Paired, Recoding, own_records
 from divulge.work import Problems
 

@@ -12,7 +12,7 @@ from divulge.assessment import Assessment
 from divulge.data import Column, Dataset
 from divulge.engines import IntArray
 from divulge.records.call import Call, matches, prior_of
-from divulge.records.longitudinal import Linked, described, link_years
+from divulge.records.linked_datasets import Linked, described, link_years
 from divulge.records.membership import Presence, membership, require_enough_people
 from divulge.records.partition import Classes, Knowledge, in_common
 from divulge.records.release_pair import presence_in_release

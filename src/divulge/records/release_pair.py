@@ -24,7 +24,7 @@ from divulge.records.beliefs import Beliefs
 from divulge.records.collective import describe
 from divulge.records.fitting import fit
 from divulge.records.individual import posterior_figures, told_of_one, worth_of_belief
-from divulge.records.longitudinal import Linked
+from divulge.records.linked_datasets import Linked
 from divulge.records.membership import Presence, require_enough_people
 from divulge.records.original_and_release import Pair
 from divulge.records.protected_values import REMOVED
