@@ -407,7 +407,7 @@ def test_a_package_brings_a_measure_as_a_class_or_several_as_a_mapping(
     installed = [
         metadata.EntryPoint(name, value, "divulge.measures")
         for name, value in (
-            ("records", "divulge.records.measure_registry:MEASURES"),
+            ("records", "divulge.records.risk.registry:MEASURES"),
             ("theirs", "measures_of_others:Theirs"),
             ("several", "measures_of_others:SEVERAL"),
             ("lost", "no.such.module:Measure"),

@@ -108,7 +108,7 @@ def test_companies_have_the_number_of_quasi_identifiers_asked_for(count: int) ->
 
 def test_the_less_balanced_the_companies_the_more_stand_alone() -> None:
     """Bellomarini et al., Sec. 5: W as surveyed, U unbalanced, V very unbalanced."""
-    from divulge.records.classes import class_sizes
+    from divulge.classes.class_sizes import class_sizes
 
     below = []
     for balance in ("W", "U", "V"):

@@ -13,8 +13,8 @@ import pytest
 from divulge import Dataset, Limit, datasets
 from divulge.assessment import attacks, measures
 from divulge.assessment.limit import ASSESSMENT_MEASURES
-from divulge.records.measure_registry import EVERY_NAME, MEASURES, find_measure, gather_settings
-from divulge.records.risk_options import OtherDataset
+from divulge.records.risk.options import OtherDataset
+from divulge.records.risk.registry import EVERY_NAME, MEASURES, find_measure, gather_settings
 from divulge.release import release_schema
 from divulge.work import InvalidInput
 
@@ -81,7 +81,7 @@ def test_limits_schemas_and_the_command_line_have_the_measures_of_the_registry()
 def test_the_package_registers_its_measures_by_one_entry_point() -> None:
     settings = tomllib.loads((PROJECT / "pyproject.toml").read_text())
     points = settings["project"]["entry-points"]["divulge.measures"]
-    assert list(points.values()) == ["divulge.records.measure_registry:MEASURES"]
+    assert list(points.values()) == ["divulge.records.risk.registry:MEASURES"]
 
 
 @pytest.mark.parametrize(("alias", "name"), ALIASES.items())

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from divulge import Dataset, records
-from divulge.records.population_fits import negative_binomial
+from divulge.records.risk.population_fits import negative_binomial
 from divulge.work import InvalidInput
 
 

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 
 import divulge as dv
 from divulge import work
-from divulge.records import cube_kernels, lattice, lattice_rows, lattice_walk
+from divulge.records.sweep import cube_kernels, cube_rows, cube_walk, subset_cube
 
 from .plain import subsets, told, told_weighted
 
@@ -87,11 +87,11 @@ def test_however_the_work_is_cut_the_figures_are_the_same(
     """Short keys, few digits, small chunks and portions: every path of the driver."""
     rows, known, sought = table
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lattice_rows, "KEY_BITS", data.draw(st.sampled_from([14, 63])))
-        patch.setattr(lattice, "MOST_DIGITS", data.draw(st.sampled_from([1, 3, 10])))
-        patch.setattr(lattice, "FEW_ROWS", data.draw(st.sampled_from([1, 4096])))
-        patch.setattr(lattice_walk, "ROWS_OF_A_CHUNK", data.draw(st.sampled_from([3, 1 << 16])))
-        patch.setattr(lattice_walk, "ROWS_OF_A_PORTION", data.draw(st.sampled_from([7, 1 << 22])))
+        patch.setattr(cube_rows, "KEY_BITS", data.draw(st.sampled_from([14, 63])))
+        patch.setattr(subset_cube, "MOST_DIGITS", data.draw(st.sampled_from([1, 3, 10])))
+        patch.setattr(subset_cube, "FEW_ROWS", data.draw(st.sampled_from([1, 4096])))
+        patch.setattr(cube_walk, "ROWS_OF_A_CHUNK", data.draw(st.sampled_from([3, 1 << 16])))
+        patch.setattr(cube_walk, "ROWS_OF_A_PORTION", data.draw(st.sampled_from([7, 1 << 22])))
         sweep = dv.records.sweep(dataset_of(rows, known, sought))
     assert_same(sweep, rows, len(known))
 
@@ -123,8 +123,8 @@ def test_attributes_whose_codes_together_exceed_64_bits() -> None:
             for n in range(10_500)]  # fmt: skip
     known = list(rows[0])
     sweep = dv.records.sweep(dataset_of(rows, known, []), sizes=2)
-    assert lattice.Lattice(
-        [lattice.Attribute(sweep.dataset.columns[n].codes, 9_500) for n in known], []
+    assert subset_cube.Lattice(
+        [subset_cube.Attribute(sweep.dataset.columns[n].codes, 9_500) for n in known], []
     ).fixed
     assert_same(sweep, rows, 2)
 
@@ -139,27 +139,27 @@ def test_a_killed_sweep_takes_up_what_it_had_counted(
 ) -> None:
     census = dv.datasets.school_census(5_000)
     whole = dv.records.sweep(census).to_arrow()
-    monkeypatch.setattr(lattice_walk, "ROWS_OF_A_PORTION", 1_000)
+    monkeypatch.setattr(cube_walk, "ROWS_OF_A_PORTION", 1_000)
     checkpoints = work.Checkpoints(tmp_path)
     walked: list[int] = []
-    walk = lattice_walk.Walk._walk_chunks
+    walk = cube_walk.Walk._walk_chunks
 
-    def counting(self: lattice_walk.Walk, *arguments: Any) -> Any:
+    def counting(self: cube_walk.Walk, *arguments: Any) -> Any:
         if len(walked) == 7:
             raise KeyboardInterrupt
         walked.append(1)
         return walk(self, *arguments)
 
-    monkeypatch.setattr(lattice_walk.Walk, "_walk_chunks", counting)
+    monkeypatch.setattr(cube_walk.Walk, "_walk_chunks", counting)
     with work.under(checkpoints=checkpoints), pytest.raises(KeyboardInterrupt):
         dv.records.sweep(census)
     again: list[int] = []
 
-    def noting(self: lattice_walk.Walk, *arguments: Any) -> Any:
+    def noting(self: cube_walk.Walk, *arguments: Any) -> Any:
         again.append(1)
         return walk(self, *arguments)
 
-    monkeypatch.setattr(lattice_walk.Walk, "_walk_chunks", noting)
+    monkeypatch.setattr(cube_walk.Walk, "_walk_chunks", noting)
     with work.under(checkpoints=checkpoints):
         resumed = dv.records.sweep(census).to_arrow()
     assert resumed.select(["knows", "classes", "singletons", "transport.best"]).equals(
@@ -205,10 +205,10 @@ KILLED = """
 import os, signal, sys
 import divulge as dv
 from divulge import work
-from divulge.records import lattice_walk
+from divulge.records.sweep import cube_walk
 
-lattice_walk.ROWS_OF_A_PORTION = 1_000
-walk, walked = lattice_walk.Walk._walk_chunks, []
+cube_walk.ROWS_OF_A_PORTION = 1_000
+walk, walked = cube_walk.Walk._walk_chunks, []
 
 def killing(self, *arguments):
     if len(walked) == 6:
@@ -216,7 +216,7 @@ def killing(self, *arguments):
     walked.append(1)
     return walk(self, *arguments)
 
-lattice_walk.Walk._walk_chunks = killing
+cube_walk.Walk._walk_chunks = killing
 with work.under(checkpoints=work.Checkpoints(sys.argv[1])):
     dv.records.sweep(dv.datasets.school_census(5_000))
 """
@@ -231,14 +231,14 @@ def test_a_sweep_whose_process_is_killed_goes_on_in_another(
     )
     assert done.returncode == -signal.SIGKILL
     assert len(list(tmp_path.glob("sweep-*.npz"))) == 6
-    monkeypatch.setattr(lattice_walk, "ROWS_OF_A_PORTION", 1_000)
-    walk, again = lattice_walk.Walk._walk_chunks, []
+    monkeypatch.setattr(cube_walk, "ROWS_OF_A_PORTION", 1_000)
+    walk, again = cube_walk.Walk._walk_chunks, []
 
-    def noting(self: lattice_walk.Walk, *arguments: Any) -> Any:
+    def noting(self: cube_walk.Walk, *arguments: Any) -> Any:
         again.append(1)
         return walk(self, *arguments)
 
-    monkeypatch.setattr(lattice_walk.Walk, "_walk_chunks", noting)
+    monkeypatch.setattr(cube_walk.Walk, "_walk_chunks", noting)
     census = dv.datasets.school_census(5_000)
     with work.under(checkpoints=work.Checkpoints(tmp_path)):
         resumed = dv.records.sweep(census)
@@ -315,8 +315,8 @@ def test_the_share_that_is_done_only_grows_and_ends_at_one(
 ) -> None:
     """What is expected of later parts is put right as rows become fewer, never backwards."""
     monkeypatch.setattr("divulge.work.conditions.SECONDS_BETWEEN_REPORTS", 0.0)
-    monkeypatch.setattr(lattice_walk, "ROWS_OF_A_CHUNK", 500)
-    monkeypatch.setattr(lattice, "MOST_DIGITS", 8)
+    monkeypatch.setattr(cube_walk, "ROWS_OF_A_CHUNK", 500)
+    monkeypatch.setattr(subset_cube, "MOST_DIGITS", 8)
     census = dv.datasets.school_census(6_000)
     seen: list[work.Progress] = []
     with work.under(reporter=seen.append):
@@ -428,7 +428,7 @@ def test_a_sweep_gives_the_same_figures_to_the_last_digit_every_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Some threads are held up, others every time; what they add up does not depend on it."""
-    monkeypatch.setattr(lattice_walk, "ROWS_OF_A_CHUNK", 50)
+    monkeypatch.setattr(cube_walk, "ROWS_OF_A_CHUNK", 50)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(3))
     walked, turn = cube_kernels.cube, [0]
 

@@ -10,7 +10,7 @@ from divulge.assessment import Limit
 from divulge.assessment.sentence import percent
 from divulge.cli.showing import say
 from divulge.data import Dataset
-from divulge.records.frequencies import Nulls
+from divulge.records.risk.frequencies import Nulls
 from divulge.release import Release
 from divulge.report import check_into, report
 from divulge.report.results import REPORT

@@ -99,7 +99,7 @@ def risk(
     from divulge.cli.running import conditions
     from divulge.data import read
     from divulge.data.missing_kinds import separate_missing_kinds
-    from divulge.records.risk_question import assess_risk, measure_risk
+    from divulge.records.risk.question import assess_risk, measure_risk
 
     words = ("", *(missing or ()))
     given = {
@@ -197,8 +197,8 @@ def suda(
 
 def _help_of_measures() -> dict[str, str]:
     """What the options of `divulge risk` say about measures."""
-    from divulge.records.measure_registry import MEASURES, gather_settings
-    from divulge.records.risk_options import OneOf, Words
+    from divulge.records.risk.options import OneOf, Words
+    from divulge.records.risk.registry import MEASURES, gather_settings
 
     settings = gather_settings()
     names = [
@@ -224,7 +224,7 @@ def _question(given: dict[str, Any], datasets: int) -> Any:
     """What is asked, with all that is wrong with it said in the words of the command line."""
     from pydantic import ValidationError
 
-    from divulge.records.risk_question import FullRiskQuestion, problems_of_question
+    from divulge.records.risk.question import FullRiskQuestion, problems_of_question
     from divulge.release.parse import problems_of
     from divulge.work import InvalidInput
 

@@ -16,8 +16,8 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
+from divulge.classes.keys import FloatArray, IntArray, classes
 from divulge.protection.kernels import HIDDEN
-from divulge.records.alike import FloatArray, IntArray, classes
 
 ROUNDS = 5
 STARTS = 6

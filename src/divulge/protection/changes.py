@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from divulge.classes.keys import IntArray
 from divulge.data import Column, Dataset
 from divulge.data.column import from_codes
 from divulge.data.ladders import text_of
 from divulge.protection.kernels import HIDDEN
-from divulge.records.alike import IntArray
 
 if TYPE_CHECKING:
     import numpy.typing as npt

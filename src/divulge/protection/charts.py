@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from divulge.assessment import Chart
 from divulge.assessment.chart import BEFORE_COLOUR, RISK_COLOUR
 from divulge.assessment.sentence import percent
-from divulge.records.frequencies import SEMANTICS
+from divulge.records.risk.frequencies import SEMANTICS
 
 if TYPE_CHECKING:
     from divulge.protection.protected import Protected

@@ -12,7 +12,7 @@ from divulge.data import Dataset
 from divulge.protection.protected import Protected
 from divulge.protection.recode import recode
 from divulge.protection.suppress import suppress
-from divulge.records.frequencies import Nulls
+from divulge.records.risk.frequencies import Nulls
 from divulge.work import DivulgeError
 
 SEMANTICS: tuple[Nulls, ...] = ("maybe", "known", "bayes")

@@ -20,6 +20,8 @@ import numpy as np
 from divulge import work
 from divulge.assessment import Limit, Sentence
 from divulge.assessment.decision import Change as Kind
+from divulge.classes.keys import FloatArray, IntArray, classes
+from divulge.classes.weighing import sampling_weights
 from divulge.data import Dataset
 from divulge.data.dictionary import Dictionary
 from divulge.data.missing_kinds import merge_missing_kinds
@@ -34,8 +36,6 @@ from divulge.protection.protected import Protected
 from divulge.protection.recodings import recoded, with_fitting_labels, with_hierarchies
 from divulge.protection.suppress import hide_until
 from divulge.protection.wish import Order, OutOfReachError, Search, Wish
-from divulge.records.alike import FloatArray, IntArray, classes
-from divulge.records.weighing import sampling_weights
 
 # So often is everything measured anew before the cycle gives up: each round changes something.
 MOST_ROUNDS = 200

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
+from divulge.classes.keys import FloatArray, IntArray, classes
 from divulge.protection.kernels import HIDDEN
-from divulge.records.alike import FloatArray, IntArray, classes
 
 Codes = npt.NDArray[np.int32]
 

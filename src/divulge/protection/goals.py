@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from divulge import records
 from divulge.assessment import Assessment, Limit, Measurement, Outcome
+from divulge.classes.keys import FloatArray
 from divulge.data import Dataset
-from divulge.records.alike import FloatArray
-from divulge.records.class_measure import ClassMeasure
-from divulge.records.frequencies import OF_ORIGINAL, Nulls
-from divulge.records.measure_registry import MEASURES
-from divulge.records.measure_spec import MeasureSpec, PerRecord, average_risk, take_record_risk
+from divulge.records.risk.class_measure import ClassMeasure
+from divulge.records.risk.frequencies import OF_ORIGINAL, Nulls
+from divulge.records.risk.measure_spec import MeasureSpec, PerRecord, average_risk, take_record_risk
+from divulge.records.risk.registry import MEASURES
 from divulge.work import Problems
 
 BoolArray = npt.NDArray[np.bool_]

@@ -16,12 +16,12 @@ import numpy as np
 
 from divulge import work
 from divulge.assessment import Assessment, Limit, Outcome, Sentence
+from divulge.classes.keys import IntArray
 from divulge.data import Dataset
 from divulge.events import Attacker
 from divulge.events.calendar import UNITS, times_of
 from divulge.protection.history_attacks import HistoryAttacks, Setting
 from divulge.protection.wish import OutOfReachError
-from divulge.records.alike import IntArray
 from divulge.work import DivulgeError, InvalidInput, Problem
 
 HistoryMethod: TypeAlias = Literal["time", "item", "rare", "basket", "sample"]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from divulge.assessment import Assessment, Limit, Outcome
+from divulge.classes.keys import IntArray
 from divulge.data import Dataset
 from divulge.events import Attacker, History, attack
 from divulge.events.calendar import COARSER
@@ -28,7 +29,6 @@ from divulge.protection.history_changes import (
     sampled_users,
 )
 from divulge.protection.wish import OutOfReachError
-from divulge.records.alike import IntArray
 from divulge.work import DivulgeError
 
 OF_EVENTS = ("kinds", "records", "basket", "items")

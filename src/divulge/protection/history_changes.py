@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from divulge.classes.keys import IntArray
 from divulge.data import Dataset
 from divulge.data.column import recode as with_values
 from divulge.events.calendar import NOT_A_TIME, UNITS, times_of
 from divulge.protection.recodings import one_coarser, recoded
-from divulge.records.alike import IntArray
 from divulge.work import InvalidInput, Problem
 
 

@@ -17,10 +17,10 @@ import numpy as np
 
 from divulge.assessment import Decision, Sentence
 from divulge.assessment.decision import Change as Kind
+from divulge.classes.keys import FloatArray, IntArray
 from divulge.data import Dataset
 from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection.changes import hidden_cells, replaced, value_at, without
-from divulge.records.alike import FloatArray, IntArray
 from divulge.work import DivulgeError
 
 if TYPE_CHECKING:

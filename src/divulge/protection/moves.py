@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge import work
+from divulge.classes.keys import IntArray
 from divulge.data import Dataset
 from divulge.data.column import from_codes
 from divulge.protection.changes import codes_of
@@ -24,7 +25,6 @@ from divulge.protection.equal_nulls import Codes, Move
 from divulge.protection.goals import Goal
 from divulge.protection.kernels import HIDDEN
 from divulge.protection.recodings import level_codes
-from divulge.records.alike import IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa

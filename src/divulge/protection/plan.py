@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from divulge.classes.keys import IntArray
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.protection.changes import taken
 from divulge.protection.log import Change
 from divulge.protection.wish import ORDERS, Order, Search
-from divulge.records.alike import IntArray
 from divulge.work import Problems, checks
 
 Method: TypeAlias = Literal["recode", "suppress"]

@@ -13,14 +13,14 @@ import numpy as np
 from divulge import records
 from divulge.assessment import Assessment, Chart, Limit, Outcome, Sentence, html
 from divulge.assessment.sentence import number, percent
+from divulge.classes.keys import IntArray
 from divulge.data import Dataset
 from divulge.protection.changes import taken
 from divulge.protection.goals import counts_records
 from divulge.protection.log import DecisionLog
 from divulge.protection.recodings import levels_left
 from divulge.protection.utility import Utility, utility_of
-from divulge.records.alike import IntArray
-from divulge.records.frequencies import SEMANTICS, Frequencies, Nulls
+from divulge.records.risk.frequencies import SEMANTICS, Frequencies, Nulls
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -16,6 +16,8 @@ import numpy.typing as npt
 
 from divulge import records, work
 from divulge.assessment import Limit, Sentence
+from divulge.classes.keys import FloatArray, IntArray
+from divulge.classes.weighing import sampling_weights
 from divulge.data import Dataset
 from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection.bound import fewest_cells
@@ -34,9 +36,7 @@ from divulge.protection.wish import (
     out_of_reach_error,
     wish_of,
 )
-from divulge.records.alike import FloatArray, IntArray
-from divulge.records.frequencies import OF_ORIGINAL, Nulls
-from divulge.records.weighing import sampling_weights
+from divulge.records.risk.frequencies import OF_ORIGINAL, Nulls
 from divulge.work import DivulgeError
 
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from divulge.classes.keys import FloatArray, IntArray, classes
 from divulge.data import Column, Dataset
 from divulge.data.ladders import text_of
 from divulge.protection.changes import taken
-from divulge.records.alike import FloatArray, IntArray, classes
 
 MOST_PAIRS = 60
 

@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
+from divulge.classes.keys import FloatArray, IntArray, classes
 from divulge.protection import kernels
 from divulge.protection.kernels import HIDDEN
-from divulge.records.alike import FloatArray, IntArray, classes
 
 BoolArray = npt.NDArray[np.bool_]
 

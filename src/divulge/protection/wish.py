@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import records
+from divulge.classes.keys import FloatArray
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
-from divulge.records.alike import FloatArray
-from divulge.records.frequencies import OF_ORIGINAL, SEMANTICS, Nulls
+from divulge.records.risk.frequencies import OF_ORIGINAL, SEMANTICS, Nulls
 from divulge.work import DivulgeError, InvalidInput, Problem, Problems, checks
 
 Search: TypeAlias = Literal["fewest", "cycle"]

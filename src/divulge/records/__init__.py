@@ -1,24 +1,23 @@
 """Attacks on records: who is singled out, and what is inferred, by what an adversary knows."""
 
-from divulge.records.anonymity import anonymity_of_each, k_anonymity
-from divulge.records.class_measure import ClassMeasure
-from divulge.records.closeness import t_closeness
-from divulge.records.clusters import cluster_risk, household_risk
-from divulge.records.continuous import distance_linkage, interval_disclosure
-from divulge.records.disclosure_risk import disclosure_risk
-from divulge.records.diversity import (
+from divulge.records.attack_models import EVERYDAY_NAMES, MODELS, attack
+from divulge.records.linkage.linkage import candidates, link
+from divulge.records.longitudinal import Growth, longitudinal, longitudinal_of_each
+from divulge.records.risk.class_measure import ClassMeasure
+from divulge.records.risk.cluster import cluster_risk, household_risk
+from divulge.records.risk.disclosure import disclosure_risk
+from divulge.records.risk.frequencies import Frequencies, frequencies
+from divulge.records.risk.individual import individual_risk, reidentification_risk
+from divulge.records.risk.k_anonymity import anonymity_of_each, k_anonymity
+from divulge.records.risk.l_diversity import (
     beta_likeness,
     distinct_l_diversity,
     entropy_l_diversity,
     recursive_l_diversity,
 )
-from divulge.records.frequencies import Frequencies, frequencies
-from divulge.records.individual_risk import individual_risk, reidentification_risk
-from divulge.records.linkage import candidates, link
-from divulge.records.longitudinal import Growth, longitudinal, longitudinal_of_each
-from divulge.records.models import EVERYDAY_NAMES, MODELS, attack
-from divulge.records.population_models import PopulationUniques, population_uniques
-from divulge.records.presence import (
+from divulge.records.risk.masked_numbers import distance_linkage, interval_disclosure
+from divulge.records.risk.population_uniques import PopulationUniques, population_uniques
+from divulge.records.risk.presence import (
     Presence,
     delta_presence,
     journalist_risk,
@@ -26,12 +25,13 @@ from divulge.records.presence import (
     marketer_risk,
     prosecutor_risk,
 )
-from divulge.records.record_risk import RecordRisk
-from divulge.records.special_sets import MinimalUniques
-from divulge.records.suda import Suda, suda
-from divulge.records.sweep import sweep
-from divulge.records.sweep_result import Sweep
-from divulge.records.three_attackers import ThreeAttackers, three_attackers
+from divulge.records.risk.record_risk import RecordRisk
+from divulge.records.risk.special_sets import MinimalUniques
+from divulge.records.risk.suda import Suda, suda
+from divulge.records.risk.t_closeness import t_closeness
+from divulge.records.risk.three_attackers import ThreeAttackers, three_attackers
+from divulge.records.sweep.result import Sweep
+from divulge.records.sweep.sweep import sweep
 
 __all__ = [
     "EVERYDAY_NAMES",

@@ -16,11 +16,17 @@ import numpy.typing as npt
 
 from divulge import work
 from divulge.assessment import Assessment, Chart
+from divulge.classes.partition import Classes, Knowledge
+from divulge.classes.weights import weights_of
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
-from divulge.records import charts
-from divulge.records.collective import collective
-from divulge.records.linked_datasets import (
+from divulge.records.attack_models import attack
+from divulge.records.inference import charts
+from divulge.records.inference.gains import gain_for
+from divulge.records.inference.memory import require_room
+from divulge.records.inference.secrets import Secrets
+from divulge.records.models.everybody import collective
+from divulge.records.models.linked_datasets import (
     Duplicates,
     described,
     joint_secret,
@@ -29,12 +35,6 @@ from divulge.records.linked_datasets import (
     refined,
     secret_values,
 )
-from divulge.records.models import attack
-from divulge.records.named_gain import gain_for
-from divulge.records.partition import Classes, Knowledge
-from divulge.records.room import require_room
-from divulge.records.secrets import Secrets
-from divulge.records.weights import weights_of
 from divulge.work import InvalidInput, Problem
 
 

@@ -11,12 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from divulge.assessment import Adversary, Assessment, AttackDefaults, Sentence
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
-from divulge.records.comparing import problems_with_comparisons
-from divulge.records.linkage import link, problems_with_agreement
+from divulge.records.attack_models import EVERYDAY_NAMES, attack, problems_with_model
+from divulge.records.inference.gains import problems_with_gain
+from divulge.records.linkage.comparison import problems_with_comparisons
+from divulge.records.linkage.linkage import link, problems_with_agreement
 from divulge.records.longitudinal import longitudinal
-from divulge.records.models import EVERYDAY_NAMES, attack, problems_with_model
-from divulge.records.named_gain import problems_with_gain
-from divulge.records.risk_attack import RiskAttack, RiskSettings
+from divulge.records.risk.attack import RiskAttack, RiskSettings
 from divulge.work import Problem
 
 Target = dict[str, Any]

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from divulge.records import kernels
-from divulge.records.lattice import Attribute, Lattice
+from divulge.classes import key_kernels
+from divulge.records.sweep.subset_cube import Attribute, Lattice
 
 
 def warm() -> None:
     """Run every kernel on a few records, with codes of every width, with and without weights."""
     random = np.random.default_rng(0)
     for dtype in (np.uint8, np.uint16, np.uint32):
-        kernels.add_code(np.zeros(1, np.int64), np.zeros(1, dtype), 0)
+        key_kernels.add_code(np.zeros(1, np.int64), np.zeros(1, dtype), 0)
     rows = 5_000  # more than are walked as one block
     for weights in (None, np.ones(rows)):
         for dtype in (np.uint8, np.uint16, np.uint32):
             attributes = [Attribute(random.integers(0, 60, rows).astype(dtype), 60)] * 12
             sensitive = [Attribute(random.integers(0, 2, rows).astype(np.uint8), 2)]
-            kernels.tally_secrets(np.zeros(1, np.int32), np.zeros(1, dtype), 1, 1, np.ones(1))
+            key_kernels.tally_secrets(np.zeros(1, np.int32), np.zeros(1, dtype), 1, 1, np.ones(1))
             Lattice(attributes, sensitive, weights, at_most=2).count()
 
 

@@ -11,7 +11,7 @@ from divulge.assessment import Adversary, Assessment, Limit, Outcome, find_attac
 from divulge.data import Dataset
 from divulge.data.missing_kinds import separate_missing_kinds
 from divulge.protection.goals import goals_of
-from divulge.records.frequencies import OF_ORIGINAL
+from divulge.records.risk.frequencies import OF_ORIGINAL
 from divulge.release.release import Release
 from divulge.release.verdict import Verdict
 from divulge.work import InvalidInput, Problem

@@ -1,0 +1,276 @@
+"""The twelve attack models by name, and the one call that runs any of them.
+
+Three questions make a model (Alvim et al. 2022, Table 1): what is sought (membership M, a record R,
+an attribute A), of whom (one individual I, everybody C), and from how much (a single dataset S,
+a longitudinal collection L).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from divulge import work
+from divulge.assessment import Assessment
+from divulge.classes.partition import Classes
+from divulge.data import Dataset
+from divulge.data.dictionary import as_names
+from divulge.records.inference.gains import gain_for
+from divulge.records.inference.memory import require_room
+from divulge.records.inference.secrets import Secrets
+from divulge.records.models.everybody import collective
+from divulge.records.models.linked_datasets import (
+    Duplicates,
+    Linked,
+    link_years,
+    problems_with,
+    secret_values,
+)
+from divulge.records.models.membership import MEMBERSHIP
+from divulge.records.models.one_person import individual
+from divulge.records.population_attack import attack_membership
+from divulge.records.protected.attack_protected import (
+    attack_one_in_release,
+    attack_release,
+)
+from divulge.records.protected.dataset_pair import Pair
+from divulge.records.request import Call, matches, prior_of
+from divulge.work import Problem, Problems, checks
+
+MODELS: Mapping[str, str] = {
+    "IMS": "whether one person is in the release",
+    "CMS": "who is in the release",
+    "IML": "whether one person is in the release, from several linked datasets",
+    "CML": "who is in the release, from several linked datasets",
+    "IRS": "which record is one person's",
+    "CRS": "whose record each is",
+    "IRL": "which record is one person's, from several linked datasets",
+    "CRL": "whose record each is, from several linked datasets",
+    "IAS": "a secret of one person",
+    "CAS": "a secret of everybody",
+    "IAL": "a secret of one person, from several linked datasets",
+    "CAL": "a secret of everybody, from several linked datasets",
+}
+"""The attack models by acronym, and what each is after."""
+
+EVERYDAY_NAMES: Mapping[str, str] = {"prosecutor": "IRS", "journalist": "IMS", "marketer": "CRS"}
+"""What others call the same models."""
+
+
+def attack(
+    dataset: Dataset | Sequence[Dataset],
+    model: str = "CRS",
+    knows: str | Iterable[str] | None = None,
+    seeks: str | Iterable[str] | None = None,
+    *,
+    target: Mapping[str, Any] | Sequence[Mapping[str, Any] | None] | None = None,
+    population: Dataset | Sequence[Dataset] | None = None,
+    on: str | None = None,
+    prior: Any = None,
+    gain: Any = None,
+    release: Dataset | Sequence[Dataset | None] | None = None,
+    duplicates: Duplicates = "error",
+    seed: int = 0,
+) -> Assessment:
+    """Attack records with knowledge of some attributes.
+
+    Args:
+        dataset: the records; for the models ending in L several datasets, the focal one first.
+        model: the attack model, by acronym (`CRS`) or everyday name (`marketer`).
+        knows: what the adversary knows of everybody; all quasi-identifiers if not given.
+        seeks: what she wants to know (models with A); several attributes are one joint secret.
+        target: of one person (models with I), the value of everything known; in a longitudinal
+            attack a list of values, one a dataset (None where the person is absent).
+        population: everybody who might be in the release (models with M).
+        on: the persistent id that links the datasets (models with L), and that tells whose a
+            record of a protected version is.
+        prior: how likely each record is the one she is after, before: numbers, an attribute, or
+            "weight" for the attribute that plays this role; in models with M, of the people of
+            the population.
+        gain: what guesses are worth: a matrix (guesses x secret values, in their order, a missing
+            one last; of membership: not in the release, in it), one of `divulge.qif.gains`, or
+            `{"guesses": 3}`, `{"within": 5}`, `{"worth": {...}, "wrong": 1}`; a right guess is
+            worth 1 if none is given.
+        release: the protected version: what is known is then taken from the dataset, and matches
+            are looked for in the release. Its records are those of the dataset, by `on` or in the
+            same order; of several datasets a list, None for one that was released as it is.
+        duplicates: what becomes of an id that occurs twice: `error`, `first` or `random`.
+        seed: of the random choice.
+
+    Raises:
+        InvalidInput: if the model or an attribute does not exist, or something is missing.
+        NotEnoughMemory: before the run, if it will not fit.
+
+    >>> import divulge as dv
+    >>> pupils = dv.datasets.school_year_example()
+    >>> found = attack(pupils, knows=["gender", "grade"])
+    >>> found.deterministic.posterior, found.probabilistic.posterior
+    (0.1, 0.5)
+    >>> print(found)
+    An adversary who knows gender and grade singles out 1 of 10 pupils (10%).
+    Guessing as well as possible, she is right about 5 (50%); before the release, about 1.
+    These figures are exact.
+    """
+    datasets = checks.as_tuple(dataset)
+    code = EVERYDAY_NAMES.get(model, model)
+    problems = Problems("attack")
+    problems.extend("", problems_with_model(model))
+    problems.raise_any()
+    problems.extend("", _problems_with_call(code, datasets, seeks, target, population))
+    problems.extend("", _problems_with_others(release, population))
+    problems.raise_any()
+    require_room(datasets, prior is not None)
+    if code.endswith("L"):
+        linked = link_years(datasets, on, duplicates, seed)
+        known, sought = problems_with(datasets, on or "", knows, seeks)
+    else:
+        known = datasets[0].attributes(knows, "knows")
+        _, sought = problems_with(datasets, "", known, seeks)
+        linked = Linked(datasets[0], np.arange(datasets[0].rows), (), 0)
+    pair = None
+    if release is not None:
+        pair = Pair.of(datasets, checks.as_tuple(release), on, known, sought)
+    call = Call(code, datasets, known, sought, linked, on, prior, gain, pair, duplicates, seed)
+    if call.goal == "M":
+        assert population is not None  # noqa: S101  # else the problem was raised
+        call = replace(call, gain=gain_for(gain, MEMBERSHIP))
+        return attack_membership(call, population, target)
+    call = replace(
+        call, prior=prior_of(linked, prior), gain=gain_for(gain, secret_values(linked, sought))
+    )
+    return _of_one(call, target) if code.startswith("I") else _of_everybody(call)
+
+
+def _of_everybody(call: Call) -> Assessment:
+    if call.pair is not None:
+        secrets_ = call.secrets(Classes.all_alike(len(call.linked.records)))
+        return attack_release(
+            call.pair, call.linked, call.known, call.sought, call.model, secrets_, call.gain
+        )
+
+    def secrets() -> Secrets:
+        classes = Classes.all_alike(len(call.linked.records))
+        for year in range(len(call.datasets)):
+            classes = classes.refined(call.linked.knowledge(year, call.known))
+        return call.secrets(classes)
+
+    def key() -> dict[str, object]:
+        digest = hashlib.sha256(call.linked.records.tobytes())
+        for _, places in call.linked.years:
+            digest.update(places.tobytes())
+        if call.prior is not None:
+            digest.update(np.ascontiguousarray(call.prior).tobytes())
+        return {
+            "data": [dataset.fingerprint for dataset in call.datasets],
+            "records": digest.hexdigest(),
+            "model": call.model,
+            "knows": call.known,
+            "seeks": call.sought,
+            "on": call.on,
+        }
+
+    figures: dict[str, float] = {}
+    if call.model.endswith("L"):
+        figures = {"datasets": len(call.datasets), "records_dropped": call.linked.dropped}
+    focal = call.linked.dataset
+    with work.step(f"Counting {focal.subjects} who look alike"):
+        return collective(
+            focal, secrets, call.known, call.sought, call.model, call.gain, figures, key,
+            call.prior is not None,
+        )  # fmt: skip
+
+
+def _of_one(call: Call, target: Any) -> Assessment:
+    met = matches(call, target, "target")
+    secrets = call.secrets(Classes.all_alike(len(met)))
+    labels: list[str] = []
+    if len(call.sought) == 1:
+        column = call.datasets[0].columns[call.sought[0]]
+        labels = [str(column.value(i)) for i in range(column.cardinality)]
+    elif secrets.secret is not None:
+        labels = [f"combination {i + 1}" for i in range(secrets.secret.cardinality)]
+    if call.pair is not None:
+        return attack_one_in_release(
+            call.pair, call.linked, call.known, call.sought, call.model, secrets, met, labels,
+            call.gain,
+        )  # fmt: skip
+    focal = call.linked.dataset
+    return individual(focal, secrets, met, call.known, call.sought, call.model, labels, call.gain)
+
+
+def problems_with_model(model: str) -> Iterable[Problem]:
+    """Whether a model can be run."""
+    known = [*MODELS, *EVERYDAY_NAMES]
+    if model not in known:
+        yield Problem("model", f'"{model}" is not an attack model.', value=model, allowed=known)
+
+
+def _problems_with_others(release: Any, population: Any) -> Iterator[Problem]:
+    """Whether what stands beside the datasets are datasets too."""
+    for place, given, gaps in (("release", release, True), ("population", population, False)):
+        for each in checks.as_tuple(given) if given is not None else ():
+            if not isinstance(each, Dataset) and not (gaps and each is None):
+                yield Problem(place, "give a dataset, or a list of datasets.")
+                break
+
+
+def _problems_with_call(
+    model: str,
+    datasets: Sequence[Dataset],
+    seeks: Any,
+    target: Any,
+    population: Any,
+) -> Iterator[Problem]:
+    """Whether all that the model needs is there, and nothing that it does not take."""
+    if not all(isinstance(dataset, Dataset) for dataset in datasets) or not datasets:
+        yield Problem("dataset", "give a dataset, or a list of datasets.")
+        return
+    for wrong, place, message in (
+        (
+            model.endswith("S") and len(datasets) > 1,
+            "dataset",
+            f"{model} takes one; for several use {model[:2]}L.",
+        ),
+        (
+            model.endswith("L") and len(datasets) < 2,
+            "dataset",
+            f"{model} takes two or more; for one use {model[:2]}S.",
+        ),
+        (datasets[0].rows == 0, "dataset", "has no records."),
+        (
+            model[1] == "A" and (seeks is None or not as_names(seeks)),
+            "seeks",
+            f"is missing; {model} infers an attribute.",
+        ),
+        (
+            model[1] != "A" and seeks is not None,
+            "seeks",
+            f"{model} seeks no attribute; for that use {model[0]}A{model[2]}.",
+        ),
+        (
+            model.startswith("I") and target is None,
+            "target",
+            f"is missing; {model} is after one person.",
+        ),
+        (
+            model.startswith("C") and target is not None,
+            "target",
+            f"{model} is after everybody; for one use I{model[1:]}.",
+        ),
+        (
+            model[1] == "M" and population is None,
+            "population",
+            "is missing; who might be in the release?",
+        ),
+        (
+            model[1] != "M" and population is not None,
+            "population",
+            f"{model} needs none; whether somebody is in the release asks {model[0]}M{model[2]}.",
+        ),
+    ):
+        if wrong:
+            yield Problem(place, message)

@@ -1,0 +1,1 @@
+"""What an adversary guesses within classes: secrets, gains, priors, each record."""

@@ -1,0 +1,231 @@
+"""What is inferred of secrets: from classes and secret values to certain and best guesses.
+
+All attacks end here: within a class the adversary's posterior is the share of each secret value.
+Re-identification is the case in which each record's secret is the record itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.classes.partition import MANY_ROWS, Classes, Knowledge, numbered
+from divulge.engines import IntArray
+from divulge.qif import PriorPosterior
+from divulge.records.inference.per_record import OfEach
+
+if TYPE_CHECKING:
+    FloatArray = npt.NDArray[np.float64]
+
+DENSE_CELLS = 4
+SAME = 1e-12
+DENSE_JOINT = 1 << 20
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """The secret of each record among those that look alike; `prior` weighs the records."""
+
+    classes: Classes
+    secret: Knowledge | None = None
+    prior: FloatArray | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many records, and so how many secrets."""
+        return len(self.classes.of_record)
+
+    @cached_property
+    def weight(self) -> FloatArray:
+        """What each record weighs; 1 if no prior is given."""
+        return np.ones(self.rows) if self.prior is None else self.prior
+
+    @cached_property
+    def _cells(self) -> tuple[IntArray, IntArray]:
+        """The (class, secret value) of each record as a number; the class of each such cell."""
+        if self.secret is None:
+            order = np.argsort(self.classes.of_record, kind="stable")
+            cell = np.empty(self.rows, np.int64)
+            cell[order] = np.arange(self.rows)
+            return cell, self.classes.of_record[order]
+        values = self.secret.cardinality
+        joint = self.classes.of_record.astype(np.int64) * values + self.secret.codes
+        if self._dense:
+            return joint, np.repeat(np.arange(self.classes.number), values)
+        cell, number = numbered(joint)
+        of_cell = np.empty(number, np.int64)
+        of_cell[cell] = self.classes.of_record
+        return cell, of_cell
+
+    @cached_property
+    def _weights(self) -> FloatArray:
+        """What each cell weighs."""
+        cell, of_cell = self._cells
+        return np.bincount(cell, self.prior, len(of_cell)).astype(np.float64)
+
+    @cached_property
+    def _counts(self) -> IntArray:
+        cell, of_cell = self._cells
+        return np.bincount(cell, minlength=len(of_cell))
+
+    @cached_property
+    def _best(self) -> FloatArray:
+        """What the heaviest cell of each class weighs."""
+        return np.maximum.reduceat(self._weights, self._starts)
+
+    @cached_property
+    def _starts(self) -> IntArray:
+        of_cell = self._cells[1]
+        return np.flatnonzero(np.append(True, of_cell[1:] != of_cell[:-1]))
+
+    @cached_property
+    def _likely(self) -> npt.NDArray[np.bool_]:
+        """Whether anybody in a cell may be the one: a prior of zero rules records out."""
+        return np.asarray(self._weights > 0, np.bool_)
+
+    @cached_property
+    def pure(self) -> npt.NDArray[np.bool_]:
+        """Whether a class leaves one secret value only."""
+        values = np.add.reduceat(self._likely.astype(np.int64), self._starts)
+        return np.asarray(values == 1, np.bool_)
+
+    @cached_property
+    def certain_of_each(self) -> npt.NDArray[np.bool_]:
+        """Whether each record's secret is known for certain; never what she rules out."""
+        certain = self.pure[self.classes.of_record] & self._likely[self._cells[0]]
+        return np.asarray(certain, np.bool_)
+
+    @cached_property
+    def right_of_each(self) -> FloatArray:
+        """The chance that the best guess at each record is right; ties are drawn."""
+        cell, of_cell = self._cells
+        # What weighs the same may differ in the last digit, by the order in which it was summed.
+        best = (self._weights >= self._best[of_cell] * (1 - SAME)) & (self._counts > 0)
+        ties = np.add.reduceat(best.astype(np.float64), self._starts)
+        chance: FloatArray = (best / ties[of_cell])[cell]
+        return chance
+
+    @cached_property
+    def risk(self) -> FloatArray:
+        """The probability that the adversary gives to the truth about each record."""
+        total = np.bincount(self.classes.of_record, self.prior, self.classes.number)
+        cell, _ = self._cells
+        of_class = total[self.classes.of_record]
+        # A class that weighs nothing is never met.
+        risk = np.divide(self._weights[cell], of_class, where=of_class > 0, out=np.zeros(self.rows))
+        return np.asarray(risk, np.float64)
+
+    @cached_property
+    def _summary(self) -> tuple[int, float, float]:
+        """Secrets known for certain, what best guesses weigh, and the capacity.
+
+        Where records weigh the same, this needs no table of all records.
+        """
+        sizes = self.classes.sizes
+        if self.secret is None and self.prior is None:
+            number = float(self.classes.number)
+            return int(np.count_nonzero(sizes == 1)), number, number
+        if self.secret is None:
+            certain = int(np.count_nonzero(self.certain_of_each))
+            return certain, float(self._best.sum()), float(self.classes.number)
+        if self.prior is None and self.rows >= MANY_ROWS and self._dense:
+            return self._tallied(self.secret)
+        cell, _ = self._cells
+        of_value = np.bincount(self.secret.codes, minlength=self.secret.cardinality)
+        share = np.zeros(len(self._counts))
+        share[cell] = self._counts[cell] / of_value[self.secret.codes]
+        capacity = float(np.maximum.reduceat(share, self._starts).sum())
+        if self.prior is None:
+            return int(sizes[self.pure].sum()), float(self._best.sum()), capacity
+        return int(np.count_nonzero(self.certain_of_each)), float(self._best.sum()), capacity
+
+    def _tallied(self, secret: Knowledge) -> tuple[int, float, float]:
+        from divulge.classes import key_kernels
+
+        of_value = np.bincount(secret.codes, minlength=secret.cardinality)
+        certain, right, capacity = key_kernels.tally_secrets(
+            self.classes.of_record, secret.codes, self.classes.number, secret.cardinality,
+            1 / np.maximum(1, of_value),
+        )  # fmt: skip
+        return int(certain), float(right), float(capacity)
+
+    @property
+    def _dense(self) -> bool:
+        values = 1 if self.secret is None else self.secret.cardinality
+        return self.classes.number * values <= DENSE_CELLS * self.rows
+
+    @property
+    def certain(self) -> int:
+        """How many secrets are known for certain."""
+        return self._summary[0]
+
+    @property
+    def deterministic(self) -> float:
+        """The share of secrets known for certain."""
+        if self.prior is None:
+            return self.certain / self.rows
+        return float(self.weight[self.certain_of_each].sum() / self.weight.sum())
+
+    @property
+    def right(self) -> float:
+        """How many secrets best guesses get right on average, weighed by the prior."""
+        best = self._summary[1]
+        return best if self.prior is None else best / float(self.weight.sum()) * self.rows
+
+    @property
+    def capacity(self) -> float:
+        """Multiplicative Bayes capacity: the most that any prior on secrets is multiplied."""
+        return self._summary[2]
+
+    @property
+    def blind(self) -> Secrets:
+        """The same secrets for somebody who knows nothing: what she knows before."""
+        return Secrets(Classes.all_alike(self.rows), self.secret, self.prior)
+
+    def gained(self, gain: Any) -> PriorPosterior:
+        """What the secrets are worth to her by a gain (guesses x secrets), before and after."""
+        from divulge import qif
+
+        values = self.rows if self.secret is None else self.secret.cardinality
+        of_record = np.arange(self.rows) if self.secret is None else self.secret.codes
+        places = (of_record, self.classes.of_record)
+        shape = (values, self.classes.number)
+        joint: Any
+        if values * self.classes.number <= DENSE_JOINT:
+            joint = np.zeros(shape)
+            np.add.at(joint, places, self.weight)
+        else:
+            from scipy import sparse
+
+            joint = sparse.coo_array((self.weight, places), shape).tocsc()
+        hyper = qif.Hyper.from_counts(joint)
+        return qif.g_vulnerability(hyper, gain)
+
+    def gained_of_each(self, gain: Any) -> FloatArray:
+        """What the best guess wins at each record, by a gain that is ready for use."""
+        from scipy import sparse
+
+        from divulge.records.inference.best_guess import payoffs
+
+        values = self.rows if self.secret is None else self.secret.cardinality
+        truth = np.arange(self.rows) if self.secret is None else self.secret.codes.astype(np.int64)
+        places = (self.classes.of_record, truth)
+        joint = sparse.coo_array((self.weight, places), (self.classes.number, values)).tocsr()
+        return payoffs(gain, joint, self.classes.of_record, truth)
+
+    def of_each(self, gain: Any = None) -> OfEach:
+        """What is known of each record, before and after."""
+        blind = self.blind
+        worth = None
+        if gain is not None:
+            worth = blind.gained_of_each(gain), self.gained_of_each(gain)
+        return OfEach(
+            (blind.certain_of_each, self.certain_of_each),
+            (blind.right_of_each, self.right_of_each),
+            worth,
+            self.prior,
+        )

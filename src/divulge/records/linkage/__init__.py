@@ -1,0 +1,1 @@
+"""Linkage with a register: comparison, weights of agreement (expectation maximisation), matches."""

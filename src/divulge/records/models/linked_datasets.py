@@ -1,0 +1,219 @@
+"""One dataset or several years of it, linked by a persistent id: the records an attack is about.
+
+The focal dataset comes first; the others are joined to it by the id, and who is absent in a year is
+absent: that is a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.assessment import Assessment
+from divulge.classes.partition import Classes, Knowledge
+from divulge.data import Column, Dataset
+from divulge.data.dictionary import as_names
+from divulge.engines import IntArray
+from divulge.work import Problems
+
+Duplicates: TypeAlias = Literal["error", "first", "random"]
+ABSENT = -1
+
+
+@dataclass(frozen=True)
+class Linked:
+    """Years joined to the focal one: its records (one an id), and each year's record of each."""
+
+    focal: Dataset
+    records: npt.NDArray[Any]
+    years: tuple[tuple[Dataset, npt.NDArray[Any]], ...]
+    dropped: int
+
+    def knowledge(self, year: int, names: Sequence[str]) -> list[Knowledge]:
+        """What is known of everybody from one year; absence is a value."""
+        return list(self.known_one_by_one(year, names))
+
+    def known_one_by_one(self, year: int, names: Sequence[str]) -> Iterator[Knowledge]:
+        """The same, one attribute after the other, so that they need not all be in memory."""
+        dataset, places = ((self.focal, self.records), *self.years)[year]
+        return (_known(dataset.columns[name], places) for name in names if name in dataset.columns)
+
+    def column(self, name: str) -> Knowledge:
+        """An attribute of the focal records."""
+        column = self.focal.columns[name]
+        return Knowledge(column.codes[self.records], max(1, column.cardinality))
+
+    @property
+    def dataset(self) -> Dataset:
+        """The focal dataset with one record an id."""
+        if len(self.records) == self.focal.rows:
+            return self.focal
+        columns = {
+            n: replace(c, codes=c.codes[self.records]) for n, c in self.focal.columns.items()
+        }
+        return replace(self.focal, columns=columns)
+
+
+def refined(linked: Linked, known: Sequence[str]) -> Iterator[Classes]:
+    """The classes that each further year leaves."""
+    classes = Classes.all_alike(len(linked.records))
+    for year in range(len(linked.years) + 1):
+        classes = classes.refined(linked.known_one_by_one(year, known))
+        yield classes
+
+
+def joint_secret(linked: Linked, sought: Sequence[str]) -> Knowledge | None:
+    """One secret out of one or several attributes of the focal records."""
+    if not sought:
+        return None
+    if len(sought) == 1:
+        return linked.column(sought[0])
+    together = Classes.all_alike(len(linked.records)).refined([linked.column(n) for n in sought])
+    return Knowledge(together.of_record, together.number)
+
+
+def secret_values(linked: Linked, sought: Sequence[str]) -> int | list[Any]:
+    """The values of a secret in the order of their codes; how many, if they have no name."""
+    if len(sought) == 1:
+        column = linked.focal.columns[sought[0]]
+        return [column.value(code) for code in range(column.cardinality)]
+    secret = joint_secret(linked, sought)
+    return len(linked.records) if secret is None else secret.cardinality
+
+
+def problems_with(
+    datasets: Sequence[Dataset],
+    on: str,
+    knows: str | Iterable[str] | None,
+    seeks: str | Iterable[str] | None,
+) -> tuple[list[str], list[str]]:
+    """What is known and sought, checked against all datasets."""
+    focal = datasets[0]
+    known = focal.quasi_identifiers if knows is None else as_names(knows)
+    sought = [] if seeks is None else as_names(seeks)
+    everywhere = list(dict.fromkeys(name for dataset in datasets for name in dataset.names))
+    problems = Problems("attack")
+    for name in known:
+        if name not in everywhere:
+            problems.add("knows", f'no dataset has an attribute "{name}".', name, everywhere)
+        if name in sought:
+            problems.add("seeks", f'"{name}" is known already; take it out of knows.')
+        if name == on:
+            problems.add("knows", f'"{name}" is the id that links the datasets.')
+    for name in sought:
+        if name not in focal.names:
+            message = f'the focal dataset "{focal.name}" has no attribute "{name}".'
+            problems.add("seeks", message, name, focal.names)
+    if not known:
+        problems.add("knows", "names no attribute, and no quasi-identifier is declared.")
+    problems.raise_any()
+    return known, sought
+
+
+def link_years(
+    datasets: Sequence[Dataset], on: str | None, duplicates: Duplicates, seed: int
+) -> Linked:
+    """Join every dataset to the first by the id, as a left join."""
+    problems = Problems("attack")
+    if on is None:
+        problems.add("on", "is missing; name the id that all datasets have.")
+    if duplicates not in get_args(Duplicates):
+        problems.add("duplicates", f'"{duplicates}" is not a policy.', duplicates,
+                     get_args(Duplicates))  # fmt: skip
+    for place, dataset in enumerate(datasets):
+        if any(dataset is other for other in datasets[:place]):
+            problems.add("datasets", f'"{dataset.name}" (number {place + 1}) is given twice.')
+        if on is not None:
+            _problems_with_id(problems, dataset, on, datasets[0])
+    problems.raise_any()
+    assert on is not None  # noqa: S101  # else the problem was raised
+    dropped = sum(_repeated(problems, dataset, on, duplicates) for dataset in datasets)
+    problems.raise_any()
+    # One year after the other: what is needed to join a year is let go before the next.
+    # Each has its own luck, so that a dataset keeps the same records whatever it is joined to.
+    records = np.sort(_one_an_id(datasets[0], on, duplicates, np.random.default_rng([seed, 0])))
+    ids = datasets[0].columns[on]
+    years: list[tuple[Dataset, npt.NDArray[Any]]] = []
+    for year, dataset in enumerate(datasets[1:], start=1):
+        random = np.random.default_rng([seed, year])
+        rows = np.append(_one_an_id(dataset, on, duplicates, random), np.int32(ABSENT))
+        rows = rows[_places(ids, dataset.columns[on])]  # the place -1 is the last one
+        years.append((dataset, rows[ids.codes[records]]))
+    return Linked(datasets[0], records, tuple(years), dropped)
+
+
+def _problems_with_id(problems: Problems, dataset: Dataset, on: str, focal: Dataset) -> None:
+    if on not in dataset.names:
+        message = f'dataset "{dataset.name}" has no attribute "{on}".'
+        problems.add("on", message, on, dataset.names)
+        return
+    column = dataset.columns[on]
+    if column.has_missing:
+        count = int(np.count_nonzero(column.codes == column.missing_code))
+        problems.add("on", f'"{on}" is missing in {count:,} records of dataset "{dataset.name}".')
+    if on in focal.names and column.values.type != focal.columns[on].values.type:
+        problems.add(
+            "on",
+            f'"{on}" is {column.values.type} in dataset "{dataset.name}" and '
+            f'{focal.columns[on].values.type} in "{focal.name}"; ids must be of one type.',
+        )
+
+
+def _repeated(problems: Problems, dataset: Dataset, on: str, duplicates: Duplicates) -> int:
+    """How many records have an id that another record has: they are dropped, or an error."""
+    more = dataset.rows - len(dataset.columns[on].values)
+    if more and duplicates == "error":
+        problems.add(
+            "on",
+            f'{more:,} records of dataset "{dataset.name}" have an id that another record has; '
+            'say duplicates="first" or "random".',
+        )
+    return more
+
+
+def _one_an_id(
+    dataset: Dataset, on: str, duplicates: Duplicates, random: Any
+) -> npt.NDArray[np.int32]:
+    """The record that is kept of each id, in the order of the ids."""
+    ids = dataset.columns[on]
+    order = np.arange(dataset.rows - 1, -1, -1, dtype=np.int32)
+    if duplicates == "random" and dataset.rows > len(ids.values):
+        random.shuffle(order)
+    kept = np.zeros(len(ids.values), np.int32)
+    kept[ids.codes[order]] = order  # the last one written stays: the first record, or any
+    return kept
+
+
+def _places(focal: Column, other: Column) -> IntArray:
+    """For each id of the focal dataset, its place among the other's ids; -1 if it is absent."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if len(other.values) == 0:
+        return np.full(len(focal.values), ABSENT, np.int64)
+    if pa.types.is_integer(focal.values.type):
+        # Both lists are sorted: a search walks through memory in order.
+        wanted, there = focal.values.to_numpy(), other.values.to_numpy()
+        places = np.searchsorted(there, wanted)
+        places[places == len(there)] = 0
+        return np.where(there[places] == wanted, places, ABSENT)
+    found = pc.index_in(focal.values, value_set=other.values)
+    return np.asarray(found.fill_null(ABSENT).to_numpy(zero_copy_only=False), np.int64)
+
+
+def _known(column: Column, places: npt.NDArray[Any]) -> Knowledge:
+    absent = max(1, column.cardinality)
+    if len(places) == 0 or places.min() >= 0:
+        return Knowledge(column.codes[places], absent)
+    dtype = np.min_scalar_type(absent)
+    codes = np.append(column.codes.astype(dtype), np.array([absent], dtype))
+    return Knowledge(codes[places], absent + 1)  # the place -1 is the last one
+
+
+def described(assessment: Assessment, more: Mapping[str, float]) -> Assessment:
+    """The same assessment with more figures."""
+    return replace(assessment, figures={**assessment.figures, **more})

@@ -1,0 +1,230 @@
+"""Who is in the release: membership, inferred from how many live and how many were released.
+
+In a class of N people of whom n are in the release, somebody is in it with probability n / N. The
+tool-makers' journalist risk, 1 / N for a released record, stands beside it under its own name.
+
+The records of the attack are the people of the population: each one's secret is whether she is in
+the release, and each one's risk is the chance that the best guess at it is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.assessment import Assessment, Breakdown, Chart, Claim
+from divulge.data import Column, Dataset
+from divulge.engines import IntArray
+from divulge.qif import PriorPosterior
+from divulge.records.inference import charts
+from divulge.records.inference.per_record import Described, OfEach
+from divulge.records.models.one_person import told_of_one
+from divulge.work import Problems
+
+FloatArray = npt.NDArray[np.float64]
+MEMBERSHIP = ("not in the release", "in the release")
+"""The two values of the secret, in the order that a gain takes them."""
+EXACTLY = 1e-9
+
+
+@dataclass(frozen=True)
+class Presence:
+    """Classes of people: how likely each one's members are in the release, and what is certain.
+
+    `chance` is the probability of membership by class, `known` whether it leaves nothing open,
+    `of_person` the class of each person, `released` how many records the release has, and
+    `of_released` the class of each of them, where it is known.
+    """
+
+    chance: FloatArray
+    known: npt.NDArray[np.bool_]
+    of_person: IntArray
+    released: int
+    journalist: dict[str, float]
+    claim: Claim = "exact"
+    of_released: IntArray | None = None
+
+    @classmethod
+    def counted(
+        cls, released: IntArray, living: IntArray, of_person: IntArray, of_released: IntArray
+    ) -> Presence:
+        """From how many of each class are in the release and in the population."""
+        require_enough_people(int(np.count_nonzero(released > living)))
+        chance = released / np.maximum(1, living)
+        known = (released == 0) | (released == living)
+        journalist = _journalist(released, living)
+        number = int(released.sum())
+        return cls(chance, known, of_person, number, journalist, of_released=of_released)
+
+    @property
+    def living(self) -> int:
+        """How many people there are."""
+        return len(self.of_person)
+
+    @property
+    def before(self) -> float:
+        """The probability that somebody is in the release, if nothing is known of her."""
+        return self.released / self.living
+
+    def of_each(self, gain: Any, prior: FloatArray | None) -> OfEach:
+        """What is known of each person; who of a class was released is left to chance."""
+        chance = self.chance[self.of_person]
+        everybody = np.full(self.living, self.before)
+        settled = np.full(self.living, self.before in (0.0, 1.0))
+        worth = None
+        if gain is not None:
+            worth = _worth(gain, everybody), _worth(gain, chance)
+        return OfEach(
+            (settled, self.known[self.of_person]),
+            (np.maximum(everybody, 1 - everybody), np.maximum(chance, 1 - chance)),
+            worth,
+            prior,
+        )
+
+
+def membership(
+    dataset: Dataset,
+    people: Dataset,
+    presence: Presence,
+    knows: list[str],
+    model: str,
+    class_of_target: int | None = None,
+    gain: Any = None,
+    prior: FloatArray | None = None,
+    released_of_group: Callable[[str], tuple[Column, IntArray] | None] | None = None,
+) -> Assessment:
+    """Assess who is known to be in the release, or not to be.
+
+    Args:
+        dataset: the release.
+        people: the population, one record for each person.
+        presence: what the release tells of each class of people.
+        knows: what is known of everybody.
+        model: CMS, CML, IMS or IML.
+        class_of_target: the class of the one person who is sought, if it is one.
+        gain: what guesses are worth (guesses x not in the release, in it).
+        prior: what each person weighs.
+        released_of_group: for an attribute, its column in the population, and by class and value
+            how many were released; None where the release does not have it.
+    """
+    if class_of_target is not None:
+        return _of_one(dataset, presence, knows, model, class_of_target, gain)
+    of_each = presence.of_each(gain, prior)
+    described = Described(
+        dataset.name, people.subjects, tuple(knows), ("membership",), model, "membership",
+        "longitudinal" if model.endswith("L") else "records", presence.claim,
+        weighed=prior is not None,
+    )  # fmt: skip
+
+    def chart() -> Chart:
+        return charts.before_and_after("Who is in the release", found.deterministic, found.guessed)
+
+    def breakdown(group: str) -> Breakdown:
+        [name] = people.attributes(group, "by")
+        counted = None
+        if released_of_group is not None and gain is None and prior is None:
+            counted = released_of_group(name)
+        if counted is None:
+            return of_each.by(described, people, name)
+        return _by_truth(described, presence, name, *counted)
+
+    found = of_each.assessment(
+        described,
+        figures={
+            "released": presence.released,
+            "capacity": _capacity(presence),
+            **presence.journalist,
+        },
+        _chart=chart,
+        _breakdown=breakdown,
+        _risk=lambda: of_each.right[1],
+    )
+    return found
+
+
+def require_enough_people(wrong: int) -> None:
+    """Refuse a population that lacks some who were released."""
+    if wrong:
+        problems = Problems("attack")
+        noun = "class" if wrong == 1 else "classes"
+        problems.add(
+            "population",
+            f"{wrong:,} {noun} of what is known have more records in the release than people in "
+            "the population; the population must hold everybody who might be in the release.",
+        )
+        problems.raise_any()
+
+
+def _of_one(
+    dataset: Dataset, presence: Presence, knows: list[str], model: str, place: int, gain: Any
+) -> Assessment:
+    share, before = float(presence.chance[place]), presence.before
+    size = int(np.count_nonzero(presence.of_person == place))
+    worth = None
+    if gain is not None:
+        worth = PriorPosterior(*(float(_worth(gain, np.array([p]))[0]) for p in (before, share)))
+    return told_of_one(
+        dataset, knows, ["membership"], model,
+        certain=PriorPosterior(int(before in (0.0, 1.0)), int(presence.known[place])),
+        right=PriorPosterior(max(before, 1 - before), max(share, 1 - share)),
+        figures={"matching": size, "posterior of membership": share, **presence.journalist},
+        worth=worth,
+        claim=presence.claim,
+    )  # fmt: skip
+
+
+def _by_truth(
+    described: Described, presence: Presence, name: str, column: Column, released: IntArray
+) -> Breakdown:
+    """The groups as they are: of each class and group it is known how many were released."""
+    groups = max(1, column.cardinality)
+    people = np.zeros((len(presence.chance), groups), np.int64)
+    np.add.at(people, (presence.of_person, column.codes), 1)
+    require_enough_people(int(np.count_nonzero((released > people).any(axis=1))))
+    share = np.divide(released, people, where=people > 0, out=np.zeros(people.shape))
+    # Each person counts for her part of the right guesses in her class and group; on a tie either
+    # guess is right for half of a class, whoever they are.
+    guess = np.where(presence.chance > 0.5, 1.0, np.where(presence.chance < 0.5, 0.0, 0.5))[:, None]
+    right = guess * share + (1 - guess) * (1 - share)
+    before = 1.0 if presence.before > 0.5 else 0.5 if presence.before == 0.5 else 0.0
+    blind = before * share + (1 - before) * (1 - share)
+    place = (presence.of_person, column.codes)
+    of_each = OfEach(
+        (np.full(presence.living, presence.before in (0.0, 1.0)),
+         presence.known[presence.of_person]),
+        (blind[place], right[place]),
+    )  # fmt: skip
+    return of_each.by_column(described, name, column)
+
+
+def _worth(gain: Any, chance: FloatArray) -> FloatArray:
+    """What the best guess is worth if membership has these chances."""
+    from divulge.qif import Hyper
+
+    total = np.column_stack([1 - chance, chance]).T
+    different, place = np.unique(total, axis=1, return_inverse=True)
+    best = [float(gain.best(Hyper.from_counts(each[:, None]).weights)[0]) for each in different.T]
+    return np.array(best)[place.reshape(-1)]
+
+
+def _capacity(presence: Presence) -> float:
+    """Multiplicative Bayes capacity of the channel from membership to what is known."""
+    size = np.bincount(presence.of_person, minlength=len(presence.chance))
+    inside, outside = size * presence.chance, size * (1 - presence.chance)
+    parts = [part / part.sum() for part in (inside, outside) if part.sum() > EXACTLY]
+    return float(np.max(parts, axis=0).sum())
+
+
+def _journalist(released: IntArray, living: IntArray) -> dict[str, float]:
+    """The chance of the right person for a released record, if all of its class are alike."""
+    met = released > 0
+    if not met.any():
+        return {}
+    return {
+        "journalist_risk_average": float((released[met] / living[met]).sum() / released.sum()),
+        "journalist_risk_highest": float((1 / living[met]).max()),
+    }

@@ -1,0 +1,168 @@
+"""Attacks on one person whose values are known: the posterior of where and what she is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.assessment import Assessment, Chart, Claim, Sentence
+from divulge.data import Column, Dataset
+from divulge.qif import PriorPosterior
+from divulge.records.inference import charts
+from divulge.records.inference.secrets import Secrets
+from divulge.work import InvalidInput, Problem, Problems
+
+MOST_VALUES_SHOWN = 50
+
+
+def matching(
+    columns: Sequence[tuple[str, Column]], target: Mapping[str, Any], argument: str = "target"
+) -> npt.NDArray[np.bool_]:
+    """Which records have the values that are known of the target."""
+    problems = Problems("attack")
+    matches: npt.NDArray[np.bool_] | None = None
+    for name, column in columns:
+        if name not in target:
+            problems.add(argument, f'says nothing of "{name}", which is known.')
+            continue
+        code = _code(column, target[name])
+        if code is None:
+            problems.add(argument, f'nobody has the value given for "{name}".')
+            continue
+        here = column.codes == code
+        matches = here if matches is None else matches & here
+    for name in target:
+        if name not in {known for known, _ in columns}:
+            problems.add(argument, f'"{name}" is not among what is known.', name,
+                         [known for known, _ in columns])  # fmt: skip
+    problems.raise_any()
+    if matches is None or not matches.any():
+        problems.add(argument, "no record has these values together.")
+        problems.raise_any()
+    assert matches is not None  # noqa: S101  # else the problem was raised
+    return matches
+
+
+def individual(
+    dataset: Dataset,
+    secrets: Secrets,
+    matches: npt.NDArray[np.bool_],
+    knows: list[str],
+    seeks: list[str],
+    model: str,
+    labels: Sequence[str] = (),
+    gain: Any = None,
+) -> Assessment:
+    """Assess what is inferred of one person among the records that match."""
+    of_target = secrets.weight[matches]
+    if not of_target.any():
+        problem = Problem("target", "the prior excludes every record with these values.")
+        raise InvalidInput("attack", [problem])
+    figures: dict[str, float] = {"matching": int(np.count_nonzero(matches))}
+    if secrets.secret is None:
+        shares = of_target / of_target.sum()
+    else:
+        weights = np.bincount(secrets.secret.codes[matches], of_target, secrets.secret.cardinality)
+        shares = weights / weights.sum()
+        figures |= posterior_figures(shares, labels)
+    before = secrets.blind
+    worth = None
+    if gain is not None:
+        belief = np.where(matches, secrets.weight, 0.0) if secrets.secret is None else shares
+        worth = PriorPosterior(before.gained(gain).prior, worth_of_belief(gain, belief))
+    return told_of_one(
+        dataset, knows, seeks, model,
+        certain=PriorPosterior(int(before.certain > 0), int(np.count_nonzero(shares) == 1)),
+        right=PriorPosterior(before.right / before.rows, float(shares.max())),
+        figures=figures,
+        worth=worth,
+        weighed=secrets.prior is not None,
+    )  # fmt: skip
+
+
+def told_of_one(
+    dataset: Dataset,
+    knows: list[str],
+    seeks: list[str],
+    model: str,
+    certain: PriorPosterior,
+    right: PriorPosterior,
+    figures: Mapping[str, float],
+    worth: PriorPosterior | None = None,
+    claim: Claim = "exact",
+    weighed: bool = False,
+) -> Assessment:
+    """The assessment of one secret; `worth` is what guesses win, if a gain was given."""
+    values = {
+        "knows": knows,
+        "seeks": seeks or ["the record"],
+        "subjects": dataset.subjects,
+        "certain": certain.posterior,
+        "matching": figures["matching"],
+        "right": right.posterior,
+        "right_before": right.prior,
+        "membership": figures.get("posterior of membership", 0.0),
+    }
+    key = {"M": "target_membership", "R": "target_record", "A": "target_attribute"}[model[1]]
+
+    def chart() -> Chart:
+        return charts.before_and_after("What is known of one person", certain, right)
+
+    said = [Sentence("divulge.records", key, values)]
+    if worth is not None:
+        found = {"before": float(worth.prior), "after": float(worth.posterior)}
+        said.append(Sentence("divulge.records", "worth", found))
+    if weighed:
+        said.append(Sentence("divulge.records", "prior.weighed"))
+    return Assessment(
+        attack="longitudinal" if model.endswith("L") else "records",
+        model=model,
+        dataset=dataset.name,
+        knows=tuple(knows),
+        seeks=tuple(seeks),
+        secrets=1,
+        subjects=dataset.subjects,
+        claim=claim,
+        certain=certain,
+        right=right,
+        deterministic=certain,
+        probabilistic=right if worth is None else worth,
+        sentences=tuple(said),
+        by_gain=worth is not None,
+        figures=dict(figures),
+        _chart=chart,
+    )
+
+
+def posterior_figures(shares: npt.NDArray[np.float64], labels: Sequence[str]) -> dict[str, float]:
+    """The likeliest values of a secret, by name; none where the secret is the record itself."""
+    if not labels:
+        return {}
+    ranked = np.argsort(-shares, kind="stable")[:MOST_VALUES_SHOWN]
+    return {f"posterior of {labels[i]}": float(shares[i]) for i in ranked if shares[i] > 0}
+
+
+def worth_of_belief(gain: Any, belief: npt.NDArray[np.float64]) -> float:
+    """What the best guess wins if secrets are believed in so much."""
+    from divulge.qif import Hyper, g_vulnerability
+
+    return float(g_vulnerability(Hyper.from_counts(belief[:, None]), gain).prior)
+
+
+def _code(column: Column, value: Any) -> int | None:
+    """The code of a value, None if nobody has it."""
+    import pyarrow as pa
+
+    if value is None:
+        return column.missing_code if column.has_missing else None
+    try:
+        wanted = pa.scalar(value, column.values.type)
+        if isinstance(value, float) and wanted.as_py() != value:
+            return None  # Arrow cuts a fraction off
+        place = column.values.index(wanted).as_py()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError, OverflowError):
+        return None
+    return None if place < 0 else int(place)

@@ -1,0 +1,1 @@
+"""Attacks on data that were protected, by somebody who knows the originals."""

@@ -1,0 +1,263 @@
+"""A measure of each class of records that look alike, and of the dataset: its worst class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, html
+from divulge.assessment.limit import beyond
+from divulge.assessment.sentence import number
+from divulge.classes.keys import FloatArray, IntArray
+from divulge.data import Dataset
+from divulge.qif import PriorPosterior
+from divulge.records.risk.frequencies import Nulls
+from divulge.records.risk.record_risk import RecordRisk
+from divulge.records.risk.sensitive_classes import Counting, SensitiveClasses
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BARS = 8
+
+Chosen = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, repr=False)
+class ClassMeasure:
+    """One figure for each class; `worst` says whether the lowest or the highest one counts.
+
+    `size` is how many records have each class for theirs.
+    """
+
+    measure: str
+    classes: FloatArray
+    of_record: IntArray
+    size: IntArray
+    dataset: Dataset
+    worst: Literal["lowest", "highest"]
+    counting: Counting
+    again: Callable[[Nulls], float] = field(compare=False)
+    """The value of the dataset if missing values were counted in another way."""
+
+    @property
+    def value(self) -> float:
+        """The measure of the dataset: that of its worst class."""
+        return self._worst(self.classes)
+
+    @property
+    def values(self) -> FloatArray:
+        """The measure of each record's class, in the order of the records."""
+        return self.classes[self.of_record]
+
+    @property
+    def title(self) -> str:
+        """What the measure is called in sentences and pictures."""
+        first, _, last = self.measure.rpartition("_")
+        return f"{first.replace('_', ' ')}-{last}"
+
+    @property
+    def claim(self) -> Claim:
+        """Counting is exact; weighing by chances or by sampling weights estimates."""
+        return self.counting.claim
+
+    def failing(self, bound: float) -> int:
+        """How many records are in classes that a bound excludes."""
+        outside = beyond(self.classes, bound, self.worst)
+        return int(self.size[outside].sum())
+
+    @cached_property
+    def side_by_side(self) -> dict[str, float]:
+        """The value under each way of counting missing values; all the same if none is missing."""
+        counting = self.counting
+        if not counting.hides and counting.original is None:
+            return dict.fromkeys(counting.ways, self.value)
+        return {
+            each: self.value if each == counting.nulls else self.again(each)
+            for each in counting.ways
+        }
+
+    def sentences(self) -> tuple[Sentence, ...]:
+        """The worst class, and where counting flatters."""
+        said = {"measure": self.title, "value": self.value, "nulls": self.counting.nulls}
+        return Sentence("divulge.records", "classes.measured", said), *self.flattery()
+
+    def flattery(self) -> tuple[Sentence, ...]:
+        """A sentence where one way of counting makes the data look safer than another does."""
+        by = self.side_by_side
+        said = {"measure": self.title, **by}
+        if "known" in by and self._is_worse(by["known"], by["maybe"]):
+            return (Sentence("divulge.records", "classes.flatters", said),)
+        if "known" not in by and "standard" in by and self._is_worse(by["standard"], by["maybe"]):
+            return (Sentence("divulge.records", "classes.hidden", said),)
+        return ()
+
+    def assessment(self) -> Assessment:
+        """What the classes give away, in the currency of all attacks."""
+        return self.assess(np.ones(self._people.rows, np.bool_), whole=True)
+
+    def assess(self, chosen: Chosen, whole: bool = False) -> Assessment:
+        """The assessment of some of the people; each kind of measure has its own."""
+        raise NotImplementedError
+
+    def by(self, group: str) -> Breakdown:
+        """The same figures for every value of an attribute: who bears the risk."""
+        [group] = self._people.attributes(group, "by")
+        column = self._people.columns[group]
+        found = {
+            column.value(int(code)): self.assess(column.codes == code)
+            for code in np.unique(column.codes)
+        }
+        return Breakdown(group, found)
+
+    def chart(self) -> Chart:
+        """How many records are in classes of which measure."""
+        from divulge.records.risk.charts import measured_classes
+
+        return measured_classes(self, BARS)
+
+    def summary(self) -> dict[str, Any]:
+        """The value, how it is spread, and what it were if nulls were counted otherwise."""
+        return {
+            "measure": self.measure,
+            "dataset": self.dataset.name,
+            "attributes": list(self.counting.attributes),
+            "nulls": self.counting.nulls,
+            "count": self.counting.count,
+            "claim": self.claim,
+            "value": self.value,
+            "classes": int(self.classes.size),
+            "mean_over_records": float(self.values.mean()),
+            "value_by_semantics": self.side_by_side,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary and the sentences; no record."""
+        return {**self.summary(), "sentences": self.explain()}
+
+    def explain(self) -> list[str]:
+        """What was found, in sentences."""
+        return self.assessment().explain()
+
+    def to_arrow(self) -> pa.Table:
+        """One row a record, in the order of the records: the measure of its class."""
+        import pyarrow as pa
+
+        return pa.table({self.measure: self.values})
+
+    def classes_to_arrow(self) -> pa.Table:
+        """One row a class: its size and its measure."""
+        import pyarrow as pa
+
+        return pa.table({"size": self.size, self.measure: self.classes})
+
+    @property
+    def _people(self) -> Dataset:
+        """Those of whom something is found out; their attributes are what `by` takes."""
+        return self.dataset
+
+    def _worst(self, classes: FloatArray) -> float:
+        return float(classes.min() if self.worst == "lowest" else classes.max())
+
+    def _is_worse(self, one: float, other: float) -> bool:
+        return one < other if self.worst == "lowest" else one > other
+
+    def __str__(self) -> str:
+        return "\n".join(self.explain())
+
+    def __repr__(self) -> str:
+        return f'{self.measure} of "{self.dataset.name}": {number(self.value)}'
+
+    def _repr_html_(self) -> str:
+        ways = list(self.side_by_side.items())
+        told = [(name, number(value)) for name, value in ways]
+        return html.paragraphs(self.explain()) + html.table(("missing values", self.title), told)
+
+
+@dataclass(frozen=True, repr=False)
+class SensitiveMeasure(ClassMeasure):
+    """A measure of what classes give away of a sensitive attribute."""
+
+    sensitive: SensitiveClasses
+
+    def assess(self, chosen: Chosen, whole: bool = False) -> Assessment:
+        """An adversary who finds a victim's class takes its commonest value.
+
+        Before, she would take the commonest of all.
+        """
+        found = self.sensitive
+        highest = np.zeros(found.classes)
+        np.maximum.at(highest, found.of_class, found.count)
+        kinds = np.bincount(found.of_class, minlength=found.classes)
+        members = np.bincount(found.of_record[chosen], minlength=found.classes)
+        rows = int(chosen.sum())
+        certain = int(members[kinds == 1].sum())
+        right = float((members * highest / found.total).sum())
+        alike = bool(found.overall.max() == 1)
+        # Before, she takes the commonest of all, and is right as often as it is in these classes.
+        common = np.where(found.code == found.overall.argmax(), found.count, 0)
+        before = float((members * found.per_class(common) / found.total).sum())
+        said = {
+            "attribute": found.attribute,
+            "certain": certain,
+            "right": right,
+            "total": rows,
+            "subjects": self.dataset.subjects,
+        }
+        more: dict[str, Any] = {}
+        if whole:
+            chance = highest / found.total
+            more = {
+                "_chart": self.chart,
+                "_breakdown": self.by,
+                "_risk": lambda: chance[found.of_record],
+            }
+        return Assessment.from_counts(
+            attack="risk",
+            model=self.measure,
+            dataset=self.dataset.name,
+            knows=found.among,
+            seeks=(found.attribute,),
+            secrets=rows,
+            subjects=self.dataset.subjects,
+            claim=self.claim,
+            certain=PriorPosterior(rows if alike else 0, certain),
+            right=PriorPosterior(min(before, right), right),
+            sentences=(
+                *(self.sentences()[:1] if whole else ()),
+                Sentence("divulge.records", "classes.inferred", said),
+                *(self.flattery() if whole else ()),
+            ),
+            figures={
+                self.measure: self._worst(self.values[chosen]),
+                "classes": int((members > 0).sum()),
+                **({f"with_{way}": of for way, of in self.side_by_side.items()} if whole else {}),
+            },
+            **more,
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class CrowdMeasure(ClassMeasure):
+    """A measure whose figure is a crowd: whoever hides in a crowd of k is found once in k."""
+
+    def risk(self) -> RecordRisk:
+        """One over the crowd of each record."""
+        return RecordRisk(
+            1 / np.maximum(self.values, 1),
+            self.measure,
+            self.dataset,
+            self.counting.attributes,
+            self.claim,
+            self.sentences(),
+            {self.measure: self.value, "classes": int(self.classes.size)},
+        )
+
+    def assess(self, chosen: Chosen, whole: bool = False) -> Assessment:
+        """The risk of being picked out of the crowd."""
+        return self.risk().of(chosen, whole=whole)

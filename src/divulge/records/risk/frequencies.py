@@ -1,0 +1,278 @@
+"""Who stands alone: frequencies of combinations of quasi-identifiers, in sample and population.
+
+f_k counts the records that share a record's quasi-identifiers, F_k sums their sampling weights
+(Benedetti & Franconi 1998). What "share" means where cells are missing is a choice of its own:
+see `null_semantics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence
+from divulge.assessment.limit import beyond
+from divulge.classes import null_semantics
+from divulge.classes.keys import FloatArray
+from divulge.classes.original_values import chances_of, victims_of
+from divulge.classes.weighing import weights_or_ones
+from divulge.data import Dataset
+from divulge.records.risk.record_risk import RecordRisk
+from divulge.work import DivulgeError, InvalidInput, Problem, checks
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Nulls: TypeAlias = Literal["maybe", "standard", "value", "known", "bayes"]
+"""What a missing value may stand for."""
+
+SEMANTICS: tuple[Nulls, ...] = get_args(Nulls)
+OF_ORIGINAL: tuple[Nulls, ...] = ("known", "bayes")
+"""The semantics that start from what the adversary knows: the values before suppression."""
+
+COUNTED: tuple[Nulls, ...] = ("maybe", "standard", "value")
+"""The semantics that need nothing but the release."""
+
+Prior: TypeAlias = Mapping[str, Mapping[Any, float]]
+"""By attribute, how likely the adversary holds each value where it is hidden."""
+
+
+@dataclass(frozen=True, repr=False)
+class Frequencies:
+    """How many look like each record, in the sample and in the population.
+
+    `sample` is f_k (whole numbers unless records are weighed), `population` is F_k.
+    """
+
+    sample: npt.NDArray[Any]
+    population: FloatArray
+    nulls: Nulls
+    dataset: Dataset
+    attributes: tuple[str, ...]
+    others: Mapping[str, int]
+
+    @property
+    def uniques(self) -> int:
+        """Records that nobody else looks like: fewer than two are left, weighed where asked for."""
+        return _alone(self.sample)
+
+    @property
+    def smallest(self) -> float:
+        """The lowest frequency: k of k-anonymity under these semantics."""
+        return float(self.sample.min())
+
+    @property
+    def claim(self) -> Claim:
+        """Counting is exact; weighing is an estimate."""
+        return "estimate" if self.nulls == "bayes" else "exact"
+
+    def below(self, k: float) -> int:
+        """How many records have a frequency below k."""
+        return int(beyond(self.sample, k, "lowest").sum())
+
+    def risk(self) -> RecordRisk:
+        """One over the frequency in the sample: the risk if the adversary knows who is in it."""
+        return RecordRisk(
+            1 / np.maximum(self.sample, 1.0),
+            "prosecutor_risk",
+            self.dataset,
+            self.attributes,
+            self.claim,
+            notes=self.sentences(),
+            figures={"uniques": self.uniques, **self.side_by_side()},
+            detail=self.nulls,
+        )
+
+    def sentences(self) -> tuple[Sentence, ...]:
+        """How many stand alone under each way of counting, and where counting flatters."""
+        values = {
+            "total": self.sample.size,
+            "subjects": self.dataset.subjects,
+            "uniques": self.uniques,
+            "nulls": self.nulls,
+        }
+        return Sentence("divulge.records", "frequencies.alone", values), *self.flattery()
+
+    def flattery(self) -> tuple[Sentence, ...]:
+        """A sentence where one way of counting makes the data look safer than another does."""
+        values = {f"alone_{name}": count for name, count in self.others.items()}
+        if {"maybe", "known"} <= set(self.others) and self.others["known"] > self.others["maybe"]:
+            return (Sentence("divulge.records", "frequencies.flatters", values),)
+        if "known" not in self.others and self.others["standard"] > self.others["maybe"]:
+            return (Sentence("divulge.records", "frequencies.hidden", values),)
+        return ()
+
+    def side_by_side(self) -> dict[str, float]:
+        """How many stand alone under each way of counting, as figures of a risk."""
+        return {f"alone_{name}": count for name, count in self.others.items()}
+
+    def summary(self) -> dict[str, Any]:
+        """The figures under these semantics, and how many stand alone under the others."""
+        return {
+            "dataset": self.dataset.name,
+            "attributes": list(self.attributes),
+            "nulls": self.nulls,
+            "claim": self.claim,
+            "records": int(self.sample.size),
+            "smallest": self.smallest,
+            "uniques": self.uniques,
+            "below": {str(k): self.below(k) for k in (2, 3, 5, 10)},
+            "alone_by_semantics": dict(self.others),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary and the sentences; no record."""
+        return {**self.summary(), "sentences": [str(each) for each in self.sentences()]}
+
+    def to_arrow(self) -> pa.Table:
+        """One row a record: f_k and F_k."""
+        import pyarrow as pa
+
+        return pa.table({"sample": self.sample, "population": self.population})
+
+    def assessment(self) -> Assessment:
+        """The risk of an adversary who knows who is in the sample."""
+        return self.risk().assessment()
+
+    def by(self, group: str) -> Breakdown:
+        """The same risk for every value of an attribute."""
+        return self.risk().by(group)
+
+    def chart(self) -> Chart:
+        """How many records have how many that look like them."""
+        from divulge.records.risk.charts import frequencies as picture
+
+        return picture(self)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.sentences()))
+
+    def __repr__(self) -> str:
+        return (
+            f'Frequencies("{self.dataset.name}", {self.nulls}: {self.uniques:,} of '
+            f"{self.sample.size:,} {self.dataset.subjects} alone)"
+        )
+
+
+def frequencies(
+    dataset: Dataset,
+    nulls: Nulls = "maybe",
+    alpha: float = 1.0,
+    among: str | Iterable[str] | None = None,
+    original: Dataset | None = None,
+    prior: Prior | None = None,
+) -> Frequencies:
+    """Count, for every record, the records that look like it.
+
+    Args:
+        dataset: the records as they are to be released.
+        nulls: what a missing value may stand for: `maybe`, `standard`, `value`, `known`, `bayes`.
+        alpha: what a record with nulls counts for a complete record that it may match (`maybe`).
+        among: the attributes to consider; all quasi-identifiers if none are given.
+        original: the same records before protection, in the same order: what an adversary who
+            knows her victim knows (`known`, `bayes`; needed if the release has nulls).
+        prior: by attribute, the chance of each value where it is hidden (`bayes`); else the
+            share among the complete records that agree on the rest.
+
+    >>> import divulge as dv
+    >>> before = dv.datasets.local_suppression_example()
+    >>> after = dv.datasets.local_suppression_example(protected=True)
+    >>> frequencies(after).sample.tolist()
+    [5, 3, 3, 3, 3, 2, 2]
+    >>> frequencies(after, nulls="known", original=before).sample.tolist()
+    [1, 3, 3, 3, 3, 2, 2]
+    """
+    _check(nulls, alpha, dataset, prior)
+    names = dataset.attributes(among, "among")
+    counter = _Counter(dataset, names, original, prior)
+    sample, population = counter.count(nulls, alpha)
+    whole = nulls != "bayes" and (alpha == 1 or nulls != "maybe")
+    alone: dict[str, int] = {
+        each: _alone(counter.count(each, alpha)[0])
+        for each in SEMANTICS
+        if each not in OF_ORIGINAL or counter.knows_original
+    }
+    return Frequencies(
+        np.rint(sample).astype(np.int64) if whole else sample,
+        population,
+        nulls,
+        dataset,
+        tuple(names),
+        alone,
+    )
+
+
+def _alone(sample: npt.NDArray[Any]) -> int:
+    """How many records have not one other to hide behind; sums of chances end a hair below."""
+    return int((sample < 2 - 1e-9).sum())
+
+
+class _Counter:
+    """Patterns are made once and counted in as many ways as are asked for."""
+
+    def __init__(
+        self, dataset: Dataset, names: list[str], original: Dataset | None, prior: Prior | None
+    ) -> None:
+        columns = [dataset.columns[name] for name in names]
+        self.weights = weights_or_ones(dataset)
+        self.patterns = null_semantics.patterns(
+            [column.codes for column in columns],
+            [len(column.values) + 1 for column in columns],
+            [column.missing_code for column in columns],
+            self.weights,
+        )
+        self.hides = bool(np.any(self.patterns.mask))
+        self.knows_original = original is not None or not self.hides
+        self._of = (dataset, names, original, prior)
+        self._found: dict[tuple[Nulls, float], tuple[FloatArray, FloatArray]] = {}
+
+    def count(self, nulls: Nulls, alpha: float) -> tuple[FloatArray, FloatArray]:
+        """Frequency and weight of each record."""
+        asked = (nulls, alpha)
+        if asked not in self._found:
+            self._found[asked] = self._count(nulls, alpha)
+        return self._found[asked]
+
+    def _count(self, nulls: Nulls, alpha: float) -> tuple[FloatArray, FloatArray]:
+        dataset, names, original, prior = self._of
+        if nulls == "standard":
+            return null_semantics.by_standard(self.patterns, self.weights)
+        if not self.hides and original is None:
+            found = null_semantics.by_value(self.patterns)
+        elif nulls in OF_ORIGINAL:
+            if original is None:
+                message = (
+                    f'nulls="{nulls}" counts what is compatible with the values before '
+                    "suppression; give them as original, or use another way of counting."
+                )
+                raise InvalidInput(f'dataset "{dataset.name}"', [Problem("original", message)])
+            victims = victims_of(dataset, original, names)
+            if nulls == "known":
+                found = null_semantics.by_known(self.patterns, victims)
+            else:
+                chances = chances_of(original, names, prior) if prior else None
+                found = null_semantics.by_bayes(self.patterns, victims, chances)
+            return found[0][victims.of_record], found[1][victims.of_record]
+        elif nulls == "maybe":
+            found = null_semantics.by_maybe(self.patterns, alpha)
+        else:
+            found = null_semantics.by_value(self.patterns)
+        return found[0][self.patterns.of_record], found[1][self.patterns.of_record]
+
+
+def _check(nulls: str, alpha: float, dataset: Dataset, prior: Prior | None) -> None:
+    problems = []
+    if nulls not in SEMANTICS:
+        message = f'"{nulls}" is not a way to count missing values.'
+        problems.append(Problem("nulls", message, value=nulls, allowed=SEMANTICS))
+    problems += checks.share("alpha", alpha)
+    if prior is not None and nulls != "bayes":
+        problems.append(Problem("prior", 'is used by nulls="bayes" only.'))
+    if problems:
+        raise InvalidInput("frequencies", problems)
+    if dataset.rows == 0:
+        raise DivulgeError(f'dataset "{dataset.name}" has no records')

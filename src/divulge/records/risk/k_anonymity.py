@@ -1,0 +1,99 @@
+"""k-anonymity: how many records, at the least, share each combination of quasi-identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from divulge.assessment.limit import HAIR
+from divulge.classes.class_sizes import class_sizes
+from divulge.classes.keys import FloatArray
+from divulge.data import Dataset
+from divulge.records.risk.class_measure import CrowdMeasure
+from divulge.records.risk.frequencies import Nulls, frequencies
+from divulge.records.risk.sensitive_classes import (
+    Count,
+    Counting,
+    class_of_each,
+    counting_of,
+    overlaps,
+)
+
+
+def k_anonymity(
+    dataset: Dataset,
+    among: str | Iterable[str] | None = None,
+    nulls: Nulls = "maybe",
+    count: Count = "records",
+    original: Dataset | None = None,
+) -> int:
+    """The size of the smallest class of records that look alike.
+
+    Whole numbers: an effective frequency (`bayes`) or a sum of weights is rounded down. For the
+    classes, who bears the risk and a chart see `anonymity_of_each`, which takes the same arguments.
+
+    >>> import divulge as dv
+    >>> k_anonymity(dv.datasets.school_year_example(), among=["gender"])
+    4
+    >>> after = dv.datasets.local_suppression_example(protected=True)
+    >>> k_anonymity(after), k_anonymity(after, nulls="standard")
+    (2, 1)
+    """
+    counting = counting_of(dataset, among, nulls, count, original)
+    if count == "records" and not overlaps(counting) and nulls != "standard":
+        return class_sizes(dataset, counting.attributes).smallest
+    # Sums of chances end a hair below what they are.
+    return int(anonymity_of_each(dataset, among, nulls, count, original).value * (1 + HAIR))
+
+
+def anonymity_of_each(
+    dataset: Dataset,
+    among: str | Iterable[str] | None = None,
+    nulls: Nulls = "maybe",
+    count: Count = "records",
+    original: Dataset | None = None,
+) -> CrowdMeasure:
+    """How many look like the records of each class; the least is the k of the dataset.
+
+    Args:
+        dataset: the records.
+        among: the attributes in question; all quasi-identifiers if none are given.
+        nulls: what a missing value may stand for.
+        count: `records`, or `population`: each record as many as its sampling weight says.
+        original: the records before protection, for `nulls="known"` and `"bayes"`.
+
+    >>> import divulge as dv
+    >>> found = anonymity_of_each(dv.datasets.inflation_and_growth_example(), among="Area")
+    >>> found.value, found.classes.tolist()
+    (5.0, [8.0, 7.0, 5.0])
+    """
+    counting = counting_of(dataset, among, nulls, count, original)
+    return crowds("k_anonymity", dataset, counting)
+
+
+def crowds(measure: str, dataset: Dataset, counting: Counting) -> CrowdMeasure:
+    """The crowd of each record, as a measure of classes."""
+
+    def crowd(nulls: Nulls) -> FloatArray:
+        among, original = counting.attributes, counting.original
+        found = frequencies(dataset, nulls, among=among, original=original)
+        each = found.sample if counting.count == "records" else found.population
+        return each.astype(np.float64)
+
+    # Records that look alike now may have been different before: then they are told apart.
+    alike = class_of_each(dataset, counting)
+    pairs, of_record = np.unique(
+        np.stack([alike, crowd(counting.nulls)]), axis=1, return_inverse=True
+    )
+    of_record = of_record.reshape(-1).astype(np.int64)
+    return CrowdMeasure(
+        measure,
+        pairs[1],
+        of_record,
+        np.bincount(of_record),
+        dataset,
+        "lowest",
+        counting,
+        lambda nulls: float(crowd(nulls).min()),
+    )

@@ -1,0 +1,193 @@
+"""What a measure of risk is: how it is taken, which limits it allows, and what it may be told.
+
+A measure is a function of a dataset that gives a result about every record or class; a limit
+judges one figure of that result, and protection asks it who keeps the limit from holding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from divulge.assessment import Limit, Measurement, Sentence
+from divulge.assessment.limit import HAIR
+from divulge.data import Dataset
+from divulge.records.risk.class_measure import ClassMeasure, CrowdMeasure
+from divulge.records.risk.frequencies import Frequencies
+from divulge.records.risk.options import Option, OtherDataset
+from divulge.records.risk.population_uniques import PopulationUniques
+from divulge.records.risk.record_risk import RecordRisk
+from divulge.records.risk.suda import Suda
+from divulge.work import InvalidInput, Problem
+
+RiskResult: TypeAlias = RecordRisk | ClassMeasure | Suda | PopulationUniques | Frequencies
+"""What measures give: a column per record, a summary, an assessment, a chart, `by`."""
+
+PerRecord: TypeAlias = Literal["count", "risk", "class"]
+
+
+class JudgedFigure(NamedTuple):
+    """What a limit judges: the figure, who fails the bound, and what a reader should know."""
+
+    value: float
+    failing: int
+    total: int
+    notes: tuple[Sentence, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureSpec:
+    """One measure of the risk of records, under all its names.
+
+    >>> from divulge.records.risk.registry import MEASURES
+    >>> spec = MEASURES["k_map"]
+    >>> spec.direction, spec.scale, spec.names_datasets
+    ('at_least', 'count', ('population',))
+    """
+
+    name: str
+    """What limits, results and reports call it."""
+    function: Callable[..., RiskResult]
+    """From a dataset and options to the result about every record or class."""
+    figure: Callable[[Any, float], JudgedFigure]
+    """From the result and a bound to what a limit judges."""
+    aliases: tuple[str, ...] = ()
+    """Further names that are understood wherever a measure is named."""
+    direction: Literal["at_least", "at_most"] = "at_most"
+    """On which side a bound protects."""
+    scale: Literal["share", "count", "factor"] = "share"
+    whole: bool = False
+    """Whether a bound is a whole number from 1."""
+    of_attribute: bool = False
+    """Whether it is about what classes give away of a sensitive attribute."""
+    options: Mapping[str, Option] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    """Options that must be given."""
+    per_record: PerRecord | None = None
+    """How protection sees who keeps a limit from holding; None if no method can lower it."""
+    shortcut: Callable[..., JudgedFigure | None] | None = None
+    """A quicker way to the same figure; it gives None where it does not apply."""
+    sentence: str = "limit.failing"
+    """The sentence that says who fails the bound."""
+
+    @property
+    def names_datasets(self) -> tuple[str, ...]:
+        """The options that name another dataset of the release."""
+        return tuple(name for name, kind in self.options.items() if isinstance(kind, OtherDataset))
+
+    @property
+    def lowest(self) -> float:
+        """The lowest bound that makes sense."""
+        return 0
+
+    @property
+    def highest(self) -> float:
+        """The highest bound that makes sense."""
+        return 1 if self.scale == "share" else math.inf
+
+    def problems(self, limit: Limit) -> Iterator[Problem]:
+        """The right direction, a bound that can be, an attribute where one is meant, options."""
+        yield from self._problems_of_bound(limit)
+        if limit.attribute is not None and not self.of_attribute:
+            message = f"{self.name} looks at all quasi-identifiers together."
+            yield Problem("attribute", message)
+        for name, given in limit.options.items():
+            if name == "among":
+                continue
+            if name not in self.options:
+                allowed = ["dataset", "among", *self.options]
+                message = f"is not an option of {self.name}."
+                yield Problem(name, message, value=name, allowed=allowed)
+            else:
+                problem = self.options[name].problem(name, given)
+                if problem is not None:
+                    yield problem
+        for name in self.needs:
+            if name not in limit.options:
+                yield Problem(name, f"is missing; {self.name} cannot be taken without it.")
+
+    def of(self, dataset: Dataset, limit: Limit) -> Measurement:
+        """The measure, and how many records fail the bound."""
+        options = dict(limit.options)
+        for name in self.names_datasets:
+            if isinstance(options.get(name), str):
+                message = f'names the dataset "{options[name]}"; outside a release, give it itself.'
+                raise InvalidInput(f"limit on {self.name}", [Problem(name, message)])
+        if self.of_attribute:
+            options["attribute"] = limit.attribute
+        judged = self.judge(dataset, limit.bound, **options)
+        values = {
+            "failing": judged.failing,
+            "total": judged.total,
+            "subjects": dataset.subjects,
+            "bound": f"{limit.bound:g}",
+        }
+        sentence = Sentence("divulge.records", self.sentence, values)
+        return Measurement(judged.value, self.scale, sentence, judged.notes)
+
+    def judge(self, dataset: Dataset, bound: float, **options: Any) -> JudgedFigure:
+        """The figure that a limit judges, in the quickest way there is."""
+        judged = self.shortcut(dataset, bound, **options) if self.shortcut is not None else None
+        if judged is not None:
+            return judged
+        return self.figure(self.function(dataset, **options), bound)
+
+    def _problems_of_bound(self, limit: Limit) -> Iterator[Problem]:
+        if getattr(limit, self.direction) is None:
+            wrong = "at_most" if self.direction == "at_least" else "at_least"
+            side = "below" if self.direction == "at_least" else "above"
+            yield Problem(wrong, f"{self.name} protects from {side}; give {self.direction}.")
+        elif self.whole and (limit.bound < 1 or limit.bound != int(limit.bound)):
+            yield Problem(self.direction, f"{limit.bound:g} is not a whole number from 1.")
+        elif not self.lowest <= limit.bound <= self.highest:
+            upto = f"to {self.highest:g}" if self.highest < math.inf else "or more"
+            message = f"{limit.bound:g} is not a bound of {self.name} ({self.lowest:g} {upto})."
+            yield Problem(self.direction, message)
+
+
+def take_record_risk(result: Any) -> RecordRisk:
+    """The risk of each record in a result: itself, or what SUDA and the models make of it."""
+    risk: RecordRisk = result if isinstance(result, RecordRisk) else result.risk()
+    return risk
+
+
+def worst_class(result: ClassMeasure, bound: float) -> JudgedFigure:
+    """The figure of the worst class."""
+    total = int(result.size.sum())
+    return JudgedFigure(result.value, result.failing(bound), total, result.flattery())
+
+
+def smallest_crowd(result: CrowdMeasure, bound: float) -> JudgedFigure:
+    """The size of the smallest class: a whole number, unless records are weighed by chances."""
+    judged = worst_class(result, bound)
+    if result.counting.nulls == "bayes":
+        return judged
+    # Sums of weights end a hair below what they are.
+    return judged._replace(value=int(result.value * (1 + HAIR)))
+
+
+def smallest_count(result: Frequencies, bound: float) -> JudgedFigure:
+    """The lowest frequency, not rounded."""
+    below = result.below(bound)
+    return JudgedFigure(result.smallest, below, int(result.sample.size), result.flattery())
+
+
+def highest_risk(result: RiskResult, bound: float) -> JudgedFigure:
+    """The risk of the record that is easiest to find."""
+    risk = take_record_risk(result)
+    return JudgedFigure(risk.highest, risk.above(bound), risk.values.size, risk.notes)
+
+
+def average_risk(result: RiskResult, bound: float) -> JudgedFigure:
+    """The share of the records that are expected to be found."""
+    risk = take_record_risk(result)
+    return JudgedFigure(risk.average, risk.above(bound), risk.values.size, risk.notes)
+
+
+def share_of_uniques(result: PopulationUniques, bound: float) -> JudgedFigure:
+    """The share of the records that are estimated to be unique in the population."""
+    records = int(result.unique.size)
+    share = result.population_uniques / records
+    return JudgedFigure(share, int((result.unique > bound).sum()), records, (result.sentence(),))

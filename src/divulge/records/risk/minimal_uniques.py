@@ -1,0 +1,282 @@
+"""Minimal sample uniques: the smallest sets of attributes on which a record stands alone.
+
+A record is unique on a set of attributes if no other has the same values there; the set is
+minimal if it is unique on no smaller part of it (Elliot, Manning & Ford 2002). Sets are numbers
+whose bits are attributes, visited so that every part comes before the whole, and each set's
+classes are those of the set without its lowest bit, split by one more attribute. Whoever is
+alone is alone on more, so only records that still have company are carried on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge import work
+from divulge.classes.keys import AnyArray, IntArray, dense
+
+# Below this share of the records that were carried, it pays to gather those that are left.
+WORTH_GATHERING = 0.75
+
+Bits = npt.NDArray[np.uint8]
+
+
+MOST_ATTRIBUTES = 62
+"""A set is a number of 64 bits, one an attribute, and is never below 0."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One row for each minimal unique: whose it is, and the bits of its attributes."""
+
+    record: IntArray
+    attributes: IntArray
+
+
+Identity = Callable[[], Mapping[str, object]]
+"""All that a search depends on, for checkpoints; asked for only where there are some."""
+
+
+def minimal_uniques(
+    columns: Sequence[AnyArray],
+    cardinalities: Sequence[int],
+    rows: int,
+    max_size: int,
+    identity: Identity | None = None,
+) -> Found:
+    """All minimal sample uniques of at most `max_size` attributes; a code is just a value.
+
+    With an `identity`, each finished branch of the search (the sets with the same last attribute)
+    is remembered by a run that can be resumed.
+    """
+    return _Search(columns, cardinalities, rows, max_size, identity).run()
+
+
+class _Search:
+    """One walk over the sets of attributes, highest bit first."""
+
+    def __init__(
+        self,
+        columns: Sequence[AnyArray],
+        cardinalities: Sequence[int],
+        rows: int,
+        max_size: int,
+        identity: Identity | None = None,
+    ) -> None:
+        self.identity = identity
+        self.columns = columns
+        self.cardinalities = cardinalities
+        self.rows = rows
+        self.max_size = max_size
+        self.unique: dict[int, Bits] = {}
+        self.found: list[tuple[IntArray, int]] = []
+        sets = sum(comb(len(columns), size) for size in range(1, max_size + 1))
+        self.step = work.step("Looking for what makes records special", sets)
+        work.MemoryPlan(
+            f"{sets:,} sets of attributes",
+            {"who is alone on each": sets * (rows // 8 + 1), "classes": 12 * rows * max_size},
+        ).require("give a smaller max_size, or fewer attributes")
+
+    def run(self) -> Found:
+        everybody = np.zeros(self.rows, np.int64)
+        with self.step as step:
+            for attribute in range(len(self.columns)):
+                self._branch(attribute, everybody, step)
+        if not self.found:
+            return Found(np.empty(0, np.int64), np.empty(0, np.int64))
+        record = np.concatenate([records for records, _ in self.found])
+        sets = np.concatenate(
+            [np.full(records.size, attributes, np.int64) for records, attributes in self.found]
+        )
+        order = np.argsort(record, kind="stable")
+        return Found(record[order], sets[order])
+
+    def _branch(self, attribute: int, everybody: IntArray, step: Any) -> None:
+        """The sets whose last attribute this is; taken from a checkpoint where there is one."""
+
+        def search() -> dict[str, npt.NDArray[Any]]:
+            known, before = set(self.unique), len(self.found)
+            self._visit(0, attribute, everybody, 1, None, step)
+            step.advance()
+            noted = [each for each in self.unique if each not in known]
+            found = self.found[before:]
+            nobody: list[IntArray] = [np.empty(0, np.int64)]
+            return {
+                "records": np.concatenate([*nobody, *(records for records, _ in found)]),
+                "counts": np.array([records.size for records, _ in found], np.int64),
+                "sets": np.array([each for _, each in found], np.int64),
+                "noted": np.array(noted, np.int64),
+                "bits": np.stack([self.unique[each] for each in noted])
+                if noted
+                else np.empty((0, 0), np.uint8),
+            }
+
+        done = step.done
+        identity = self.identity
+        if identity is None or work.current().checkpoints is None:
+            self._visit(0, attribute, everybody, 1, None, step)
+            step.advance()
+            return
+        key = lambda: {**identity(), "max_size": self.max_size, "attribute": attribute}  # noqa: E731  # asked for once
+        kept = work.remember("suda", key, search)
+        if step.done == done:
+            self._take(kept)
+            step.advance(self._sets_below(attribute))
+
+    def _take(self, kept: Mapping[str, npt.NDArray[Any]]) -> None:
+        """What an earlier run has found in a branch."""
+        ends = np.cumsum(kept["counts"])[:-1]
+        parts = np.split(kept["records"], ends) if kept["counts"].size else []
+        self.found.extend(zip(parts, kept["sets"].tolist(), strict=True))
+        self.unique.update(zip(kept["noted"].tolist(), kept["bits"], strict=True))
+
+    def _sets_below(self, attribute: int) -> int:
+        return sum(comb(attribute, size) for size in range(min(self.max_size, attribute + 1)))
+
+    def _split(
+        self,
+        base: int,
+        lowest: int,
+        classes: IntArray,
+        count: int,
+        carried: IntArray | None,
+        step: Any,
+    ) -> None:
+        """Add each lower attribute to a set, in ascending order: parts come before the whole."""
+        for attribute in range(lowest):
+            self._visit(base, attribute, classes, count, carried, step)
+            step.advance()
+
+    def _visit(
+        self,
+        base: int,
+        attribute: int,
+        classes: IntArray,
+        count: int,
+        carried: IntArray | None,
+        step: Any,
+    ) -> None:
+        attributes = base | 1 << attribute
+        column = self.columns[attribute]
+        if carried is not None:
+            column = column[carried]
+        cardinality = self.cardinalities[attribute]
+        joint = classes * np.int64(cardinality) + column
+        split, sizes = _classes(joint, count * cardinality)
+        company = sizes > 1
+        alone = np.flatnonzero(~company[split])
+        newly = alone if carried is None else carried[alone]
+        self._note(base, attributes, newly)
+        if attribute == 0 or attributes.bit_count() == self.max_size:
+            return
+        left = split.size - alone.size
+        if left == 0:
+            self._all_alone(attributes, attribute, step)
+            return
+        if left < WORTH_GATHERING * split.size:
+            stay = np.flatnonzero(company[split])
+            carried = stay if carried is None else carried[stay]
+            # Numbers of classes that are gone would make later tables needlessly long.
+            places = np.cumsum(company, dtype=np.int64) - 1
+            split, size = places[split[stay]], int(places[-1]) + 1
+        else:
+            size = sizes.size
+        self._split(attributes, attribute, split, size, carried, step)
+
+    def _note(self, base: int, attributes: int, newly: IntArray) -> None:
+        """Keep who is alone on a set, and for whom it is minimal."""
+        flags = np.zeros(self.rows, np.bool_)
+        flags[newly] = True
+        bits = np.packbits(flags, bitorder="little")
+        minimal = newly
+        if base:
+            before = self.unique[base]
+            bits = bits | before
+            # A record that was alone but carried along is new to nothing.
+            minimal = minimal[~_has(before, minimal)]
+        for part in _parts(attributes):
+            if minimal.size and part and part != base:
+                minimal = minimal[~_has(self.unique[part], minimal)]
+        if minimal.size:
+            self.found.append((minimal, attributes))
+        if attributes.bit_count() < self.max_size:
+            self.unique[attributes] = bits
+
+    def _all_alone(self, base: int, lowest: int, step: Any) -> None:
+        """Everybody is alone already: larger sets are alone too, and minimal for nobody."""
+        for attribute in range(lowest):
+            attributes = base | 1 << attribute
+            if attributes.bit_count() < self.max_size:
+                self.unique[attributes] = self.unique[base]
+                self._all_alone(attributes, attribute, step)
+            step.advance()
+
+
+def _classes(joint: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """Classes with few numbers, and the size of each (numbers without records have size 0)."""
+    if size <= 2 * joint.size + 1024:
+        return joint, np.bincount(joint, minlength=size)
+    split, count = dense(joint, size)
+    return split, np.bincount(split, minlength=count)
+
+
+def _has(bits: Bits, records: IntArray) -> npt.NDArray[np.bool_]:
+    """Whether each record's bit is set."""
+    held: npt.NDArray[np.bool_] = (bits[records >> 3] >> (records & 7).astype(np.uint8) & 1) != 0
+    return held
+
+
+def _parts(attributes: int) -> list[int]:
+    """The set without each one of its attributes."""
+    return [
+        attributes & ~(1 << bit) for bit in range(attributes.bit_length()) if attributes >> bit & 1
+    ]
+
+
+def minimal_by_frequency(
+    attributes: int,
+    max_size: int,
+    alone_on: Callable[[list[int]], npt.NDArray[np.bool_]],
+    identity: Identity | None = None,
+) -> Found:
+    """All minimal uniques where only a function knows who is alone (nulls that match anything).
+
+    With an `identity`, who is alone on each set is remembered by a run that can be resumed.
+    """
+
+    def alone(each: int) -> npt.NDArray[np.bool_]:
+        chosen = [bit for bit in range(attributes) if each >> bit & 1]
+        if identity is None:
+            return alone_on(chosen)
+        key = lambda: {**identity(), "set": chosen}  # noqa: E731  # asked for once
+        kept = work.remember("suda-set", key, lambda: {"alone": alone_on(chosen)})
+        return kept["alone"]
+
+    unique: dict[int, npt.NDArray[np.bool_]] = {}
+    found: list[tuple[IntArray, int]] = []
+    sets = [
+        each
+        for size in range(1, max_size + 1)
+        for each in sorted(
+            sum(1 << bit for bit in chosen) for chosen in combinations(range(attributes), size)
+        )
+    ]
+    with work.step("Looking for what makes records special", len(sets)) as step:
+        for each in sets:
+            unique[each] = alone(each)
+            minimal = unique[each].copy()
+            for part in _parts(each):
+                if part:
+                    minimal &= ~unique[part]
+            found.append((np.flatnonzero(minimal), each))
+            step.advance()
+    record = np.concatenate([records for records, _ in found])
+    which = np.concatenate([np.full(records.size, each, np.int64) for records, each in found])
+    order = np.argsort(record, kind="stable")
+    return Found(record[order], which[order])

@@ -1,0 +1,132 @@
+"""Fits of population models to a sample: what is expected of the cell of each sample unique."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from divulge.classes.keys import FloatArray
+from divulge.data import Column
+from divulge.work import InvalidInput, Problem
+
+MOST_CELLS = 20_000_000
+ROUNDS = 200
+CLOSE_ENOUGH = 1e-8
+
+
+def poisson(fitted: FloatArray, fraction: float) -> tuple[FloatArray, FloatArray]:
+    """P(F = 1) and the mean of 1/F, where F - 1 is Poisson with the mean `unseen`."""
+    unseen = fitted / fraction * (1 - fraction)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(unseen > 0, -np.expm1(-unseen) / unseen, 1.0)
+    return np.exp(-unseen), mean
+
+
+def independent(columns: list[Column], alone: Any, wild: bool) -> FloatArray:
+    """The fitted count of each unique's cell if attributes are independent.
+
+    A cell that may be anything (`wild`) leaves its attribute out: all values together have share 1.
+    """
+    rows = columns[0].codes.size
+    fitted = np.full(int(alone.sum()), float(rows))
+    for column in columns:
+        count = np.bincount(column.codes, minlength=len(column.values) + 1).astype(np.float64)
+        share = count / rows
+        if wild:
+            shown = max(1.0, rows - count[column.missing_code])
+            share = count / shown
+            share[column.missing_code] = 1.0
+        fitted *= share[column.codes[alone]]
+    return fitted
+
+
+def pairs(columns: list[Column], alone: Any, wild: bool) -> FloatArray:
+    """The same with all two-way interactions, by iterative proportional fitting.
+
+    Where missing cells may be anything, the table is that of the complete records, blown up to
+    all, and a hidden cell sums over its attribute.
+    """
+    shape = tuple(len(column.values) + (not wild and column.has_missing) for column in columns)
+    if prod(shape) > MOST_CELLS:
+        message = (
+            f"the table of these attributes has {prod(shape):,} cells and {MOST_CELLS:,} are the "
+            "most for interactions=2; take fewer or coarser attributes, or interactions=1."
+        )
+        raise InvalidInput("population_uniques", [Problem("among", message)])
+    rows = columns[0].codes.size
+    complete = np.ones(rows, np.bool_)
+    if wild:
+        for column in columns:
+            complete &= column.codes != column.missing_code
+        if not complete.any():
+            message = "no record shows all of these attributes; interactions=2 needs some that do."
+            raise InvalidInput("population_uniques", [Problem("among", message)])
+    scale = rows / int(complete.sum())
+    fitted = _proportional([column.codes[complete] for column in columns], shape, rows) * scale
+    return _looked_up(fitted, columns, alone, wild)
+
+
+def _proportional(codes: list[Any], shape: tuple[int, ...], rows: int) -> FloatArray:
+    fitted = np.full(shape, codes[0].size / prod(shape))
+    axes = range(len(shape))
+    pairs = list(combinations(axes, 2)) or [(0, 0)]
+    margins = {}
+    for one, two in pairs:
+        table = np.zeros((shape[one], shape[two]))
+        np.add.at(table, (codes[one], codes[two]), 1)
+        margins[one, two] = np.diag(table) if one == two else table
+    for _ in range(ROUNDS):
+        furthest = 0.0
+        for (one, two), wanted in margins.items():
+            others = tuple(axis for axis in axes if axis not in (one, two))
+            now = fitted.sum(axis=others)
+            furthest = max(furthest, float(np.abs(now - wanted).max()))
+            ratio = np.divide(wanted, now, out=np.zeros_like(now), where=now > 0)
+            fitted *= np.expand_dims(ratio, others)
+        if furthest <= CLOSE_ENOUGH * rows:
+            break
+    return fitted
+
+
+def _looked_up(table: FloatArray, columns: list[Column], alone: Any, wild: bool) -> FloatArray:
+    """The count of each unique's cell, summed over what it hides."""
+    codes = np.stack([column.codes[alone].astype(np.int64) for column in columns])
+    if not wild:
+        shown: FloatArray = table[tuple(codes)]
+        return shown
+    found = np.zeros(codes.shape[1])
+    missing = np.array([column.missing_code for column in columns])[:, None]
+    hidden = codes == missing
+    for mask in np.unique(hidden, axis=1).T:
+        those = np.flatnonzero((hidden == mask[:, None]).all(axis=0))
+        summed = table.sum(axis=tuple(np.flatnonzero(mask).tolist())) if mask.any() else table
+        found[those] = summed[tuple(codes[~mask][:, those])] if not mask.all() else summed
+    return found
+
+
+def negative_binomial(size: Any, fraction: float, cells: float) -> tuple[float, float]:
+    """P(F = 1) and the mean of 1/F, the same for every sample unique.
+
+    Moments of the sample's frequencies over all cells give the gamma's shape.
+    """
+    if cells < size.size:
+        message = f"{cells:,.0f} combinations cannot hold the {size.size:,} that occur."
+        raise InvalidInput("population_uniques", [Problem("cells", message)])
+    mean = float(size.sum()) / cells
+    variance = float((size.astype(np.float64) ** 2).sum()) / cells - mean**2
+    # No more spread than chance gives: all cells are alike, which a large shape says.
+    shape = mean**2 / (variance - mean) if variance > mean else 1e9
+    rate = shape / (mean / fraction)
+    only = (rate + fraction) / (rate + 1)
+    unique = only ** (shape + 1)
+    if only >= 1:
+        return unique, 1.0
+    return unique, (only - only ** (shape + 1)) / ((1 - only) * shape)
+
+
+def card(column: Column) -> int:
+    """How many values an attribute can have, missing included if it occurs."""
+    return max(1, column.cardinality)

@@ -1,0 +1,229 @@
+"""How many uniques of a sample are unique in the population: two models, both estimates.
+
+Only the sample is seen. A log-linear model smooths its table of quasi-identifiers (Skinner &
+Shlomo 2008): each cell of the population is Poisson with a fitted mean, so what the sample has
+not seen of a cell is Poisson too. The negative binomial model takes the means of all cells to be
+gamma distributed (Bethlehem, Keller & Pannekoek 1990).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import fsum, prod
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, html
+from divulge.classes.keys import FloatArray, IntArray, classes
+from divulge.classes.weighing import sampling_weights
+from divulge.data import Column, Dataset
+from divulge.records.risk.frequencies import Nulls, frequencies
+from divulge.records.risk.population_fits import (
+    card,
+    independent,
+    negative_binomial,
+    pairs,
+    poisson,
+)
+from divulge.records.risk.record_risk import RecordRisk
+from divulge.work import InvalidInput, Problem, Problems, checks
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Model: TypeAlias = Literal["log_linear", "negative_binomial"]
+MODELS: tuple[Model, ...] = get_args(Model)
+
+
+@dataclass(frozen=True, repr=False)
+class PopulationUniques:
+    """What a model says of the uniques of a sample; all of it is estimated.
+
+    `unique` is the chance that each record is unique in the population as well, `match` the
+    chance that it is matched right with somebody of the population who looks like it. Both are 0
+    for whoever is not unique in the sample: the models say nothing of them.
+    """
+
+    model: Model
+    unique: FloatArray
+    match: FloatArray
+    sample_uniques: int
+    sampling_fraction: float
+    dataset: Dataset
+    attributes: tuple[str, ...]
+    nulls: Nulls = "maybe"
+    side_by_side: Mapping[str, int] = field(default_factory=dict)
+    claim: Claim = "estimate"
+
+    @property
+    def population_uniques(self) -> float:
+        """How many sample uniques are unique in the population as well."""
+        return fsum(self.unique)
+
+    @property
+    def correct_matches(self) -> float:
+        """How many right matches to expect if every sample unique is matched."""
+        return fsum(self.match)
+
+    def risk(self) -> RecordRisk:
+        """The chance of a right match as the risk of each record."""
+        return RecordRisk(
+            self.match,
+            "population_uniques",
+            self.dataset,
+            self.attributes,
+            "estimate",
+            (self.sentence(),),
+            {
+                "sample_uniques": self.sample_uniques,
+                "estimated_population_uniques": self.population_uniques,
+                **{f"alone_{way}": count for way, count in self.side_by_side.items()},
+            },
+            self.model.replace("_", " "),
+        )
+
+    def sentence(self) -> Sentence:
+        """The two figures, and that a model gives them."""
+        said = {
+            "sample": self.sample_uniques,
+            "subjects": self.dataset.subjects,
+            "population": round(self.population_uniques, 1),
+            "right": round(self.correct_matches, 1),
+            "model": self.model.replace("_", " "),
+        }
+        return Sentence("divulge.records", "population.uniques", said)
+
+    def assessment(self) -> Assessment:
+        """Right matches in the currency of all attacks."""
+        return self.risk().assessment()
+
+    def by(self, group: str) -> Breakdown:
+        """Right matches for every value of an attribute: who bears the risk."""
+        return self.risk().by(group)
+
+    def chart(self) -> Chart:
+        """How many records have which chance of a right match."""
+        return self.risk().chart()
+
+    def summary(self) -> dict[str, Any]:
+        """All figures as plain values; no record."""
+        return {
+            "measure": "population_uniques",
+            "model": self.model,
+            "dataset": self.dataset.name,
+            "attributes": list(self.attributes),
+            "nulls": self.nulls,
+            "sample_uniques": self.sample_uniques,
+            "population_uniques": self.population_uniques,
+            "correct_matches": self.correct_matches,
+            "sampling_fraction": self.sampling_fraction,
+            "alone_by_semantics": dict(self.side_by_side),
+            "claim": self.claim,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary and the sentences."""
+        return {**self.summary(), "sentences": self.explain()}
+
+    def to_arrow(self) -> pa.Table:
+        """One row a record: both chances."""
+        import pyarrow as pa
+
+        return pa.table({"population_unique": self.unique, "correct_match": self.match})
+
+    def explain(self) -> list[str]:
+        """What was found, in sentences."""
+        return [str(self.sentence()), str(Sentence("divulge.assessment", "claim.estimate"))]
+
+    def __str__(self) -> str:
+        return "\n".join(self.explain())
+
+    def __repr__(self) -> str:
+        return (
+            f'PopulationUniques({self.model} of "{self.dataset.name}", estimate: '
+            f"{self.population_uniques:,.1f} of {self.sample_uniques:,} sample uniques)"
+        )
+
+    def _repr_html_(self) -> str:
+        return html.paragraphs(self.explain())
+
+
+def population_uniques(
+    dataset: Dataset,
+    model: Model = "log_linear",
+    sampling_fraction: float | None = None,
+    among: str | Iterable[str] | None = None,
+    interactions: Literal[1, 2] = 1,
+    cells: float | None = None,
+    nulls: Nulls = "maybe",
+) -> PopulationUniques:
+    """Estimate how many uniques of a sample are unique in the population.
+
+    Args:
+        dataset: the sample.
+        model: `log_linear` or `negative_binomial`.
+        sampling_fraction: the share that was sampled; by default records over sum of weights.
+        among: the attributes to consider; all quasi-identifiers if none are given.
+        interactions: of the log-linear model: 1 for main effects, 2 for all pairs.
+        cells: of the negative binomial: how many combinations there can be (default: all).
+        nulls: `maybe` (a missing value may be anything) or `value` (it is one of its own).
+
+    >>> import divulge as dv
+    >>> companies = dv.datasets.inflation_and_growth(2000, balance="U")
+    >>> found = population_uniques(companies)
+    >>> found.sample_uniques, round(found.population_uniques, 2), found.claim
+    (56, 0.0, 'estimate')
+    """
+    names = dataset.attributes(among, "among")
+    columns = [dataset.columns[name] for name in names]
+    fraction = _fraction(dataset, sampling_fraction)
+    problems = Problems("population_uniques")
+    if model not in MODELS:
+        problems.add("model", f'"{model}" is not a population model.', model, MODELS)
+    if interactions not in (1, 2):
+        problems.add("interactions", f"{interactions} is not 1 (main effects) or 2 (all pairs).")
+    if nulls not in ("maybe", "value"):
+        message = f'"{nulls}" does not go with a population model.'
+        problems.add("nulls", message, nulls, ["maybe", "value"])
+    problems.raise_any()
+    found = frequencies(dataset, nulls, among=names)
+    alone = found.sample == 1
+    unique, right = np.zeros(dataset.rows), np.zeros(dataset.rows)
+    if model == "log_linear":
+        fit = independent if interactions == 1 else pairs
+        fitted = fit(columns, alone, nulls == "maybe")
+        unique[alone], right[alone] = poisson(fitted, fraction)
+    else:
+        size = np.bincount(_classes(columns, dataset.rows))
+        possible = float(prod(card(column) for column in columns)) if cells is None else cells
+        unique[alone], right[alone] = negative_binomial(size, fraction, possible)
+    return PopulationUniques(
+        model,
+        unique,
+        right,
+        int(alone.sum()),
+        fraction,
+        dataset,
+        tuple(names),
+        nulls,
+        found.others,
+    )
+
+
+def _fraction(dataset: Dataset, given: float | None) -> float:
+    if given is None:
+        weights = sampling_weights(dataset)
+        if weights is None:
+            message = "is needed, because no attribute has the role weight."
+            raise InvalidInput("population_uniques", [Problem("sampling_fraction", message)])
+        return dataset.rows / float(weights.sum())
+    problems = list(checks.share("sampling_fraction", given, zero=False))
+    if problems:
+        raise InvalidInput("population_uniques", problems)
+    return given
+
+
+def _classes(columns: list[Column], rows: int) -> IntArray:
+    return classes([c.codes for c in columns], [len(c.values) + 1 for c in columns], rows)

@@ -1,0 +1,226 @@
+"""Against a population: k-map, delta-presence, and what journalists and prosecutors find.
+
+An adversary who has a list of the population looks for a record in it. k-map: how many of the
+population look like each record (Sweeney 2002). Delta-presence: the chance that somebody of the
+population is in the release at all (Nergiz, Atzori & Clifton 2007). The prosecutor knows that her
+victim is in the release, the journalist does not and wants any one, the marketer wants as many as
+possible (El Emam & Dankar 2008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from divulge.assessment import Assessment, Claim, Sentence
+from divulge.classes.weighing import sampling_weights
+from divulge.data import Dataset
+from divulge.qif import PriorPosterior
+from divulge.records.risk.class_measure import Chosen, ClassMeasure, CrowdMeasure
+from divulge.records.risk.frequencies import COUNTED, OF_ORIGINAL, Nulls, frequencies
+from divulge.records.risk.k_anonymity import crowds
+from divulge.records.risk.population_list import Matched, match
+from divulge.records.risk.record_risk import RecordRisk
+from divulge.records.risk.sensitive_classes import Count, Counting, counting_of
+from divulge.work import InvalidInput, Problem
+
+Names = str | Iterable[str] | None
+
+
+@dataclass(frozen=True, repr=False)
+class Presence(ClassMeasure):
+    """The chance that each person of the population is in the release, class by class.
+
+    `values` are of the people of the population, in its order, and so is `by`.
+    """
+
+    population: Dataset
+
+    @property
+    def _people(self) -> Dataset:
+        return self.population
+
+    @property
+    def lowest(self) -> float:
+        """The lowest chance: with `value`, the highest, the two deltas of the release."""
+        return float(self.classes.min())
+
+    @property
+    def claim(self) -> Claim:
+        """Exact if every record and person shows all cells and stands for one."""
+        weighed = sampling_weights(self.population) is not None
+        guessed = self.counting.hides and self.counting.nulls == "maybe"
+        return "estimate" if weighed or guessed else "exact"
+
+    def assess(self, chosen: Chosen, whole: bool = False) -> Assessment:
+        """For whom of the population it is certain that she is in, or that she is not."""
+        chance = self.values[chosen]
+        share = float(self.values.mean())
+        total = int(chance.size)
+        said: dict[str, Any] = {
+            "certain": int(((chance == 0) | (chance == 1)).sum()),
+            "present": int((chance == 1).sum()),
+            "lowest": float(chance.min()),
+            "highest": float(chance.max()),
+            "total": total,
+            "subjects": self.population.subjects,
+        }
+        right = float(np.maximum(chance, 1 - chance).sum())
+        more: dict[str, Any] = {}
+        if whole:
+            more = {"_chart": self.chart, "_breakdown": self.by, "_risk": lambda: self.values}
+        return Assessment.from_counts(
+            attack="risk",
+            model=self.measure,
+            dataset=self.dataset.name,
+            knows=self.counting.attributes,
+            seeks=(),
+            secrets=total,
+            subjects=self.population.subjects,
+            claim=self.claim,
+            certain=PriorPosterior(total if share in (0, 1) else 0, said["certain"]),
+            right=PriorPosterior(min(right, max(share, 1 - share) * total), right),
+            sentences=(
+                Sentence("divulge.records", "presence.level", said),
+                Sentence("divulge.records", "presence.certain", said),
+            ),
+            figures={"lowest_presence": said["lowest"], "highest_presence": said["highest"]},
+            **more,
+        )
+
+
+def k_map(
+    dataset: Dataset,
+    population: Dataset | None = None,
+    among: Names = None,
+    nulls: Nulls = "maybe",
+) -> CrowdMeasure:
+    """How many of the population look like the records of each class; the least is k.
+
+    Args:
+        dataset: the records of the release.
+        population: the list that the adversary has; if None, the sampling weights stand for it.
+        among: the attributes that both have; all quasi-identifiers of the release if none given.
+        nulls: what a missing value may stand for; with a list `maybe` or `value`.
+
+    >>> import divulge as dv
+    >>> k_map(dv.datasets.inflation_and_growth_example(), among="Area").value
+    728.0
+    """
+    if population is None:
+        if nulls in OF_ORIGINAL:
+            message = f'"{nulls}" does not go with k-map; what she knows is in the population.'
+            problem = Problem("nulls", message, nulls, COUNTED)
+            raise InvalidInput(f'dataset "{dataset.name}"', [problem])
+        weighed = sampling_weights(dataset) is not None
+        count: Count = "population" if weighed else "records"
+        return crowds("k_map", dataset, counting_of(dataset, among, nulls, count))
+    counting, found = _listed(dataset, population, among, nulls)
+    return CrowdMeasure(
+        "k_map",
+        found.crowd,
+        found.of_record,
+        np.bincount(found.of_record),
+        dataset,
+        "lowest",
+        counting,
+        lambda nulls: float(match(dataset, population, counting.attributes, nulls).crowd.min()),
+    )
+
+
+def delta_presence(
+    dataset: Dataset, population: Dataset, among: Names = None, nulls: Nulls = "maybe"
+) -> Presence:
+    """The chance, for each class of the population, that somebody of it is in the release.
+
+    The release is delta-present for the lowest and the highest of these chances: `lowest` and
+    `value`. A record that hides cells is equally likely anybody whom it may be.
+
+    >>> import pyarrow as pa
+    >>> town = Dataset.from_arrow(pa.table({"age": [1, 1, 2, 3]}))
+    >>> ill = Dataset.from_arrow(pa.table({"age": [1, 2]}))
+    >>> delta_presence(ill, town, among="age").classes.tolist()
+    [0.5, 1.0, 0.0]
+    """
+    counting, found = _listed(dataset, population, among, nulls)
+    return Presence(
+        "delta_presence",
+        found.presence,
+        found.of_person,
+        np.bincount(found.of_person),
+        dataset,
+        "highest",
+        counting,
+        lambda nulls: float(match(dataset, population, counting.attributes, nulls).presence.max()),
+        population,
+    )
+
+
+def prosecutor_risk(
+    dataset: Dataset, among: Names = None, nulls: Nulls = "maybe", original: Dataset | None = None
+) -> RecordRisk:
+    """The risk if the adversary knows that her victim is in the release: 1/f.
+
+    >>> import divulge as dv
+    >>> prosecutor_risk(dv.datasets.inflation_and_growth_example(), among="Area").highest
+    0.2
+    """
+    return frequencies(dataset, nulls, among=among, original=original).risk()
+
+
+def journalist_risk(
+    dataset: Dataset,
+    population: Dataset | None = None,
+    among: Names = None,
+    nulls: Nulls = "maybe",
+    measure: str = "journalist_risk",
+) -> RecordRisk:
+    """The risk if she does not know it and looks in the population: 1/F.
+
+    >>> import divulge as dv
+    >>> round(1 / journalist_risk(dv.datasets.inflation_and_growth_example(), among="Area").highest)
+    728
+    """
+    crowd = k_map(dataset, population, among, nulls)
+    ways = {f"k_map_{way}": value for way, value in crowd.side_by_side.items()}
+    return RecordRisk(
+        1 / np.maximum(crowd.values, 1),
+        measure,
+        dataset,
+        crowd.counting.attributes,
+        crowd.claim,
+        crowd.flattery(),
+        ways,
+    )
+
+
+def marketer_risk(
+    dataset: Dataset,
+    population: Dataset | None = None,
+    among: Names = None,
+    nulls: Nulls = "maybe",
+) -> RecordRisk:
+    """The risk if she wants many, whoever they are: her average counts, not the highest.
+
+    With a population (or sampling weights) it is the journalist's of each record; where the
+    release is all there is, the prosecutor's.
+
+    >>> import divulge as dv
+    >>> round(marketer_risk(dv.datasets.school_year_example(), among="gender").average, 2)
+    0.2
+    """
+    return journalist_risk(dataset, population, among, nulls, "marketer_risk")
+
+
+def _listed(
+    dataset: Dataset, population: Dataset, among: Names, nulls: Nulls
+) -> tuple[Counting, Matched]:
+    names = tuple(dataset.attributes(among, "among"))
+    found = match(dataset, population, names, nulls)
+    hides = any(held.columns[name].has_missing for held in (dataset, population) for name in names)
+    # Under another way of counting, a record with a null might look like nobody of the list.
+    count: Count = "records" if sampling_weights(population) is None else "population"
+    return Counting(names, nulls, count, None, hides, (nulls,)), found

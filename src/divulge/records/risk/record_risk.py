@@ -1,0 +1,224 @@
+"""A risk for each record, and what is made of it: summary, assessment, chart, who bears it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import fsum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, html
+from divulge.assessment.limit import beyond
+from divulge.assessment.sentence import number, percent
+from divulge.classes.keys import FloatArray
+from divulge.classes.weighing import sampling_weights
+from divulge.data import Dataset
+from divulge.qif import PriorPosterior
+from divulge.work import DivulgeError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DEFAULT_THRESHOLD = 0.2
+"""Records at risk by default: one right guess in five, which many agencies use."""
+
+TITLES = {
+    "dis_suda": "DIS-SUDA",
+    "k_anonymity": "risk of being picked out of a class",
+    "k_map": "risk of being picked out of the population",
+    "population_uniques": "chance of a right match",
+    "interval_disclosure": "risk of interval disclosure",
+    "distance_linkage": "risk of distance-based linkage",
+}
+"""What measures are called whose names do not say that they are risks."""
+
+
+@dataclass(frozen=True, repr=False)
+class RecordRisk:
+    """The probability, for each record, that whoever it is of is found.
+
+    >>> import divulge as dv
+    >>> companies = dv.datasets.inflation_and_growth_example()
+    >>> risk = dv.records.reidentification_risk(companies)
+    >>> print(risk)
+    The reidentification risk is 1.02% on average and 3.33% at the highest.
+    Of 20 companies, 0.2 are expected to be found; none is at a risk above 20%.
+    These figures are estimates.
+    """
+
+    values: FloatArray
+    measure: str
+    dataset: Dataset
+    attributes: tuple[str, ...]
+    claim: Claim
+    notes: tuple[Sentence, ...] = ()
+    figures: Mapping[str, float] = field(default_factory=dict)
+    detail: str = ""
+
+    @property
+    def title(self) -> str:
+        """What the risk is called in sentences and pictures."""
+        words = TITLES.get(self.measure) or self.measure.replace("_", " ")
+        return f"{words} ({self.detail})" if self.detail else words
+
+    @property
+    def highest(self) -> float:
+        """The risk of the record that is easiest to find."""
+        return float(self.values.max())
+
+    @property
+    def average(self) -> float:
+        """The mean risk: the share of records that are expected to be found."""
+        return self.expected / self.values.size
+
+    @property
+    def expected(self) -> float:
+        """Global risk: how many records are expected to be found."""
+        return fsum(self.values)
+
+    def above(self, threshold: float = DEFAULT_THRESHOLD) -> int:
+        """How many records have a risk above a threshold."""
+        return int(beyond(self.values, threshold, "highest").sum())
+
+    def threshold_for(self, share: float) -> float:
+        """The highest risk that may be left so that no more than a share is expected to be found.
+
+        Whoever protects every record above the threshold down to it leaves `share` of all
+        records to be found at most (Polettini 2003, the rule of mu-Argus).
+
+        >>> import divulge as dv
+        >>> risk = dv.records.reidentification_risk(dv.datasets.inflation_and_growth_example())
+        >>> round(risk.threshold_for(0.005), 5), risk.threshold_for(0.5)
+        (0.00524, 1.0)
+        """
+        if not 0 <= share <= 1:
+            raise DivulgeError(f"{share:g} is not a share (0 to 1)")
+        allowed = share * self.values.size
+        ascending = np.sort(self.values)
+        below = np.concatenate([[0.0], np.cumsum(ascending)[:-1]])
+        left = np.arange(ascending.size, 0, -1)
+        # With the i smallest left as they are and the rest cut to t: below[i] + left[i] * t.
+        if below[-1] + ascending[-1] <= allowed:
+            return 1.0
+        place = int(np.argmax(below + left * ascending > allowed))
+        return float(max(0.0, (allowed - below[place]) / left[place]))
+
+    def summary(self, threshold: float = DEFAULT_THRESHOLD) -> dict[str, Any]:
+        """The figures that people ask for first, as plain values."""
+        quarters = np.quantile(self.values, [0.25, 0.5, 0.75, 0.95])
+        return {
+            "measure": self.measure,
+            "detail": self.detail,
+            "dataset": self.dataset.name,
+            "attributes": list(self.attributes),
+            "records": int(self.values.size),
+            "claim": self.claim,
+            "highest": self.highest,
+            "average": self.average,
+            "expected": self.expected,
+            "threshold": threshold,
+            "above_threshold": self.above(threshold),
+            "quantiles": dict(zip(("25%", "50%", "75%", "95%"), quarters.tolist(), strict=True)),
+            **self.figures,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary and the sentences; no record."""
+        return {**self.summary(), "sentences": self.explain()}
+
+    def to_arrow(self) -> pa.Table:
+        """One row a record, in the order of the records."""
+        import pyarrow as pa
+
+        return pa.table({self.measure: self.values})
+
+    def explain(self) -> list[str]:
+        """What was found, in sentences."""
+        return self.assessment().explain()
+
+    def assessment(self, threshold: float = DEFAULT_THRESHOLD) -> Assessment:
+        """The risk in the currency of all attacks: found for certain, found on average."""
+        return self.of(np.ones(self.values.size, np.bool_), threshold, whole=True)
+
+    def by(self, group: str) -> Breakdown:
+        """The same figures for every value of an attribute: who bears the risk."""
+        [group] = self.dataset.attributes(group, "by")
+        column = self.dataset.columns[group]
+        found = {
+            column.value(int(code)): self.of(column.codes == code)
+            for code in np.unique(column.codes)
+        }
+        return Breakdown(group, found)
+
+    def chart(self, threshold: float = DEFAULT_THRESHOLD) -> Chart:
+        """How many records have which risk."""
+        from divulge.records.risk.charts import risks
+
+        return risks(self, threshold)
+
+    def of(
+        self, chosen: Any, threshold: float = DEFAULT_THRESHOLD, whole: bool = False
+    ) -> Assessment:
+        """The assessment of some records; of all of them with chart, breakdown and notes."""
+        values = self.values[chosen]
+        weights = sampling_weights(self.dataset)
+        everybody = float(self.values.size if weights is None else weights.sum())
+        secrets = int(values.size)
+        right = fsum(values)
+        certain = int((values >= 1).sum())
+        said = {
+            "measure": self.title,
+            "subjects": self.dataset.subjects,
+            "total": secrets,
+            "average": right / secrets,
+            "highest": float(values.max()),
+            "right": right,
+            "above": int(beyond(values, threshold, "highest").sum()),
+            "threshold": threshold,
+        }
+        more: dict[str, Any] = {}
+        if whole:
+            more = {
+                "_chart": lambda: self.chart(threshold),
+                "_breakdown": self.by,
+                "_risk": lambda: self.values,
+            }
+        return Assessment.from_counts(
+            attack="risk",
+            model=f"{self.measure} {self.detail}".strip(),
+            dataset=self.dataset.name,
+            knows=self.attributes,
+            seeks=(),
+            secrets=secrets,
+            subjects=self.dataset.subjects,
+            claim=self.claim,
+            certain=PriorPosterior(secrets if everybody == 1 else 0, certain),
+            right=PriorPosterior(min(right, secrets / everybody), right),
+            sentences=(
+                Sentence("divulge.records", "risk.level", said),
+                Sentence("divulge.records", "risk.expected", said),
+                *(self.notes if whole else ()),
+            ),
+            figures={
+                "highest_risk": said["highest"],
+                "records_above_threshold": said["above"],
+                **(self.figures if whole else {}),
+            },
+            **more,
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(self.explain())
+
+    def __repr__(self) -> str:
+        return (
+            f'RecordRisk({self.title} of "{self.dataset.name}", {self.claim}: '
+            f"{percent(self.average)} on average, {percent(self.highest)} at the highest)"
+        )
+
+    def _repr_html_(self) -> str:
+        head = ("highest", "average", "expected to be found")
+        row = (percent(self.highest), percent(self.average), number(self.expected))
+        return html.paragraphs(self.explain()) + html.table(head, [row])

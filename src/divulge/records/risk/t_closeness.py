@@ -1,0 +1,221 @@
+"""t-closeness: how far the sensitive values of a class are from those of all records.
+
+The distance is the work it takes to turn one distribution into the other (Li, Li &
+Venkatasubramanian 2007): equal, if all values are as far from each other; ordered, if they stand
+in a row; hierarchical, if values under a common parent are closer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from divulge.classes.keys import FloatArray, IntArray
+from divulge.data import Column, Dataset, Hierarchy
+from divulge.records.risk.class_measure import SensitiveMeasure
+from divulge.records.risk.frequencies import Nulls
+from divulge.records.risk.l_diversity import measured
+from divulge.records.risk.sensitive_classes import Count, SensitiveClasses, sensitive_classes
+from divulge.work import InvalidInput, Problem
+
+Distance: TypeAlias = Literal["equal", "ordered", "hierarchical"]
+DISTANCES: tuple[Distance, ...] = get_args(Distance)
+
+
+def t_closeness(
+    dataset: Dataset,
+    attribute: str | None = None,
+    among: str | Iterable[str] | None = None,
+    distance: Distance = "equal",
+    order: Sequence[Any] | None = None,
+    nulls: Nulls = "maybe",
+    count: Count = "records",
+    original: Dataset | None = None,
+) -> SensitiveMeasure:
+    """The distance of each class from all records; the largest is the t of the dataset.
+
+    Args:
+        dataset: the records.
+        attribute: the sensitive attribute; may be left out if just one has that role.
+        among: the attributes that make records look alike; all quasi-identifiers if none given.
+        distance: `equal`, `ordered` (numbers and dates, or an order that is given), or
+            `hierarchical` (the attribute's hierarchy; all values meet above its top).
+        order: the values from lowest to highest, for `ordered`.
+        nulls: what a missing value of `among` may stand for.
+        count: `records`, or `population`: each record as many as its sampling weight says.
+        original: the records before protection, for `nulls="known"` and `"bayes"`.
+
+    Raises:
+        InvalidInput: for an ordered distance of values without an order, or a hierarchy that is
+            absent or lacks a value.
+
+    >>> import divulge as dv
+    >>> round(t_closeness(dv.datasets.school_year_example(), among="gender").value, 4)
+    0.25
+    """
+    if distance not in DISTANCES:
+        message = f'"{distance}" is not a distance.'
+        problem = Problem("distance", message, value=distance, allowed=DISTANCES)
+        raise InvalidInput("t_closeness", [problem])
+    found = sensitive_classes(dataset, attribute, among, nulls, count, original)
+    if distance == "equal":
+        figure: Callable[[SensitiveClasses], FloatArray] = _equal
+    elif distance == "ordered":
+        rank = _ranks(dataset, found, order)
+        figure = lambda classes: _ordered(classes, rank)  # noqa: E731  # one line, one use
+    else:
+        levels = _branches(dataset, found)
+        figure = lambda classes: _hierarchical(classes, levels)  # noqa: E731  # as above
+    return measured("t_closeness", dataset, found, figure, "highest")
+
+
+def _equal(found: SensitiveClasses) -> FloatArray:
+    """Half of the sum of all differences; values that a class lacks differ by their whole share."""
+    everywhere = found.overall[found.code]
+    inside = found.per_class(np.abs(found.share - everywhere))
+    lacking = 1 - found.per_class(everywhere)
+    values: FloatArray = np.maximum(0, (inside + lacking) / 2)
+    return values
+
+
+def _ordered(found: SensitiveClasses, rank: IntArray) -> FloatArray:
+    """The mean difference of the cumulative distributions over the steps between values.
+
+    Between two values that a class has, its own distribution stands still at some level c, so
+    the differences |c - P(j)| are summed by one search for c among the P(j) and running sums.
+    """
+    steps = int((rank >= 0).sum()) - 1
+    if steps < 1:
+        return np.zeros(found.classes)
+    shares = np.zeros(steps + 1)
+    held = rank >= 0
+    shares[rank[held]] = found.overall[held]
+    whole = np.cumsum(shares)[:-1]
+    running = np.concatenate([[0.0], np.cumsum(whole)])
+    place = rank[found.code]
+    sort = np.lexsort((place, found.of_class))
+    place, of_class, share = place[sort], found.of_class[sort], found.share[sort]
+    first = np.searchsorted(of_class, np.arange(found.classes))
+    total = np.cumsum(share)
+    level = total - (total[first] - share[first])[of_class]
+    until = np.append(place[1:], steps)
+    until[np.append(of_class[1:] != of_class[:-1], True)] = steps
+    work = found.per_class(np.zeros(found.code.size))
+    np.add.at(work, of_class, _gap(level, place, np.minimum(until, steps), whole, running))
+    # Before its first value a class stands at zero.
+    work += running[np.minimum(place[first], steps)]
+    return work / steps
+
+
+def _gap(
+    level: FloatArray, begin: IntArray, end: IntArray, whole: FloatArray, running: FloatArray
+) -> FloatArray:
+    """The sum of |level - whole[j]| for j from begin to end - 1; `whole` never falls."""
+    begin = np.minimum(begin, end)
+    turn = np.clip(np.searchsorted(whole, level), begin, end)
+    below = level * (turn - begin) - (running[turn] - running[begin])
+    above = (running[end] - running[turn]) - level * (end - turn)
+    return below + above
+
+
+def _ranks(dataset: Dataset, found: SensitiveClasses, order: Sequence[Any] | None) -> IntArray:
+    """The place of each code in the order of the values (-1: no record has it)."""
+    import pyarrow as pa
+
+    column = found.column
+    _no_missing(dataset, found, "ordered")
+    kind = column.values.type
+    place = f'attribute "{found.attribute}"'
+    if order is not None:
+        places = {value: rank for rank, value in enumerate(order)}
+        if len(places) < len(order):
+            message = f"the order names {len(order) - len(places)} values more than once."
+            raise InvalidInput("order", [Problem(place, message)])
+        lacking = [value for value in column.values.to_pylist() if value not in places]
+        if lacking:
+            message = f"the order lacks {len(lacking)} of {len(column.values)} values."
+            raise InvalidInput("order", [Problem(place, message)])
+        # Only values that occur are steps of the way.
+        ranked = np.argsort([places[value] for value in column.values.to_pylist()])
+        rank = np.empty(len(column.values), np.int64)
+        rank[ranked] = np.arange(len(column.values))
+    elif pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_boolean(kind):
+        message = (
+            f"its {len(column.values)} values have no order of their own; give order=[...] from "
+            'lowest to highest, or distance="equal".'
+        )
+        raise InvalidInput(f'dataset "{dataset.name}"', [Problem(place, message)])
+    else:
+        rank = np.arange(len(column.values), dtype=np.int64)
+    return np.append(rank, -1)
+
+
+def _branches(dataset: Dataset, found: SensitiveClasses) -> list[IntArray]:
+    """For every level, the branch of each code; a missing value is not allowed."""
+    column: Column = found.column
+    hierarchy: Hierarchy | None = dataset.dictionary[found.attribute].hierarchy
+    place = f'attribute "{found.attribute}"'
+    subject = f'dataset "{dataset.name}"'
+    if hierarchy is None:
+        message = 'has no hierarchy; give one, or use distance="equal".'
+        raise InvalidInput(subject, [Problem(place, message)])
+    _no_missing(dataset, found, "hierarchical")
+    values = column.values.to_pylist()
+    lacking = hierarchy.lacks(values)
+    if lacking:
+        message = f"its hierarchy lacks {len(lacking)} of {len(values)} values."
+        raise InvalidInput(subject, [Problem(place, message)])
+    levels = []
+    for level in range(hierarchy.height + 1):
+        names = [str(hierarchy.at(value, level)) for value in values]
+        _, branch = np.unique(names, return_inverse=True)
+        levels.append(np.append(branch.reshape(-1), 0).astype(np.int64))
+    if levels[-1].any():
+        levels.append(np.zeros(len(values) + 1, np.int64))
+    return levels
+
+
+def _hierarchical(found: SensitiveClasses, levels: list[IntArray]) -> FloatArray:
+    """The work to move what a branch has too much to its siblings, level by level.
+
+    Work at a node of height h is h/H times the smaller of what its children have too much and
+    too little in all; H is the height of the tree.
+    """
+    height = len(levels) - 1
+    if height == 0:
+        return np.zeros(found.classes)
+    work = np.zeros(found.classes)
+    for level in range(1, height + 1):
+        extra = _extras(found, levels[level - 1])
+        parent_of = np.zeros(extra.shape[1], np.int64)
+        parent_of[levels[level - 1][:-1]] = levels[level][:-1]
+        parents = int(levels[level].max()) + 1
+        for parent in range(parents):
+            children = extra[:, parent_of == parent]
+            much = np.maximum(children, 0).sum(axis=1)
+            little = np.maximum(-children, 0).sum(axis=1)
+            work += level / height * np.minimum(much, little)
+    return work
+
+
+def _extras(found: SensitiveClasses, branch: IntArray) -> FloatArray:
+    """Classes x branches: by how much the share of a branch in a class exceeds that overall."""
+    branches = int(branch.max()) + 1
+    table = np.zeros((found.classes, branches))
+    np.add.at(table, (found.of_class, branch[found.code]), found.share)
+    whole = np.zeros(branches)
+    np.add.at(whole, branch, found.overall)
+    return table - whole
+
+
+def _no_missing(dataset: Dataset, found: SensitiveClasses, distance: str) -> None:
+    missing = int((found.column.codes == found.column.missing_code).sum())
+    if found.column.has_missing and missing:
+        message = (
+            f"is missing in {missing:,} of {dataset.rows:,} {dataset.subjects}; a missing value "
+            f'has no place in an {distance} distance. Use distance="equal".'
+        ).replace("an hierarchical", "a hierarchical")
+        place = f'attribute "{found.attribute}"'
+        raise InvalidInput(f'dataset "{dataset.name}"', [Problem(place, message)])

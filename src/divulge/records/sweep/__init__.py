@@ -1,0 +1,1 @@
+"""All sets of quasi-identifiers: a cube of subsets, walked once."""

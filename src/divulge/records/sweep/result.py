@@ -1,0 +1,280 @@
+"""What a sweep found: one row a set of known attributes, and the questions one asks of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from divulge.assessment import Assessment, Chart
+from divulge.data import Dataset
+from divulge.data.dictionary import as_names
+from divulge.records.sweep.subset_cube import Floats, Ints, LatticeCounts
+from divulge.work import DivulgeError, Problems, checks
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.console import RenderableType
+
+Success = Literal["deterministic", "probabilistic"]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A column of figures for every set; `sets` holds each as bits, in the order of `knows`."""
+
+    sets: Ints
+    columns: Mapping[str, Ints | Floats]
+
+    @classmethod
+    def of(
+        cls,
+        counts: Sequence[LatticeCounts],
+        sought: Sequence[Sequence[str]],
+        dataset: Dataset,
+        weights: Floats | None,
+    ) -> Figures:
+        """From what the walks noted as lost; all walks are over the same sets."""
+        from divulge.records.sweep import cube_kernels
+
+        rows, first = dataset.rows, counts[0]
+        of_size = {size: first.noted[:, size] for size in range(2, 10)}
+        large = first.noted[:, cube_kernels.TEN_OR_MORE]
+        alone = rows - first.noted[:, cube_kernels.RECORDS]
+        smallest = first.noted[:, cube_kernels.SMALLEST]
+        for size in sorted(of_size, reverse=True):
+            alone = alone - size * of_size[size]
+            smallest = np.where(of_size[size] > 0, size, smallest)
+        columns: dict[str, Ints | Floats] = {
+            "classes": alone + sum(of_size.values()) + large,
+            "singletons": alone,
+            "classes_of_2": of_size[2],
+            "classes_of_3_to_4": of_size[3] + of_size[4],
+            "classes_of_5_to_9": np.sum([of_size[size] for size in range(5, 10)], axis=0),
+            "classes_of_10_or_more": large,
+            "k_anonymity": np.where(alone > 0, 1, smallest),
+        }
+        weighted: dict[str, Floats] = {}
+        total = 0.0 if weights is None else float(weights.sum())
+        if weights is not None:
+            weighted["weighted.classes"] = total - first.weighted[:, 0]
+            weighted["weighted.singletons"] = total - first.weighted[:, 1]
+        for found, names in zip(counts, sought, strict=True):
+            # The walks of two groups may come in another order.
+            same = np.argsort(found.sets)[np.argsort(np.argsort(first.sets))]
+            for s, name in enumerate(names):
+                mixed, wrong = found.noted[same, cube_kernels.SECRETS + 2 * s :][:, :2].T
+                columns[f"{name}.pure"] = rows - mixed
+                columns[f"{name}.best"] = rows - wrong
+                if found.capacity.shape[1]:
+                    values = dataset.columns[name].cardinality
+                    columns[f"{name}.capacity"] = values - found.capacity[same, s]
+                if weights is not None:
+                    lost = found.weighted[same]
+                    weighted[f"weighted.{name}.pure"] = total - lost[:, 2 + 2 * s]
+                    weighted[f"weighted.{name}.best"] = total - lost[:, 3 + 2 * s]
+        return cls(first.sets, {**columns, **weighted})
+
+    @property
+    def size(self) -> Ints:
+        """How many attributes each set has."""
+        return np.bitwise_count(self.sets).astype(np.int64)
+
+    def of_sizes(self, sizes: Iterable[int]) -> Figures:
+        """Only the sets of some sizes."""
+        return self._at(np.isin(self.size, list(sizes)))
+
+    def in_order(self) -> Figures:
+        """Small sets first; within a size, in the order of the attributes."""
+        bits = int(self.sets.max()).bit_length() if len(self.sets) else 0
+        mirrored = np.zeros_like(self.sets)
+        for bit in range(bits):
+            mirrored |= ((self.sets >> bit) & 1) << (bits - 1 - bit)
+        return self._at(np.lexsort([-mirrored, self.size]))
+
+    def _at(self, places: Any) -> Figures:
+        columns = {name: values[places] for name, values in self.columns.items()}
+        return replace(self, sets=self.sets[places], columns=columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Every set of known attributes: how many are singled out, and what is inferred of them."""
+
+    dataset: Dataset
+    knows: tuple[str, ...]
+    seeks: tuple[str, ...]
+    figures: Figures
+
+    def __len__(self) -> int:
+        return len(self.figures.sets)
+
+    def names(self, place: int) -> list[str]:
+        """The attributes of one set."""
+        bits = int(self.figures.sets[place])
+        return [name for i, name in enumerate(self.knows) if bits >> i & 1]
+
+    def to_arrow(self) -> pa.Table:
+        """One row a set: what is known, and all figures."""
+        return self._table(np.arange(len(self)))
+
+    def _table(self, places: Ints) -> pa.Table:
+        """The rows of some sets; a million of them take a moment, so nothing is done one by one."""
+        import pyarrow as pa
+
+        sets = self.figures.sets[places]
+        holds = np.column_stack([(sets >> i) & 1 for i in range(len(self.knows))])
+        starts = np.append(0, np.cumsum(holds.sum(axis=1)))
+        names = pa.array(self.knows, pa.string()).take(pa.array(np.nonzero(holds)[1]))
+        columns: dict[str, Any] = {
+            "knows": pa.ListArray.from_arrays(pa.array(starts, pa.int32()), names),
+            "size": self.figures.size[places],
+        }
+        figures = {name: values[places] for name, values in self.figures.columns.items()}
+        return pa.table({**columns, **figures})
+
+    def place(self, knows: str | Iterable[str]) -> int:
+        """Which row a set of attributes has."""
+        names = as_names(knows)
+        problems = Problems("sweep")
+        for name in names:
+            if name not in self.knows:
+                problems.add("knows", f'"{name}" was not swept.', name, self.knows)
+        problems.raise_any()
+        wanted = sum(1 << self.knows.index(name) for name in set(names))
+        found = np.flatnonzero(self.figures.sets == wanted)
+        if len(found) == 0:
+            raise DivulgeError(f"sweep: no set of {len(set(names))} attributes was asked for")
+        return int(found[0])
+
+    def success(self, seeks: str | None = None, kind: Success = "deterministic") -> Floats:
+        """The adversary's success for every set: re-identification, or a secret of its own."""
+        return np.asarray(self.figures.columns[self._column(seeks, kind)] / self.dataset.rows)
+
+    def prior(self, seeks: str | None = None, kind: Success = "deterministic") -> float:
+        """Her success before: a blind guess, or the most frequent value."""
+        from divulge.records.inference.prior import success_before
+
+        return success_before(self.dataset, seeks, kind)
+
+    def assessment(self, knows: str | Iterable[str], seeks: str | None = None) -> Assessment:
+        """The assessment of one set; of a secret, or (if none is named) of re-identification."""
+        from divulge.records.attack_models import attack
+
+        names = self.names(self.place(knows))
+        if seeks is None:
+            return attack(self.dataset, "CRS", names)
+        self._column(seeks, "deterministic")
+        return attack(self.dataset, "CAS", names, seeks)
+
+    def most_dangerous(
+        self,
+        size: int | None = None,
+        seeks: str | None = None,
+        kind: Success = "deterministic",
+        count: int = 10,
+    ) -> pa.Table:
+        """The sets with the highest success, of one size or of all."""
+        chosen = np.arange(len(self))
+        if size is not None:
+            chosen = chosen[self.figures.size == size]
+        success = self.success(seeks, kind)
+        ranked = chosen[np.argsort(-success[chosen], kind="stable")][:count]
+        return self._table(ranked).append_column("success", [success[ranked]])
+
+    def marginal(self, seeks: str | None = None, kind: Success = "deterministic") -> pa.Table:
+        """What each attribute adds to a set without it: on average, and at worst."""
+        import pyarrow as pa
+
+        # The empty set stands first: what is known before.
+        sets = np.append(0, self.figures.sets)
+        success = np.append(self.prior(seeks, kind), self.success(seeks, kind))
+        order = np.argsort(sets, kind="stable")
+        sets, success = sets[order], success[order]
+        rows = []
+        for i, name in enumerate(self.knows):
+            bit = 1 << i
+            holding = np.flatnonzero(sets & bit)
+            without = np.searchsorted(sets, sets[holding] ^ bit)
+            met = sets[np.minimum(without, len(sets) - 1)] == sets[holding] ^ bit
+            holding, without = holding[met], without[met]
+            added = success[holding] - success[without]
+            worst = int(np.argmax(added)) if len(added) else None
+            beside = 0 if worst is None else int(sets[without[worst]])
+            rows.append(
+                {
+                    "attribute": name,
+                    "average": float(added.mean()) if len(added) else 0.0,
+                    "worst": 0.0 if worst is None else float(added[worst]),
+                    "worst_beside": [n for j, n in enumerate(self.knows) if beside >> j & 1],
+                }
+            )
+        rows.sort(key=lambda row: -float(str(row["average"])))
+        return pa.Table.from_pylist(rows)
+
+    def cheapest(
+        self,
+        limit: float,
+        seeks: str | None = None,
+        kind: Success = "deterministic",
+        costs: Mapping[str, float] | None = None,
+    ) -> list[list[str]]:
+        """The sets of least cost whose success is above a limit; empty if no set passes it.
+
+        Each attribute costs 1, or what `costs` says.
+        """
+        problems = Problems("cheapest")
+        for name in costs or {}:
+            if name not in self.knows:
+                problems.add("costs", f'"{name}" was not swept.', name, self.knows)
+        problems.extend("", checks.share("limit", limit))
+        problems.raise_any()
+        cost = np.zeros(len(self))
+        for i, name in enumerate(self.knows):
+            cost += ((self.figures.sets >> i) & 1) * float((costs or {}).get(name, 1.0))
+        passing = np.flatnonzero(self.success(seeks, kind) > limit)
+        if len(passing) == 0:
+            return []
+        least = passing[cost[passing] <= cost[passing].min() + 1e-12]
+        return [self.names(int(place)) for place in least]
+
+    def chart(self, seeks: str | None = None, kind: Success = "deterministic") -> Chart:
+        """Success by the number of attributes known, one dot a set, and the line before."""
+        from divulge.records.inference.charts import sweep_success
+
+        return sweep_success(self, seeks, kind)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All sets and figures as plain values, for JSON."""
+        return {
+            "dataset": self.dataset.name,
+            "records": self.dataset.rows,
+            "knows": list(self.knows),
+            "seeks": list(self.seeks),
+            "sets": self.to_arrow().to_pylist(),
+        }
+
+    def __repr__(self) -> str:
+        secrets = f"{len(self.seeks)} secret{'' if len(self.seeks) == 1 else 's'}"
+        return (
+            f'Sweep of "{self.dataset.name}": {len(self):,} sets of {len(self.knows)} '
+            f"quasi-identifiers, {secrets}"
+        )
+
+    def __rich__(self) -> RenderableType:
+        from divulge.records.sweep.display import sweep_table
+
+        return sweep_table(self)
+
+    def _column(self, seeks: str | None, kind: Success) -> str:
+        if kind not in ("deterministic", "probabilistic"):
+            raise DivulgeError(f'"{kind}" is not a kind of success: deterministic, probabilistic')
+        if seeks is None:
+            return "singletons" if kind == "deterministic" else "classes"
+        if seeks not in self.seeks:
+            problems = Problems("sweep")
+            problems.add("seeks", f'"{seeks}" was not sought.', seeks, self.seeks)
+            problems.raise_any()
+        return f"{seeks}.pure" if kind == "deterministic" else f"{seeks}.best"

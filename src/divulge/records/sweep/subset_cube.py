@@ -1,0 +1,164 @@
+"""Every set of quasi-identifiers at once: how the cube is led over all records.
+
+The attributes are ordered by falling entropy, which keeps cells small. The first few are *fixed*:
+for each choice of which of them the adversary knows, records that agree on these form a block, and
+the cube walks the lattice of all others inside each block while it is in the processor's cache. As
+many are fixed as it takes for the others to fit a key of 63 bits and an address of ten digits.
+Where none of the fixed attributes is known, the next attribute forms the blocks, then is dropped,
+equal records become one, and so on down: the records become fewer and fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import log2
+
+import numpy as np
+
+from divulge import work
+from divulge.records.sweep.cube_rows import Attribute, Blocks, Floats, Ints, Records
+from divulge.records.sweep.cube_walk import FIELDS, Tables, Walk
+
+__all__ = ["Attribute", "Floats", "Ints", "Lattice", "LatticeCounts"]
+
+MOST_ROWS = 2**31 - 1
+MOST_DIGITS = 10
+FEW_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class LatticeCounts:
+    """What is lost, for every set, against a world in which each record is alone.
+
+    `sets` holds each set as bits: bit i is the i-th attribute in the order that was given. The
+    columns of the other tables are those of the kernel `cube`.
+    """
+
+    sets: Ints
+    noted: Ints
+    capacity: Floats
+    weighted: Floats
+
+
+class Lattice:
+    """The walk over all sets of at most `at_most` attributes."""
+
+    def __init__(
+        self,
+        attributes: Sequence[Attribute],
+        sensitive: Sequence[Attribute],
+        weights: Floats | None = None,
+        at_most: int | None = None,
+        capacity: bool = True,
+        key: Callable[[], Mapping[str, object]] = dict,
+        threads: int | None = None,
+    ) -> None:
+        both = None if weights is None else np.column_stack([weights, weights])
+        self.records = Records(attributes, sensitive, both)
+        self.at_most = len(attributes) if at_most is None else at_most
+        self.order = sorted(range(len(attributes)), key=lambda i: -attributes[i].entropy)
+        self._walk = Walk(self.records, capacity, key, threads)
+
+    @property
+    def fixed(self) -> int:
+        """How many attributes are decided outside the key."""
+        for fixed in range(len(self.order) + 1):
+            rest = self.order[fixed:]
+            if self.records.fit_a_key(rest) and len(rest) <= MOST_DIGITS + (fixed == 0):
+                return fixed
+        raise AssertionError("no attribute left, and the sensitive ones do not fit a key")
+
+    def count(self) -> LatticeCounts:
+        """Walk the whole lattice."""
+        fixed, rest = self.order[: self.fixed], self.order[self.fixed :]
+        patterns = [
+            known
+            for size in range(min(len(fixed), self.at_most), 0, -1)
+            for known in combinations(fixed, size)
+        ]
+        chain = [(rest[p : p + 1], rest[p + 1 :]) for p in range(max(1, len(rest)))]
+        self._ahead = [self._expected(known, rest, len(self.records)) for known in patterns]
+        self._ahead += [self._expected(known, open_, len(self.records)) for known, open_ in chain]
+        parts: list[LatticeCounts] = []
+        with work.step("Assessing every set of quasi-identifiers", sum(self._ahead)) as step:
+            self._step = step
+            parts.extend(self._within_blocks(known, rest) for known in patterns)
+            parts.extend(self._down_the_chain(rest))
+        return _concatenated(parts)
+
+    def _expected(self, known: Sequence[int], rest: Sequence[int], rows: int) -> float:
+        """What walking is expected to cost: a little for each row, more where blocks are long.
+
+        All rows are sorted; then equal ones are one. The cost of walking a row grows with the
+        number of halvings from its block to itself, up to about ten.
+        """
+        of_blocks = self.records.joint_entropy(known)
+        told = self.records.joint_entropy([*known, *rest])
+        distinct = min(log2(rows), told + sum(each.entropy for each in self.records.sensitive))
+        walked = float(2**distinct) * min(10.0, max(0.0, distinct - of_blocks))
+        return 0.5 * rows + walked
+
+    def _within_blocks(self, known: Sequence[int], rest: Sequence[int]) -> LatticeCounts:
+        """All sets that hold `known`, and any of `rest`."""
+        if len(known) == self.at_most:
+            rest = ()
+        blocks, number = self.records.numbered(known)
+        ready = self.records.grouped(self.records.keyed(rest), blocks, 0, number, rest)
+        del blocks
+        name = "known " + " ".join(map(str, known))
+        return self._walked(ready, known, self.at_most - len(known), name)
+
+    def _down_the_chain(self, rest: Sequence[int]) -> Iterator[LatticeCounts]:
+        """All sets of `rest` alone: those with the first; then, without it, with the second..."""
+        rows = self.records.keyed(rest)
+        for place, root in enumerate(rest):
+            name = f"chain {place}"
+            left = range(place, len(rest))
+            # Now that it is known how many rows there are, the time left is known better.
+            self._ahead = [
+                self._expected(rest[p : p + 1], rest[p + 1 :], len(rows.keys)) for p in left
+            ]
+            self._step.total = self._step.done + sum(self._ahead)
+            if len(rows.keys) <= FEW_ROWS or place == len(rest) - 1:
+                # What is left is one block, and the walk decides over all its attributes.
+                self._ahead = [sum(self._ahead)]
+                one = np.zeros(len(rows.keys), np.int8)
+                ready = self.records.grouped(rows, one, 0, 1, rest[place:])
+                yield self._walked(ready, (), self.at_most, name)
+                return
+            number = self.records.attributes[root].cardinality
+            ready = self.records.grouped(
+                rows, rows.keys, rows.layout[root], number, rest[place + 1 :]
+            )
+            rows = ready.rows  # the old ones are let go
+            yield self._walked(ready, (root,), self.at_most - 1, name)
+            rows = ready.closed_up()
+            del ready
+
+    def _walked(
+        self, blocks: Blocks, known: Sequence[int], at_most: int, name: str
+    ) -> LatticeCounts:
+        cost = self._ahead.pop(0)
+        tables = self._walk.over(
+            blocks, at_most, name, lambda share: self._step.advance(share * cost)
+        )
+        return self._sets(known, list(blocks.rows.layout), tables)
+
+    def _sets(self, known: Sequence[int], rest: Sequence[int], tables: Tables) -> LatticeCounts:
+        """The counts of the sets that hold `known` and any of `rest`, the empty set left out."""
+        places = np.arange(2 ** len(rest))
+        sets = np.full(len(places), sum(1 << i for i in known), np.int64)
+        sizes = np.full(len(places), len(known))
+        for digit, i in enumerate(rest):
+            taken = (places >> (len(rest) - 1 - digit)) & 1
+            sets |= taken << i
+            sizes += taken
+        wanted = (sizes > 0) & (sizes <= self.at_most)
+        return LatticeCounts(sets[wanted], *(table[wanted] for table in tables))
+
+
+def _concatenated(parts: Sequence[LatticeCounts]) -> LatticeCounts:
+    fields = ("sets", *FIELDS)
+    return LatticeCounts(*(np.concatenate([getattr(p, f) for p in parts]) for f in fields))

@@ -1,0 +1,191 @@
+"""The sweep: every set of quasi-identifiers that an adversary might know, assessed at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import comb
+from numbers import Integral
+from typing import Any
+
+from divulge.classes.weights import weights_of
+from divulge.data import Dataset
+from divulge.data.dictionary import as_names, problems_with_names
+from divulge.records.risk.minimal_uniques import MOST_ATTRIBUTES
+from divulge.records.sweep.duckdb_sweep import counted_by_sql
+from divulge.records.sweep.result import Figures, Sweep
+from divulge.records.sweep.subset_cube import Attribute, Floats, Lattice, LatticeCounts
+from divulge.work import MemoryPlan, Problems
+
+MOST_SETS = 1 << 20
+"""More sets than these are no help to anybody: give a limit on size."""
+ENGINES = ("auto", "cube", "duckdb")
+# Sensitive attributes share a walk while their joint code stays this short.
+JOINT_BITS = 12
+
+
+def sweep(
+    dataset: Dataset,
+    knows: str | Iterable[str] | None = None,
+    seeks: str | Iterable[str] | None = None,
+    sizes: int | Iterable[int] | None = None,
+    engine: str = "auto",
+    capacity: bool = True,
+) -> Sweep:
+    """Assess every non-empty set of quasi-identifiers: who is singled out, what is inferred.
+
+    Args:
+        dataset: the records.
+        knows: the attributes whose sets are assessed; all quasi-identifiers if not given.
+        seeks: sensitive attributes, each a secret of its own; all that are declared if not given.
+        sizes: how many attributes a set may have: at most a number, or one of several numbers.
+        engine: `cube` counts in memory, `duckdb` groups set by set and spills to disk, `auto`
+            takes the cube if it fits.
+        capacity: whether the multiplicative Bayes capacity of each secret is counted too.
+
+    Raises:
+        InvalidInput: if an attribute does not exist, is known and sought at once, or if there
+            are more sets than is sensible.
+        NotEnoughMemory: before the run, if the cube is asked for and does not fit.
+
+    >>> import divulge as dv
+    >>> found = sweep(dv.datasets.school_year_example(), seeks="disability")
+    >>> found
+    Sweep of "school year 1": 7 sets of 3 quasi-identifiers, 1 secret
+    >>> found.to_arrow().to_pylist()[-1]["singletons"]
+    4
+    """
+    problems = Problems("sweep")
+    known = dataset.quasi_identifiers if knows is None else as_names(knows)
+    sought = dataset.dictionary.having("sensitive") if seeks is None else as_names(seeks)
+    if seeks is None:
+        sought = [name for name in sought if name not in known]
+    _problems_with_attributes(problems, dataset, known, sought)
+    wanted = _wanted(problems, sizes, len(known))
+    if engine not in ENGINES:
+        problems.add("engine", f'"{engine}" is not an engine.', engine, ENGINES)
+    if dataset.rows == 0:
+        problems.add("dataset", "has no records.")
+    problems.raise_any()
+    weight = dataset.dictionary.having("weight")
+    weights = weights_of(dataset) if weight else None
+    if engine == "auto":
+        engine = "cube" if _plan(dataset, known, weights).fits() else "duckdb"
+    if engine == "cube":
+        _plan(dataset, known, weights).require('use engine="duckdb", which spills to disk')
+        groups = _groups(dataset, sought)
+        counts = [
+            _counted(dataset, known, group, weights, max(wanted), capacity) for group in groups
+        ]
+        figures = Figures.of(counts, groups, dataset, weights)
+    else:
+        figures = counted_by_sql(dataset, known, sought, max(wanted), weight[0] if weight else None)
+    figures = figures.of_sizes(wanted).in_order()
+    return Sweep(dataset, tuple(known), tuple(sought), figures)
+
+
+def _problems_with_attributes(
+    problems: Problems, dataset: Dataset, known: list[str], sought: list[str]
+) -> None:
+    of = f'dataset "{dataset.name}"'
+    problems.extend("", problems_with_names("knows", known, dataset.names, of))
+    problems.extend("", problems_with_names("seeks", sought, dataset.names, of))
+    if not known:
+        problems.add("knows", "names no attribute, and no quasi-identifier is declared.")
+    if len(known) > MOST_ATTRIBUTES:
+        message = f"names {len(known)} attributes; at most {MOST_ATTRIBUTES} can be swept at once."
+        problems.add("knows", message)
+    for argument, names in (("knows", known), ("seeks", sought)):
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            problems.add(argument, f'names "{name}" more than once.')
+    for name in sought:
+        if name in known:
+            problems.add("seeks", f'"{name}" is known already; take it out of knows.')
+
+
+def _wanted(problems: Problems, sizes: int | Iterable[int] | None, attributes: int) -> list[int]:
+    """The sizes of the sets that are asked for."""
+    if attributes == 0:
+        return [1]  # that nothing is known is said already
+    if sizes is None:
+        wanted = list(range(1, attributes + 1))
+    elif isinstance(sizes, Integral):
+        wanted = list(range(1, min(int(sizes), attributes) + 1))
+    else:
+        given: Any = sizes
+        each = set(given) if isinstance(given, Iterable) else {given}
+        wanted = sorted(int(size) if isinstance(size, Integral) else 0 for size in each)
+    wrong = [size for size in wanted if not 1 <= size <= max(1, attributes)]
+    if wrong or not wanted:
+        problems.add("sizes", f"a set has from 1 to {attributes} attributes.")
+        return [1]
+    sets = sum(comb(attributes, size) for size in range(1, max(wanted) + 1))
+    if sets > MOST_SETS:
+        fitting = [
+            size
+            for size in range(1, attributes + 1)
+            if sum(comb(attributes, s) for s in range(1, size + 1)) <= MOST_SETS
+        ]
+        message = f"{attributes} attributes have {sets:,} sets, and {MOST_SETS:,} are the most."
+        problems.add("sizes", f"{message} Give sizes={max(fitting, default=1)} or less.")
+    return wanted
+
+
+def _groups(dataset: Dataset, sought: Sequence[str]) -> list[list[str]]:
+    """Sensitive attributes that go through one walk together; one with many values goes alone."""
+    groups: list[list[str]] = []
+    room = 0
+    for name in sought:
+        bits = _attribute(dataset, name).bits
+        if not groups or bits > room:
+            groups.append([])
+            room = JOINT_BITS
+        groups[-1].append(name)
+        room -= bits
+    return groups or [[]]
+
+
+def _counted(
+    dataset: Dataset,
+    known: Sequence[str],
+    sought: Sequence[str],
+    weights: Floats | None,
+    at_most: int,
+    capacity: bool,
+) -> LatticeCounts:
+    lattice = Lattice(
+        [_attribute(dataset, name) for name in known],
+        [_attribute(dataset, name) for name in sought],
+        weights,
+        at_most,
+        capacity,
+        key=lambda: {
+            "data": dataset.fingerprint,
+            "knows": list(known),
+            "seeks": list(sought),
+            "weight": dataset.dictionary.having("weight"),
+            "capacity": capacity,
+        },
+    )
+    return lattice.count()
+
+
+def _attribute(dataset: Dataset, name: str) -> Attribute:
+    column = dataset.columns[name]
+    return Attribute(column.codes, max(1, column.cardinality))
+
+
+def _plan(dataset: Dataset, known: Sequence[str], weights: Floats | None) -> MemoryPlan:
+    """Keys and counts twice while they are grouped; one block many times over while it is walked.
+
+    The largest block is as large as the most frequent value of the attribute of highest entropy.
+    """
+    attributes = [_attribute(dataset, name) for name in known]
+    a_row = 12 if weights is None else 28
+    largest = min(int(a.occurrences.max()) for a in attributes) if dataset.rows > 10**6 else 0
+    return MemoryPlan(
+        f'sweeping "{dataset.name}"',
+        {
+            "keys": 2 * dataset.rows * a_row,
+            "blocks": 2 * largest * a_row * min(len(known) + 2, 13),
+        },
+    )
