@@ -33,12 +33,12 @@ from typing import Any
 import numpy as np
 
 from divulge.tables import Table, matching_attack
-from divulge.tables import pattern_kernels as kernels
-from divulge.tables.bit_network import MOST_STEPS, BitNetwork, first_optimum
-from divulge.tables.problem import SuppressionProblem
+from divulge.tables.knowledge import pattern_kernels as kernels
+from divulge.tables.knowledge.small_network import MOST_STEPS, BitNetwork, first_optimum
+from divulge.tables.knowledge.suppressor_knowledge import Parameters, problem_of
+from divulge.tables.randomised.randomised_suppression import draw, draw_pattern
 from divulge.tables.resistance import likely
-from divulge.tables.resisting import draw, draw_pattern
-from divulge.tables.suppressors import Parameters, problem_of
+from divulge.tables.suppression.problem import SuppressionProblem
 from divulge.work import whole_file
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # started as a script, from anywhere

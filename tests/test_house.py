@@ -180,7 +180,7 @@ def test_the_readme_names_the_two_commands_and_what_is_needed() -> None:
 CLOCKS = {
     "work/budget.py": "stops a run by the real clock, where somebody asks for it",
     "work/conditions.py": "tells how long a step takes",
-    "reconstruction/workers.py": "hands the real clock's end to worker processes",
+    "reconstruction/auditing/workers.py": "hands the real clock's end to worker processes",
     "assessment/drawing.py": "ends a browser that does not answer",
 }
 """Who may read a clock, and why no result depends on it."""

@@ -42,8 +42,8 @@ from divulge.data import Dataset, Experience, Hierarchy
 from divulge.data.formats import Options
 from divulge.data.formats.delimited import DelimitedText
 from divulge.release.writing import OF_RELEASE
-from divulge.tables.files import marked_cells
-from divulge.tables.sealed_draws import SealedDraws
+from divulge.tables.randomised.draw_record import SealedDraws
+from divulge.tables.table.cell_files import marked_cells
 from divulge.work import (
     Checkpoints,
     DivulgeError,

@@ -20,7 +20,7 @@ from divulge.tables import (
     intervals,
     sensitive_cells,
 )
-from divulge.tables.counting import marginals
+from divulge.tables.audit.table_counts import marginals
 from divulge.work import InvalidInput
 
 

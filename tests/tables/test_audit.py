@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 import divulge as dv
 from divulge.tables import Table, intervals
-from divulge.tables.network import network
+from divulge.tables.audit.network import network
 from divulge.work import InvalidInput
 
 FIGURE_2 = [[7, 11, 60], [10, 60, 11], [60, 12, 60]]

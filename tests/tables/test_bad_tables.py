@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from divulge.tables import Table, read_cells, read_crosstab, read_jj, write_jj
-from divulge.tables.files import marked_cells, read_complete_crosstab
+from divulge.tables.table.cell_files import marked_cells, read_complete_crosstab
 from divulge.work import DivulgeError, InvalidInput
 
 SECRETS = ("Zanzibar", "Pemba", "leprosy", "malaria", "417", "383")

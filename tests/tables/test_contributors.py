@@ -16,7 +16,7 @@ from divulge.tables import (
     sensitive_cells,
     suppress,
 )
-from divulge.tables.sensitivity import Rules, rule_levels
+from divulge.tables.audit.sensitivity import Rules, rule_levels
 from divulge.work import InvalidInput
 
 

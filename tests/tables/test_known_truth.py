@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from divulge.tables.suppression.result import protect
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -27,7 +28,6 @@ from divulge.tables import (
     suppress,
     write_jj,
 )
-from divulge.tables.suppress import protect
 from divulge.work import InvalidInput
 
 

@@ -21,11 +21,11 @@ from divulge.tables import (
     matching_attack,
     suppress,
 )
-from divulge.tables import pattern_kernels as kernels
-from divulge.tables.bit_network import MOST_STEPS, BitNetwork, first_optimum
-from divulge.tables.optimal import optimal_pattern
-from divulge.tables.problem import Adversary, SuppressionProblem
-from divulge.tables.suppressors import Parameters, candidate_table, problem_of
+from divulge.tables.knowledge import pattern_kernels as kernels
+from divulge.tables.knowledge.small_network import MOST_STEPS, BitNetwork, first_optimum
+from divulge.tables.knowledge.suppressor_knowledge import Parameters, candidate_table, problem_of
+from divulge.tables.suppression.optimal import optimal_pattern
+from divulge.tables.suppression.problem import Adversary, SuppressionProblem
 from divulge.work import InvalidInput
 
 TABLE_1 = [[15, 15, 12, 10], [19, 14, 13, 9], [8, 8, 11, 14], [9, 9, 26, 0]]

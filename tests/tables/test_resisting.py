@@ -12,12 +12,17 @@ import pytest
 from tests.tables.test_matching import gaussian, protecting_patterns
 
 from divulge.tables import Table, fresh_draws, intervals, matching_attack, suppress
-from divulge.tables.bit_network import BitNetwork, first_optimum
-from divulge.tables.likelihood import likely_weights
-from divulge.tables.problem import Adversary, SuppressionProblem
+from divulge.tables.knowledge.small_network import BitNetwork, first_optimum
+from divulge.tables.knowledge.suppressor_knowledge import (
+    POSSIBLE,
+    Parameters,
+    knowledge_of,
+    problem_of,
+)
+from divulge.tables.randomised.draw_likelihood import likely_weights
+from divulge.tables.randomised.randomised_suppression import draw_pattern, drawn_patterns, resists
 from divulge.tables.resistance import likely
-from divulge.tables.resisting import draw_pattern, drawn_patterns, resists
-from divulge.tables.suppressors import POSSIBLE, Parameters, knowledge_of, problem_of
+from divulge.tables.suppression.problem import Adversary, SuppressionProblem
 from divulge.work import InvalidInput
 
 RULES = Parameters(5, 8, rule="resisting")
@@ -203,7 +208,9 @@ def test_what_cannot_resist_is_said() -> None:
 def test_costs_by_value_are_each_candidates_own_in_the_posterior(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("divulge.tables.likelihood.MOST_DRAWS", 200)  # for one as for many
+    monkeypatch.setattr(
+        "divulge.tables.randomised.draw_likelihood.MOST_DRAWS", 200
+    )  # for one as for many
     table = Table.from_cells([[1, 6, 9], [6, 4, 8], [9, 8, 7]])
     rules = Parameters(3, 4, cost="value", rule="minimal")
     published = table.publish({(0, 0), (0, 1), (1, 0), (1, 1)})

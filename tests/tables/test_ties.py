@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from divulge.tables.suppression.result import suppression_problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tables.test_suppress import cheapest_by_enumeration, hierarchical
 
 from divulge.tables import Table, link, optimal_pattern, suppress
-from divulge.tables.branching import Bounds, Relaxation, within_price
-from divulge.tables.cuts import Pool
-from divulge.tables.problem import SuppressionProblem
-from divulge.tables.satisfying import satisfied
-from divulge.tables.suppress import suppression_problem
+from divulge.tables.suppression.branch_and_cut import Bounds, Relaxation, within_price
+from divulge.tables.suppression.cp_sat_patterns import satisfied
+from divulge.tables.suppression.cut_pool import Pool
+from divulge.tables.suppression.problem import SuppressionProblem
 from divulge.work import Effort
 
 

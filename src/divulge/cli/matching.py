@@ -60,7 +60,7 @@ def attack(
     """Attack a published crosstab with the knowledge of how its cells were suppressed."""
     from divulge import tables
     from divulge.cli.running import conditions
-    from divulge.tables.files import marked_cells, read_crosstab
+    from divulge.tables.table.cell_files import marked_cells, read_crosstab
 
     with conditions(stop_after, {"--html": html}, [crosstab], overwrite):
         published = read_crosstab(crosstab, separator)
@@ -95,7 +95,7 @@ def attack(
 
 def _draw(found: Matching, html: Path, name: str) -> None:
     """A page with what is left to every suppressed cell; P are those that are judged."""
-    from divulge.tables.display import page
+    from divulge.tables.table.display import page
     from divulge.work import whole_file
 
     structure = found.published.structure

@@ -13,7 +13,7 @@ from divulge.cli.showing import print_json, say, shown
 
 if TYPE_CHECKING:
     from divulge.tables import Published, Suppression, Table
-    from divulge.tables.display import Crosstab
+    from divulge.tables.table.display import Crosstab
 
 FINE, LIMIT_FAILS = 0, 1
 MOST_COLUMNS, MOST_ROWS = 40, 120
@@ -110,7 +110,7 @@ def suppress(
     files = [source, *(path for _, path in _levels(hierarchy))]
     with conditions(stop_after, outputs, files, overwrite):
         if source.suffix.lower() == ".jj":
-            from divulge.tables.suppress import protect
+            from divulge.tables.suppression.result import protect
 
             beside = {
                 "--min-frequency": min_frequency,
@@ -341,7 +341,7 @@ def _told(found: Suppression) -> str:
 
 def _draw(tables: Sequence[Crosstab], said: Sequence[str], html: Path | None, name: str) -> None:
     """The crosstabs and what is said of them in a page."""
-    from divulge.tables.display import page
+    from divulge.tables.table.display import page
     from divulge.work import whole_file
 
     if html is not None:

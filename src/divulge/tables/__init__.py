@@ -1,30 +1,25 @@
 """Tables of totals: what suppressed cells still disclose, and which cells to suppress."""
 
-from divulge.tables.assessing import assess
-from divulge.tables.audit import Intervals, intervals
-from divulge.tables.axis import Axis
-from divulge.tables.candidates import Candidates, candidates
-from divulge.tables.cells import read_cells
-from divulge.tables.disclosure import Disclosure
-from divulge.tables.files import (
-    JJ,
-    read_complete_crosstab,
-    read_crosstab,
-    read_jj,
-    write_crosstab,
-    write_jj,
-)
-from divulge.tables.insiders import Exposure, exposed_contributors, exposed_to_insiders
-from divulge.tables.linking import link, link_published
-from divulge.tables.matched import Matching
-from divulge.tables.matching import matching_attack
-from divulge.tables.optimal import optimal_pattern
-from divulge.tables.problem import SuppressionProblem
-from divulge.tables.published import Published
+from divulge.tables.audit.assess import assess
+from divulge.tables.audit.audit import Intervals, intervals
+from divulge.tables.audit.disclosure_proof import Disclosure
+from divulge.tables.audit.insiders import Exposure, exposed_contributors, exposed_to_insiders
+from divulge.tables.audit.sensitivity import sensitive_cells
+from divulge.tables.knowledge.candidate_tables import Candidates, candidates
+from divulge.tables.matching.attack import matching_attack
+from divulge.tables.matching.result import Matching
 from divulge.tables.resistance import FreshDraws, Resistance, fresh_draws
-from divulge.tables.sensitivity import sensitive_cells
-from divulge.tables.suppress import Suppression, suppress
-from divulge.tables.table import Table
+from divulge.tables.suppress import suppress
+from divulge.tables.suppression.jj_files import JJ, read_jj, write_jj
+from divulge.tables.suppression.optimal import optimal_pattern
+from divulge.tables.suppression.problem import SuppressionProblem
+from divulge.tables.suppression.result import Suppression
+from divulge.tables.table.axis import Axis
+from divulge.tables.table.cell_files import read_complete_crosstab, read_crosstab, write_crosstab
+from divulge.tables.table.cells import read_cells
+from divulge.tables.table.linked_tables import link, link_published
+from divulge.tables.table.published import Published
+from divulge.tables.table.table import Table
 
 __all__ = [
     "JJ",

@@ -12,13 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from divulge.assessment import Adversary, Assessment, AttackDefaults, PublishedTable, Sentence
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
-from divulge.tables.assessing import assess
-from divulge.tables.files import write_crosstab
-from divulge.tables.published import Published
-from divulge.tables.release_matching import chosen, matching_assessment, matching_problems
-from divulge.tables.sensitivity import sensitive_cells
+from divulge.tables.audit.assess import assess
+from divulge.tables.audit.sensitivity import sensitive_cells
+from divulge.tables.release_attack import chosen, matching_assessment, matching_problems
 from divulge.tables.suppress import suppress
-from divulge.tables.table import Table
+from divulge.tables.table.cell_files import write_crosstab
+from divulge.tables.table.published import Published
+from divulge.tables.table.table import Table
 from divulge.work import Problem
 
 RULES = ("min_frequency", "dominance", "p_percent", "pq", "request", "singletons")

@@ -15,17 +15,22 @@ from typing import Any
 
 import numpy as np
 
-from divulge.tables.bit_network import first_optimum
-from divulge.tables.candidates import candidates
-from divulge.tables.matched import Matching
-from divulge.tables.matching import matching_attack
-from divulge.tables.optimal import Solution, optimal_pattern
-from divulge.tables.problem import SuppressionProblem
-from divulge.tables.resisting import drawn_patterns, resists, small_network
-from divulge.tables.sealed_draws import sealed_pattern
-from divulge.tables.structure import BoolArray, Key
-from divulge.tables.suppressors import POSSIBLE, Parameters, knowledge_of, problem_of
-from divulge.tables.table import Published, Table
+from divulge.tables.knowledge.candidate_tables import candidates
+from divulge.tables.knowledge.small_network import first_optimum
+from divulge.tables.knowledge.suppressor_knowledge import (
+    POSSIBLE,
+    Parameters,
+    knowledge_of,
+    problem_of,
+)
+from divulge.tables.matching.attack import matching_attack
+from divulge.tables.matching.result import Matching
+from divulge.tables.randomised.draw_record import sealed_pattern
+from divulge.tables.randomised.randomised_suppression import drawn_patterns, resists, small_network
+from divulge.tables.suppression.optimal import Solution, optimal_pattern
+from divulge.tables.suppression.problem import SuppressionProblem
+from divulge.tables.table.structure import BoolArray, Key
+from divulge.tables.table.table import Published, Table
 
 LIKELY = 0.95
 

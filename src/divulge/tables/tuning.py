@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from divulge.work import Cost
 
-LINEAR_PROGRAM = Cost("linear program", per_call=3.5e-4, per_step=1.8e-8)
-"""A step is a row or column of the program, at each iteration of the simplex method."""
-
 MAXIMUM_FLOWS = Cost("maximum flows", per_call=3.5e-4, per_step=1.1e-8)
 """A step is an arc, for each cell that is asked for."""
 

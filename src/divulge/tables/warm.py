@@ -6,9 +6,9 @@ waits for it.
 
 from __future__ import annotations
 
-from divulge.tables.matching import matching_attack
+from divulge.tables.matching.attack import matching_attack
 from divulge.tables.suppress import suppress
-from divulge.tables.table import Table
+from divulge.tables.table.table import Table
 
 
 def warm() -> None:

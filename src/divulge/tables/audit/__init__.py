@@ -1,0 +1,1 @@
+"""What the sums of a published table tell of its suppressed cells."""

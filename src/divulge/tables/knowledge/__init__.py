@@ -1,0 +1,1 @@
+"""What somebody knows who knows the suppressor: candidate tables, and which it would release."""

@@ -1,0 +1,97 @@
+"""A network of at most 64 cells, whose patterns are numbers: exact answers in microseconds.
+
+The small tables that a matching attack can exhaust are solved again and again, once a candidate.
+Here a pattern is one 64-bit number and a search for a better one runs compiled. `optimal_pattern`
+answers the same questions for tables of any kind and size; tests hold the two together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from divulge.tables.audit.network import Network, network
+from divulge.tables.suppression.problem import SuppressionProblem
+from divulge.tables.table.axis import IntArray
+from divulge.tables.table.structure import BoolArray, Relations
+
+MOST_CELLS = 64
+MOST_STEPS = 200_000
+"""How many branches a search may take before it is left to the general solver."""
+
+
+@dataclass(frozen=True, eq=False)
+class BitNetwork:
+    """The cells of a table that may be suppressed, as a network with a bit for each."""
+
+    net: Network
+    size: int
+
+    @classmethod
+    def of(cls, relations: Relations, open_cells: BoolArray) -> BitNetwork | None:
+        """The network of the cells that may be suppressed; None if they form none, or a large one.
+
+        >>> from divulge.tables import Table
+        >>> table = Table.from_cells([[7, 11], [10, 60]])
+        >>> found = BitNetwork.of(table.structure.relations, table.structure.mask({(0, 0), (0, 1)}))
+        >>> found.bits(table.structure.mask({(0, 1)}))
+        2
+        """
+        if not 0 < int(open_cells.sum()) <= MOST_CELLS:
+            return None
+        net = network(relations, open_cells)
+        return None if net is None or net.nodes > MOST_CELLS else cls(net, len(open_cells))
+
+    @cached_property
+    def arcs(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The arcs that leave each node: starts by node, arcs, and where each arc leads."""
+        return self.net.arcs
+
+    @cached_property
+    def all(self) -> int:
+        """The pattern that suppresses every cell that may be."""
+        return self.bits(np.ones(self.size, dtype=bool))
+
+    def bits(self, mask: BoolArray) -> int:
+        """A pattern of cells as a number; cells that cannot be suppressed are left out."""
+        inside = np.zeros(MOST_CELLS, dtype=np.uint8)
+        inside[: len(self.net.cells)] = mask[self.net.cells]
+        return int(np.packbits(inside, bitorder="little").view(np.int64)[0])
+
+    def mask(self, bits: int) -> BoolArray:
+        """A number as a pattern of cells."""
+        inside = np.unpackbits(np.array([bits], np.int64).view(np.uint8), bitorder="little")
+        found = np.zeros(self.size, dtype=bool)
+        found[self.net.cells] = inside[: len(self.net.cells)].astype(bool)
+        return found
+
+    def places(self, cells: IntArray) -> IntArray:
+        """The bits of some cells."""
+        return np.searchsorted(self.net.cells, cells)
+
+
+def first_optimum(problem: SuppressionProblem, bit_network: BitNetwork) -> BoolArray | None:
+    """The first of the cheapest protecting patterns; None if nothing protects, or out of steps.
+
+    Asks for sliding protection alone, the same for all primary cells, and costs from 1.
+    """
+    from divulge.tables.knowledge import pattern_kernels as kernels
+
+    cells = bit_network.net.cells
+    values, weights = problem.values[cells], problem.cost[cells]
+    primary, everything = bit_network.bits(problem.start), bit_network.all
+    width = int(problem.sliding.max(initial=0))
+    scratch = (
+        np.zeros(2 * len(cells), np.int64),
+        np.zeros(bit_network.net.nodes, np.int64),
+        np.zeros(bit_network.net.nodes, np.int64),
+    )
+    arcs = bit_network.arcs
+    if not kernels.protects(*arcs, values, everything, primary, width, *scratch):
+        return None
+    status, best = kernels.optimum(
+        *arcs, values, primary, width, weights, everything, everything, MOST_STEPS
+    )
+    return bit_network.mask(best) if status == 0 else None

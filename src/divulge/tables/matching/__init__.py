@@ -1,0 +1,1 @@
+"""The matching attack on suppressed tables."""

@@ -1,0 +1,268 @@
+"""The matching attack: who knows the suppressor rules out the tables that it would show otherwise.
+
+Every candidate table is suppressed again; one that gives another pattern cannot be the true one.
+What is left to a cell is its effective feasibility interval (Minami and Abe 2019, Sec. 3), and
+with every candidate tried, a posterior. A candidate inside the box of those already found
+possible cannot widen an interval, so interval mode skips it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from divulge import work
+from divulge.tables.audit.audit import refuse_unpublished
+from divulge.tables.knowledge.candidate_tables import MOST_CANDIDATES, Candidates, candidates
+from divulge.tables.knowledge.suppressor_knowledge import (
+    EXCLUDED,
+    POSSIBLE,
+    SKIPPED,
+    Knowledge,
+    KnownSuppressor,
+    Parameters,
+    Suppressor,
+    knowledge_of,
+)
+from divulge.tables.matching.impossible_release import (
+    refuse_impossible,
+    refuse_published_primary,
+    refuse_unknown_suppressor,
+)
+from divulge.tables.matching.request import Prior, Request, check
+from divulge.tables.matching.result import Matching
+from divulge.tables.randomised.draw_likelihood import likely_weights
+from divulge.tables.suppression.result import Suppression
+from divulge.tables.table.axis import IntArray
+from divulge.tables.table.structure import BoolArray
+from divulge.tables.table.table import Published
+from divulge.work import Effort
+
+Mode = Literal["interval", "full"]
+SAMPLE = 20_000
+PORTION = 0.1
+"""Seconds between two looks at the clock, about."""
+
+
+def matching_attack(
+    published: Published | Suppression,
+    min_frequency: int | None = None,
+    width: float | None = None,
+    zeros_primary: bool = False,
+    labelled: bool = False,
+    suppressor: Suppressor | str | None = None,
+    mode: Mode = "interval",
+    *,
+    primary: Any = None,
+    parameters: Literal["known", "unknown"] = "known",
+    cost: Any = "number",
+    margins: Literal["published", "suppressible"] = "published",
+    prior: Prior | None = None,
+    most_candidates: int = MOST_CANDIDATES,
+    sample: int = SAMPLE,
+    seconds: float = 60.0,
+    seed: int = 0,
+    name: str = "table",
+) -> Matching:
+    """What an adversary learns of suppressed cells if she knows how they were chosen.
+
+    Args:
+        published: the published table; or a `Suppression`, which also says the primary cells, and
+            how they were chosen.
+        min_frequency: cells with fewer were primary.
+        width: the width that primary cells were given, and below which they are unsafe.
+        zeros_primary: whether empty cells were primary.
+        labelled: whether the release tells primary from secondary cells.
+        suppressor: nothing for the first of the cheapest patterns (`suppress`); "any optimum"
+            for one of the cheapest at random; "minimal" for the cheapest under random costs;
+            "resisting" for what `resist_matching` draws; or any deterministic function from a
+            `Table` to a pattern.
+        mode: "interval" for intervals, "full" for the posterior too.
+        primary: the cells that were primary; she sees them only if `labelled`. Without them,
+            every cell that may have been primary is judged.
+        parameters: "unknown" if she does not know `min_frequency` and `width`: every pair that
+            agrees with the release is possible to her (Sec. 2.5).
+        cost: what a suppressed cell costs, as in `suppress`.
+        margins: whether totals may be suppressed for the sake of others, as in `suppress`.
+        prior: weights of candidate tables (full mode); all are equally likely without.
+        most_candidates: list so many candidates at the most.
+        sample: where there are more, try so many at random: an estimate. 0: try those listed, and
+            give a bound.
+        seconds: the effort, in nominal seconds (counted steps, so that results do not depend on the
+            machine); where it is spent before all candidates are tried, a bound is given.
+        seed: of the order in which candidates are tried, and of the sample.
+        name: what the table is called.
+
+    Raises:
+        InvalidInput: if no table gives this release, with the nearest rule by which one does; if
+            the suppressor gives two patterns for one table; for tables of magnitudes, whose
+            protection depends on values, unless `suppressor` is a function.
+
+    >>> from divulge.tables import Table
+    >>> table = Table.from_cells([[15, 15, 12, 10], [19, 20, 13, 3], [8, 8, 11, 14], [9, 3, 26, 6]])
+    >>> found = matching_attack(table.publish({(1, 1), (1, 3), (3, 1), (3, 3)}), 5, 8)
+    >>> found.candidates, found.null_space_dimension
+    (10, 1)
+    >>> found.feasible[(1, 3)], found.intervals[(1, 3)], found.unsafe
+    ((0, 9), (1, 4), [(1, 3), (3, 1)])
+    """
+    if isinstance(published, Suppression):
+        if not callable(suppressor):
+            refuse_unknown_suppressor(published)
+            suppressor = suppressor or published.rule
+        cost = published.priced_by if _is_default(cost) else cost
+        margins = published.margins if margins == "published" else margins
+        primary = published.primary if primary is None else primary
+        published = published.published
+    refuse_unpublished(published, "matching attack")
+    request = Request(
+        published, min_frequency, width, zeros_primary, labelled, suppressor, mode, parameters,
+        cost, margins, prior, seconds,
+    )  # fmt: skip
+    check(request, primary)
+    rules = request.known_parameters()
+    if rules is not None and not callable(suppressor):
+        refuse_published_primary(published, rules)
+    found = candidates(published, most_candidates, sample, seed)
+    judged = None if primary is None else published.structure.mask(primary)
+    labels = judged if labelled else None
+    attack = _Attack(found, seed, mode == "interval", Effort(seconds))
+    with work.partial_results():
+        if parameters == "unknown":
+            pairs = attack.run_pairs(request, labels)
+        else:
+            attack.run(request.knowledge(found, labels))
+            pairs = [] if rules is None else [rules]
+        is_cut = work.is_stopped()
+    if not attack.any_possible and attack.complete:
+        refuse_impossible(found, rules, labels, callable(suppressor))
+    weights = None if prior is None else request.weights(found, attack.status)
+    weighed = False
+    if mode == "full" and rules is not None and not callable(suppressor):
+        weights, weighed = likely_weights(found, attack.status, rules, weights, seed)
+    return Matching(
+        published=published,
+        found=found,
+        status=attack.status,
+        lower=attack.box[0],
+        upper=attack.box[1],
+        mode=mode,
+        complete=attack.complete,
+        width=None if width is None else int(np.ceil(width * 10**published.decimals - 1e-9)),
+        parameters=tuple(pairs),
+        judged=judged,
+        weights=weights,
+        weighed=weighed,
+        name=name,
+        is_cut=is_cut,
+    )
+
+
+def _is_default(cost: Any) -> bool:
+    return isinstance(cost, str) and cost == "number"
+
+
+class _Attack:
+    """The state of one attack: what is known of each candidate, the box, the effort."""
+
+    def __init__(self, found: Candidates, seed: int, intervals: bool, effort: Effort) -> None:
+        self.found, self.intervals, self.effort = found, intervals, effort
+        self.values, self.row = found.values, np.arange(len(found.values))
+        if found.kind == "sample":  # a walk comes by some tables often
+            self.values, self.row = np.unique(found.values, axis=0, return_inverse=True)
+        self.order = np.random.default_rng(seed).permutation(len(self.values))
+        self.status = np.full(len(found.values), -1, np.int64)
+        self.box = self._empty_box()
+        self.finished = True
+
+    @property
+    def complete(self) -> bool:
+        """Whether all candidates were listed, and tried or skipped."""
+        return self.finished and self.found.kind == "all"
+
+    @property
+    def any_possible(self) -> bool:
+        """Whether some candidate gives the release."""
+        return bool((self.status == POSSIBLE).any())
+
+    def run(self, known: Knowledge) -> None:
+        """Try all candidates."""
+        with work.step("Matching candidates", len(self.order)) as step:
+            self._take(*self._tried(known, step))
+
+    def run_pairs(self, request: Request, labels: BoolArray | None) -> list[Parameters]:
+        """Try all pairs of parameters that the release leaves open; those that are possible.
+
+        That no width was asked for is believed only if nothing else gives the release.
+        """
+        possible = self._run_pairs(_pairs(request, self.found, False), labels)
+        if not possible and self.finished:
+            possible = self._run_pairs(_pairs(request, self.found, True), labels)
+        return possible
+
+    def _run_pairs(self, pairs: list[Parameters], labels: BoolArray | None) -> list[Parameters]:
+        possible = []
+        with work.step("Matching candidates", len(self.order) * len(pairs)) as step:
+            for number, pair in enumerate(pairs):
+                if self.effort.spent and number > 0:
+                    self.finished = False
+                    break
+                known = knowledge_of(self.found, pair, labels)
+                status, box, finished = self._tried(known, step)
+                if (status == POSSIBLE).any():
+                    possible.append(pair)
+                self._take(status, box, finished)
+                if not finished:
+                    break
+        if not self.finished:  # a pair that was not tried may allow what the others rule out
+            self.status[self.status == EXCLUDED] = -1
+        return possible
+
+    def _tried(self, known: Knowledge, step: Any) -> tuple[IntArray, IntArray, bool]:
+        """One kind of knowledge on all candidates, in portions of a fraction of a second."""
+        status = np.full(len(self.order), -1, np.int64)
+        box = self._empty_box()
+        begin, portion = 0, 1 if isinstance(known, KnownSuppressor) else 64
+        while begin < len(self.order):
+            if self.effort.spent and begin > 0:
+                return status[self.row], box, False
+            rows = self.order[begin : begin + portion]
+            left, before = self.effort.left, box.copy()
+            status[rows] = known.possible(self.values[rows], box, self.intervals)
+            if work.is_stopped():
+                # A suppressor that the clock has cut may give another pattern than its own.
+                status[rows] = -1
+                return status[self.row], before, False
+            begin += portion
+            step.advance(len(rows))
+            portion = 2 * portion if left - self.effort.left < PORTION else max(1, portion // 2)
+        return status[self.row], box, True
+
+    def _take(self, status: IntArray, box: IntArray, finished: bool) -> None:
+        better = (status == POSSIBLE) | ((status == SKIPPED) & (self.status != POSSIBLE))
+        self.status = np.where(better | (self.status == -1), status, self.status)
+        self.box = np.stack([np.minimum(self.box[0], box[0]), np.maximum(self.box[1], box[1])])
+        self.finished = self.finished and finished
+
+    def _empty_box(self) -> IntArray:
+        cells = len(self.found.cells)
+        return np.stack([np.full(cells, 2**60), np.full(cells, -1)]).astype(np.int64)
+
+
+def _pairs(request: Request, found: Candidates, without_width: bool) -> list[Parameters]:
+    """All pairs (t, delta) that the release leaves open.
+
+    No published cell is below t, and no primary cell is narrower than delta.
+    """
+    shown = request.published.units[~request.published.suppressed]
+    if not request.zeros_primary:
+        shown = shown[shown > 0]
+    most = int(shown.min(initial=2**40))
+    if most == 2**40:
+        most = int(found.high.max(initial=0)) + 1
+    most //= 10**request.published.decimals
+    least = 1 if request.zeros_primary or request.published.decimals else 2
+    widest = int((found.high - found.low).max(initial=0))
+    widths = [0] if without_width else range(1, widest + 1)
+    return [request.with_pair(t, delta) for t in range(least, most + 1) for delta in widths]

@@ -1,0 +1,216 @@
+"""What a matching attack found: effective intervals, unsafe cells, posteriors, an assessment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from divulge.assessment import Assessment
+from divulge.tables.audit.audit import Intervals
+from divulge.tables.knowledge.candidate_tables import Candidates
+from divulge.tables.knowledge.suppressor_knowledge import EXCLUDED, POSSIBLE, Parameters
+from divulge.tables.table.axis import FloatArray, IntArray
+from divulge.tables.table.structure import BoolArray, Key
+from divulge.tables.table.table import Published, floor
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Matching:
+    """The result of a matching attack.
+
+    `intervals` spans the values found possible. Where all candidates were tried it is the
+    effective feasibility interval. A stopped attack leaves candidates open: then a cell is
+    at least as wide as its interval in `intervals` and at most as wide as in `outer`. `weights`
+    are those of the posterior; `weighed` says that chance estimated them, `is_cut` that the clock
+    stopped the attack before its effort was spent.
+    """
+
+    published: Published
+    found: Candidates
+    status: IntArray
+    lower: IntArray
+    upper: IntArray
+    mode: str
+    complete: bool
+    width: int | None
+    parameters: tuple[Parameters, ...]
+    judged: BoolArray | None
+    weights: FloatArray | None
+    weighed: bool
+    name: str
+    is_cut: bool = False
+
+    @property
+    def candidates(self) -> int:
+        """How many tables agree with what is published (those listed, if they are too many)."""
+        return len(self.found.values)
+
+    @property
+    def possible(self) -> int:
+        """How many of them were found to give this release; in interval mode others may too."""
+        return int((self.status == POSSIBLE).sum())
+
+    @property
+    def null_space_dimension(self) -> int:
+        """How many suppressed cells can be chosen before the sums decide the others."""
+        return self.found.null_space_dimension
+
+    @property
+    def estimated(self) -> bool:
+        """Whether the candidates are a sample."""
+        return self.found.kind == "sample"
+
+    @cached_property
+    def feasible(self) -> Intervals:
+        """The intervals that the sums alone leave."""
+        return self._intervals(self.found.low, self.found.high)
+
+    @cached_property
+    def intervals(self) -> Intervals:
+        """The effective feasibility intervals: from the least to the greatest possible value."""
+        if self.possible == 0:
+            return self.feasible
+        return self._intervals(self.lower, self.upper)
+
+    @cached_property
+    def outer(self) -> Intervals:
+        """What is not ruled out: the intervals, and all candidates that were not tried."""
+        if self.complete:
+            return self.intervals
+        if self.found.kind != "all":
+            return self.feasible
+        left = self.found.values[self.status != EXCLUDED]
+        return self._intervals(left.min(axis=0), left.max(axis=0))
+
+    @cached_property
+    def sensitive(self) -> BoolArray:
+        """The suppressed cells that are judged: the primary ones, or all that may be primary."""
+        cells = self.found.cells
+        if self.judged is not None:
+            return self.judged[cells]
+        if not self.parameters:
+            return np.ones(len(cells), dtype=bool)
+        base = floor(self.published.structure, self.published.lowest)[cells]
+        may = np.zeros(len(cells), dtype=bool)
+        for pair in self.parameters:
+            small = pair.primary(self.found.values[self.status == POSSIBLE] + base)
+            lowest = np.maximum(self.intervals.lower, 0 if pair.zeros_primary else 1)
+            inside = (lowest < pair.threshold) & (lowest <= self.intervals.upper)
+            may |= small.any(axis=0) if self.mode == "full" else small.any(axis=0) | inside
+        return may
+
+    @property
+    def sensitive_cells(self) -> list[Key]:
+        """The coordinates of the cells that are judged."""
+        return self._keys(self.sensitive)
+
+    @cached_property
+    def unsafe(self) -> list[Key]:
+        """The judged cells whose interval is narrower than they were given.
+
+        Of an attack that was stopped: all that were not found to be wide enough.
+        """
+        if self.possible == 0:
+            return self.sensitive_cells
+        return self._keys(self.sensitive & (self.intervals.widths < (self.width or 1)))
+
+    @cached_property
+    def surely_unsafe(self) -> list[Key]:
+        """The judged cells that stay narrower whatever the candidates not tried are."""
+        return self._keys(self.sensitive & (self.outer.widths < (self.width or 1)))
+
+    @cached_property
+    def disclosed(self) -> list[Key]:
+        """The judged cells of which a single value is possible."""
+        narrow = self.intervals if self.complete or self.estimated else self.outer
+        return self._keys(self.sensitive & (narrow.widths == 0))
+
+    @property
+    def widths(self) -> FloatArray:
+        """How wide the interval of every suppressed cell is, in units."""
+        return self.intervals.widths
+
+    @cached_property
+    def posterior(self) -> Mapping[Key, Mapping[int, float]]:
+        """What she thinks of every suppressed cell: a chance for every value (full mode)."""
+        if self.mode != "full":
+            from divulge.work import InvalidInput, Problem
+
+            raise InvalidInput("posterior", [Problem("mode", 'attack with mode="full".')])
+        rows = self.status == POSSIBLE
+        weights = (np.ones(len(rows)) if self.weights is None else self.weights)[rows]
+        base = floor(self.published.structure, self.published.lowest)[self.found.cells]
+        values = self.found.values[rows] + base
+        said: dict[Key, Mapping[int, float]] = {}
+        for column, key in enumerate(self.found.keys):
+            seen, which = np.unique(values[:, column], return_inverse=True)
+            mass = np.bincount(which, weights=weights) / weights.sum()
+            said[key] = dict(zip(seen.tolist(), mass.tolist(), strict=True))
+        return said
+
+    @cached_property
+    def assessment(self) -> Assessment:
+        """The attack in the currency of all attacks."""
+        from divulge.tables.matching.assess import assessment_of
+
+        return assessment_of(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures and the intervals as plain values, for JSON."""
+        structure = self.published.structure
+        unsafe, disclosed = set(self.unsafe), set(self.disclosed)
+        judged = set(self.sensitive_cells)
+        cells = []
+        for key in self.intervals:
+            by_sums, effective = self.feasible[key], self.intervals[key]
+            cells.append(
+                {
+                    "cell": list(key),
+                    "label": structure.label(structure.number(key)),
+                    "feasible": list(by_sums),
+                    "effective": list(effective),
+                    "at_most": list(self.outer[key]),
+                    "judged": key in judged,
+                    "unsafe": key in unsafe,
+                    "disclosed": key in disclosed,
+                }
+            )
+        return {
+            "candidates": self.candidates,
+            "all_candidates": self.found.kind == "all",
+            "possible": self.possible,
+            "complete": self.complete,
+            "null_space_dimension": self.null_space_dimension,
+            "unsafe": len(unsafe),
+            "surely_unsafe": len(self.surely_unsafe),
+            "disclosed": len(disclosed),
+            "parameters": [
+                {"min_frequency": pair.min_frequency, "width": pair.width_asked}
+                for pair in self.parameters
+            ],
+            "cells": cells,
+            "assessment": self.assessment.to_dict(),
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"Matching({self.possible:,} of {self.candidates:,} candidates possible; "
+            f"{len(self.unsafe)} of {int(self.sensitive.sum())} sensitive cells unsafe, "
+            f"{len(self.disclosed)} known exactly)"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.assessment._repr_html_()  # a notebook's protocol
+
+    def _intervals(self, lower: IntArray, upper: IntArray) -> Intervals:
+        base = floor(self.published.structure, self.published.lowest)[self.found.cells]
+        bounds = (lower + base).astype(float), (upper + base).astype(float)
+        return Intervals(self.published, self.found.cells, *bounds, True)
+
+    def _keys(self, which: BoolArray) -> list[Key]:
+        addresses = self.published.structure.addresses
+        return [addresses[cell] for cell in self.found.cells[which]]

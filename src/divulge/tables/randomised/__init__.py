@@ -1,0 +1,1 @@
+"""Suppression that is drawn at random, and what a draw tells."""

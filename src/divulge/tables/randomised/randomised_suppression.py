@@ -1,0 +1,191 @@
+"""A suppressor that knowing it does not help against: drawn at random until the release is safe.
+
+With a secret seed a width (at least the one asked) and costs are drawn, each from a distribution
+without end, and the cheapest pattern is taken. Every pattern that has no cell to spare at some
+width can come of it, so a release rules out a table only if its pattern is not such a one for it:
+that is the support. A draw is given up if, by what everybody can compute from the release alone,
+some cell that could be primary is narrower than asked. That rule looks at nothing secret, so it
+changes how likely a release is, and not which tables are possible behind it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from divulge import work
+from divulge.tables.knowledge.candidate_tables import candidates
+from divulge.tables.knowledge.small_network import MOST_CELLS, MOST_STEPS, BitNetwork
+from divulge.tables.knowledge.suppressor_knowledge import Parameters, knowledge_of, problem_of
+from divulge.tables.suppression.problem import SuppressionProblem
+from divulge.tables.table.axis import FloatArray, IntArray
+from divulge.tables.table.structure import BoolArray
+from divulge.tables.table.table import Published, Table
+from divulge.work import InvalidInput, Problem
+
+MOST_DRAWS = 500
+MOST_CANDIDATES = 200_000
+UNIT = 1000
+"""Drawn costs are whole numbers of a thousandth, so that ties are rare."""
+
+EVENNESS = 0.5
+"""What every cell costs before chance adds to it: the larger, the fewer cells are suppressed, and
+the surer a guess at the pattern."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A pattern that was drawn, and how many draws it took."""
+
+    pattern: BoolArray
+    draws: int
+
+
+def draw_pattern(
+    table: Table, parameters: Parameters, seed: int, most_draws: int = MOST_DRAWS
+) -> Drawn:
+    """Draw patterns until what is released leaves every cell that could be primary wide enough.
+
+    The same seed and table give the same pattern.
+
+    Raises:
+        InvalidInput: if nothing protects the table, or no draw is safe.
+
+    >>> table = Table.from_cells([[7, 11, 60], [10, 60, 11], [60, 12, 60]])
+    >>> drawn = draw_pattern(table, Parameters(10, 10), seed=1)
+    >>> resists(table.publish(drawn.pattern), Parameters(10, 10))
+    True
+    """
+    problem = problem_of(table, parameters)
+    if len(problem.primary) == 0:
+        return Drawn(problem.start, 0)
+    seen: dict[int, bool] = {}
+    draws = drawn_patterns(table, problem, parameters, seed)
+    with work.step("Drawing patterns", most_draws) as step:
+        for count in range(1, most_draws + 1):
+            bits, pattern = next(draws)
+            if bits not in seen:
+                seen[bits] = resists(table.publish(pattern), parameters)
+            if seen[bits]:
+                return Drawn(pattern, count)
+            step.advance()
+    message = (
+        f"{most_draws} draws gave no release that resists the attack. Let totals be suppressed "
+        '(margins="suppressible"), or ask for less width.'
+    )
+    raise InvalidInput("suppress", [Problem("resist_matching", message)])
+
+
+def drawn_patterns(
+    table: Table, problem: SuppressionProblem, parameters: Parameters, seed: int
+) -> Iterator[tuple[int, BoolArray]]:
+    """One pattern after the other: the cheapest under costs of its own."""
+    from divulge.tables.knowledge import pattern_kernels as kernels
+
+    network = small_network(table, problem)
+    cells = network.net.cells
+    values, primary = problem.values[cells], network.bits(problem.start)
+    everything, scratch = network.all, [np.zeros(2 * len(cells), np.int64)]
+    scratch += [np.zeros(network.net.nodes, np.int64) for _ in range(2)]
+    if not kernels.protects(*network.arcs, values, everything, primary, parameters.width, *scratch):
+        message = 'cannot be protected: let totals be suppressed (margins="suppressible").'
+        raise InvalidInput("suppress", [Problem("resist_matching", message)])
+    random = generator(seed, table, parameters)
+    while True:
+        [width], [weights] = draw(random, parameters.width, problem.cost[cells], 1)
+        work.check()
+        if not kernels.protects(*network.arcs, values, everything, primary, width, *scratch):
+            continue
+        status, bits = kernels.optimum(
+            *network.arcs, values, primary, width, weights, everything, everything, MOST_STEPS
+        )
+        if status == 0:
+            yield bits, network.mask(bits)
+
+
+def small_network(table: Table, problem: SuppressionProblem) -> BitNetwork:
+    """The table as a network of bits; patterns of others are not known well enough to resist."""
+    network = BitNetwork.of(table.structure.relations, problem.open)
+    if network is None:
+        message = (
+            f"is known to hold in crosstabs (and other networks) of at most {MOST_CELLS} cells "
+            "that may be suppressed. Split the table, or publish its totals."
+        )
+        raise InvalidInput("suppress", [Problem("resist_matching", message)])
+    return network
+
+
+def draw(
+    random: np.random.Generator, width: int, cost: IntArray, draws: int
+) -> tuple[IntArray, IntArray]:
+    """Widths and costs for some draws: what was asked, and something without end."""
+    widths, factors = draw_chances(random, width, len(cost), draws)
+    return widths, drawn_costs(cost, factors)
+
+
+def draw_chances(
+    random: np.random.Generator, width: int, cells: int, draws: int
+) -> tuple[IntArray, FloatArray]:
+    """Widths for some draws, and by what factor each cell is dearer."""
+    further = random.geometric(1 / (1 + width / 16), size=draws) - 1
+    factors = EVENNESS + random.exponential(size=(draws, cells))
+    return width + further.astype(np.int64), factors
+
+
+def drawn_costs(cost: IntArray, factors: FloatArray) -> IntArray:
+    """What cells cost in each draw, in whole numbers."""
+    return np.maximum(np.round(UNIT * cost * factors), 1).astype(np.int64)
+
+
+def resists(published: Published, parameters: Parameters) -> bool:
+    """Whether every cell that could be primary is wide enough, by what everybody can compute."""
+    rules = replace(parameters, rule="resisting")
+    try:
+        found = candidates(published, MOST_CANDIDATES, sample=20_000)
+    except InvalidInput:  # no published total bounds some cell: what is left cannot be judged
+        return False
+    cells = len(found.cells)
+    box = np.stack([np.full(cells, 2**60), np.full(cells, -1)]).astype(np.int64)
+    known = knowledge_of(found, rules)
+    order = np.random.default_rng(0).permutation(len(found.values))
+    # Cells that the sums alone leave too narrow cannot be primary: the pattern protects.
+    lowest = np.maximum(found.low, 0 if rules.zeros_primary else 1)
+    may = (found.high - found.low >= rules.width) & (lowest < rules.threshold)
+    for begin in range(0, len(order), 256):
+        known.possible(found.values[order[begin : begin + 256]], box, True)
+        wide = box[1] - box[0] >= rules.width
+        if np.all(wide[may]):
+            return True
+    if found.kind != "all" or box[1].max(initial=-1) < 0:
+        return False
+    lowest = np.maximum(box[0], 0 if rules.zeros_primary else 1)
+    return bool(np.all(wide[may & (lowest < rules.threshold) & (lowest <= box[1])]))
+
+
+def generator(seed: int, table: Table, parameters: Parameters) -> np.random.Generator:
+    """Chance that depends on the secret seed and, in a way nobody can foretell, on the table."""
+    key = seed.to_bytes(32, "big", signed=True)
+    digest = hmac.digest(key, fingerprint(table, parameters).encode(), hashlib.sha256)
+    return np.random.default_rng(np.frombuffer(digest, np.uint32))
+
+
+def fingerprint(table: Table, parameters: Parameters) -> str:
+    """What tells one table and its parameters from another."""
+    told = hashlib.sha256()
+    cost: Any = parameters.cost
+    cost = cost if isinstance(cost, str) else np.asarray(cost, dtype=float).tobytes().hex()
+    described = (
+        [[[axis.name, *axis.codes] for axis in axes] for axes in table.structure.grids],
+        parameters.min_frequency,
+        parameters.width,
+        parameters.zeros_primary,
+        parameters.margins,
+    )
+    told.update(repr((described, cost, table.decimals, table.measure, table.lowest)).encode())
+    told.update(np.ascontiguousarray(table.units).tobytes())
+    return told.hexdigest()

@@ -1,0 +1,1 @@
+"""Choosing the cells to suppress: the problem, cuts, branching, heuristics, ties."""

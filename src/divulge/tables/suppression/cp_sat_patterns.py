@@ -1,0 +1,93 @@
+"""The same question to a solver of constraints, for what branching leaves open.
+
+CP-SAT learns from conflicts where the linear relaxation says little. It knows the cuts as clauses
+or as sums of whole numbers, and is asked again while its patterns do not protect. One worker and
+a fixed seed: the same question always takes the same way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from divulge import work
+from divulge.solvers import cp_sat
+from divulge.tables.suppression.branch_and_cut import Bounds, Given
+from divulge.tables.suppression.cut_pool import Pool
+from divulge.tables.suppression.problem import Cut
+from divulge.tables.table.structure import BoolArray
+from divulge.work import Effort
+
+SCALE = 2**20
+"""Coefficients are rounded up to multiples of this part of what a cut asks: never too strict."""
+
+
+class Satisfying:
+    """A model of the pool's cuts that grows with the pool."""
+
+    def __init__(self, pool: Pool, bounds: Bounds, most: int | None) -> None:
+        from ortools.sat.python import cp_model
+
+        self.pool = pool
+        self._model = cp_model.CpModel()
+        self._chosen = [
+            self._model.new_int_var(int(low), int(high), "")
+            for low, high in zip(bounds.low, bounds.high, strict=True)
+        ]
+        price = cp_model.LinearExpr.weighted_sum(self._chosen, pool.cost.tolist())
+        if most is None:
+            self._model.minimize(price)
+        else:
+            self._model.add(price <= most)
+        self._fed = 0
+
+    def ask(self, hint: BoolArray, effort: Effort) -> tuple[BoolArray | Given, float]:
+        """A pattern that keeps the cuts so far, and a bound of its price."""
+        new = self.pool.cuts[self._fed :]
+        for cut in new:
+            self._keep(cut)
+        work.charge(cp_sat.MODEL, sum(len(cut.cells) for cut in new))
+        self._fed = len(self.pool.cuts)
+        self._model.clear_hints()  # type: ignore[no-untyped-call]
+        for variable, wanted in zip(self._chosen, hint[self.pool.free].tolist(), strict=True):
+            self._model.add_hint(variable, wanted)
+        answer = cp_sat.solve(self._model, effort, seed=20190811, linearisation=2)
+        if answer.is_infeasible:
+            return "none", np.inf
+        if not answer.is_solution:
+            return "unknown", -np.inf
+        columns = np.array([float(answer.value(variable)) for variable in self._chosen])
+        return self.pool.pattern(columns), answer.bound
+
+    def _keep(self, cut: Cut) -> None:
+        from ortools.sat.python import cp_model
+
+        variables: list[Any] = [self._chosen[column] for column in self.pool.column[cut.cells]]
+        if cut.right == 0:  # company for the last cell, or it is published
+            *others, cell = variables
+            self._model.add_bool_or([*others, cell.negated()])
+            return
+        weights = np.ceil(cut.coefficients / cut.right * SCALE - 1e-3).astype(np.int64)
+        if np.all(weights >= SCALE):
+            self._model.add_bool_or(variables)
+        else:
+            total = cp_model.LinearExpr.weighted_sum(variables, weights.tolist())
+            self._model.add(total >= SCALE)
+
+
+def satisfied(
+    pool: Pool, bounds: Bounds, most: int, hint: BoolArray, effort: Effort
+) -> BoolArray | Given:
+    """A protecting pattern within bounds that costs at most this; asked until it protects."""
+    model = Satisfying(pool, bounds, most)
+    while not effort.spent:
+        work.check()
+        found, _ = model.ask(hint, effort)
+        if isinstance(found, str):
+            return found
+        if pool.protects(found):
+            return found
+        if not pool.forbid(found):
+            return "unknown"
+    return "unknown"

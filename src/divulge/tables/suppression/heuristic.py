@@ -1,0 +1,215 @@
+"""A safe pattern soon: protect one primary cell after the other by cheap movements.
+
+For every primary cell that the pattern so far does not protect, the cheapest movement that
+protects it (a flow in a network, a linear program elsewhere) adds the cells it uses. Cells that
+are suppressed already are free, so movements share them. A movement that keeps all sums is its
+own proof of safety. At the end, cells that nobody needs are published again. Every choice is
+deterministic: by size of the demand, then by the order of the cells.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from divulge import work
+from divulge.solvers.highs import Program
+from divulge.tables.audit.network import Network
+from divulge.tables.suppression.problem import CLOSE, Adversary, SuppressionProblem
+from divulge.tables.table.axis import IntArray
+from divulge.tables.table.structure import BoolArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
+
+Scopes = Callable[[int], Iterator[BoolArray]]
+"""For a cell, ever larger sets of cells among which to look for a movement."""
+
+MOST_PRUNING = 2_000_000
+
+MOST_PROGRAMS = 256
+"""Programs kept to begin from; a program of a family of 16 x 16 cells takes little."""
+
+
+def fast_pattern(
+    problem: SuppressionProblem,
+    scopes: Scopes | None = None,
+    begin: BoolArray | None = None,
+) -> tuple[BoolArray, list[int]]:
+    """A protecting pattern; and the primary cells that no pattern protects."""
+    adversary, movements = Adversary(problem), Movements(problem)
+    chosen = problem.start.copy() if begin is None else begin | problem.start
+    order = np.lexsort([problem.primary, -(problem.rise_limit + problem.fall_limit)])
+    hopeless = []
+    with work.step("Choosing cells to suppress", len(order)) as step:
+        for place in order:
+            up, down = (
+                adversary.reach(chosen, np.array([place])) if problem.network else (None, None)
+            )
+            more = _protect(movements, chosen, int(place), up, down, scopes)
+            if more is None:
+                hopeless.append(int(problem.primary[place]))
+            else:
+                chosen = more
+            step.advance()
+    if not hopeless:
+        chosen = _pruned(problem, adversary, chosen)
+    return chosen, hopeless
+
+
+def _protect(
+    movements: Movements,
+    chosen: BoolArray,
+    place: int,
+    up: np.ndarray | None,
+    down: np.ndarray | None,
+    scopes: Scopes | None,
+) -> BoolArray | None:
+    """The pattern with what else one primary cell needs; None if nothing helps."""
+    problem = movements.problem
+    upper, lower = int(problem.upper[place]), int(problem.lower[place])
+    sliding, cell = int(problem.sliding[place]), int(problem.primary[place])
+    if up is not None and down is not None:
+        u, d = int(up[0]), int(down[0])
+        if u >= upper and d >= lower and u + d >= sliding:
+            return chosen
+    else:
+        u, d = 0, 0
+    value = int(problem.values[cell])
+    falls = [min(d, value), min(value, sliding), max(lower, min(value, sliding - u))]
+    for scope in scopes(cell) if scopes is not None and problem.network is None else [problem.open]:
+        options: list[tuple[int, int, int, BoolArray]] = []
+        for fall in dict.fromkeys(max(lower, fall) for fall in falls):
+            found = movements.moved(chosen, cell, fall, max(upper, sliding - fall), scope)
+            if found is not None:
+                options.append((problem.price(found), int(found.sum()), len(options), found))
+        if options:
+            return min(options)[3]
+    fall = _furthest_fall(movements, chosen, cell, lower, min(value, sliding))
+    return movements.moved(chosen, cell, fall, max(upper, sliding - fall), problem.open)
+
+
+def _furthest_fall(
+    movements: Movements, chosen: BoolArray, cell: int, least: int, most: int
+) -> int:
+    """The furthest that a cell can fall if all open cells may move."""
+    low, high = least, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if movements.moved(chosen, cell, middle, 0, movements.problem.open) is None:
+            high = middle - 1
+        else:
+            low = middle
+    return low
+
+
+class Movements:
+    """The cheapest movements of single cells: flows in a network, linear programs elsewhere.
+
+    The program of a set of cells is kept and only its bounds and costs change, so that the next
+    cell of the same family begins where the last one ended.
+    """
+
+    def __init__(self, problem: SuppressionProblem) -> None:
+        self.problem = problem
+        self._programs: OrderedDict[bytes, Program] = OrderedDict()
+
+    @cached_property
+    def _columns(self) -> csc_array:
+        """The independent relations by cells: small sets of cells are found at once."""
+        relations = self.problem.relations
+        matrix = relations.matrix(len(self.problem.values))
+        return matrix[np.flatnonzero(relations.independent)].tocsc()
+
+    def moved(
+        self, chosen: BoolArray, cell: int, fall: int, rise: int, scope: BoolArray
+    ) -> BoolArray | None:
+        """The pattern with the cells that let one fall and rise so far; None if they cannot."""
+        pattern = chosen
+        for amount, falling in ((fall, True), (rise, False)):
+            if amount > 0:
+                further = (
+                    self._by_flow(self.problem.network, pattern, cell, amount, falling)
+                    if self.problem.network is not None
+                    else self._by_program(pattern, cell, amount, falling, scope)
+                )
+                if further is None:
+                    return None
+                pattern = further
+        return pattern
+
+    def _by_flow(
+        self, net: Network, chosen: BoolArray, cell: int, amount: int, falling: bool
+    ) -> BoolArray | None:
+        problem = self.problem
+        values = problem.values[net.cells]
+        rise = np.full(len(values), np.int64(2**60))
+        place = int(np.searchsorted(net.cells, cell))
+        moved, used = net.cheap_cycles(
+            rise, values, problem.cost[net.cells], chosen[net.cells], place, falling, amount
+        )
+        if moved < amount:
+            return None
+        pattern = chosen.copy()
+        pattern[net.cells[used]] = True
+        return pattern
+
+    def _by_program(
+        self, chosen: BoolArray, cell: int, amount: int, falling: bool, scope: BoolArray
+    ) -> BoolArray | None:
+        """The movement of least cost, by a linear program over the cells of a scope."""
+        problem = self.problem
+        cells = np.flatnonzero(scope & problem.open)
+        column, count = int(np.searchsorted(cells, cell)), len(cells)
+        high = np.concatenate([np.full(count, float(problem.ceiling)), problem.values[cells]])
+        low = np.zeros(2 * count)
+        own, opposite = (count + column, column) if falling else (column, count + column)
+        low[own] = high[own] = amount
+        high[opposite] = 0
+        program = self._program(cells)
+        program.bound_columns(low, high)
+        # Using a little of a free cell costs a little, so that no needless cell is moved.
+        price = np.where(chosen[cells], 1e-3, problem.cost[cells].astype(float))
+        room = np.minimum(amount, np.maximum(problem.values[cells], 1))
+        answer = program.minimise(np.concatenate([price, price * amount / room]))
+        if not answer.optimal:
+            return None
+        moved = np.abs(answer.values[:count] - answer.values[count:]) > CLOSE
+        pattern = chosen.copy()
+        pattern[cells[moved]] = True
+        return pattern
+
+    def _program(self, cells: IntArray) -> Program:
+        from scipy.sparse import csr_array, hstack
+
+        name = cells.tobytes()
+        if name not in self._programs:
+            matrix = csr_array(self._columns[:, cells])
+            matrix = matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)]
+            nothing, none = np.zeros(matrix.shape[0]), np.zeros(2 * len(cells))
+            both = hstack([matrix, -matrix], format="csr")
+            self._programs[name] = Program(both, nothing, nothing, none, none)
+            if len(self._programs) > MOST_PROGRAMS:
+                self._programs.popitem(last=False)
+        self._programs.move_to_end(name)
+        return self._programs[name]
+
+
+def _pruned(problem: SuppressionProblem, adversary: Adversary, chosen: BoolArray) -> BoolArray:
+    """The pattern without cells that nobody needs, the dearest first."""
+    extra = np.flatnonzero(chosen & ~problem.start)
+    work_of_one = len(problem.primary) * (len(problem.values) if problem.network else 20_000)
+    order: Sequence[int] | IntArray = extra[np.lexsort([-extra, -problem.cost[extra]])]
+    if work_of_one * len(extra) > MOST_PRUNING * (1000 if problem.network else 10):
+        return chosen
+    pattern = chosen
+    for cell in order:
+        without = pattern.copy()
+        without[cell] = False
+        if len(adversary.unprotected(without)) == 0:
+            pattern = without
+    return pattern

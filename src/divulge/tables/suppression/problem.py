@@ -1,0 +1,258 @@
+"""The cell suppression problem on arrays: what must be protected, by how much, at what cost.
+
+Fischetti and Salazar's model: a cell that must rise by `upper`, fall by `lower`, and have an
+interval at least `sliding` wide; Minami and Abe's Definition 4 is `sliding` alone. Everything
+that solves it (heuristic, cuts, enumeration in the tests) takes this one frozen type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.solvers.highs import Program
+from divulge.tables.audit.network import Network, network
+from divulge.tables.table.axis import FloatArray, IntArray
+from divulge.tables.table.structure import BoolArray, Relations
+
+CLOSE = 1e-6
+
+ROOM = (1.0, 0.7, 0.4, 0.2)
+"""Shares of what free cells might move, with which cuts of a relaxation are looked for."""
+
+Shares = NDArray[Any]
+"""Which share of each cell is suppressed: 0 or 1 in a pattern, anything between in a relaxation."""
+
+Why = Callable[[int], tuple[FloatArray, float]]
+"""What bounds a movement: coefficients of suppressed cells, and a constant."""
+
+Moves = tuple[FloatArray, FloatArray, Why, Why]
+"""How far cells rise, how far they fall, and why no further."""
+
+
+@dataclass(frozen=True, eq=False)
+class SuppressionProblem:
+    """Values (above their lowest), primary cells with their protection, costs, open cells."""
+
+    relations: Relations
+    values: IntArray
+    primary: IntArray
+    upper: IntArray
+    lower: IntArray
+    sliding: IntArray
+    cost: IntArray
+    open: BoolArray
+
+    @cached_property
+    def network(self) -> Network | None:
+        """The network of the cells that may be suppressed, if they form one."""
+        return network(self.relations, self.open)
+
+    @cached_property
+    def rise_limit(self) -> IntArray:
+        """How far each primary cell need rise at the most."""
+        return np.maximum(self.upper, self.sliding)
+
+    @cached_property
+    def fall_limit(self) -> IntArray:
+        """How far each primary cell need fall at the most."""
+        return np.maximum(self.lower, np.minimum(self.sliding, self.values[self.primary]))
+
+    @cached_property
+    def ceiling(self) -> int:
+        """How far any cell may be thought to rise.
+
+        In a network a movement by w moves no cell by more than w. Elsewhere it may move others
+        by a small multiple; ten times everything there is leaves room.
+        """
+        most = int(self.rise_limit.max(initial=0)), int(self.fall_limit.max(initial=0))
+        if self.network is not None:
+            return max(*most, 1)
+        return 10 * (int(self.values.max(initial=0)) + max(*most, 1))
+
+    @cached_property
+    def start(self) -> BoolArray:
+        """The primary cells as a pattern."""
+        pattern = np.zeros(len(self.values), dtype=bool)
+        pattern[self.primary] = True
+        return pattern
+
+    def price(self, pattern: BoolArray) -> int:
+        """What a pattern costs."""
+        return int(self.cost[pattern].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """What every protecting pattern keeps: coefficients times suppressed cells >= right."""
+
+    cells: IntArray
+    coefficients: FloatArray
+    right: float
+
+
+class Adversary:
+    """Answers how far primary cells can move under a pattern, and why no further.
+
+    A pattern may be fractional: then cells may move by that share of what they might.
+    """
+
+    def __init__(self, problem: SuppressionProblem) -> None:
+        self.problem = problem
+        self._net = problem.network
+        self._program = None if self._net is not None else self._linear()
+
+    def reach(self, pattern: BoolArray, places: IntArray) -> tuple[FloatArray, FloatArray]:
+        """How far some primary cells (by place in the list) can rise and fall, up to a limit."""
+        up, down, _, _ = self._moves(pattern.astype(np.int64), places, whole=True)
+        return up, down
+
+    def unprotected(self, pattern: BoolArray) -> IntArray:
+        """The places of the primary cells that a pattern does not protect."""
+        places = np.arange(len(self.problem.primary))
+        up, down = self.reach(pattern, places)
+        return places[self._lacking(up, down, places).any(axis=0)]
+
+    def cuts(self, share: FloatArray, tolerance: float = CLOSE) -> list[Cut]:
+        """Cuts that a (fractional) pattern violates; none if it protects all primary cells."""
+        places = np.arange(len(self.problem.primary))
+        if self._net is None:
+            return self._cuts_of(self._linear_moves(share, places), places, tolerance)
+        whole = np.all((share < CLOSE) | (share > 1 - CLOSE))
+        # A cut is strengthened once it is found, so that the flow sees only some of those that
+        # are violated then: with less room in the free cells it meets the others.
+        found = []
+        for room in (1.0,) if whole else ROOM:
+            narrowed = np.where(self.problem.start, share, share * room)
+            # The cuts nearest to where a flow begins and to where it ends are different ones.
+            for backwards in (False, True):
+                moves = self._flows(self._net, narrowed, places, False, backwards)
+                found.extend(self._cuts_of(moves, places, tolerance))
+        return [
+            cut
+            for cut in found
+            if cut.coefficients @ share[cut.cells] < cut.right * (1 - (0 if whole else 1e-4))
+        ]
+
+    def _cuts_of(self, moves: Moves, places: IntArray, tolerance: float) -> list[Cut]:
+        up, down, up_cut, down_cut = moves
+        lacking = self._lacking(up, down, places, tolerance)
+        found = []
+        for place in np.flatnonzero(lacking.any(axis=0)):
+            above, below = up_cut(int(place)), down_cut(int(place))
+            demands = self.problem.upper, self.problem.lower, self.problem.sliding
+            for kind, parts in enumerate(((above,), (below,), (above, below))):
+                if lacking[kind, place]:
+                    coefficients = sum(part[0] for part in parts)
+                    right = float(demands[kind][place]) - sum(part[1] for part in parts)
+                    found.append(self._cut(np.asarray(coefficients), right))
+        return found
+
+    def _cut(self, coefficients: FloatArray, right: float) -> Cut:
+        """Primary cells are suppressed anyway; no coefficient need exceed what is asked."""
+        chosen = self.problem.start
+        right -= float(coefficients[chosen].sum())
+        cells = np.flatnonzero((coefficients > CLOSE) & ~chosen & self.problem.open)
+        return Cut(cells, np.minimum(coefficients[cells], right), right)
+
+    def _lacking(
+        self, up: FloatArray, down: FloatArray, places: IntArray, tolerance: float = CLOSE
+    ) -> BoolArray:
+        problem = self.problem
+        return np.array(
+            [
+                up < problem.upper[places] - tolerance,
+                down < problem.lower[places] - tolerance,
+                up + down < problem.sliding[places] - tolerance,
+            ]
+        )
+
+    def _moves(self, share: Shares, places: IntArray, whole: bool) -> Moves:
+        if self._net is not None:
+            return self._flows(self._net, share, places, whole)
+        return self._linear_moves(share, places)
+
+    def _flows(
+        self, net: Network, share: Shares, places: IntArray, whole: bool, backwards: bool = False
+    ) -> Moves:
+        problem = self.problem
+        values = np.minimum(problem.values[net.cells], problem.ceiling)
+        shares = share[net.cells]
+        rise, fall = problem.ceiling * shares, values * shares
+        asked = np.searchsorted(net.cells, problem.primary[places])
+        limit = np.concatenate([problem.rise_limit[places], problem.fall_limit[places]])
+        falling = np.repeat([False, True], len(places))
+        both, tiny = np.concatenate([asked, asked]), 0 if whole else 1e-9
+        if backwards:
+            moved, reached = net.flows(fall, rise, both, ~falling, limit, tiny)
+        else:
+            moved, reached = net.flows(rise, fall, both, falling, limit, tiny)
+
+        def cut(row: int, cell: int, most: float) -> tuple[FloatArray, float]:
+            coefficients = np.zeros(len(problem.values))
+            inside = reached[row]
+            if not inside.any():  # it moved as far as it need: a bound of its own
+                return coefficients, most
+            inside = ~inside if backwards else inside
+            leaves, enters = (
+                inside[net.tail] & ~inside[net.head],
+                inside[net.head] & ~inside[net.tail],
+            )
+            coefficients[net.cells] = leaves * problem.ceiling + enters * values
+            coefficients[cell] = 0
+            return coefficients, 0.0
+
+        count = len(places)
+
+        def up_cut(k: int) -> tuple[FloatArray, float]:
+            return cut(k, int(problem.primary[places[k]]), float(limit[k]))
+
+        def down_cut(k: int) -> tuple[FloatArray, float]:
+            return cut(count + k, int(problem.primary[places[k]]), float(limit[count + k]))
+
+        return moved[:count].astype(float), moved[count:].astype(float), up_cut, down_cut
+
+    def _linear(self) -> Program:
+        problem = self.problem
+        matrix = problem.relations.matrix(len(problem.values))
+        matrix = matrix[np.flatnonzero(problem.relations.independent)][
+            :, np.flatnonzero(problem.open)
+        ]
+        zeros = np.zeros(matrix.shape[1])
+        nothing = np.zeros(matrix.shape[0])
+        return Program(matrix, nothing, nothing, zeros, zeros)
+
+    def _linear_moves(self, share: Shares, places: IntArray) -> Moves:
+        problem, program = self.problem, self._program
+        assert program is not None  # noqa: S101  # made where there is no network
+        cells = np.flatnonzero(problem.open)
+        lower, upper = -problem.values[cells] * share[cells], problem.ceiling * share[cells]
+        moves, cuts = np.zeros((2, len(places))), []
+        for way, sign in enumerate((-1.0, 1.0)):
+            cuts_of_way = []
+            for k, place in enumerate(places):
+                cell = int(problem.primary[place])
+                column = int(np.searchsorted(cells, cell))
+                low, high = lower.astype(float), upper.astype(float)
+                low[column], high[column] = -problem.fall_limit[place], problem.rise_limit[place]
+                program.bound_columns(low, high)
+                objective = np.zeros(len(cells))
+                objective[column] = sign
+                answer = program.minimise(objective)
+                moves[way, k] = -answer.objective
+                # By duality the movement is bounded by prices times what cells may move.
+                price = answer.reduced_costs
+                coefficients = np.zeros(len(problem.values))
+                bound = np.maximum(price, 0) * problem.values[cells]
+                coefficients[cells] = bound + np.maximum(-price, 0) * problem.ceiling
+                own = max(price[column], 0) * problem.fall_limit[place]
+                own += max(-price[column], 0) * problem.rise_limit[place]
+                coefficients[cell] = 0
+                cuts_of_way.append((coefficients, float(own)))
+            cuts.append(cuts_of_way)
+        return moves[0], moves[1], cuts[0].__getitem__, cuts[1].__getitem__

@@ -1,0 +1,1 @@
+"""Tables: axes, relations, cells, what is published of them, and their files."""

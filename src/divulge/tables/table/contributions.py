@@ -1,0 +1,141 @@
+"""Who contributes to a cell: how many, and how much the largest give.
+
+Rules of sensitivity ask for the largest contributors of every cell, margins included; a
+contributor with several records in a cell counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Protocol
+
+import numpy as np
+
+from divulge.tables.table.axis import Axis, IntArray
+
+
+class Contributors(Protocol):
+    """What rules of sensitivity ask of a table, or of several linked ones."""
+
+    def counts(self) -> IntArray:
+        """How many contributors each cell has."""
+
+    def largest(self, how_many: int) -> IntArray:
+        """The largest amounts of each cell's contributors, zeros at the end."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedContributions:
+    """The contributions of linked tables: numbers of cells, and by what a table's units grew."""
+
+    parts: tuple[tuple[Contributors, IntArray, int], ...]
+    size: int
+
+    def counts(self) -> IntArray:
+        """How many contributors each cell has, in the order of the cells."""
+        found = np.zeros(self.size, dtype=np.int64)
+        for part, numbers, _ in self.parts:
+            found[numbers] = part.counts()
+        return found
+
+    def largest(self, how_many: int) -> IntArray:
+        """The largest amounts of each cell's contributors: cells x how_many, zeros at the end."""
+        found = np.zeros((self.size, how_many), dtype=np.int64)
+        for part, numbers, factor in self.parts:
+            found[numbers] = part.largest(how_many) * factor
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """Each contributor's amount in each inner cell it contributes to."""
+
+    axes: tuple[Axis, ...]
+    codes: tuple[IntArray, ...]
+    contributor: IntArray
+    amount: IntArray
+
+    @classmethod
+    def of(
+        cls,
+        axes: Sequence[Axis],
+        codes: Sequence[IntArray],
+        contributor: IntArray,
+        amount: IntArray,
+    ) -> Contributions:
+        """From the codes, the contributor and the amount of every record."""
+        return cls(tuple(axes), tuple(codes), contributor, amount)
+
+    def counts(self) -> IntArray:
+        """How many contributors each cell has, in the order of the cells."""
+        return self._by_cell(1)[0]
+
+    def largest(self, how_many: int) -> IntArray:
+        """The largest amounts of each cell's contributors: cells x how_many, zeros at the end."""
+        return self._by_cell(how_many)[1]
+
+    def members(self, most: int) -> dict[int, list[int]]:
+        """The contributors of every cell that has at most so many (and at least one)."""
+        counts = self.counts()
+        found: dict[int, set[int]] = {}
+        for cell, record in self._places():
+            small = counts[cell] <= most
+            pairs = zip(cell[small].tolist(), self.contributor[record[small]].tolist(), strict=True)
+            for place, contributor in pairs:
+                found.setdefault(place, set()).add(contributor)
+        return {cell: sorted(found[cell]) for cell in sorted(found)}
+
+    def amounts_of(self, contributors: Sequence[int]) -> tuple[IntArray, IntArray]:
+        """What some contributors give to each cell together, and how many of them do."""
+        cells = int(np.prod([axis.size for axis in self.axes]))
+        amounts, present = np.zeros(cells, dtype=np.int64), np.zeros(cells, dtype=np.int64)
+        theirs = np.isin(self.contributor, contributors)
+        for cell, record in self._places():
+            mine = theirs[record]
+            np.add.at(amounts, cell[mine], self.amount[record[mine]])
+            pairs = np.unique(np.column_stack([cell[mine], self.contributor[record[mine]]]), axis=0)
+            present += np.bincount(pairs[:, 0], minlength=cells)
+        return amounts, present
+
+    def _places(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """Cells and the records in them; a record stands in one for every choice of levels."""
+        shape = tuple(axis.size for axis in self.axes)
+        for climbed in product(*(self._ancestors(k) for k in range(len(self.axes)))):
+            record = np.flatnonzero(np.all([places >= 0 for places in climbed], axis=0))
+            if len(record):
+                yield np.ravel_multi_index(tuple(p[record] for p in climbed), shape), record
+
+    def _by_cell(self, how_many: int) -> tuple[IntArray, IntArray]:
+        shape = tuple(axis.size for axis in self.axes)
+        cells = int(np.prod(shape))
+        counts = np.zeros(cells, dtype=np.int64)
+        largest = np.zeros((cells, how_many), dtype=np.int64)
+        for cell, record in self._places():
+            holding = self.contributor[record]
+            order = np.lexsort([holding, cell])
+            cell, holding, amount = cell[order], holding[order], self.amount[record][order]
+            begins = np.ones(len(cell), dtype=bool)
+            begins[1:] = (cell[1:] != cell[:-1]) | (holding[1:] != holding[:-1])
+            of_each = np.add.reduceat(amount, np.flatnonzero(begins))
+            of_cell = cell[begins]
+            order = np.lexsort([-of_each, of_cell])
+            of_cell, of_each = of_cell[order], of_each[order]
+            rank = np.arange(len(of_cell)) - np.searchsorted(of_cell, of_cell)
+            first = rank < how_many
+            largest[of_cell[first], rank[first]] = of_each[first]
+            counts += np.bincount(of_cell, minlength=cells)
+        return counts, largest
+
+    def _ancestors(self, k: int) -> list[IntArray]:
+        """For each level, the code of each record there (-1: its chain is shorter)."""
+        axis = self.axes[k]
+        chains = [axis.chain(leaf) for leaf in range(axis.leaves)]
+        height = max(map(len, chains))
+        return [
+            np.array([chain[level] if level < len(chain) else -1 for chain in chains])[
+                self.codes[k]
+            ]
+            for level in range(height)
+        ]

@@ -1,0 +1,186 @@
+"""A table of totals: from cells or from records, with margins that add up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from divulge.data import Dataset
+from divulge.tables.table.axis import Axis, IntArray
+from divulge.tables.table.contributions import Contributions, Contributors
+from divulge.tables.table.published import Published, floor
+from divulge.tables.table.structure import Structure
+from divulge.tables.table.tabulation import amounts, axis_of, flat_axes, with_margins
+from divulge.tables.table.units import in_common_units, out_of_units
+from divulge.work import InvalidInput, Problem, Problems
+
+__all__ = ["Published", "Table", "floor"]
+
+MOST_SHOWN = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Counts or sums of a value over cells that add up.
+
+    Values are kept as whole numbers of the unit `10 ** -decimals`, so that sums are exact.
+    `lowest` is the smallest value that anybody thinks possible in a cell without parts: 0, unless
+    a table of differences or balances says otherwise.
+
+    >>> table = Table.from_cells([[7, 11, 60], [10, 60, 11], [60, 12, 60]])
+    >>> table.shape, int(table.values[3, 3])
+    ((4, 4), 291)
+    """
+
+    structure: Structure
+    units: IntArray
+    decimals: int = 0
+    measure: str = "count"
+    lowest: int = 0
+    contributions: Contributors | None = None
+
+    @classmethod
+    def from_cells(
+        cls,
+        cells: Any,
+        codes: Sequence[Sequence[str]] | None = None,
+        names: Sequence[str] | None = None,
+        measure: str = "count",
+        margins: bool = False,
+        lowest: float = 0,
+        axes: Sequence[Axis] | None = None,
+    ) -> Table:
+        """From the inner cells of a table of any number of dimensions; margins are computed.
+
+        Args:
+            cells: an array of numbers; with `margins=True` its last row, column, ... are totals.
+            codes: the names of the values along each dimension.
+            names: the names of the dimensions.
+            measure: what the cells hold; "count" is a frequency table.
+            margins: whether the margins are among the cells; they must add up.
+            lowest: the smallest possible value of an inner cell; below 0 by name only.
+            axes: dimensions with subtotals, instead of codes and names; the inner cells are given.
+
+        Raises:
+            InvalidInput: for negative cells, and for margins that do not add up.
+        """
+        try:
+            values = np.asarray(cells)
+        except ValueError:  # rows of different lengths
+            values = np.empty(0)
+        least = 2 if margins else 1
+        if values.ndim == 0 or min(values.shape) < least or values.dtype.kind not in "biuf":
+            raise InvalidInput("table", [Problem("cells", "give a full array of numbers.")])
+        if not np.all(np.isfinite(values)):
+            raise InvalidInput("table", [Problem("cells", "every cell must be a finite number.")])
+        given, decimals, whole = in_common_units(values, lowest)
+        inner = given[tuple(slice(-1) for _ in given.shape)] if margins else given
+        axes = axes or flat_axes(inner.shape, codes, names)
+        structure = Structure.of_grid(axes)
+        if margins and given.shape != structure.numbers[0].shape:
+            message = f"has the shape {given.shape}, not {structure.numbers[0].shape}."
+            raise InvalidInput("table", [Problem("cells", message)])
+        units = given.ravel() if margins else with_margins(inner, axes).ravel()
+        table = cls(structure, units, decimals, measure, whole)
+        table._check()
+        return table
+
+    @classmethod
+    def from_records(
+        cls,
+        dataset: Dataset,
+        by: str | Iterable[str],
+        value: str | None = None,
+        contributor: str | None = None,
+        lowest: float = 0,
+    ) -> Table:
+        """Count records, or sum a value of theirs, by some attributes.
+
+        An attribute with a hierarchy has subtotals. Records with the same `contributor` (a
+        holding, an enterprise) are one contributor to a cell.
+
+        >>> import divulge as dv
+        >>> pupils = dv.datasets.school_year_example()
+        >>> Table.from_records(pupils, by=["gender", "grade"]).values[:, -1].tolist()
+        [6, 4, 10]
+        """
+        names = dataset.attributes(by, "by")
+        others = [name for name in (value, contributor) if name is not None]
+        if others:
+            dataset.attributes(others, "value")
+        axes, codes = [], []
+        for name in names:
+            axis, leaf = axis_of(dataset, name)
+            axes.append(axis)
+            codes.append(leaf)
+        if value is None:
+            numbers = np.ones(dataset.rows, dtype=np.int64)
+        else:
+            numbers = amounts(dataset, value)
+        given, decimals, lowest_units = in_common_units(numbers, lowest)
+        holding = (
+            np.arange(dataset.rows)
+            if contributor is None
+            else dataset.columns[contributor].codes.astype(np.int64)
+        )
+        inner = np.zeros(tuple(axis.leaves for axis in axes), dtype=np.int64)
+        np.add.at(inner, tuple(codes), given)
+        structure = Structure.of_grid(axes)
+        contributions = Contributions.of(axes, codes, holding, given)
+        units = with_margins(inner, axes).ravel()
+        table = cls(structure, units, decimals, value or "count", lowest_units, contributions)
+        table._check()
+        return table
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many codes there are along each dimension, margins included."""
+        return self.structure.numbers[0].shape
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The dimensions (of the first table, where several are linked)."""
+        return self.structure.grids[0]
+
+    @property
+    def is_frequency(self) -> bool:
+        """Whether the cells count."""
+        return self.measure == "count"
+
+    @property
+    def values(self) -> Any:
+        """The values in the shape of the table; one array a table where several are linked."""
+        return self.structure.spread(out_of_units(self.units, self.decimals))
+
+    @property
+    def floor(self) -> IntArray:
+        """The smallest possible value of each cell, in units."""
+        return floor(self.structure, self.lowest)
+
+    def publish(self, suppressed: Any = ()) -> Published:
+        """What the public sees if some cells are suppressed: coordinates, or a pattern.
+
+        >>> table = Table.from_cells([[7, 11], [10, 60]])
+        >>> table.publish({(0, 0)}).to_rows()[1]
+        ['r1', '*', '11', '18']
+        """
+        mask = self.structure.mask(suppressed)
+        shown = np.where(mask, 0, self.units)
+        return Published(self.structure, shown, mask, self.decimals, self.measure, self.lowest)
+
+    def _check(self) -> None:
+        problems = Problems("table")
+        low = np.flatnonzero(self.units < self.floor)
+        for cell in low[:MOST_SHOWN]:
+            message = "is below the lowest possible value; give `lowest` to allow that by name."
+            problems.add(self.structure.place(int(cell)), message)
+        relations = self.structure.relations
+        for relation in np.flatnonzero(relations.imbalance(self.units))[:MOST_SHOWN]:
+            begin, end = relations.starts[relation : relation + 2]
+            total = begin + int(np.argmin(relations.signs[begin:end]))
+            place = self.structure.place(int(relations.cells[total]))
+            problems.add(place, "its parts do not add up to it.")
+        problems.raise_any()
