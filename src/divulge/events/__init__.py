@@ -1,6 +1,7 @@
 """Attacks on event histories: who is found by somebody who knows a little of what they did."""
 
-from divulge.events.attack import EventAssessment, attack
+from divulge.events.assess import EventAssessment
+from divulge.events.attack import attack
 from divulge.events.attacker import Attacker
 from divulge.events.estimates import Estimate, Marginals, estimate
 from divulge.events.history import History

@@ -26,7 +26,8 @@ from divulge import work
 from divulge.assessment import Breakdown, Chart, Details, Sentence
 from divulge.assessment.sentence import number
 from divulge.events import charts
-from divulge.events.attack import EventAssessment, attack, problems_with_release
+from divulge.events.assess import EventAssessment, problems_with_release
+from divulge.events.attack import attack
 from divulge.events.attacker import Attacker, Guess, Weight, problems_with_settings
 from divulge.events.estimates import Marginals, estimate
 from divulge.events.history import History, require_history

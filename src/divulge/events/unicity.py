@@ -22,7 +22,7 @@ from divulge.assessment.sentence import percent
 from divulge.data.dictionary import as_names
 from divulge.events import charts
 from divulge.events.against import Outcome, within_bounds
-from divulge.events.attack import (
+from divulge.events.assess import (
     EventAssessment,
     described,
     per_record,
