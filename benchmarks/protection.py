@@ -138,7 +138,7 @@ TECHNIQUES = (("k_anonymity", 3), ("individual_risk", 0.02), ("dis_suda", 0.0))
 
 def trends() -> Iterator[tuple[Any, str]]:
     """The pictures of Fig. 7, each with what it shows; in one process, compiled code being warm."""
-    from divulge.protection.charts import risk_utility, trend
+    from divulge.protection.result.charts import risk_utility, trend
 
     by_k = [nulls_by_k(b, a, k, "maybe") for a in (4, 6) for b in BALANCES for k in KS]
     yield (

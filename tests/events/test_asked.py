@@ -155,5 +155,5 @@ def test_amounts_without_end_lie_in_a_band_of_their_own() -> None:
 
 def test_without_memory_for_all_pairs_users_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     assert events.unicity(HISTORY, ["item"], 2).claim == "exact"
-    monkeypatch.setattr("divulge.events.points.available_memory", lambda: 0)
+    monkeypatch.setattr("divulge.events.known_points.points.available_memory", lambda: 0)
     assert events.unicity(HISTORY, ["item"], 2).claim == "estimate"

@@ -13,7 +13,7 @@ from tests.events.histories import history, records
 
 import divulge as dv
 from divulge.events import Attacker, History, attack, ten_attackers, unicity
-from divulge.events.ten import TEN
+from divulge.events.ten_attackers import TEN
 from divulge.events.unicity import granularities
 
 WEIGHTS = st.sampled_from(["record", "event", "user"])

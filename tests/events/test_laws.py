@@ -12,20 +12,13 @@ from hypothesis import strategies as st
 from tests.events import plain
 from tests.events.histories import history, records
 
-from divulge.events import (
-    Attacker,
-    Marginals,
-    attack,
-    estimate,
-    kernels,
-    ordering_kernels,
-    points_kernels,
-    ten_attackers,
-    unicity,
-)
-from divulge.events.matching import Matching
-from divulge.events.points import Points
-from divulge.events.ten import TEN
+from divulge.events import Attacker, Marginals, attack, estimate, ten_attackers, unicity
+from divulge.events.history import ordering_kernels
+from divulge.events.known_points import points_kernels
+from divulge.events.known_points.points import Points
+from divulge.events.matching import kernels
+from divulge.events.matching.matching import Matching
+from divulge.events.ten_attackers import TEN
 from divulge.events.unicity import wilson
 from divulge.qif.kernels import compiled
 

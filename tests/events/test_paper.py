@@ -8,8 +8,8 @@ import pytest
 
 import divulge as dv
 from divulge.events import Attacker, History, Marginals, attack, estimate, ten_attackers
-from divulge.events.matching import Matching
-from divulge.events.ten import TEN
+from divulge.events.matching.matching import Matching
+from divulge.events.ten_attackers import TEN
 
 
 @pytest.fixture

@@ -17,9 +17,10 @@ from tests.events.histories import DAYS, history, records
 
 import divulge as dv
 from divulge.data import Dataset, Hierarchy
-from divulge.events import Attacker, History, attack, release_kernels, unicity
-from divulge.events.lookup import People, lookup
-from divulge.events.points import Points
+from divulge.events import Attacker, History, attack, unicity
+from divulge.events.known_points.points import Points
+from divulge.events.protected import candidate_lookup_kernels
+from divulge.events.protected.candidate_lookup import People, lookup
 from divulge.qif.kernels import compiled
 from divulge.work import DivulgeError, InvalidInput
 
@@ -244,8 +245,8 @@ def test_the_compiled_lookup_gives_what_the_plain_one_gives() -> None:
         np.array([False, False]),
         np.sort(random.integers(0, 5, 12)), 5,
     )  # fmt: skip
-    slow: Any = release_kernels.fits(*arguments)
-    fast: Any = compiled(release_kernels.fits)(*arguments)
+    slow: Any = candidate_lookup_kernels.fits(*arguments)
+    fast: Any = compiled(candidate_lookup_kernels.fits)(*arguments)
     for one, other in zip(slow, fast, strict=True):
         assert np.array_equal(one, other)
 

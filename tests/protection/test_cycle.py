@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from divulge import Dataset, Hierarchy, InvalidInput, Limit, datasets, protection, read, records
 from divulge.assessment import measures
 from divulge.protection import OutOfReachError
-from divulge.protection.changes import taken
-from divulge.protection.goals import goals_of
+from divulge.protection.changes.changes import taken
+from divulge.protection.limits.per_record import goals_of
 
 AREAS = [
     ("Roma", "Center"),

@@ -8,8 +8,8 @@ import pytest
 
 from divulge import Dataset, Hierarchy, InvalidInput, Limit, datasets, events, protection
 from divulge.protection import OutOfReachError
-from divulge.protection.history_attacks import Setting
-from divulge.protection.history_changes import (
+from divulge.protection.history.attacks import Setting
+from divulge.protection.history.changes import (
     coarser_times,
     common_items,
     first_of_baskets,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import divulge as dv
 from divulge.data import Dataset, Hierarchy
-from divulge.protection.utility import utility_of
+from divulge.protection.result.utility import utility_of
 
 INFINITE = float("inf")
 FAR = 1e6

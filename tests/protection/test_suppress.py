@@ -15,8 +15,8 @@ import divulge as dv
 from divulge import Dataset, InvalidInput, datasets, protection, records
 from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection import OutOfReachError
-from divulge.protection.bound import fewest_cells
-from divulge.protection.changes import codes_of, taken
+from divulge.protection.changes.changes import codes_of, taken
+from divulge.protection.suppression.lower_bound import fewest_cells
 
 SEMANTICS = ["maybe", "known", "value", "bayes"]
 

@@ -2,11 +2,11 @@
 
 from divulge.events.assess import EventAssessment
 from divulge.events.attack import attack
-from divulge.events.attacker import Attacker
 from divulge.events.estimates import Estimate, Marginals, estimate
-from divulge.events.history import History
-from divulge.events.presets import PRESETS
-from divulge.events.ten import TEN, TenAttackers, ten_attackers
+from divulge.events.history.history import History
+from divulge.events.history.presets import PRESETS
+from divulge.events.knowledge.attacker import Attacker
+from divulge.events.ten_attackers import TEN, TenAttackers, ten_attackers
 from divulge.events.unicity import UnicityCurve, unicity, unicity_curve
 
 __all__ = [

@@ -12,12 +12,12 @@ import numpy as np
 from divulge.assessment import Assessment, Breakdown, Sentence
 from divulge.assessment.assessment import Claim
 from divulge.data.dictionary import problems_with_names
-from divulge.events import kernels
-from divulge.events.against import Each, Outcome
-from divulge.events.attacker import Attacker
-from divulge.events.facets import Facet, facet
-from divulge.events.history import History, problems_with_history
-from divulge.events.matching import Floats, Tally
+from divulge.events.history.history import History, problems_with_history
+from divulge.events.knowledge.attacker import Attacker
+from divulge.events.knowledge.facets import Facet, facet
+from divulge.events.matching import kernels
+from divulge.events.matching.matching import Floats, Tally
+from divulge.events.protected.attack_protected import Each, Outcome
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError, Problem
 

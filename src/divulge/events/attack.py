@@ -8,8 +8,7 @@ import numpy as np
 
 from divulge.assessment import Most, Sentence
 from divulge.assessment.assessment import Claim, Number
-from divulge.events import charts, kernels
-from divulge.events.against import Each, one_point_released, within_bounds
+from divulge.events import charts
 from divulge.events.assess import (
     EventAssessment,
     described,
@@ -18,10 +17,12 @@ from divulge.events.assess import (
     said_of_release,
     values_of,
 )
-from divulge.events.attacker import Attacker
-from divulge.events.history import History, require_history
-from divulge.events.matching import Floats, Matching, Tally, weight_of_record
-from divulge.events.several_items import matched_alone
+from divulge.events.history.history import History, require_history
+from divulge.events.knowledge.attacker import Attacker
+from divulge.events.matching import kernels
+from divulge.events.matching.item_subsets import matched_alone
+from divulge.events.matching.matching import Floats, Matching, Tally, weight_of_record
+from divulge.events.protected.attack_protected import Each, one_point_released, within_bounds
 from divulge.events.unicity import unicity
 from divulge.work import Problems, checks
 

@@ -13,7 +13,7 @@ from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR, S
 from divulge.assessment.sentence import percent
 
 if TYPE_CHECKING:
-    from divulge.events.attacker import Attacker
+    from divulge.events.knowledge.attacker import Attacker
 
 BANDS = (
     (0, 0, "none"),

@@ -20,10 +20,10 @@ import numpy.typing as npt
 
 from divulge.assessment import Claim
 from divulge.data.dictionary import as_names
-from divulge.events import ordering
-from divulge.events.calendar import UNITS
-from divulge.events.history import History, require_history
-from divulge.events.ordering import Ints
+from divulge.events.history import ordering
+from divulge.events.history.calendar import UNITS
+from divulge.events.history.history import History, require_history
+from divulge.events.history.ordering import Ints
 from divulge.work import InvalidInput, Problem, Problems, checks
 
 Floats = npt.NDArray[np.float64]

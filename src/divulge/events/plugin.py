@@ -19,12 +19,12 @@ from divulge.assessment import (
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, problems_with_names
 from divulge.events.attack import attack
-from divulge.events.attacker import Attacker, Guess, Weight, problems_with_settings
-from divulge.events.calendar import UNITS
-from divulge.events.facets import facet
-from divulge.events.history import History
-from divulge.events.reading import Missing, Returns
-from divulge.events.ten import TEN, Count, ten_attackers
+from divulge.events.history.calendar import UNITS
+from divulge.events.history.history import History
+from divulge.events.history.reading import Missing, Returns
+from divulge.events.knowledge.attacker import Attacker, Guess, Weight, problems_with_settings
+from divulge.events.knowledge.facets import facet
+from divulge.events.ten_attackers import TEN, Count, ten_attackers
 from divulge.work import Problem
 
 READING = ("user", "time", "item", "event", "amount", "returns", "missing")

@@ -21,7 +21,6 @@ from divulge.assessment.assessment import Claim, Number
 from divulge.assessment.sentence import percent
 from divulge.data.dictionary import as_names
 from divulge.events import charts
-from divulge.events.against import Outcome, within_bounds
 from divulge.events.assess import (
     EventAssessment,
     described,
@@ -29,10 +28,11 @@ from divulge.events.assess import (
     problems_with_release,
     said_of_release,
 )
-from divulge.events.attacker import Attacker, Weight
-from divulge.events.calendar import UNITS
-from divulge.events.history import History, require_history
-from divulge.events.points import Found, Points
+from divulge.events.history.calendar import UNITS
+from divulge.events.history.history import History, require_history
+from divulge.events.knowledge.attacker import Attacker, Weight
+from divulge.events.known_points.points import Found, Points
+from divulge.events.protected.attack_protected import Outcome, within_bounds
 from divulge.work import Problems, checks
 
 MOST_STEPS = 10

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from divulge import datasets
 from divulge.events.attack import attack
-from divulge.events.attacker import Attacker
-from divulge.events.history import History
-from divulge.events.ten import ten_attackers
+from divulge.events.history.history import History
+from divulge.events.knowledge.attacker import Attacker
+from divulge.events.ten_attackers import ten_attackers
 from divulge.events.unicity import unicity
 from divulge.qif.kernels import WORTH_COMPILING
 

@@ -1,16 +1,16 @@
 """Protection: change the least, explain every change, prove it by attacking again."""
 
-from divulge.protection.audit import Audit, audit
-from divulge.protection.comparison import RiskUtilityMap, risk_utility_map
+from divulge.protection.changes.decision_log import DecisionLog
+from divulge.protection.changes.recodings import capped, pseudonyms, without_identifiers
 from divulge.protection.cycle import protect
-from divulge.protection.histories import ProtectedHistory, protect_history
-from divulge.protection.log import DecisionLog
-from divulge.protection.protected import Protected
+from divulge.protection.history.protect import ProtectedHistory, protect_history
 from divulge.protection.recode import recode
-from divulge.protection.recodings import capped, pseudonyms, without_identifiers
-from divulge.protection.suppress import suppress
-from divulge.protection.utility import Utility
-from divulge.protection.wish import OutOfReachError
+from divulge.protection.result.audit import Audit, audit
+from divulge.protection.result.protected import Protected
+from divulge.protection.result.utility import Utility
+from divulge.protection.risk_utility import RiskUtilityMap, risk_utility_map
+from divulge.protection.suppression.request import OutOfReachError
+from divulge.protection.suppression.suppress import suppress
 
 __all__ = [
     "Audit",

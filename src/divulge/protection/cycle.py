@@ -25,17 +25,17 @@ from divulge.classes.weighing import sampling_weights
 from divulge.data import Dataset
 from divulge.data.dictionary import Dictionary
 from divulge.data.missing_kinds import merge_missing_kinds
-from divulge.protection.changes import codes_of, hidden_cells, taken, value_at
-from divulge.protection.climbing import climb, climb_to, levels_in_words
-from divulge.protection.goals import Attacked, Goal, Standing, goals_of
-from divulge.protection.kernels import HIDDEN
-from divulge.protection.log import Change, DecisionLog
-from divulge.protection.moves import grid_of, settle
-from divulge.protection.plan import METHODS, Method, Plan, State, plan_of
-from divulge.protection.protected import Protected
-from divulge.protection.recodings import recoded, with_fitting_labels, with_hierarchies
-from divulge.protection.suppress import hide_until
-from divulge.protection.wish import Order, OutOfReachError, Search, Wish
+from divulge.protection.changes.changes import codes_of, hidden_cells, taken, value_at
+from divulge.protection.changes.decision_log import Change, DecisionLog
+from divulge.protection.changes.kernels import HIDDEN
+from divulge.protection.changes.recodings import recoded, with_fitting_labels, with_hierarchies
+from divulge.protection.cycle_request import METHODS, Method, Plan, State, plan_of
+from divulge.protection.global_recoding import climb, climb_to, levels_in_words
+from divulge.protection.limits.per_record import Attacked, Goal, Standing, goals_of
+from divulge.protection.result.protected import Protected
+from divulge.protection.suppression.class_moves import grid_of, settle
+from divulge.protection.suppression.request import Order, OutOfReachError, Search, Wish
+from divulge.protection.suppression.suppress import hide_until
 
 # So often is everything measured anew before the cycle gives up: each round changes something.
 MOST_ROUNDS = 200

@@ -14,14 +14,14 @@ from divulge import work
 from divulge.assessment import Limit
 from divulge.data import Dataset
 from divulge.data.missing_kinds import merge_missing_kinds
-from divulge.protection.climbing import at_risk_of, recoded_to
+from divulge.protection.changes.recodings import one_coarser, with_hierarchies
 from divulge.protection.cycle import run_cycle
-from divulge.protection.goals import Goal, goals_of
-from divulge.protection.plan import Plan, State, plan_of
-from divulge.protection.protected import Protected
-from divulge.protection.recodings import one_coarser, with_hierarchies
-from divulge.protection.utility import leaf_shares, loss_of
-from divulge.protection.wish import OutOfReachError
+from divulge.protection.cycle_request import Plan, State, plan_of
+from divulge.protection.global_recoding import at_risk_of, recoded_to
+from divulge.protection.limits.per_record import Goal, goals_of
+from divulge.protection.result.protected import Protected
+from divulge.protection.result.utility import leaf_shares, loss_of
+from divulge.protection.suppression.request import OutOfReachError
 from divulge.work import InvalidInput, checks
 
 LevelSearch: TypeAlias = Literal["optimal", "climb"]

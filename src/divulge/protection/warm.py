@@ -6,7 +6,7 @@ from __future__ import annotations
 def warm() -> None:
     """Suppress a few cells in every way, so that no later process waits for a compiler."""
     from divulge import datasets
-    from divulge.protection.suppress import suppress
+    from divulge.protection.suppression.suppress import suppress
 
     companies = datasets.inflation_and_growth(200, balance="V")
     suppress(companies, 3)

@@ -10,7 +10,7 @@ from divulge import work
 from divulge.assessment import Adversary, Assessment, Limit, Outcome, find_attack, measures
 from divulge.data import Dataset
 from divulge.data.missing_kinds import separate_missing_kinds
-from divulge.protection.goals import goals_of
+from divulge.protection.limits.per_record import goals_of
 from divulge.records.risk.frequencies import OF_ORIGINAL
 from divulge.release.release import Release
 from divulge.release.verdict import Verdict

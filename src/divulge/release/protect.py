@@ -30,8 +30,8 @@ from divulge.assessment import (
 from divulge.data import Dataset
 from divulge.data.missing_kinds import merge_missing_kinds, merged_names
 from divulge.protection import OutOfReachError
-from divulge.protection.changes import taken
-from divulge.protection.goals import lowers
+from divulge.protection.changes.changes import taken
+from divulge.protection.limits.per_record import lowers
 from divulge.release.check import check_data, run_attack
 from divulge.release.protected_release import Part, ProtectedRelease
 from divulge.release.release import Release

@@ -54,7 +54,7 @@ def page(verdict: Verdict) -> str:
 def protection_page(found: ProtectedRelease | Protected) -> str:
     """The report of a protection as HTML text."""
     from divulge.protection import Protected
-    from divulge.protection.log import in_words
+    from divulge.protection.changes.decision_log import in_words
 
     if isinstance(found, Protected):
         title, parts = found.original.name, {found.original.name: found}

@@ -1,0 +1,1 @@
+"""Event histories: who did what when, read, ordered, and described."""

@@ -1,0 +1,1 @@
+"""What an attacker knows of events: facets, and how they are drawn."""

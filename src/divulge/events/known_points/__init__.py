@@ -1,0 +1,1 @@
+"""Knowledge of several points of a history."""

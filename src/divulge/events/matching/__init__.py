@@ -1,0 +1,1 @@
+"""Whom knowledge fits in the data themselves."""

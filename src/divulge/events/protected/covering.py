@@ -1,0 +1,31 @@
+"""When a record in a protected release may stand for what an adversary knows.
+
+A value that was left as it was stands for itself, a suppressed one for any, a coarser one for all
+that lies beneath it: a month for its days, a kind of goods for its goods (`standing`). Of an event
+with suppressed items, the number of kinds and the basket are known within bounds (`hidden_items`).
+"""
+
+from __future__ import annotations
+
+from divulge.events.history.history import History
+from divulge.events.knowledge.facets import Facet
+from divulge.events.protected.item_compatibility import event_covered
+from divulge.events.protected.value_compatibility import (
+    Cover,
+    amount_covered,
+    values_covered,
+    when_covered,
+)
+
+
+def cover(original: History, release: History, facet: Facet) -> Cover:
+    """How the records of a release cover what is known by one facet."""
+    if facet.kind == "when":
+        return when_covered(original, release, facet.words)
+    if facet.kind == "amount":
+        return amount_covered(original, release, facet.band)
+    if facet.kind in ("item", "items"):
+        return values_covered(original, release, original.item, release.item, facet.level)
+    if facet.kind == "attribute":
+        return values_covered(original, release, facet.words, facet.words, 0)
+    return event_covered(original, release, facet)

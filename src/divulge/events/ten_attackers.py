@@ -1,0 +1,281 @@
+"""The ten attackers of Ito et al. (2018, Table 7): date, number of kinds, one or all of the goods.
+
+| | date | number of kinds | goods |
+|---|---|---|---|
+| 0 | - | - | - |
+| 1 | - | - | one |
+| 2 | - | known | - |
+| 3 | - | known | one |
+| 4 | - | known | all |
+| 5 | known | - | - |
+| 6 | known | - | one |
+| 7 | known | known | - |
+| 8 | known | known | one |
+| 9 | known | known | all |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from divulge import work
+from divulge.assessment import Breakdown, Chart, Details, Sentence
+from divulge.assessment.sentence import number
+from divulge.events import charts
+from divulge.events.assess import EventAssessment, problems_with_release
+from divulge.events.attack import attack
+from divulge.events.estimates import Marginals, estimate
+from divulge.events.history.history import History, require_history
+from divulge.events.knowledge.attacker import Attacker, Guess, Weight, problems_with_settings
+from divulge.events.matching.matching import Matching
+from divulge.work import InvalidInput, Problem, Problems, checks
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.console import RenderableType
+
+Count: TypeAlias = Literal["kinds", "records"]
+
+TEN: tuple[tuple[tuple[str, ...], str], ...] = (
+    ((), "nothing"),
+    (("item",), "one item"),
+    (("kinds",), "how many kinds"),
+    (("kinds", "item"), "how many kinds, one item"),
+    (("kinds", "all items"), "how many kinds, all items"),
+    (("day",), "the date"),
+    (("day", "item"), "the date, one item"),
+    (("day", "kinds"), "the date, how many kinds"),
+    (("day", "kinds", "item"), "the date, how many kinds, one item"),
+    (("day", "kinds", "all items"), "the date, how many kinds, all items"),
+)
+"""What each of the ten attackers knows, as facets and in words, by number."""
+
+HEAD = ("", "knows", "exact", "rank", "certain", "estimate", "rank", "marginals", "product")
+
+
+@dataclass(frozen=True, eq=False)
+class TenAttackers:
+    """The ten attackers' success on a history: exact, estimated, and by the paper's product."""
+
+    history: History
+    weight: Weight
+    guess: Guess
+    count: Count
+    exact: tuple[float, ...]
+    """The share that each attacker identifies."""
+    certain: tuple[float, ...]
+    """The share that fits one user only."""
+    estimated: tuple[float, ...]
+    """The same as `exact`, from totals alone, with the sizes of baskets in mind."""
+    marginals: tuple[float, ...]
+    """The same from marginals alone."""
+    product: tuple[float, ...]
+    """The paper's product formula: not a probability."""
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The rank of each attacker by exact success; 1 is the most dangerous."""
+        return _ranks(self.exact)
+
+    @property
+    def estimated_ranks(self) -> tuple[int, ...]:
+        """The rank of each attacker by estimated success."""
+        return _ranks(self.estimated)
+
+    @property
+    def errors(self) -> tuple[float, ...]:
+        """How far each estimate is from the exact value."""
+        return tuple(e - x for e, x in zip(self.estimated, self.exact, strict=True))
+
+    def attacker(self, number: int) -> Attacker:
+        """One of the ten."""
+        if number not in range(len(TEN)):
+            shown = checks.describe_value(number)
+            message = f"{shown} is none of the ten; they are 0 to {len(TEN) - 1}."
+            raise InvalidInput("ten attackers", [Problem("number", message)])
+        knows, _ = TEN[number]
+        return Attacker(_counting(knows, self.count), weight=self.weight, guess=self.guess)
+
+    def by(self, group: str) -> dict[int, Breakdown]:
+        """Who bears the risk: each of the ten for every value of an attribute, by number."""
+        return {n: attack(self.history, self.attacker(n)).by(group) for n in range(len(TEN))}
+
+    def assessment(self) -> EventAssessment:
+        """The ten in one assessment: its figures are those of the most dangerous."""
+        worst = self.ranks.index(1)
+        found = attack(self.history, self.attacker(worst))
+        near = max(abs(error) for error in self.errors)
+        values = {
+            "number": worst,
+            "words": TEN[worst][1],
+            "share": self.exact[worst],
+            "many": sum(value >= 0.5 for value in self.exact),
+            "near": near,
+            "total": len(TEN),
+            "drawn": self.weight,
+        }
+        keys = ("ten.worst", "ten.many", "ten.estimates")
+        said = [Sentence("divulge.events", key, values) for key in keys]
+        return replace(
+            found,
+            model=f"ten, {found.model}",
+            sentences=(*said, *found.sentences),
+            figures={**found.figures, "largest_error_of_estimates": near},
+            _chart=self.chart,
+            _details=self.details,
+        )
+
+    def details(self) -> Details:
+        """The table of the ten, the distributions behind it, and users against records."""
+        drawn = self.charts()
+        del drawn["ten"]
+        return Details(HEAD, self.rows(), tuple(range(2, len(HEAD))), tuple(drawn.values()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures as plain values."""
+        return {
+            "dataset": self.history.dataset.name,
+            "weight": self.weight,
+            "guess": self.guess,
+            "count": self.count,
+            "claims": {"exact": "exact", "certain": "exact", "estimate": "estimate"},
+            "attackers": [
+                {
+                    "attacker": n,
+                    "knows": list(knows),
+                    "exact": self.exact[n],
+                    "rank": self.ranks[n],
+                    "certain": self.certain[n],
+                    "estimate": self.estimated[n],
+                    "estimate_rank": self.estimated_ranks[n],
+                    "error": self.errors[n],
+                    "marginals": self.marginals[n],
+                    "product": self.product[n],
+                }
+                for n, (knows, _) in enumerate(TEN)
+            ],
+            "remarks": [sentence.render() for sentence in self.history.remarks()],
+        }
+
+    def to_arrow(self) -> pa.Table:
+        """One row an attacker."""
+        import pyarrow as pa
+
+        return pa.Table.from_pylist(self.to_dict()["attackers"])
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The figures as a table for people."""
+        return [
+            (
+                str(n),
+                words,
+                f"{self.exact[n]:.4f}",
+                str(self.ranks[n]),
+                f"{self.certain[n]:.4f}",
+                f"{self.estimated[n]:.4f}",
+                str(self.estimated_ranks[n]),
+                f"{self.marginals[n]:.4f}",
+                number(self.product[n]),
+            )
+            for n, (_, words) in enumerate(TEN)
+        ]
+
+    def chart(self) -> Chart:
+        """The ten attackers beside each other."""
+        records = [
+            {"attacker": f"{n}: {words}", "exact": self.exact[n], "estimate": self.estimated[n]}
+            for n, (_, words) in enumerate(TEN)
+        ]
+        return charts.ten(records, self.weight)
+
+    def charts(self) -> dict[str, Chart]:
+        """All pictures: the ten, sizes of baskets, goods by rank, users against records."""
+        kinds, _ = self.history.baskets
+        drawn = {
+            "ten": self.chart(),
+            "kinds": charts.frequencies(kinds, "Kinds of items in an event", "kinds"),
+            "items": charts.ranks(np.bincount(self.history.item_codes), "Items by frequency"),
+        }
+        for words in ("day", "kinds", "item"):
+            matching = Matching.of(self.history, Attacker(words))
+            drawn[f"users by {words}"] = charts.users_and_records(
+                *matching.users_and_weights(), words
+            )
+        return drawn
+
+    def __str__(self) -> str:
+        table = [HEAD, *self.rows()]
+        widths = [max(len(row[at]) for row in table) for at in range(len(HEAD))]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in table]
+        return "\n".join(line.rstrip() for line in [*lines, f"The weight is the {self.weight}."])
+
+    def __rich__(self) -> RenderableType:
+        from rich.table import Table
+
+        table = Table(*HEAD, box=None, header_style="dim", caption=f"weight: {self.weight}")
+        for row in self.rows():
+            table.add_row(*row)
+        return table
+
+
+def ten_attackers(
+    history: History, weight: Weight = "record", guess: Guess = "uniform", count: Count = "kinds"
+) -> TenAttackers:
+    """Run the ten attackers on a history, exactly, and estimate them from its totals.
+
+    Args:
+        history: who did what when.
+        weight: what is drawn at random: `record`, `event` or `user`.
+        guess: `uniform` among the users who match, or the `best`.
+        count: `kinds` counts distinct items of an event, `records` its records.
+
+    >>> import divulge as dv
+    >>> purchases = History(dv.datasets.purchases_example(), "user", "date", "goods")
+    >>> [round(value, 4) for value in ten_attackers(purchases, weight="record").exact]
+    [0.3333, 0.55, 0.6, 0.8, 1.0, 0.65, 0.9, 1.0, 1.0, 1.0]
+    """
+    require_history("ten attackers", history)
+    problems = Problems("ten attackers")
+    problems.extend("", problems_with_release(history, None))
+    if isinstance(weight, Mapping):
+        message = 'the ten weigh by "record", "event" or "user"; with a prior, attack one by one.'
+        problems.add("weight", message)
+    else:
+        problems.extend("", problems_with_settings(1, weight, guess))
+    problems.extend("", checks.one_of("count", count, get_args(Count), "something to count"))
+    problems.raise_any()
+    exact, certain = [], []
+    with work.step("Running ten attackers", len(TEN)) as step:
+        for knows, _ in TEN:
+            attacker = Attacker(_counting(knows, count), weight=weight, guess=guess)
+            uniform, best, sure = Matching.of(history, attacker).shares(best=guess == "best")
+            exact.append(best if guess == "best" else uniform)
+            certain.append(sure)
+            step.advance()
+    totals = Marginals.of(history)
+    return TenAttackers(
+        history,
+        weight,
+        guess,
+        count,
+        tuple(exact),
+        tuple(certain),
+        tuple(estimate(totals, knows, weight) for knows, _ in TEN),
+        tuple(estimate(totals, knows, weight, "marginals") for knows, _ in TEN),
+        tuple(estimate(totals, knows, weight, "product") for knows, _ in TEN),
+    )
+
+
+def _counting(knows: Sequence[str], count: Count) -> list[str]:
+    """What one of the ten knows, where it is said what is counted."""
+    return [count if word == "kinds" else word for word in knows]
+
+
+def _ranks(values: Sequence[float]) -> tuple[int, ...]:
+    """The most dangerous first; who knows more comes first among equals."""
+    order = sorted(range(len(values)), key=lambda n: (-round(values[n], 12), -n))
+    return tuple(order.index(n) + 1 for n in range(len(values)))

@@ -1,0 +1,1 @@
+"""What is changed, cell by cell, and the log of decisions."""

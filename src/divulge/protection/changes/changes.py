@@ -1,0 +1,103 @@
+"""Changes of a dataset's cells: hide, replace, remove; nothing of the original is touched.
+
+What is hidden leaves no trace: a value that no record shows any more is not in the list of a
+column's values either, because that list is written into files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from divulge.classes.keys import IntArray
+from divulge.data import Column, Dataset
+from divulge.data.column import from_codes
+from divulge.data.ladders import text_of
+from divulge.protection.changes.kernels import HIDDEN
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+
+def codes_of(dataset: Dataset, names: list[str]) -> npt.NDArray[np.int32]:
+    """One row a record: its codes, and HIDDEN where a value is missing."""
+    codes = np.empty((dataset.rows, len(names)), np.int32)
+    for a, name in enumerate(names):
+        column = dataset.columns[name]
+        codes[:, a] = column.codes
+        if column.has_missing:
+            codes[column.codes == column.missing_code, a] = HIDDEN
+    return codes
+
+
+def hidden_cells(dataset: Dataset, cells: Mapping[str, IntArray]) -> Dataset:
+    """The dataset with some cells hidden: by attribute, the places of the records.
+
+    >>> import divulge as dv
+    >>> companies = dv.datasets.local_suppression_example()
+    >>> hidden_cells(companies, {"Sector": np.array([0])}).to_arrow()["Sector"].to_pylist()[:2]
+    [None, 'Commerce']
+    """
+    columns = dict(dataset.columns)
+    for name, places in cells.items():
+        if len(places):
+            columns[name] = hidden(columns[name], places)
+    return replace(dataset, columns=columns)
+
+
+def hidden(column: Column, places: IntArray) -> Column:
+    """A column with some values missing."""
+    codes = column.codes.astype(np.int64)
+    codes[places] = column.missing_code
+    return replace(from_codes(codes, column.values), tags=column.tags)
+
+
+def replaced(column: Column, places: IntArray, values: list[Any]) -> Column:
+    """A column of texts with other values at some places; the others as hierarchies write them."""
+    import pyarrow as pa
+
+    texts = [text_of(value) for value in column.values.to_pylist()]
+    number = {text: code for code, text in enumerate(texts)}
+    for value in map(text_of, values):
+        number.setdefault(value, len(number))
+    codes = column.codes.astype(np.int64)
+    codes[codes == column.missing_code] = len(number)
+    codes[places] = [number[text_of(value)] for value in values]
+    return replace(from_codes(codes, pa.array(list(number), pa.string())), tags=column.tags)
+
+
+def without(dataset: Dataset, removed: IntArray) -> Dataset:
+    """The dataset without some records."""
+    kept = np.ones(dataset.rows, np.bool_)
+    kept[removed] = False
+    return taken(dataset, np.flatnonzero(kept))
+
+
+def taken(dataset: Dataset, places: IntArray) -> Dataset:
+    """Some records of a dataset, in the order of the places.
+
+    >>> import divulge as dv
+    >>> taken(dv.datasets.local_suppression_example(), np.array([5, 6])).rows
+    2
+    """
+    columns = {}
+    for name, column in dataset.columns.items():
+        tags = None if column.tags is None else column.tags[places]
+        columns[name] = replace(from_codes(column.codes[places], column.values), tags=tags)
+    return replace(dataset, columns=columns)
+
+
+def value_at(column: Column, place: int) -> Any:
+    """The value of one record; None if it is missing."""
+    return column.value(int(column.codes[place]))
+
+
+def table_of(columns: Mapping[str, Any]) -> pa.Table:
+    """An Arrow table of columns."""
+    import pyarrow as pa
+
+    return pa.table(dict(columns))

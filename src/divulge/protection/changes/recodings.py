@@ -1,0 +1,253 @@
+"""Recoding: values become coarser, for a whole column or for one record, a level at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from divulge.data import Column, Dataset, Hierarchy
+from divulge.data.column import recode as with_values
+from divulge.data.ladders import text_of
+from divulge.work import DivulgeError, InvalidInput, Problem
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from divulge.protection.changes.decision_log import Change
+
+
+def replayed_recoding(column: Column, change: Change) -> Column:
+    """A column after a recoding of all its values."""
+    import pyarrow as pa
+
+    became = dict(zip(map(text_of, change.was), change.became, strict=True))
+    texts = [became.get(text_of(v), text_of(v)) for v in column.values.to_pylist()]
+    return with_values(column, pa.array(texts, pa.string()))
+
+
+def hierarchy_of_pairs(pairs: pa.Table | Iterable[tuple[Any, Any]], subject: str) -> Hierarchy:
+    """A hierarchy from "is a" pairs: a table of two columns, or tuples (value, what it is one of).
+
+    Raises:
+        InvalidInput: if a value has two parents, or the pairs go round in a circle.
+
+    >>> hierarchy_of_pairs([("Milano", "North"), ("North", "Italy")], "Area").at("Milano", 2)
+    'Italy'
+    """
+    import pyarrow as pa
+
+    if isinstance(pairs, pa.Table):
+        if pairs.num_columns != 2:
+            message = f"has {pairs.num_columns} columns; pairs are two: a value, what it is one of."
+            raise InvalidInput(subject, [Problem("is_a", message)])
+        first, second = (column.to_pylist() for column in pairs.columns)
+        pairs = list(zip(first, second, strict=True))
+    return Hierarchy.from_pairs([(text_of(one), text_of(other)) for one, other in pairs], subject)
+
+
+def with_hierarchies(dataset: Dataset, given: Mapping[str, Any]) -> Dataset:
+    """The dataset with more hierarchies: objects, files of levels, or "is a" pairs.
+
+    Raises:
+        InvalidInput: for an attribute that is not there, or a hierarchy that is no tree.
+    """
+    dataset.attributes(list(given), "is_a") if given else None
+    attributes = dict(dataset.dictionary.attributes)
+    for name, told in given.items():
+        if isinstance(told, Hierarchy):
+            hierarchy = told
+        elif isinstance(told, str):
+            hierarchy = Hierarchy.from_file(told)
+        else:
+            hierarchy = hierarchy_of_pairs(told, f'hierarchy of "{name}"')
+        attributes[name] = replace(attributes[name], hierarchy=hierarchy)
+    return replace(dataset, dictionary=replace(dataset.dictionary, attributes=attributes))
+
+
+def one_coarser(original: Column, hierarchy: Hierarchy, level: int) -> Column:
+    """A whole column at a level; values that the hierarchy lacks are named by number only."""
+    values = original.values.to_pylist()
+    lacking = hierarchy.lacks(values)
+    if lacking:
+        raise DivulgeError(
+            f"the hierarchy lacks {len(lacking):,} of {len(values):,} values; add them to it"
+        )
+    return hierarchy.coarsen(original, level)
+
+
+def levels_left(original: Dataset, released: Dataset, levels: Mapping[str, int]) -> dict[str, int]:
+    """The levels that columns still stand at, of those that they were once taken to."""
+    found = {}
+    for name, reached in levels.items():
+        hierarchy = original.dictionary[name].hierarchy
+        assert hierarchy is not None  # noqa: S101  # it was climbed
+        shown = {text_of(value) for value in released.columns[name].values.to_pylist()}
+        for level in range(reached + 1):
+            column = one_coarser(original.columns[name], hierarchy, level)
+            if shown <= {text_of(value) for value in column.values.to_pylist()}:
+                break
+        if level:
+            found[name] = level
+    return found
+
+
+def recoded(dataset: Dataset, name: str, column: Column, level: int) -> Dataset:
+    """A dataset with one column at a level; its hierarchy goes on from there.
+
+    Levels keep their numbers: up to the one that was climbed, a coarse value is itself.
+    """
+    columns = {**dataset.columns, name: column}
+    attribute = dataset.dictionary[name]
+    if attribute.hierarchy is None or level == 0:
+        return replace(dataset, columns=columns)
+    table = attribute.hierarchy.table
+    if table is None:
+        table = attribute.hierarchy.over(dataset.columns[name].values.to_pylist()).table
+    rows = {
+        ladder[level - 1]: [ladder[level - 1]] * (level + 1) + list(ladder[level:])
+        for ladder in (table or {}).values()
+    }
+    if not rows:
+        return replace(dataset, columns=columns)
+    above = Hierarchy.from_levels(rows.values(), f'hierarchy of "{name}"')
+    attributes = {**dataset.dictionary.attributes, name: replace(attribute, hierarchy=above)}
+    dictionary = replace(dataset.dictionary, attributes=attributes)
+    return replace(dataset, columns=columns, dictionary=dictionary)
+
+
+def with_fitting_labels(released: Dataset, original: Dataset) -> Dataset:
+    """Labels, and codes that mean missing, are of the original values: texts have none."""
+    attributes = dict(released.dictionary.attributes)
+    for name, column in released.columns.items():
+        told = attributes[name]
+        if column.values.type != original.columns[name].values.type and (
+            told.labels or told.missing
+        ):
+            attributes[name] = replace(told, labels={}, missing=())
+    return replace(released, dictionary=replace(released.dictionary, attributes=attributes))
+
+
+def capped(
+    dataset: Dataset, attribute: str, bottom: float | None = None, top: float | None = None
+) -> Dataset:
+    """Top and bottom coding: numbers beyond an edge become the edge, as text ("<= 18", ">= 90").
+
+    >>> import pyarrow as pa
+    >>> people = Dataset.from_arrow(pa.table({"age": [3, 40, 99]}))
+    >>> capped(people, "age", bottom=18, top=90).to_arrow()["age"].to_pylist()
+    ['<= 18', '40', '>= 90']
+    """
+    import pyarrow as pa
+
+    [attribute] = dataset.attributes(attribute, "attribute")
+    if bottom is not None and top is not None and bottom >= top:
+        raise InvalidInput("capped", [Problem("bottom", f"{bottom:g} is not below {top:g}.")])
+    column = dataset.columns[attribute]
+    values = column.values.to_pylist()
+    try:
+        numbers = [float(value) for value in values]
+    except (TypeError, ValueError):
+        message = f'"{attribute}" holds values that are not numbers.'
+        raise InvalidInput(f'dataset "{dataset.name}"', [Problem("attribute", message)]) from None
+    texts = [
+        f"<= {bottom:g}" if bottom is not None and x <= bottom
+        else f">= {top:g}" if top is not None and x >= top
+        else text_of(value)
+        for x, value in zip(numbers, values, strict=True)
+    ]  # fmt: skip
+    coded = with_values(column, pa.array(texts, pa.string()))
+    done = replace(dataset, columns={**dataset.columns, attribute: coded})
+    return with_fitting_labels(done, dataset)
+
+
+def without_identifiers(dataset: Dataset) -> Dataset:
+    """The dataset without the attributes that name people outright.
+
+    >>> import divulge as dv
+    >>> "Id" in without_identifiers(dv.datasets.local_suppression_example()).names
+    False
+    """
+    named = set(dataset.dictionary.having("identifier"))
+    return dataset.select([name for name in dataset.names if name not in named])
+
+
+def pseudonyms(dataset: Dataset, key: bytes, attributes: Iterable[str] | None = None) -> Dataset:
+    """Identifiers replaced by keyed pseudonyms: the same person, the same word, no way back.
+
+    HMAC-SHA-256 with a secret key: whoever lacks the key cannot try out names. Keep the key out
+    of the release; a new key for each release keeps releases from being linked.
+
+    Args:
+        dataset: the records.
+        key: at least 16 secret bytes, `secrets.token_bytes(32)` for instance.
+        attributes: which ones; all identifiers if not given.
+
+    >>> import divulge as dv
+    >>> hidden = pseudonyms(dv.datasets.local_suppression_example(), b"sixteen bytes or more")
+    >>> len(set(hidden.to_arrow()["Id"].to_pylist()))
+    7
+    """
+    import hashlib
+    import hmac
+
+    import pyarrow as pa
+
+    given: object = key
+    if not isinstance(given, bytes) or len(key) < 16:
+        raise InvalidInput("pseudonyms", [Problem("key", "must be 16 bytes or more.")])
+    named = dataset.dictionary.having("identifier") if attributes is None else list(attributes)
+    columns = dict(dataset.columns)
+    for name in dataset.attributes(named, "attributes") if named else []:
+        words = [
+            hmac.new(key, f"{name}\x00{text_of(value)}".encode(), hashlib.sha256).hexdigest()[:24]
+            for value in columns[name].values.to_pylist()
+        ]
+        columns[name] = with_values(columns[name], pa.array(words, pa.string()))
+    # A pseudonym names nobody outright.
+    attributes = {
+        name: replace(told, role="non_identifying") if name in named else told
+        for name, told in dataset.dictionary.attributes.items()
+    }
+    dictionary = replace(dataset.dictionary, attributes=attributes)
+    done = replace(dataset, columns=columns, dictionary=dictionary)
+    return with_fitting_labels(done, dataset)
+
+
+def level_codes(
+    column: Column, hierarchy: Hierarchy | None
+) -> tuple[list[np.ndarray[Any, np.dtype[np.int32]]], list[str]]:
+    """For local recoding: what each node becomes at every level, and the text of each node.
+
+    Nodes are the values and all that is above them; the table of a level has a place for every
+    node and, last, one for HIDDEN.
+    """
+    from divulge.protection.changes.kernels import HIDDEN
+
+    texts = [text_of(value) for value in column.values.to_pylist()]
+    number = {text: code for code, text in enumerate(texts)}
+    height = (
+        0 if hierarchy is None or hierarchy.lacks(column.values.to_pylist()) else hierarchy.height
+    )
+    up: list[dict[int, int]] = [{} for _ in range(height)]
+    for code, value in enumerate(column.values.to_pylist()):
+        assert hierarchy is not None or height == 0  # noqa: S101  # no levels without a hierarchy
+        nodes = (
+            [text_of(hierarchy.at(value, level)) for level in range(1, height + 1)]
+            if hierarchy and height
+            else []
+        )
+        places = [code, *(number.setdefault(node, len(number)) for node in nodes)]
+        for level in range(1, height + 1):
+            for below in places[:level]:
+                up[level - 1][below] = places[level]
+    tables = []
+    for level in range(height):
+        table = np.arange(len(number) + 1, dtype=np.int32)
+        for below, above in up[level].items():
+            table[below] = above
+        table[-1] = HIDDEN
+        tables.append(table)
+    return tables, list(number)

@@ -1,0 +1,91 @@
+"""How the cycle may go about it, checked at once; and where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from divulge.classes.keys import IntArray
+from divulge.data import Dataset
+from divulge.data.dictionary import as_names, problems_with_names
+from divulge.protection.changes.changes import taken
+from divulge.protection.changes.decision_log import Change
+from divulge.protection.suppression.request import ORDERS, Order, Search
+from divulge.work import Problems, checks
+
+Method: TypeAlias = Literal["recode", "suppress"]
+METHODS: tuple[Method, ...] = ("recode", "suppress")
+
+# So often is everything measured anew before the cycle gives up: each round changes something.
+MOST_ROUNDS = 200
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the cycle may go about it."""
+
+    methods: tuple[Method, ...]
+    never: frozenset[str]
+    importance: Mapping[str, float]
+    order: Order
+    local: bool
+    suppression_limit: float
+    out_of_reach: Literal["raise", "remove"]
+    search: Search
+    seed: int | None
+
+
+@dataclass
+class State:
+    """Where the cycle stands: the data, the original of the same records, and the log."""
+
+    original: Dataset
+    current: Dataset
+    alive: IntArray
+    changes: list[Change]
+    levels: dict[str, int]
+    known: Dataset | None = None
+    """The records as an adversary knows them, if they were protected before."""
+
+    def same_records(self) -> Dataset:
+        """The original of the records that are left, as an adversary knows it."""
+        known = self.original if self.known is None else self.known
+        return known if self.alive.size == known.rows else taken(known, self.alive)
+
+
+def plan_of(
+    dataset: Dataset,
+    methods: Sequence[Method],
+    never: str | Iterable[str],
+    importance: Mapping[str, float] | None,
+    order: Order,
+    local: bool,
+    suppression_limit: float,
+    out_of_reach: Literal["raise", "remove"],
+    search: Search,
+    seed: int | None,
+) -> Plan:
+    """The plan that was asked for; all that is wrong with it at once."""
+    problems = Problems(f'protection of "{dataset.name}"')
+    if not methods:
+        problems.add("methods", "names none.", "", METHODS)
+    for method in methods:
+        if method not in METHODS:
+            problems.add("methods", f'"{method}" is not a method.', str(method), METHODS)
+    if order not in ORDERS:
+        problems.add("order", f'"{order}" is not an order.', str(order), ORDERS)
+    if search not in ("fewest", "cycle"):
+        problems.add("search", f'"{search}" is not a search.', str(search), ["fewest", "cycle"])
+    if out_of_reach not in ("raise", "remove"):
+        problems.add("out_of_reach", "is neither.", str(out_of_reach), ["raise", "remove"])
+    problems.extend("", checks.share("suppression_limit", suppression_limit))
+    problems.extend("", problems_with_names("never", as_names(never), dataset.names))
+    problems.extend("", problems_with_names("importance", importance or {}, dataset.names))
+    if any(not checks.is_number(f) or not f > 0 for f in (importance or {}).values()):
+        problems.add("importance", "holds a figure that is not above 0.")
+    problems.raise_any()
+    return Plan(
+        tuple(dict.fromkeys(methods)), frozenset(as_names(never)), importance or {}, order, local,
+        suppression_limit, out_of_reach, search, seed,
+    )  # fmt: skip

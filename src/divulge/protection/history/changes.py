@@ -1,0 +1,95 @@
+"""What is done to a history: coarser times and items, rare items and long baskets cut, a sample."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from divulge.classes.keys import IntArray
+from divulge.data import Dataset
+from divulge.data.column import recode as with_values
+from divulge.events.history.calendar import NOT_A_TIME, UNITS, times_of
+from divulge.protection.changes.recodings import one_coarser, recoded
+from divulge.work import InvalidInput, Problem
+
+
+def coarser_times(dataset: Dataset, time: str, unit: str) -> Dataset:
+    """Every time as the first day of its week, month, quarter or year (an hour as its day).
+
+    >>> import divulge as dv
+    >>> coarse = coarser_times(dv.datasets.purchases_example(), "date", "month")
+    >>> len(coarse.columns["date"].values)
+    1
+    """
+    import pyarrow as pa
+
+    [time] = dataset.attributes(time, "time")
+    column = dataset.columns[time]
+    times = times_of(column)
+    if unit not in UNITS[1:]:
+        problem = Problem("unit", f'"{unit}" is not a unit of time.', unit, UNITS[1:])
+        raise InvalidInput("coarser_times", [problem])
+    readable = np.zeros(0, bool) if times is None else times.moments != NOT_A_TIME
+    if times is None or (len(readable) and not readable.any()):
+        raise InvalidInput("coarser_times", [Problem(f'time "{time}"', "holds no times.")])
+    days = np.where(readable, times.moments, 0) // 86_400_000_000
+    first = days.astype("M8[D]")
+    if unit == "week":
+        first = first - ((days + 3) % 7).astype("m8[D]")
+    elif unit != "day":
+        months = first.astype("M8[M]").astype(np.int64)
+        step = {"month": 1, "quarter": 3, "year": 12}[unit]
+        first = (months // step * step).astype("M8[M]").astype("M8[D]")
+    values = pa.array(first.astype("M8[D]"), mask=~readable)
+    return replace(dataset, columns={**dataset.columns, time: with_values(column, values)})
+
+
+def coarser_items(dataset: Dataset, item: str, level: int) -> Dataset:
+    """Every item at a level of its hierarchy."""
+    hierarchy = dataset.dictionary[item].hierarchy
+    if hierarchy is None:
+        problem = Problem(f'item "{item}"', "has no hierarchy.")
+        raise InvalidInput(f'dataset "{dataset.name}"', [problem])
+    return recoded(dataset, item, one_coarser(dataset.columns[item], hierarchy, level), level)
+
+
+def common_items(dataset: Dataset, user: str, item: str, least: int) -> IntArray:
+    """The records whose item at least so many users had."""
+    column = dataset.columns[user]
+    what = dataset.columns[item].codes.astype(np.int64)
+    # Records of nobody are no further user.
+    of_somebody = column.codes != column.missing_code
+    who = column.codes[of_somebody].astype(np.int64)
+    pairs = np.unique(np.stack([what[of_somebody], who]), axis=1)
+    users = np.bincount(pairs[0], minlength=int(what.max(initial=0)) + 1)
+    return np.flatnonzero(users[what] >= least)
+
+
+def first_of_baskets(
+    dataset: Dataset, user: str, time: str, event: str, cap: int, seed: int
+) -> IntArray:
+    """At most so many records of each event, drawn at random."""
+    if event in UNITS:
+        times = times_of(dataset.columns[time])
+        assert times is not None  # noqa: S101  # a history has times
+        period = np.append(times.period(event), 0)[dataset.columns[time].codes]
+    else:
+        period = dataset.columns[event].codes.astype(np.int64)
+    who = dataset.columns[user].codes.astype(np.int64)
+    drawn = np.random.default_rng(seed).random(dataset.rows)
+    order = np.lexsort((drawn, period, who))
+    new = np.ones(dataset.rows, np.bool_)
+    new[1:] = (who[order][1:] != who[order][:-1]) | (period[order][1:] != period[order][:-1])
+    starts = np.maximum.accumulate(np.where(new, np.arange(dataset.rows), 0))
+    return np.sort(order[np.arange(dataset.rows) - starts < cap])
+
+
+def sampled_users(dataset: Dataset, user: str, share: float, seed: int) -> IntArray:
+    """The records of a share of the users, drawn at random."""
+    column = dataset.columns[user]
+    users = len(column.values)
+    drawn = np.random.default_rng(seed).permutation(users)[: max(1, round(share * users))]
+    chosen = np.zeros(users + 1, np.bool_)
+    chosen[drawn] = True
+    return np.flatnonzero(chosen[column.codes])

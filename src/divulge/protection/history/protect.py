@@ -1,0 +1,304 @@
+"""Histories: coarser times and items, rare items and long baskets cut, fewer users.
+
+A history is protected step by step, each a change of all records: what happened is told by the
+week, the month, the quarter, the year; items by a level of their hierarchy; then items that few
+users had are left out, baskets capped, users sampled. After every step the attacks are run again
+(`history_attacks`); in the end every method is taken back as far as the limits hold without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from divulge import work
+from divulge.assessment import Assessment, Limit, Outcome, Sentence
+from divulge.classes.keys import IntArray
+from divulge.data import Dataset
+from divulge.events import Attacker
+from divulge.events.history.calendar import UNITS, times_of
+from divulge.protection.history.attacks import HistoryAttacks, Setting
+from divulge.protection.suppression.request import OutOfReachError
+from divulge.work import DivulgeError, InvalidInput, Problem
+
+HistoryMethod: TypeAlias = Literal["time", "item", "rare", "basket", "sample"]
+HISTORY_METHODS: tuple[HistoryMethod, ...] = ("time", "item", "rare", "basket", "sample")
+COARSENING: tuple[HistoryMethod, ...] = ("time", "item")
+
+RARE = (2, 3, 5, 10)
+BASKETS = (10, 5, 3, 2, 1)
+SAMPLES = (0.5, 0.25, 0.1)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProtectedHistory:
+    """A protected history: what was done to it, and what attacks find before and after."""
+
+    original: Dataset
+    dataset: Dataset
+    steps: tuple[Setting, ...]
+    sentences: tuple[Sentence, ...]
+    before: Assessment
+    after: Assessment
+    outcomes: tuple[Outcome, ...]
+    outcomes_before: tuple[Outcome, ...]
+    kept: IntArray
+
+    @property
+    def setting(self) -> Setting:
+        """How far each method has gone."""
+        return self.steps[-1] if self.steps else Setting()
+
+    @property
+    def removed(self) -> int:
+        """How many records were left out."""
+        return self.original.rows - self.dataset.rows
+
+    def explain(self) -> list[str]:
+        """What was done, in sentences."""
+        return [str(sentence) for sentence in self.sentences]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures as plain values."""
+        return {
+            "dataset": self.original.name,
+            "records": self.original.rows,
+            "removed_records": self.removed,
+            "time": self.setting.time,
+            "item_level": self.setting.item,
+            "rare": self.setting.rare,
+            "basket": self.setting.basket,
+            "sample": self.setting.sample,
+            "before": self.before.to_dict(),
+            "after": self.after.to_dict(),
+            "outcomes": [outcome.to_dict() for outcome in self.outcomes],
+            "sentences": self.explain(),
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self.explain())
+
+    def __repr__(self) -> str:
+        return f'ProtectedHistory("{self.original.name}", {self.setting})'
+
+
+def protect_history(
+    dataset: Dataset,
+    attackers: Mapping[str, Attacker],
+    limits: Sequence[Limit],
+    user: str,
+    time: str,
+    item: str,
+    methods: Sequence[HistoryMethod] = HISTORY_METHODS,
+    seed: int = 0,
+    members_known: bool = True,
+    **read: Any,
+) -> ProtectedHistory:
+    """Protect a history until every limit on its attackers holds.
+
+    Args:
+        dataset: the records; they stay as they are.
+        attackers: by name; a limit that names none is for all of them.
+        limits: on figures of their attacks, such as `probabilistic.posterior`.
+        user: the attribute that says whose record it is.
+        time: the attribute that says when.
+        item: the attribute that says what.
+        methods: what may be done: coarser `time` and `item` first (one level at a time, the one
+            that helps most), then `rare` items, `basket`s and a `sample` of users.
+        seed: of what is kept of baskets, and of the sample.
+        members_known: whether an attacker knows that her victim is in the release. If she does
+            not, leaving users out protects them; a check of the release alone does not see that.
+        **read: how the history is read: `event`, `amount`, `returns`, `missing`.
+
+    Raises:
+        OutOfReachError: if all methods together do not reach a limit.
+
+    >>> import divulge as dv
+    >>> p = protect_history(
+    ...     dv.datasets.purchases_example(),
+    ...     {"neighbour": dv.events.Attacker(knows=["day", "item"])},
+    ...     [dv.Limit("probabilistic.posterior", at_most=0.7)],
+    ...     user="user", time="date", item="goods",
+    ... )
+    >>> p.setting.time, round(p.before.probabilistic.posterior, 2)
+    ('week', 0.9)
+    """
+    _check_kinds(dataset, limits, attackers, seed)
+    _check(dataset, methods, limits, attackers, user, time, item)
+    told = HistoryAttacks(
+        dataset, dict(attackers), tuple(limits), user, time, item, seed, members_known, read
+    )
+    setting = Setting()
+    steps: list[Setting] = []
+    first, before = told.judged(setting)
+    with work.step("Protecting a history") as step:
+        while not told.hold(setting):
+            best = _best_step(told, setting, methods)
+            if best is None:
+                raise _out_of_reach(dataset, _failing(told, setting), methods)
+            setting = best
+            steps.append(setting)
+            step.advance()
+        least = _least(told, setting)
+    if least != setting:
+        setting = least
+        steps.append(setting)
+    released, kept = told.released(setting)
+    last, after = told.judged(setting, in_full=True)
+    said = tuple(_said(dataset, told, setting))
+    return ProtectedHistory(
+        dataset, released, tuple(steps), said, before, after, last, first, kept
+    )  # fmt: skip
+
+
+def _failing(told: HistoryAttacks, setting: Setting) -> tuple[Outcome, ...]:
+    """What every limit comes to when nothing more can be done."""
+    for in_full in (True, False):
+        try:
+            return told.judged(setting, in_full)[0]
+        except DivulgeError:
+            continue  # it cannot be asked what she would find
+    return told.judged(Setting())[0]
+
+
+def _least(told: HistoryAttacks, setting: Setting) -> Setting:
+    """The same with every method taken back as far as the limits hold without it."""
+    for method in HISTORY_METHODS:
+        goal = getattr(setting, method)
+        trial: Setting | None = replace(setting, **{method: None})
+        while trial is not None and getattr(trial, method) != goal:
+            if told.hold(trial):
+                setting = trial
+                break
+            trial = _further(told, trial, method)
+    return setting
+
+
+def _best_step(
+    told: HistoryAttacks, setting: Setting, methods: Sequence[HistoryMethod]
+) -> Setting | None:
+    """One level more of the method that helps most; coarser first, then fewer records."""
+    for kind in (COARSENING, tuple(m for m in HISTORY_METHODS if m not in COARSENING)):
+        trials = []
+        for place, method in enumerate(m for m in methods if m in kind):
+            further = _further(told, setting, method)
+            if further is not None:
+                try:
+                    trials.append((told.excess(further), place, further))
+                except DivulgeError:
+                    continue
+        if trials:
+            return min(trials, key=lambda trial: trial[:2])[2]
+    return None
+
+
+def _further(told: HistoryAttacks, setting: Setting, method: HistoryMethod) -> Setting | None:
+    """The setting with one method a level further; None if it can go no further."""
+    if method == "time":
+        times = times_of(told.dataset.columns[told.time])
+        finest = "hour" if times is not None and times.hours else "day"
+        # A week can lie in two months: from weeks one goes on to months of the original.
+        units = UNITS[UNITS.index(finest) + 1 :]
+        at = -1 if setting.time is None else units.index(setting.time)
+        return replace(setting, time=units[at + 1]) if at + 1 < len(units) else None
+    if method == "item":
+        hierarchy = told.dataset.dictionary[told.item].hierarchy
+        level = (setting.item or 0) + 1
+        if hierarchy is None or level > hierarchy.height:
+            return None
+        return replace(setting, item=level)
+    ladder: Mapping[str, tuple[Any, ...]] = {"rare": RARE, "basket": BASKETS, "sample": SAMPLES}
+    now = getattr(setting, method)
+    at = -1 if now is None else ladder[method].index(now)
+    if at + 1 >= len(ladder[method]):
+        return None
+    return replace(setting, **{method: ladder[method][at + 1]})
+
+
+def _said(dataset: Dataset, told: HistoryAttacks, setting: Setting) -> Iterator[Sentence]:
+    def sentence(key: str, **values: Any) -> Sentence:
+        return Sentence("divulge.protection", f"history.{key}", values)
+
+    if setting.time is not None:
+        yield sentence("time", unit=setting.time)
+    if setting.item is not None:
+        yield sentence("item", level=setting.item)
+    rows, kept = dataset.rows, np.arange(dataset.rows)
+    for kind in ("rare", "basket", "sample"):
+        reached = {name: getattr(setting, name) for name in ("rare", "basket", "sample")}
+        if reached[kind] is None:
+            continue
+        later = ("rare", "basket", "sample")
+        upto = {n: v for n, v in reached.items() if later.index(n) <= later.index(kind)}
+        places = told.released(replace(setting, **{**dict.fromkeys(later), **upto}))[1]
+        after = places.size
+        if kind == "rare":
+            yield sentence("rare", removed=rows - after, users=setting.rare)
+        elif kind == "basket":
+            yield sentence("basket", removed=rows - after, cap=setting.basket)
+        else:
+            who = dataset.columns[told.user].codes
+            users = [len(np.unique(who[each])) for each in (kept, places)]
+            yield sentence("sample", kept=users[1], users=users[0])
+        rows, kept = after, places
+
+
+def _out_of_reach(
+    dataset: Dataset, outcomes: Sequence[Outcome], methods: Sequence[HistoryMethod]
+) -> OutOfReachError:
+    failing = [outcome for outcome in outcomes if not outcome.held]
+    said = "; ".join(outcome.in_short for outcome in failing)
+    unused = [method for method in HISTORY_METHODS if method not in methods]
+    more = f" allow the methods {', '.join(unused)}," if unused else ""
+    return OutOfReachError(
+        f'dataset "{dataset.name}": coarser and fewer records do not reach the limits ({said}):'
+        f"{more} give the items a hierarchy, or release counts instead of histories."
+    )
+
+
+def _check_kinds(dataset: Dataset, limits: Any, attackers: Any, seed: Any) -> None:
+    """Refuse what is not what it should be, before anything is asked of it."""
+    problems = []
+    if not isinstance(attackers, Mapping):
+        problems.append(Problem("attackers", "must be given by name."))
+    elif any(not isinstance(each, Attacker) for each in attackers.values()):
+        problems.append(Problem("attackers", "must be of dv.events.Attacker."))
+    if isinstance(limits, Limit):
+        problems.append(Problem("limits", "must be a list."))
+    if not isinstance(seed, int) or seed < 0:
+        problems.append(Problem("seed", f"{seed} is no whole number from 0."))
+    if problems:
+        raise InvalidInput(f'protection of "{dataset.name}"', problems)
+
+
+def _check(
+    dataset: Dataset,
+    methods: Sequence[HistoryMethod],
+    limits: Sequence[Limit],
+    attackers: Mapping[str, Attacker],
+    user: str,
+    time: str,
+    item: str,
+) -> None:
+    dataset.attributes([user, time, item], "history")
+    problems = [
+        Problem("methods", f'"{method}" is not a method.', str(method), HISTORY_METHODS)
+        for method in methods
+        if method not in HISTORY_METHODS
+    ]
+    if not attackers:
+        problems.append(Problem("attackers", "names none."))
+    for place, limit in enumerate(limits, start=1):
+        if not limit.of_assessment or limit.at_least is not None:
+            message = f"{limit.measure} does not limit from above what an attacker learns."
+            problems.append(Problem(f"limit {place}", message))
+        if limit.adversary is not None and limit.adversary not in attackers:
+            message = f'there is no attacker "{limit.adversary}".'
+            problems.append(Problem(f"limit {place}", message, limit.adversary, list(attackers)))
+    if not limits:
+        problems.append(Problem("limits", "holds none; say what must hold."))
+    if problems:
+        raise InvalidInput(f'protection of "{dataset.name}"', problems)

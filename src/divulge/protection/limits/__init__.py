@@ -1,0 +1,1 @@
+"""What limits ask of every record."""

@@ -1,0 +1,1 @@
+"""What a protection gives: data, audit, utility, charts."""

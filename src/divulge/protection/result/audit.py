@@ -1,0 +1,371 @@
+"""An adversary who knows the algorithm: what a change still lets her infer.
+
+She sees the release, knows every setting, and asks: with which originals would this algorithm have
+made exactly these changes? A null that cannot have been a value that would not have been
+suppressed is no longer any value (Minami & Abe's matching attack, on the cycle of Bellomarini et
+al.). On small data every candidate is protected again; beyond, only what the counts themselves
+rule out is excluded, and an adversary may know more.
+
+The remedy is an order drawn with a secret seed: she must then allow for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from divulge import work
+from divulge.assessment import Assessment, Claim, Sentence
+from divulge.data import Dataset
+from divulge.data.column import encode
+from divulge.data.ladders import text_of
+from divulge.protection.changes.changes import codes_of, value_at
+from divulge.protection.changes.kernels import HIDDEN
+from divulge.protection.result.protected import Protected
+from divulge.qif import PriorPosterior
+from divulge.work import DivulgeError
+
+MOST_CANDIDATES = 4_000
+SEEDS = 12
+
+Cell = tuple[int, str]
+"""A record (its place in the original) and an attribute."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The values that each changed cell can still have, given how it was protected.
+
+    `possible` holds, for each changed cell (record from 0, attribute), the values that are left;
+    `domain` how many there would be for somebody who does not know the algorithm. With a secret
+    seed, `with_secret_seed` holds what would be left then.
+    """
+
+    protected: Protected
+    possible: Mapping[Cell, frozenset[Any]]
+    domain: Mapping[Cell, frozenset[Any]]
+    claim: Claim
+    candidates: int
+    with_secret_seed: Mapping[Cell, frozenset[Any]] = field(default_factory=dict)
+
+    @property
+    def excluded(self) -> Mapping[Cell, frozenset[Any]]:
+        """What knowing the algorithm rules out, cell by cell."""
+        return {
+            cell: self.domain[cell] - left
+            for cell, left in self.possible.items()
+            if self.domain[cell] - left
+        }
+
+    @property
+    def certain(self) -> tuple[Cell, ...]:
+        """The cells whose value is known although it was hidden or made coarser."""
+        return tuple(cell for cell, left in self.possible.items() if len(left) == 1)
+
+    def finding(self, record: int, attribute: str) -> str:
+        """Whether a cell is `certain`, `ambiguous`, or (nothing ruled out) `open`."""
+        left = self.possible[record, attribute]
+        if len(left) == 1:
+            return "certain"
+        return "ambiguous" if left < self.domain[record, attribute] else "open"
+
+    def assessment(self) -> Assessment:
+        """In the currency of all attacks: changed cells are the secrets.
+
+        Before: one value of the domain is as likely as the other; after: of those that are left.
+        """
+        cells = list(self.possible)
+        secrets = max(1, len(cells))
+        before = sum(1 / max(1, len(self.domain[c])) for c in cells)
+        after = sum(1 / max(1, len(self.possible[c])) for c in cells)
+        known = sum(len(self.domain[c]) == 1 for c in cells)
+        return Assessment.from_counts(
+            attack="audit",
+            model="knows the algorithm",
+            dataset=self.protected.original.name,
+            knows=tuple(self.protected.dataset.names),
+            seeks=(),
+            secrets=secrets,
+            subjects="changed cells",
+            claim=self.claim,
+            certain=PriorPosterior(known, len(self.certain)),
+            right=PriorPosterior(before, max(before, after)),
+            sentences=self.sentences(),
+            figures={"candidates": self.candidates, "excluded": len(self.excluded)},
+        )
+
+    def sentences(self) -> tuple[Sentence, ...]:
+        """What was found, without a value."""
+        values = {
+            "cells": len(self.possible),
+            "excluded": len(self.excluded),
+            "certain": len(self.certain),
+        }
+        said = [
+            Sentence("divulge.protection", "audit", values),
+            Sentence("divulge.protection", f"audit_claim.{self.claim}"),
+        ]
+        if self.with_secret_seed:
+            left = {
+                "now": float(np.mean([len(v) for v in self.possible.values()])),
+                "then": float(np.mean([len(v) for v in self.with_secret_seed.values()])),
+            }
+            said.append(Sentence("divulge.protection", "audit_remedy.seed", left))
+        return tuple(said)
+
+    def explain(self, record: int | None = None) -> list[str]:
+        """The findings in sentences; of one record, how many values each cell can still have."""
+        if record is None:
+            return [str(sentence) for sentence in self.sentences()]
+        return [
+            str(
+                Sentence(
+                    "divulge.protection",
+                    "audit_cell.one",
+                    {
+                        "record": at + 1,
+                        "attribute": name,
+                        "possible": len(left),
+                        "values": len(self.domain[at, name]),
+                    },
+                )
+            )
+            for (at, name), left in self.possible.items()
+            if at == record
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """How many values are left of each cell; the values themselves only in `possible`."""
+        return {
+            "dataset": self.protected.original.name,
+            "claim": self.claim,
+            "candidates": self.candidates,
+            "cells": [
+                {
+                    "record": at,
+                    "attribute": name,
+                    "possible": len(left),
+                    "domain": len(self.domain[at, name]),
+                    "finding": self.finding(at, name),
+                }
+                for (at, name), left in self.possible.items()
+            ],
+            "sentences": self.explain(),
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self.explain())
+
+
+def audit(
+    protected: Protected,
+    knows_algorithm: bool = True,
+    candidates: int = MOST_CANDIDATES,
+    secret_seed: bool = False,
+    seeds: int = SEEDS,
+) -> Audit:
+    """What each null or recoded cell can still be, for somebody who knows how it was protected.
+
+    She is taken to tell a null that was made from a cell that had been missing before. Of records
+    that were removed she sees nothing; what is found then is a bound.
+
+    Args:
+        protected: the result of `suppress`, `protect` or `recode`.
+        knows_algorithm: whether she does; else only hierarchies and the values in use exclude.
+        candidates: up to so many originals, each is protected again (exact); beyond, a bound.
+        secret_seed: compare with a random order whose seed she does not know.
+        seeds: how many orders she tries then.
+
+    >>> import divulge as dv
+    >>> p = dv.protection.protect(
+    ...     dv.datasets.local_suppression_example(),
+    ...     [dv.Limit("k_anonymity", at_least=2, nulls="maybe")],
+    ...     is_a={"Area": [("Roma", "Center"), ("Milano", "North"), ("Torino", "North")]},
+    ... )
+    >>> found = audit(p, knows_algorithm=True)
+    >>> sorted(found.excluded[0, "Sector"]), found.claim
+    (['Commerce', 'Financial'], 'exact')
+    """
+    domain = _domains(protected)
+    if not knows_algorithm or not domain:
+        return Audit(protected, dict(domain), domain, "exact", 0)
+    total = prod(len(values) for values in domain.values())
+    # She does not see the records that were removed: which originals there are cannot be listed.
+    if total > candidates or protected.again is None or protected.removed:
+        return Audit(protected, _bounded(protected, domain), domain, "bound", 0)
+    possible = _replayed(protected, domain, [None], total)
+    remedy: dict[Cell, frozenset[Any]] = {}
+    if secret_seed and protected.reseeded is not None:
+        remedy = _with_secret_seed(protected, seeds, candidates)
+    return Audit(protected, possible, domain, "exact", total, remedy)
+
+
+def _domains(protected: Protected) -> dict[Cell, frozenset[Any]]:
+    """For every changed cell, the values that it could have been to somebody who only looks.
+
+    A null: all values that the attribute has in the original or in its hierarchy. A coarser
+    value: those under it.
+    """
+    released, original = protected.dataset, protected.original
+    found: dict[Cell, frozenset[Any]] = {}
+    for name in protected.among:
+        before = original.columns[name]
+        values = _leaves(original, name)
+        under: dict[str, set[Any]] = {}
+        hierarchy = original.dictionary[name].hierarchy
+        for value in values:
+            nodes = [text_of(value)]
+            if hierarchy is not None and not hierarchy.lacks([value]):
+                nodes += [
+                    text_of(hierarchy.at(value, level)) for level in range(1, hierarchy.height + 1)
+                ]
+            for node in nodes:
+                under.setdefault(node, set()).add(value)
+        column = released.columns[name]
+        for place, record in enumerate(protected.kept.tolist()):
+            was, now = value_at(before, record), value_at(column, place)
+            if was is None or (now is not None and text_of(now) == text_of(was)):
+                continue
+            left = set(values) if now is None else under.get(text_of(now), {was})
+            found[record, name] = frozenset(left)
+    return found
+
+
+def _leaves(original: Dataset, name: str) -> list[Any]:
+    values = original.columns[name].values.to_pylist()
+    hierarchy = original.dictionary[name].hierarchy
+    if hierarchy is None or hierarchy.table is None:
+        return values  # type: ignore[no-any-return]
+    texts = {text_of(value) for value in values}
+    return [
+        *values,
+        *_typed([leaf for leaf in hierarchy.table if leaf not in texts], original, name),
+    ]
+
+
+def _typed(leaves: Sequence[str], original: Dataset, name: str) -> list[Any]:
+    """Leaves of a hierarchy, which are text, as values of an attribute; others it cannot have."""
+    import pyarrow as pa
+
+    kind = original.columns[name].values.type
+    found = []
+    for leaf in leaves:
+        try:
+            found += pa.array([leaf]).cast(kind).to_pylist()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            continue
+    return found
+
+
+def _replayed(
+    protected: Protected,
+    domain: Mapping[Cell, frozenset[Any]],
+    seeds: Sequence[int | None],
+    total: int,
+) -> dict[Cell, frozenset[Any]]:
+    """Protect every candidate again; what it was is possible if the release comes out the same."""
+    cells = list(domain)
+    left: dict[Cell, set[Any]] = {cell: set() for cell in cells}
+    with work.step("Protecting every candidate again", total) as step:
+        for values in product(*(sorted(domain[cell], key=text_of) for cell in cells)):
+            candidate = _candidate(protected.original, dict(zip(cells, values, strict=True)))
+            if any(_same(protected, candidate, seed) for seed in seeds):
+                for cell, value in zip(cells, values, strict=True):
+                    left[cell].add(value)
+            step.advance()
+    return {cell: frozenset(found) for cell, found in left.items()}
+
+
+def _same(protected: Protected, candidate: Dataset, seed: int | None) -> bool:
+    assert protected.again is not None  # noqa: S101  # asked before
+    try:
+        if seed is None:
+            other = protected.again(candidate)
+        else:
+            first = protected.again(candidate)
+            if first.reseeded is None:
+                return False
+            other = first.reseeded(seed)
+    except DivulgeError:
+        return False
+    mine, theirs = protected.dataset, other.dataset
+    return mine.rows == theirs.rows and all(
+        mine.columns[name].to_arrow().equals(theirs.columns[name].to_arrow())
+        for name in protected.among
+    )
+
+
+def _candidate(original: Dataset, cells: Mapping[Cell, Any]) -> Dataset:
+    import pyarrow as pa
+
+    columns = dict(original.columns)
+    by_name: dict[str, list[tuple[int, Any]]] = {}
+    for (record, name), value in cells.items():
+        by_name.setdefault(name, []).append((record, value))
+    for name, pairs in by_name.items():
+        values = columns[name].to_arrow().to_pylist()
+        for record, value in pairs:
+            values[record] = value
+        columns[name] = encode(pa.array(values, columns[name].values.type))
+    return replace(original, columns=columns)
+
+
+def _with_secret_seed(
+    protected: Protected, seeds: int, candidates: int
+) -> dict[Cell, frozenset[Any]]:
+    """The same for a release made with a random order, whose seed is one of many to her."""
+    assert protected.reseeded is not None  # noqa: S101  # asked before
+    released = protected.reseeded(seeds)
+    domain = _domains(released)
+    total = prod(len(values) for values in domain.values())
+    if not domain or total * seeds > candidates or released.again is None or released.removed:
+        return _bounded(released, domain)
+    return _replayed(released, domain, range(seeds + 1), total)
+
+
+def _bounded(
+    protected: Protected, domain: Mapping[Cell, frozenset[Any]]
+) -> dict[Cell, frozenset[Any]]:
+    """What the counts alone rule out: a record that had k equal ones was not suppressed.
+
+    That holds for algorithms that change only who is at risk, and for a record of which one cell
+    is hidden; of the others nothing is excluded.
+    """
+    if not protected.only_at_risk:
+        return dict(domain)
+    names = list(protected.among)
+    rows = codes_of(protected.dataset, names)
+    visible: dict[tuple[int, ...], int] = {}
+    for row, hidden in zip(rows.tolist(), np.any(rows == HIDDEN, axis=1), strict=True):
+        if not hidden:
+            visible[tuple(row)] = visible.get(tuple(row), 0) + 1
+    found: dict[Cell, frozenset[Any]] = {}
+    where = {int(record): place for place, record in enumerate(protected.kept)}
+    for (record, name), values in domain.items():
+        place, a = where[record], names.index(name)
+        if int((rows[place] == HIDDEN).sum()) != 1 or rows[place, a] != HIDDEN:
+            found[record, name] = values
+            continue
+        column = protected.dataset.columns[name]
+        number = {value: code for code, value in enumerate(column.values.to_pylist())}
+        found[record, name] = frozenset(
+            value
+            for value in values
+            if _few(rows[place], a, number.get(value), visible, protected.k)
+        )
+    return found
+
+
+def _few(
+    row: Any, a: int, code: int | None, visible: Mapping[tuple[int, ...], int], k: int
+) -> bool:
+    """Whether a record with this value would have had fewer than k equal ones, itself included."""
+    if code is None:
+        return True
+    filled = tuple(code if place == a else int(c) for place, c in enumerate(row))
+    return visible.get(filled, 0) + 1 < k

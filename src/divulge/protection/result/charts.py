@@ -1,0 +1,88 @@
+"""Charts of protection: who stands alone under which way of counting; risk against utility."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from divulge.assessment import Chart
+from divulge.assessment.chart import BEFORE_COLOUR, RISK_COLOUR
+from divulge.assessment.sentence import percent
+from divulge.records.risk.frequencies import SEMANTICS
+
+if TYPE_CHECKING:
+    from divulge.protection.result.protected import Protected
+
+
+def company(protected: Protected) -> Chart:
+    """How many stand alone before and after, under each way of counting."""
+    import altair as alt
+
+    first, then = protected.frequencies
+    records = [
+        {"counted": name, "when": when, "alone": found.others[name]}
+        for name in SEMANTICS
+        for when, found in (("before", first), ("after", then))
+    ]
+    subjects = protected.original.subjects
+    drawn = (
+        alt.Chart(
+            Chart.source(), title=f"How many {subjects} stand alone, by what a null is taken for"
+        )
+        .mark_bar()
+        .encode(
+            x=alt.X("alone:Q", title=subjects, axis=alt.Axis(format=",d", tickCount=5)),
+            y=alt.Y("counted:N", title=None, sort=None),
+            yOffset=alt.YOffset("when:N", sort=["before", "after"]),
+            color=alt.Color(
+                "when:N",
+                title=None,
+                sort=["before", "after"],
+                scale=alt.Scale(domain=["before", "after"], range=[BEFORE_COLOUR, RISK_COLOUR]),
+            ),
+        )
+        .properties(width=380)
+    )
+    said = "; ".join(f"{r['counted']}, {r['when']}: {r['alone']:,}" for r in records)
+    return Chart.of(drawn, records, f"Who stands alone: {said}")
+
+
+def risk_utility(points: Sequence[Mapping[str, Any]], title: str) -> Chart:
+    """The map of risk against loss: one line a method, one point a k."""
+    import altair as alt
+
+    base = alt.Chart(Chart.source(), title=title).encode(
+        x=alt.X("loss:Q", title="Loss (share of what could be lost)", axis=alt.Axis(format="%")),
+        y=alt.Y("risk:Q", title="found by who knows and weighs", axis=alt.Axis(format="%")),
+        color=alt.Color("method:N", title=None),
+    )
+    drawn = (
+        base.mark_line(point=True).encode(order="k:Q")
+        + base.mark_text(dy=-10, fontSize=11).encode(text="k:N")
+    ).properties(width=420, height=260)
+    said = "; ".join(
+        f"{p['method']}, k = {p['k']}: risk {percent(p['risk'])}, loss {percent(p['loss'])}"
+        for p in points
+    )
+    return Chart.of(drawn, list(points), f"{title}: {said}")
+
+
+def trend(
+    records: Sequence[Mapping[str, Any]], x: str, y: str, by: str, title: str, log: bool = False
+) -> Chart:
+    """Lines of one figure over another, one line a kind."""
+    import altair as alt
+
+    scale = alt.Scale(type="log") if log else alt.Scale()
+    drawn = (
+        alt.Chart(Chart.source(), title=title)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X(f"{x}:Q", scale=scale, axis=alt.Axis(values=sorted({r[x] for r in records}))),
+            y=alt.Y(f"{y}:Q", scale=scale),
+            color=alt.Color(f"{by}:N", title=None),
+        )
+        .properties(width=380, height=220)
+    )
+    said = "; ".join(f"{r[by]}, {x} {r[x]}: {r[y]}" for r in records)
+    return Chart.of(drawn, list(records), f"{title}: {said}")

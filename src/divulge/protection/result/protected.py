@@ -1,0 +1,311 @@
+"""A protected dataset: what was changed and why, what it cost, and what an attack finds now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from divulge import records
+from divulge.assessment import Assessment, Chart, Limit, Outcome, Sentence, html
+from divulge.assessment.sentence import number, percent
+from divulge.classes.keys import IntArray
+from divulge.data import Dataset
+from divulge.protection.changes.changes import taken
+from divulge.protection.changes.decision_log import DecisionLog
+from divulge.protection.changes.recodings import levels_left
+from divulge.protection.limits.per_record import counts_records
+from divulge.protection.result.utility import Utility, utility_of
+from divulge.records.risk.frequencies import SEMANTICS, Frequencies, Nulls
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Protected:
+    """The result of a protection.
+
+    `dataset` is what may be released, `decisions` the log of every change. `before` and `after`
+    assess somebody who knows her victim's values in the original and weighs which released
+    record is likely hers (`bayes`), whatever way of counting the limit asked for.
+
+    >>> import divulge as dv
+    >>> p = dv.protection.suppress(dv.datasets.local_suppression_example(), k=2)
+    >>> print(p)
+    2 cells of 28 were suppressed in 2 of 7 companies, so that all keep to 2-anonymity (maybe).
+    This counts possible matches and protects less than it seems: ...
+    No suppression with fewer cells can do.
+    """
+
+    original: Dataset
+    dataset: Dataset
+    decisions: DecisionLog
+    nulls: Nulls
+    limits: tuple[Limit, ...]
+    among: tuple[str, ...]
+    rule: str
+    bound: float = 0.0
+    cost: float = 0.0
+    seed: int | None = None
+    k: int = 1
+    outcomes: tuple[Outcome, ...] = ()
+    outcomes_before: tuple[Outcome, ...] = ()
+    levels: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[Sentence, ...] = ()
+    proved: bool = False
+    only_at_risk: bool = False
+    again: Callable[[Dataset], Protected] | None = None
+    reseeded: Callable[[int], Protected] | None = None
+    known: Dataset | None = None
+    """The records as an adversary knows them, if they had been protected before."""
+    undone: int = 0
+    """How many decisions were taken back: then nothing is claimed of the limits."""
+
+    @property
+    def suppressed_cells(self) -> int:
+        """How many cells were suppressed (those of removed records included)."""
+        return self.decisions.suppressed_cells
+
+    @property
+    def removed(self) -> int:
+        """How many records were removed."""
+        return int(self.decisions.removed_records.size)
+
+    @property
+    def suppressed_records(self) -> int:
+        """Records that were removed, or that hide every attribute in question."""
+        hidden = np.ones(self.dataset.rows, np.bool_)
+        for name in self.among:
+            column = self.dataset.columns[name]
+            hidden &= column.codes == column.missing_code
+        return self.removed + int(hidden.sum())
+
+    @cached_property
+    def kept(self) -> IntArray:
+        """The places, in the original, of the records that are released."""
+        return np.setdiff1d(np.arange(self.original.rows), self.decisions.removed_records)
+
+    @cached_property
+    def before(self) -> Assessment:
+        """What somebody who knows her victim could do before protection."""
+        return self._frequencies_before.assessment()
+
+    @cached_property
+    def after(self) -> Assessment:
+        """What she can do now: knowledge from the original, matches weighed in the release."""
+        return self._frequencies_after.assessment()
+
+    @cached_property
+    def utility(self) -> Utility:
+        """What the data lost."""
+        return utility_of(self.original, self.dataset, self.kept, self.among, max(self.k, 2))
+
+    @property
+    def loss(self) -> float:
+        """The share of all that could be lost (0 to 1): mean over quasi-identifiers."""
+        return self.utility.loss
+
+    def alone(self) -> dict[str, int]:
+        """How many records stand alone under each way of counting, after protection."""
+        return {name: self._frequencies_after.others[name] for name in SEMANTICS}
+
+    @property
+    def short(self) -> int:
+        """How many records have fewer than k for somebody who weighs what fits (`bayes`)."""
+        return int((self._frequencies_after.sample < self.k - 1e-9).sum())
+
+    @property
+    def flatters(self) -> bool:
+        """Whether a limit that counts holds only because nulls are taken for company.
+
+        >>> import divulge as dv
+        >>> companies = dv.datasets.local_suppression_example()
+        >>> p = dv.protection.suppress(companies, k=2, nulls="maybe")
+        >>> p.flatters, p.short
+        (True, 2)
+        >>> dv.protection.suppress(companies, k=2, nulls="bayes").flatters
+        False
+        """
+        counted = any(
+            counts_records(limit) and limit.options.get("nulls", "maybe") != "bayes"
+            for limit in self.limits
+        )
+        return counted and not self.undone and len(self.decisions) > 0 and self.short > 0
+
+    def undo(self, decisions: int = 1) -> Protected:
+        """The same without the last decisions: the data as they were before these.
+
+        Whether the limits still hold is for a check to say. The cost is counted in cells.
+
+        >>> import divulge as dv
+        >>> p = dv.protection.suppress(dv.datasets.local_suppression_example(), k=2)
+        >>> p.undo().suppressed_cells, p.undo(2).dataset.equals(p.original)
+        (1, True)
+        >>> print(p.undo())
+        One decision was taken back: 1 of 28 cells stay suppressed, and whether ...
+        """
+        log = self.decisions.first(max(0, len(self.decisions) - decisions))
+        back = len(self.decisions) - len(log)
+        if not back:
+            return self
+        dataset = log.replayed(self.original)
+        return replace(
+            self,
+            decisions=log,
+            dataset=dataset,
+            outcomes=(),
+            bound=0.0,
+            cost=float(log.suppressed_cells),
+            levels=levels_left(self.original, dataset, self.levels),
+            notes=(),
+            proved=False,
+            only_at_risk=False,
+            again=None,
+            reseeded=None,
+            undone=self.undone + back,
+        )
+
+    def sentences(self) -> tuple[Sentence, ...]:
+        """What was done, and what an attack finds now."""
+        changed = [c.records for c in self.decisions.changes if c.kind == "suppressed"]
+        values: dict[str, Any] = {
+            "cells": self.suppressed_cells,
+            "all_cells": self.original.rows * len(self.among),
+            "records": int(np.unique(np.concatenate([np.empty(0, int), *changed])).size),
+            "total": self.original.rows,
+            "subjects": self.original.subjects,
+            "rule": self.rule,
+            "removed": self.removed,
+            "bound": self.bound,
+            "proved": int(self.cost <= self.bound),
+            "alone": self.alone()["bayes"],
+            "alone_before": self._frequencies_before.others["bayes"],
+            "k": self.k,
+            "short": self.short,
+            "undone": self.undone,
+        }
+        said = [*self.notes]
+        if self.undone:
+            said.append(_said("undone", values))
+        elif self.suppressed_cells or not self.notes:
+            said.append(_said("cells", values))
+        if self.flatters:
+            said.append(_said("flatters", values))
+        if self.bound and self.suppressed_cells:
+            said.append(_said("bound", values))
+        if self.removed:
+            said.append(_said("removed", values))
+        if len(self.decisions) and not self.flatters:
+            said.append(_said("attacked_again", values))
+        return tuple(said)
+
+    def explain(self, record: int | None = None, values: bool = False) -> list[str]:
+        """What was done in sentences; of one record (from 0), the decisions on it."""
+        if record is None:
+            return [str(sentence) for sentence in self.sentences()]
+        return self.decisions.explain(record, values)
+
+    def chart(self) -> Chart:
+        """How many records had how much company, before and after."""
+        from divulge.protection.result.charts import company
+
+        return company(self)
+
+    @property
+    def frequencies(self) -> tuple[Frequencies, Frequencies]:
+        """How many look like each record before and after, weighed (`bayes`)."""
+        return self._frequencies_before, self._frequencies_after
+
+    def write(self, path: Path | str, overwrite: bool = False, guard_formulas: bool = True) -> None:
+        """Write the protected records, and see that the file tells of them what was judged.
+
+        A file that exists is replaced only with `overwrite`; texts that a spreadsheet would run
+        are guarded by an apostrophe in text files unless `guard_formulas` is False.
+        """
+        from divulge.data.faithful_writing import write_faithfully
+
+        write_faithfully(self.dataset, path, overwrite, guard_formulas)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures and sentences as plain values; no value of a record."""
+        return {
+            "dataset": self.original.name,
+            "records": self.original.rows,
+            "attributes": list(self.among),
+            "limits": [limit.to_dict() for limit in self.limits],
+            "suppressed_cells": self.suppressed_cells,
+            "suppressed_records": self.suppressed_records,
+            "removed_records": self.removed,
+            "cost": self.cost,
+            "bound": self.bound,
+            "levels": dict(self.levels),
+            "decisions": len(self.decisions),
+            "alone": self.alone(),
+            "short": self.short,
+            "flatters": self.flatters,
+            "outcomes": [outcome.to_dict() for outcome in self.outcomes],
+            "undone": self.undone,
+            "utility": self.utility.to_dict(),
+            "before": self.before.to_dict(),
+            "after": self.after.to_dict(),
+            "sentences": self.explain(),
+        }
+
+    def rows(self) -> Sequence[tuple[str, str, str]]:
+        """The figures for people: what, before, after."""
+        first, then = self._frequencies_before, self._frequencies_after
+        told = [
+            (f"alone ({name})", number(first.others[name]), number(then.others[name]))
+            for name in SEMANTICS
+        ]
+        told.append(
+            (
+                "guessed right",
+                percent(self.before.probabilistic.posterior),
+                percent(self.after.probabilistic.posterior),
+            )
+        )
+        return [*told, ("suppressed cells", "", number(self.suppressed_cells))]
+
+    def __str__(self) -> str:
+        return "\n".join(self.explain())
+
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table("", "before", "after", box=None, header_style="dim", pad_edge=False)
+        for row in self.rows():
+            table.add_row(*map(Text, row))
+        return Group(Text(str(self)), table)
+
+    def __repr__(self) -> str:
+        return (
+            f'Protected("{self.original.name}", {self.rule}: {self.suppressed_cells:,} cells '
+            f"suppressed, {self.removed:,} records removed)"
+        )
+
+    def _repr_html_(self) -> str:
+        return html.paragraphs(self.explain()) + html.table(("", "before", "after"), self.rows())
+
+    @cached_property
+    def _frequencies_before(self) -> Frequencies:
+        known = self.original if self.known is None else self.known
+        return records.frequencies(self.original, "bayes", among=self.among, original=known)
+
+    @cached_property
+    def _frequencies_after(self) -> Frequencies:
+        known = self.original if self.known is None else self.known
+        if self.removed:
+            known = taken(known, self.kept)
+        return records.frequencies(self.dataset, "bayes", among=self.among, original=known)
+
+
+def _said(key: str, values: Mapping[str, Any]) -> Sentence:
+    return Sentence("divulge.protection", key, values)

@@ -1,0 +1,85 @@
+"""Risk against utility: what each way of protecting costs, and what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from divulge import work
+from divulge.assessment import Chart, Limit
+from divulge.data import Dataset
+from divulge.protection.recode import recode
+from divulge.protection.result.protected import Protected
+from divulge.protection.suppression.suppress import suppress
+from divulge.records.risk.frequencies import Nulls
+from divulge.work import DivulgeError
+
+SEMANTICS: tuple[Nulls, ...] = ("maybe", "known", "bayes")
+
+
+@dataclass(frozen=True)
+class RiskUtilityMap:
+    """One point for each method and k: what a careful adversary finds, and what was lost."""
+
+    dataset: str
+    points: Sequence[dict[str, Any]]
+
+    def chart(self) -> Chart:
+        """Risk against loss, a line a method, a point a k."""
+        from divulge.protection.result.charts import risk_utility
+
+        return risk_utility(self.points, f"Risk and utility of {self.dataset}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The points as plain values."""
+        return {"dataset": self.dataset, "points": list(self.points)}
+
+
+def risk_utility_map(
+    dataset: Dataset,
+    ks: Iterable[int] = (2, 3, 5, 10),
+    among: str | Iterable[str] | None = None,
+) -> RiskUtilityMap:
+    """Protect in every way and for every k, and compare what is left of risk and of the data.
+
+    Suppression under three ways of counting; recoding as well where attributes have hierarchies.
+
+    >>> import divulge as dv
+    >>> found = risk_utility_map(dv.datasets.local_suppression_example(), ks=(2,))
+    >>> [point["method"] for point in found.points]
+    ['suppress (maybe)', 'suppress (known)', 'suppress (bayes)']
+    """
+    names = dataset.attributes(among, "among")
+    climbs = any(dataset.dictionary[name].hierarchy is not None for name in names)
+    chosen = list(ks)
+    points: list[dict[str, Any]] = []
+    with work.step("Comparing ways to protect", len(chosen) * (len(SEMANTICS) + climbs)) as step:
+        for nulls in SEMANTICS:
+            for k in chosen:
+                points += _point(f"suppress ({nulls})", k, lambda k=k, nulls=nulls: suppress(
+                    dataset, k, nulls, among=names))  # fmt: skip
+                step.advance()
+        for k in chosen if climbs else ():
+            limit = Limit("k_anonymity", at_least=k, among=names)
+            points += _point("recode", k, lambda limit=limit: recode(dataset, [limit]))
+            step.advance()
+    return RiskUtilityMap(dataset.name, points)
+
+
+def _point(method: str, k: int, run: Any) -> list[dict[str, Any]]:
+    """The point of one run; none where a limit is out of reach."""
+    try:
+        found: Protected = run()
+    except DivulgeError:
+        return []
+    return [
+        {
+            "method": method,
+            "k": k,
+            "risk": found.after.probabilistic.posterior,
+            "loss": found.loss,
+            "cells": found.suppressed_cells,
+            "alone": found.alone()["bayes"],
+        }
+    ]

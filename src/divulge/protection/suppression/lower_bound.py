@@ -1,0 +1,91 @@
+"""How few cells any suppression needs: a bound that holds whatever is suppressed.
+
+It is the dual of a covering problem. Every record r that lacks d(r) others needs that many
+wildcards whose masks reach it, or hides cells of its own. Give each record a price u(r) so that no
+wildcard is paid more than it costs: for every mask and every group of records that agree outside
+it, the prices add up to at most the cost of the mask (less v, where (d - 1) u <= v pays for hiding
+one's own cells). Then all lacks together, at these prices, cannot be cheaper than the sum of d u.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import ceil
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.classes.keys import FloatArray, IntArray, classes
+from divulge.protection.changes.kernels import HIDDEN
+
+ROUNDS = 5
+STARTS = 6
+# Every set of attributes is a mask, so the bound is for few attributes only.
+MOST_ATTRIBUTES = 10
+
+
+def fewest_cells(
+    codes: npt.NDArray[np.int32],
+    frequency: IntArray,
+    k: int,
+    allowed: Sequence[int],
+    costs: FloatArray,
+    known: bool,
+) -> float:
+    """What any suppression costs at the least that gives everybody k (`maybe` or `known`).
+
+    Args:
+        codes: one row a record, HIDDEN where a value is missing.
+        frequency: how many look like each record now.
+        k: how many must.
+        allowed: the attributes that may be hidden.
+        costs: of one cell of each attribute, at the least.
+        known: whether hiding one's own cells does not help.
+
+    >>> rows = np.array([[0, 0], [0, 1], [0, 2]], np.int32)
+    >>> fewest_cells(rows, np.ones(3, np.int64), 2, [0, 1], np.ones(2), known=False)
+    1.0
+    """
+    risky = frequency < k
+    if not np.any(risky) or not allowed:
+        return 0.0
+    cheapest = float(costs[list(allowed)].min())
+    if len(allowed) > MOST_ATTRIBUTES or np.any(codes == HIDDEN):
+        return cheapest
+    lacks = (k - frequency[risky]).astype(np.float64)
+    rows = codes[risky]
+    groups, limits = [], []
+    for size in range(1, len(allowed) + 1):
+        for mask in combinations(allowed, size):
+            shown = [a for a in range(codes.shape[1]) if a not in mask]
+            columns = [rows[:, a].astype(np.int64) for a in shown]
+            groups.append(classes(columns, [int(c.max()) + 1 for c in columns], len(rows)))
+            limits.append(float(costs[list(mask)].sum()))
+    # Those who lack most need most wildcards: prices begin with them, and with all.
+    steps = np.unique(np.quantile(lacks, np.linspace(0, 1, STARTS)))
+    best = max(_priced(groups, limits, lacks, lacks >= least, known) for least in steps)
+    whole = np.all(costs == np.rint(costs))
+    return max(cheapest, float(ceil(best - 1e-6)) if whole else best)
+
+
+def _priced(
+    groups: Sequence[IntArray],
+    limits: Sequence[float],
+    lacks: FloatArray,
+    chosen: npt.NDArray[np.bool_],
+    known: bool,
+) -> float:
+    """The best of a few rounds of prices, each scaled until no wildcard is paid too much."""
+    prices, best = chosen.astype(np.float64), 0.0
+    for _ in range(ROUNDS):
+        own = 0.0 if known else float(((lacks - 1) * prices).max())
+        tightest = np.zeros(lacks.size)
+        for group, limit in zip(groups, limits, strict=True):
+            load = (np.bincount(group, prices) + own) / limit
+            np.maximum(tightest, load[group], out=tightest)
+        worst = float(tightest.max())
+        best = max(best, float((lacks * prices).sum()) / worst)
+        # Whoever stands in crowded groups is made cheaper, so that the prices can rise together.
+        prices *= np.exp(-0.5 * tightest / worst)
+    return best

@@ -1,0 +1,378 @@
+"""Fewest cells: records that hide something may be anybody who agrees on the rest.
+
+A record that hides the attributes of a mask is one more possible match for all records that agree
+with it on the others: its *neighbourhood*. Under `maybe` it suffices that each record has k
+possible matches, so k - 1 such wildcards cure a whole neighbourhood; the larger the mask, the
+fewer neighbourhoods there are. Every step takes the neighbourhood that cures the most records for
+the cells it costs; afterwards each cell that is not needed any more is given back.
+
+Under `known` nothing is gained by hiding the victim's own cells: the adversary knows them. Only
+the wildcards of others are company.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge import work
+from divulge.classes.keys import FloatArray, IntArray, classes
+from divulge.protection.changes import kernels
+from divulge.protection.changes.kernels import HIDDEN
+
+BoolArray = npt.NDArray[np.bool_]
+
+# A mask is only worth looking at together with all others while they are this few.
+MOST_MASKS = 4096
+
+
+@dataclass
+class Board:
+    """Distinct rows, how many records are each, and how many fit them; wildcards come after.
+
+    `codes`, `count` and `found` have room for the wildcards to come; `size` rows are in use.
+    """
+
+    codes: npt.NDArray[np.int32]
+    count: IntArray
+    found: IntArray
+    size: int
+    known: bool
+    patterns: int
+    members: list[IntArray]
+    """The records of each pattern, those that may be changed first in front."""
+    taken: IntArray
+    pattern: IntArray
+    """The pattern of each record."""
+    record_of: dict[int, int] = field(default_factory=dict)
+    """The record that a wildcard is."""
+    home: dict[int, int] = field(default_factory=dict)
+    """The pattern that a wildcard was."""
+
+    @classmethod
+    def of(
+        cls,
+        codes: npt.NDArray[np.int32],
+        frequency: IntArray,
+        known: bool,
+        preference: FloatArray,
+    ) -> Board:
+        """From a row of codes a record (HIDDEN where missing) and how many fit each record."""
+        rows, width = codes.shape
+        columns = [codes[:, a].astype(np.int64) + 1 for a in range(width)]
+        pattern = classes(columns, [int(c.max(initial=0)) + 1 for c in columns], rows)
+        total = int(pattern.max(initial=-1)) + 1
+        order = np.lexsort((preference, pattern))
+        bounds = np.searchsorted(pattern[order], np.arange(total + 1))
+        first = order[bounds[:-1]]
+        members = [order[bounds[p] : bounds[p + 1]] for p in range(total)]
+        # At most every record becomes a wildcard once; room is made as it is needed.
+        room = total + min(rows, 4096)
+        held = np.full((room, width), HIDDEN, np.int32)
+        held[:total] = codes[first]
+        count, found = np.zeros(room, np.int64), np.zeros(room, np.int64)
+        count[:total] = np.diff(bounds)
+        found[:total] = frequency[first]
+        taken = np.zeros(total, np.int64)
+        return cls(held, count, found, total, known, total, members, taken, pattern)
+
+    def at_risk(self, k: int) -> BoolArray:
+        """The rows in use that too few records fit; under `known`, the original ones."""
+        size = self.patterns if self.known else self.size
+        risky = self.found[:size] < k
+        return risky if self.known else risky & (self.count[:size] > 0)
+
+    def hide(self, row: int, attributes: Sequence[int]) -> int:
+        """One record of a row hides some attributes; the wildcard it becomes."""
+        if self.size == len(self.count):
+            self._grow()
+        new = self.size
+        self.codes[new] = self.codes[row]
+        self.codes[new, list(attributes)] = HIDDEN
+        asked = self.patterns if self.known else self.size
+        kernels.exchange(
+            self.codes, self.found, asked, self.codes[row], self.codes[new], self.known
+        )
+        if row < self.patterns:
+            record = int(self.members[row][self.taken[row]])
+            self.taken[row] += 1
+            self.home[new] = row
+        else:
+            record, self.home[new] = self.record_of.pop(row), self.home[row]
+        self.count[row] -= 1
+        self.count[new] = 1
+        self.size += 1
+        self.record_of[new] = record
+        if not self.known:
+            self.found[new] = kernels.company(self.codes, self.count, self.size, self.codes[new])
+        return new
+
+    def hide_record(self, record: int, row: int, attributes: Sequence[int]) -> int:
+        """The same for a record that is named."""
+        if row < self.patterns:
+            members, place = self.members[row], int(self.taken[row])
+            where = place + int(np.flatnonzero(members[place:] == record)[0])
+            members[place], members[where] = members[where], members[place]
+        return self.hide(row, attributes)
+
+    def give_back(self, k: int, costs: FloatArray) -> None:
+        """Show again every hidden cell that nobody needs, the dearest first."""
+        for row in sorted(self.record_of, reverse=True):
+            original = self.codes[self.home[row]]
+            for a in np.argsort(-costs, kind="stable").tolist():
+                if self.codes[row, a] != HIDDEN or original[a] == HIDDEN:
+                    continue
+                old, new = self.codes[row].copy(), self.codes[row].copy()
+                new[a] = original[a]
+                asked = self.patterns if self.known else self.size
+                own = k
+                if not self.known:
+                    own = kernels.company(self.codes, self.count, self.size, new)
+                if own >= k and kernels.may_return(
+                    self.codes, self.count, self.found, asked, old, new, self.known, k
+                ):
+                    self.codes[row] = new
+                    kernels.exchange(self.codes, self.found, asked, old, new, self.known)
+                    if not self.known:
+                        self.found[row] = own
+
+    def cells(self) -> list[tuple[int, list[int]]]:
+        """Each record that hides more than before, and the attributes it hides in addition."""
+        found = []
+        for row, record in self.record_of.items():
+            before = self.codes[self.home[row]]
+            hidden = np.flatnonzero((self.codes[row] == HIDDEN) & (before != HIDDEN))
+            if hidden.size:
+                found.append((record, hidden.tolist()))
+        return sorted(found)
+
+    def _grow(self) -> None:
+        more = len(self.count)
+        self.codes = np.concatenate([self.codes, np.full_like(self.codes, HIDDEN)])
+        self.count = np.concatenate([self.count, np.zeros(more, np.int64)])
+        self.found = np.concatenate([self.found, np.zeros(more, np.int64)])
+
+
+@dataclass(frozen=True)
+class Neighbourhoods:
+    """The patterns that agree outside a mask, group by group."""
+
+    mask: tuple[int, ...]
+    cost: float
+    group: IntArray
+    """Of each pattern; -1 if it hides something outside the mask."""
+    order: IntArray
+    starts: IntArray
+    size: IntArray
+    """Records in each group."""
+
+    def patterns(self, group: int) -> IntArray:
+        """The patterns of a group."""
+        return self.order[self.starts[group] : self.starts[group + 1]]
+
+
+def neighbourhoods(
+    board: Board, mask: tuple[int, ...], costs: FloatArray, within: BoolArray
+) -> Neighbourhoods | None:
+    """Group the patterns that show every attribute outside a mask; only groups with risk."""
+    shown = [a for a in range(board.codes.shape[1]) if a not in mask]
+    codes = board.codes[: board.patterns]
+    whole = np.flatnonzero(np.all(codes[:, shown] != HIDDEN, axis=1))
+    if whole.size == 0 or not np.any(within[whole]):
+        return None
+    columns = [codes[whole, a].astype(np.int64) for a in shown]
+    of = classes(columns, [int(c.max()) + 1 for c in columns], whole.size)
+    total = int(of.max()) + 1
+    size = np.bincount(of, board.count[whole], minlength=total).astype(np.int64)
+    group = np.full(board.patterns, -1, np.int64)
+    group[whole] = of
+    order = whole[np.argsort(of, kind="stable")]
+    starts = np.searchsorted(of[np.argsort(of, kind="stable")], np.arange(total + 1))
+    return Neighbourhoods(mask, float(costs[list(mask)].sum()), group, order, starts, size)
+
+
+def masks_of(allowed: Sequence[int], most: int) -> list[tuple[int, ...]]:
+    """The sets of attributes that a record may hide, small ones first.
+
+    Where they are too many, the largest sizes are left to the set of all.
+    """
+    found: list[tuple[int, ...]] = []
+    for size in range(1, most + 1):
+        sets = list(combinations(allowed, size))
+        if len(found) + len(sets) > MOST_MASKS:
+            break
+        found += sets
+    everything = tuple(allowed)
+    if most == len(allowed) and everything not in found:
+        found.append(everything)
+    return found
+
+
+def spread_wildcards(
+    board: Board, k: int, masks: Sequence[tuple[int, ...]], costs: FloatArray
+) -> BoolArray:
+    """Hide cells until every row has k that fit, as far as the masks allow; who is left over.
+
+    The neighbourhood that cures most for its cost comes first; its figures are taken anew when
+    its turn comes, because what was hidden before may have cured some of it.
+    """
+    with work.step("Hiding the fewest cells", int(board.at_risk(k).sum())) as step:
+        while True:
+            risky = board.at_risk(k)
+            before = int(risky.sum())
+            if before == 0:
+                return risky
+            _one_round(board, k, masks, costs)
+            after = int(board.at_risk(k).sum())
+            step.advance(max(0, before - after))
+            if after >= before and not _hide_own(board, k, masks):
+                return board.at_risk(k)
+
+
+def _one_round(board: Board, k: int, masks: Sequence[tuple[int, ...]], costs: FloatArray) -> None:
+    risky = board.at_risk(k)[: board.patterns]
+    tables: list[Neighbourhoods] = []
+    heap: list[tuple[float, int, int]] = []
+    for mask in masks:
+        table = neighbourhoods(board, mask, costs, risky)
+        if table is None:
+            continue
+        worths = _worths(board, k, table, risky)
+        place = len(tables)
+        heap += [(-float(worths[g]), place, g) for g in np.flatnonzero(worths > 0).tolist()]
+        tables.append(table)
+    heapq.heapify(heap)
+    while heap:
+        worth_then, place, group = heapq.heappop(heap)
+        table = tables[place]
+        worth = _worth(board, k, table, group)
+        if worth <= 0:
+            continue
+        if heap and worth < -heap[0][0] and worth < -worth_then:
+            heapq.heappush(heap, (-worth, place, group))
+            continue
+        _cure(board, k, table, group)
+        work.check()
+
+
+def _worths(board: Board, k: int, table: Neighbourhoods, risky: BoolArray) -> FloatArray:
+    """For every group, the records cured a unit of cost (an upper estimate, refined later)."""
+    total = table.size.size
+    chosen = np.flatnonzero(risky & (table.group >= 0))
+    of = table.group[chosen]
+    records = np.bincount(of, board.count[chosen], minlength=total)
+    lacking = np.zeros(total)
+    np.maximum.at(lacking, of, k - board.found[chosen])
+    needed = lacking if board.known else np.minimum(lacking, records)
+    worth = np.zeros(total)
+    fit = (records > 0) & (table.size >= k)
+    worth[fit] = records[fit] / (np.maximum(needed[fit], 1) * table.cost)
+    return worth
+
+
+def _worth(board: Board, k: int, table: Neighbourhoods, group: int) -> float:
+    """The same for one group as it stands now."""
+    patterns = table.patterns(group)
+    risky = patterns[(board.found[patterns] < k) & ((board.count[patterns] > 0) | board.known)]
+    if risky.size == 0 or table.size[group] < k:
+        return 0.0
+    records = int(np.maximum(board.count[risky], 1).sum())
+    lacking = int((k - board.found[risky]).max())
+    needed = lacking if board.known else min(lacking, records)
+    return records / (max(needed, 1) * table.cost)
+
+
+def _cure(board: Board, k: int, table: Neighbourhoods, group: int) -> None:
+    """Make wildcards of a group's records until it is cured or none is left that helps."""
+    patterns = table.patterns(group)
+    while True:
+        lacks = (board.found[patterns] < k) & ((board.count[patterns] > 0) | board.known)
+        if not np.any(lacks):
+            return
+        free = patterns[board.count[patterns] > 0]
+        if board.known:
+            # The wildcard is no company for itself: one who has enough comes first.
+            useful = free[board.found[free] >= k]
+            worst = patterns[lacks][np.argmin(board.found[patterns[lacks]])]
+            others = free[free != worst]
+            pool = useful if useful.size else others
+        else:
+            # Whoever lacks most is cured by becoming a wildcard, and is company for the others.
+            pool = free[np.argsort(board.found[free], kind="stable")[:1]]
+        if pool.size == 0:
+            return
+        choice = pool[np.argmax(board.count[pool])] if board.known else pool[0]
+        before = int((k - board.found[patterns][lacks]).clip(0).sum())
+        new = board.hide(int(choice), table.mask)
+        if board.known:
+            now = int((k - board.found[patterns]).clip(0).sum())
+            if now >= before:
+                return
+        elif board.found[new] < k:
+            return
+
+
+def _hide_own(board: Board, k: int, masks: Sequence[tuple[int, ...]]) -> bool:
+    """Where no neighbourhood helps, a row at risk hides the fewest cells that cure it. Did any?"""
+    if board.known:
+        return _others_hide(board, k, masks[-1])
+    changed = False
+    for row in np.flatnonzero(board.at_risk(k)).tolist():
+        while board.count[row] > 0 and board.found[row] < k:
+            mask = next((mask for mask in masks if _cures(board, k, row, mask)), None)
+            if mask is None:
+                break
+            board.hide(row, mask)
+            changed = True
+    return changed
+
+
+def _others_hide(board: Board, k: int, mask: tuple[int, ...]) -> bool:
+    """Under `known`, whoever can fit a victim at risk by hiding a mask does so. Did any?"""
+    shown = [a for a in range(board.codes.shape[1]) if a not in mask]
+    changed = False
+    for victim in np.flatnonzero(board.at_risk(k)).tolist():
+        while board.found[victim] < k:
+            alike = board.codes[: board.size] == board.codes[victim]
+            fits = alike | (board.codes[: board.size] == HIDDEN)
+            able = np.all(fits[:, shown], axis=1) & ~np.all(fits, axis=1)
+            able &= board.count[: board.size] > 0
+            if not np.any(able):
+                break
+            board.hide(int(np.flatnonzero(able)[0]), mask)
+            changed = True
+    return changed
+
+
+def _cures(board: Board, k: int, row: int, mask: tuple[int, ...]) -> bool:
+    trial = board.codes[row].copy()
+    trial[list(mask)] = HIDDEN
+    return bool(kernels.company(board.codes, board.count, board.size, trial) >= k)
+
+
+def one_by_one(
+    board: Board, k: int, allowed: Sequence[int], costs: FloatArray, order: IntArray
+) -> None:
+    """The cycle: each record in turn hides what gives it most company, until it has enough.
+
+    What others hid before it counts (Bellomarini et al., Sec. 4.4: less significant tuples first,
+    most risky attribute first).
+    """
+    may = np.zeros(board.codes.shape[1], np.bool_)
+    may[list(allowed)] = True
+    with work.step("Protecting record by record", order.size) as step:
+        for record in order.tolist():
+            row = int(board.pattern[record])
+            while board.found[row] < k:
+                best = kernels.best_to_hide(
+                    board.codes, board.count, board.size, board.codes[row], may, costs
+                )
+                if best < 0:
+                    break
+                row = board.hide_record(record, row, [best])
+            step.advance()
