@@ -204,3 +204,27 @@ def test_no_result_depends_on_the_clock() -> None:
 def test_no_solver_is_limited_by_the_clock_or_runs_several_workers() -> None:
     limits = r"max_time_in_seconds|\btime_limit\b|num_workers|num_search_workers"
     assert modules_with(limits) == {"solvers/cp_sat.py"}
+
+
+ROOMS = ("classes", "records", "events", "tables", "reconstruction", "protection")
+"""Packages whose modules say at their top what they lean on."""
+
+
+def imports_in_functions(package: str) -> Iterator[str]:
+    """Imports of the package itself inside its functions, but for kernels: they compile late."""
+    for path in sorted((PROJECT / "src" / "divulge" / package).rglob("*.py")):
+        if path.name == "warm.py":  # set-up: it loads every kernel there is
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        for node in (inner for function in functions for inner in ast.walk(function)):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("divulge."):
+                module, names = str(node.module), [alias.name for alias in node.names]
+                kernels = module.endswith("kernels") or all(n.endswith("kernels") for n in names)
+                if module.split(".")[1] == package and not kernels:
+                    yield f"{path.name}:{node.lineno} {module}"
+
+
+@pytest.mark.parametrize("package", ROOMS)
+def test_no_import_is_hidden_in_a_function(package: str) -> None:
+    assert not list(imports_in_functions(package))

@@ -10,6 +10,7 @@ from divulge import work
 from divulge.assessment import Chart, Limit
 from divulge.data import Dataset
 from divulge.protection.recode import recode
+from divulge.protection.result.charts import risk_utility
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.suppress import suppress
 from divulge.records.risk.frequencies import Nulls
@@ -27,8 +28,6 @@ class RiskUtilityMap:
 
     def chart(self) -> Chart:
         """Risk against loss, a line a method, a point a k."""
-        from divulge.protection.result.charts import risk_utility
-
         return risk_utility(self.points, f"Risk and utility of {self.dataset}")
 
     def to_dict(self) -> dict[str, Any]:

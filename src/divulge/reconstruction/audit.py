@@ -25,6 +25,7 @@ from divulge.reconstruction.auditing.table_state import Level
 from divulge.reconstruction.auditing.totals import Totals
 from divulge.reconstruction.problem.amounts import Amount
 from divulge.reconstruction.problem.premises import Premise
+from divulge.reconstruction.reporting.result import Reconstruction
 from divulge.work import Effort
 
 if TYPE_CHECKING:
@@ -117,8 +118,6 @@ def _reconstruct(
     workers: int | None,
     fixpoint: bool,
 ) -> Reconstruction:
-    from divulge.reconstruction.reporting.result import Reconstruction
-
     levels = asked.levels()
     refuse_split_places(levels[0].matched)
     asked.report(levels).refuse(asked.unmatched)

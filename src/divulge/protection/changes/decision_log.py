@@ -21,6 +21,7 @@ from divulge.classes.keys import FloatArray, IntArray
 from divulge.data import Dataset
 from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection.changes.changes import hidden_cells, replaced, value_at, without
+from divulge.protection.changes.recodings import replayed_recoding
 from divulge.work import DivulgeError
 
 if TYPE_CHECKING:
@@ -126,8 +127,6 @@ class DecisionLog(Sequence[Decision]):
 
     def replayed(self, original: Dataset) -> Dataset:
         """What the decisions make of the original, one after the other."""
-        from divulge.protection.changes.recodings import replayed_recoding
-
         current = merge_missing_kinds(original)
         for change in self.changes:
             if change.kind == "suppressed" and change.attribute is not None:

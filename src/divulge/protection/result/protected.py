@@ -19,6 +19,7 @@ from divulge.protection.changes.changes import taken
 from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.changes.recodings import levels_left
 from divulge.protection.limits.per_record import counts_records
+from divulge.protection.result.charts import company
 from divulge.protection.result.utility import Utility, utility_of
 from divulge.records.risk.frequencies import SEMANTICS, Frequencies, Nulls
 
@@ -212,8 +213,6 @@ class Protected:
 
     def chart(self) -> Chart:
         """How many records had how much company, before and after."""
-        from divulge.protection.result.charts import company
-
         return company(self)
 
     @property

@@ -24,7 +24,7 @@ from divulge.protection.changes.changes import codes_of, hidden_cells, taken, va
 from divulge.protection.changes.decision_log import Change, DecisionLog
 from divulge.protection.changes.kernels import HIDDEN
 from divulge.protection.result.protected import Protected
-from divulge.protection.suppression.equal_nulls import gather, hiding
+from divulge.protection.suppression.equal_nulls import gather, hiding, sizes
 from divulge.protection.suppression.lower_bound import fewest_cells
 from divulge.protection.suppression.request import (
     Costs,
@@ -217,8 +217,6 @@ def _equal(
     costs: FloatArray,
     preference: FloatArray,
 ) -> tuple[npt.NDArray[np.int32], IntArray, float]:
-    from divulge.protection.suppression.equal_nulls import sizes
-
     at_risk = np.flatnonzero(sizes(part) < wish.k)
     if not allowed:
         return part, at_risk, 0.0

@@ -14,6 +14,7 @@ from divulge.qif import PriorPosterior
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.premises import Outcome, Premise
 from divulge.reconstruction.problem.solution import Status
+from divulge.reconstruction.reporting.charts import packed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -110,8 +111,6 @@ class Allocation:
 
     def chart(self) -> Chart:
         """Packages laid corner to corner in the planes of their bins (Favato et al., Fig. 3)."""
-        from divulge.reconstruction.reporting.charts import packed
-
         return packed(self.certificates[0] if self.certificates else {}, *self._drawn)
 
     def explain(self) -> list[str]:

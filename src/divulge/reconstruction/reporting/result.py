@@ -26,6 +26,7 @@ from divulge.reconstruction.reporting import charts, paper_tables
 from divulge.reconstruction.reporting.assess import assessed
 from divulge.reconstruction.reporting.details import details_of, plain_of, rows_by_phase, times_of
 from divulge.reconstruction.reporting.paper_tables import ClassRow, PhaseRow, Target
+from divulge.reconstruction.solving.mismatched_totals import inconsistencies
 
 if TYPE_CHECKING:
     from divulge.reconstruction.remedies.remedies import Remedies
@@ -118,8 +119,6 @@ class Reconstruction:
 
     @cached_property
     def _inconsistent(self) -> list[tuple[str, str, str, float]]:
-        from divulge.reconstruction.solving.mismatched_totals import inconsistencies
-
         found = []
         for level in self.levels:
             failed = [

@@ -36,6 +36,7 @@ from divulge.reconstruction.propagation.ratio_bounds import narrowed
 from divulge.reconstruction.propagation.redundant_amounts import telling
 from divulge.reconstruction.propagation.state import Known
 from divulge.reconstruction.solving.assembly import join_parts
+from divulge.reconstruction.solving.cp_sat_pool import pooled
 from divulge.reconstruction.solving.pair_questions import pair_by_pair
 from divulge.reconstruction.subset_sum.bin_support import Support
 from divulge.work import Effort
@@ -275,8 +276,6 @@ def _exchanged(known: Known, start: Ints) -> None:
 
 def _asked(known: Known, walk: Walk | None, effort: Effort) -> None:
     """Rung 3c: CP-SAT, as long as there is effort left; a walk from the first that it finds."""
-    from divulge.reconstruction.solving.cp_sat_pool import pooled
-
     if effort.left <= 0.02 or known.possible.sum() > MOST_PAIRS_ASKED:
         return
     limited = known.instance.limited(known.possible)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from divulge.classes.partition import MANY_ROWS, Classes, Knowledge, numbered
 from divulge.engines import IntArray
 from divulge.qif import PriorPosterior
+from divulge.records.inference.best_guess import payoffs
 from divulge.records.inference.per_record import OfEach
 
 if TYPE_CHECKING:
@@ -208,8 +209,6 @@ class Secrets:
     def gained_of_each(self, gain: Any) -> FloatArray:
         """What the best guess wins at each record, by a gain that is ready for use."""
         from scipy import sparse
-
-        from divulge.records.inference.best_guess import payoffs
 
         values = self.rows if self.secret is None else self.secret.cardinality
         truth = np.arange(self.rows) if self.secret is None else self.secret.codes.astype(np.int64)

@@ -16,6 +16,7 @@ from divulge.assessment.sentence import number
 from divulge.classes.keys import FloatArray, IntArray
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
+from divulge.records.risk.charts import measured_classes
 from divulge.records.risk.frequencies import Nulls
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.records.risk.sensitive_classes import Counting, SensitiveClasses
@@ -117,8 +118,6 @@ class ClassMeasure:
 
     def chart(self) -> Chart:
         """How many records are in classes of which measure."""
-        from divulge.records.risk.charts import measured_classes
-
         return measured_classes(self, BARS)
 
     def summary(self) -> dict[str, Any]:

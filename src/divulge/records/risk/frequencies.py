@@ -21,6 +21,7 @@ from divulge.classes.keys import FloatArray
 from divulge.classes.original_values import chances_of, victims_of
 from divulge.classes.weighing import weights_or_ones
 from divulge.data import Dataset
+from divulge.records.risk.charts import frequencies as picture
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import DivulgeError, InvalidInput, Problem, checks
 
@@ -144,8 +145,6 @@ class Frequencies:
 
     def chart(self) -> Chart:
         """How many records have how many that look like them."""
-        from divulge.records.risk.charts import frequencies as picture
-
         return picture(self)
 
     def __str__(self) -> str:

@@ -16,6 +16,7 @@ from divulge.classes.keys import FloatArray
 from divulge.classes.weighing import sampling_weights
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
+from divulge.records.risk.charts import risks
 from divulge.work import DivulgeError
 
 if TYPE_CHECKING:
@@ -154,8 +155,6 @@ class RecordRisk:
 
     def chart(self, threshold: float = DEFAULT_THRESHOLD) -> Chart:
         """How many records have which risk."""
-        from divulge.records.risk.charts import risks
-
         return risks(self, threshold)
 
     def of(

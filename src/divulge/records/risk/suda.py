@@ -22,6 +22,7 @@ from divulge.assessment import Assessment, Breakdown, Chart, Sentence
 from divulge.classes import null_semantics
 from divulge.classes.keys import FloatArray, classes
 from divulge.data import Dataset
+from divulge.records.risk.charts import contributions
 from divulge.records.risk.frequencies import Frequencies, frequencies
 from divulge.records.risk.minimal_uniques import (
     MOST_ATTRIBUTES,
@@ -146,8 +147,6 @@ class Suda:
 
     def chart(self) -> Chart:
         """How much each attribute contributes."""
-        from divulge.records.risk.charts import contributions
-
         return contributions(self)
 
     def to_arrow(self) -> pa.Table:

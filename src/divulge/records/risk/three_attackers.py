@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from divulge.assessment import Assessment, Breakdown, Chart, html
 from divulge.assessment.sentence import number, percent
 from divulge.data import Dataset
+from divulge.records.risk.charts import attackers
 from divulge.records.risk.frequencies import Nulls
 from divulge.records.risk.presence import journalist_risk, marketer_risk, prosecutor_risk
 from divulge.records.risk.record_risk import DEFAULT_THRESHOLD, RecordRisk
@@ -52,8 +53,6 @@ class ThreeAttackers(Mapping[str, dict[str, Any]]):
 
     def chart(self) -> Chart:
         """The three side by side: how high, and how many."""
-        from divulge.records.risk.charts import attackers
-
         return attackers(self)
 
     def to_arrow(self) -> pa.Table:

@@ -13,6 +13,7 @@ from divulge import work
 from divulge.classes.weights import weights_of
 from divulge.data import Dataset
 from divulge.engines import DuckSession
+from divulge.records.sweep.result import Figures
 
 if TYPE_CHECKING:
     from divulge.records.sweep.result import Figures
@@ -23,8 +24,6 @@ def counted_by_sql(
 ) -> Figures:
     """One group-by a set and secret."""
     import pyarrow as pa
-
-    from divulge.records.sweep.result import Figures
 
     sets = [s for size in range(1, at_most + 1) for s in combinations(range(len(known)), size)]
     found: dict[str, list[float]] = {}

@@ -11,6 +11,10 @@ import numpy as np
 from divulge.assessment import Assessment, Chart
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
+from divulge.records.attack_models import attack
+from divulge.records.inference.charts import sweep_success
+from divulge.records.inference.prior import success_before
+from divulge.records.sweep.display import sweep_table
 from divulge.records.sweep.subset_cube import Floats, Ints, LatticeCounts
 from divulge.work import DivulgeError, Problems, checks
 
@@ -155,14 +159,10 @@ class Sweep:
 
     def prior(self, seeks: str | None = None, kind: Success = "deterministic") -> float:
         """Her success before: a blind guess, or the most frequent value."""
-        from divulge.records.inference.prior import success_before
-
         return success_before(self.dataset, seeks, kind)
 
     def assessment(self, knows: str | Iterable[str], seeks: str | None = None) -> Assessment:
         """The assessment of one set; of a secret, or (if none is named) of re-identification."""
-        from divulge.records.attack_models import attack
-
         names = self.names(self.place(knows))
         if seeks is None:
             return attack(self.dataset, "CRS", names)
@@ -242,8 +242,6 @@ class Sweep:
 
     def chart(self, seeks: str | None = None, kind: Success = "deterministic") -> Chart:
         """Success by the number of attributes known, one dot a set, and the line before."""
-        from divulge.records.inference.charts import sweep_success
-
         return sweep_success(self, seeks, kind)
 
     def to_dict(self) -> dict[str, Any]:
@@ -264,8 +262,6 @@ class Sweep:
         )
 
     def __rich__(self) -> RenderableType:
-        from divulge.records.sweep.display import sweep_table
-
         return sweep_table(self)
 
     def _column(self, seeks: str | None, kind: Success) -> str:

@@ -13,6 +13,7 @@ from divulge.assessment import Assessment
 from divulge.tables.audit.audit import Intervals
 from divulge.tables.knowledge.candidate_tables import Candidates
 from divulge.tables.knowledge.suppressor_knowledge import EXCLUDED, POSSIBLE, Parameters
+from divulge.tables.matching.assess import assessment_of
 from divulge.tables.table.axis import FloatArray, IntArray
 from divulge.tables.table.structure import BoolArray, Key
 from divulge.tables.table.table import Published, floor
@@ -155,8 +156,6 @@ class Matching:
     @cached_property
     def assessment(self) -> Assessment:
         """The attack in the currency of all attacks."""
-        from divulge.tables.matching.assess import assessment_of
-
         return assessment_of(self)
 
     def to_dict(self) -> dict[str, Any]:

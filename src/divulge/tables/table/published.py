@@ -10,6 +10,7 @@ import numpy as np
 
 from divulge.data import Dataset
 from divulge.tables.table.axis import IntArray
+from divulge.tables.table.display import rows_of
 from divulge.tables.table.structure import BoolArray, Key, Structure
 from divulge.tables.table.units import out_of_units
 from divulge.work import InvalidInput, Problem
@@ -41,8 +42,6 @@ class Published:
 
     def to_rows(self, mark: str = "*", table: int = 0) -> list[list[str]]:
         """The table as rows of text, with a head; one of them where several are linked."""
-        from divulge.tables.table.display import rows_of
-
         return rows_of(self.structure, self.texts(mark), table)
 
     def to_arrow(self, table: int = 0) -> pa.Table:
