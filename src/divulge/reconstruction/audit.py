@@ -23,6 +23,7 @@ from divulge.reconstruction.auditing.run import Run
 from divulge.reconstruction.auditing.suppressed_codes import spread_all
 from divulge.reconstruction.auditing.table_state import Level
 from divulge.reconstruction.auditing.totals import Totals
+from divulge.reconstruction.auditing.workers import shared_processes
 from divulge.reconstruction.problem.amounts import Amount
 from divulge.reconstruction.problem.premises import Premise
 from divulge.reconstruction.reporting.result import Reconstruction
@@ -106,7 +107,7 @@ def reconstruct(
     problems.raise_any()
     given = transactions, totals, parties, units, place, rule_is_known, premise, bad
     asked = Asked(*given, truth, unmatched)
-    with work.partial_results():
+    with work.partial_results(), shared_processes():
         return _reconstruct(asked, prior, seconds, in_all, workers, fixpoint)
 
 

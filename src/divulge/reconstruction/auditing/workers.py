@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
@@ -118,7 +119,7 @@ def solve_all(
     bundles = list(_bundles(order, complexity))
     checkpoints = work.current().checkpoints
     folder = None if checkpoints is None else checkpoints.folder
-    workers = workers or os.cpu_count() or 1
+    workers = min(workers or os.cpu_count() or 1, max(1, len(bundles)))
     if any(task.known is not None for task in tasks):
         each = at_last([task.wanting for task in tasks], seconds, in_all)
     elif again:
@@ -193,8 +194,7 @@ def _in_processes(
     """Bundles as they are done; a few wait in the queue, so that stopping does not take long."""
     waiting: dict[Future[Mapping[str, Any]], list[int]] = {}
     rest = iter(bundles)
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_begin)
-    try:
+    with _processes(workers) as pool:
         while True:
             while len(waiting) < 2 * workers:
                 bundle = next(rest, None)
@@ -208,8 +208,39 @@ def _in_processes(
             work.check()
             for job in done:
                 yield waiting.pop(job), job.result()
+
+
+_shared: ContextVar[dict[int, ProcessPoolExecutor] | None] = ContextVar("processes", default=None)
+
+
+@contextmanager
+def shared_processes() -> Iterator[None]:
+    """Processes that are started inside go on to the next instances: each takes a second to start.
+
+    They end with what is inside.
+    """
+    pools: dict[int, ProcessPoolExecutor] = {}
+    token = _shared.set(pools)
+    try:
+        yield
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        _shared.reset(token)
+        for pool in pools.values():
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """So many processes: those that are shared, or some of our own."""
+    pools = _shared.get()
+    if pools is None:
+        with shared_processes(), _processes(workers) as pool:
+            yield pool
+        return
+    if workers not in pools:
+        spawn = get_context("spawn")
+        pools[workers] = ProcessPoolExecutor(workers, mp_context=spawn, initializer=_begin)
+    yield pools[workers]
 
 
 def _begin() -> None:
