@@ -228,3 +228,40 @@ def imports_in_functions(package: str) -> Iterator[str]:
 @pytest.mark.parametrize("package", ROOMS)
 def test_no_import_is_hidden_in_a_function(package: str) -> None:
     assert not list(imports_in_functions(package))
+
+
+SOURCE = PROJECT / "src" / "divulge"
+
+
+def named_in_architecture() -> Iterator[tuple[str, str]]:
+    """Names in backticks that look like ours, each with the package whose section it stands in."""
+    package = ""
+    text = (PROJECT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    for line in re.sub(r"```.*?```", "", text, flags=re.DOTALL).splitlines():
+        if line.startswith("#"):
+            of_package = re.fullmatch(r"#+ `(\w+)/`", line)
+            package = of_package[1] if of_package else ""
+        for name in re.findall(r"`([^`]+)`", line):
+            if re.fullmatch(r"[\w/]+(?:\.py|/)", name) or _is_dotted(name):
+                yield package, name
+
+
+def _is_dotted(name: str) -> bool:
+    """Whether it is a package of ours and something in it, such as `work.remember`."""
+    first, dot, rest = name.partition(".")
+    is_file = rest in ("py", "toml", "json", "html")
+    return bool(dot) and not is_file and (SOURCE / first / "__init__.py").exists()
+
+
+def test_what_the_architecture_names_exists() -> None:
+    named = list(named_in_architecture())
+    assert len(named) > 100
+    for package, name in named:
+        if _is_dotted(name):
+            thing: object = divulge
+            for part in name.split("."):
+                thing = getattr(thing, part, None)
+            assert thing is not None, f"ARCHITECTURE.md names {name}"
+        else:
+            places = [SOURCE / name, SOURCE / package / name, SOURCE.parent / name]
+            assert any(place.exists() for place in places), f"ARCHITECTURE.md names {name}"

@@ -1,8 +1,9 @@
 """When a record in a protected release may stand for what an adversary knows.
 
 A value that was left as it was stands for itself, a suppressed one for any, a coarser one for all
-that lies beneath it: a month for its days, a kind of goods for its goods (`standing`). Of an event
-with suppressed items, the number of kinds and the basket are known within bounds (`hidden_items`).
+that lies beneath it: a month for its days, a kind of goods for its goods (`value_compatibility`).
+Of an event with suppressed items, the number of kinds and the basket are known within bounds
+(`item_compatibility`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A history is protected step by step, each a change of all records: what happened is told by the
 week, the month, the quarter, the year; items by a level of their hierarchy; then items that few
 users had are left out, baskets capped, users sampled. After every step the attacks are run again
-(`history_attacks`); in the end every method is taken back as far as the limits hold without it.
+(`history.attacks`); in the end every method is taken back as far as the limits hold without it.
 """
 
 from __future__ import annotations

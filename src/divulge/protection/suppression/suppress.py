@@ -1,7 +1,7 @@
 """Local suppression: hide cells until every record has k that look like it, and no more than that.
 
 What "look like" means is the limit's choice (`nulls`). Under `maybe` and `known` a record that
-hides something is company for others (`wildcards`); under `value` and `bayes` records hide the
+hides something is company for others (`wildcard_nulls`); under `value` and `bayes` records hide the
 same (`equal_nulls`); under `standard` a null is company for nobody, so who is at risk is removed.
 Whatever was done is counted again by `divulge.records`, which knows nothing of how it was done.
 """

@@ -119,7 +119,7 @@ class Run:
     def _is_exact(self) -> bool:
         """Whether all that was solved is closed, and allocations of the finest table are counted.
 
-        Whether tables would tell more together is another question (`coupling`).
+        Whether tables would tell more together is another question (`cross_table_coupling`).
         """
         numbers = range(len(self.fine.results))
         if not all(map(self.fine.is_counted, numbers)):

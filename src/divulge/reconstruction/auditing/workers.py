@@ -108,7 +108,7 @@ def solve_all(
     Args:
         tasks: the instances; of all of them something is known on which to go on, or of none.
         seconds: the effort for one instance at most, in nominal seconds.
-        in_all: for all of them, about; how it is shared out, see `shares`.
+        in_all: for all of them, about; how it is shared out, see `effort_shares`.
         workers: how many processes.
         name: what the progress is called.
         again: as few as can have their full effort.

@@ -1,6 +1,6 @@
 """From one allocation to others near it: few packages are moved or change places.
 
-Intervals are as in `kernels`: they may widen with the number of packages.
+Intervals are as in `propagation_kernels`: they may widen with the number of packages.
 """
 
 from __future__ import annotations

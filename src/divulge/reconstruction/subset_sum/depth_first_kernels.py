@@ -1,6 +1,6 @@
 """The sets of packages that fit into one bin: depth first, with the sums of the last ones listed.
 
-Intervals are as in `kernels`: they may widen with the number of packages.
+Intervals are as in `propagation_kernels`: they may widen with the number of packages.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 Records and people are compared where they agree on the blocking attributes, or a value of them is
 missing: who was hidden in a block may be anybody. Each comparison is a piece of evidence: agreement
-speaks for a pair by how much more often true pairs agree than others (`agreement`), so the score is
-the logarithm of how much more likely the pair is than chance, and the posterior over a record's
-candidates, and nobody among them, follows from the scores (Bellomarini et al., Sec. 2.2 and Fig. 2;
-Fellegi and Sunter).
+speaks for a pair by how much more often true pairs agree than others (`agreement_weights`), so the
+score is the logarithm of how much more likely the pair is than chance, and the posterior over a
+record's candidates, and nobody among them, follows from the scores (Bellomarini et al., Sec. 2.2
+and Fig. 2; Fellegi and Sunter).
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Before and after protection: what is known comes from the original, matches from the release.
 
 The adversary knows people's true values and how values were made coarser. A released record may be
-somebody's if each value that it shows may be hers (`protected_values`), and it is weighed by how
-likely its hidden and coarse cells are hers (`fitting`). Somebody is singled out if one record is
-left and it is hers; a secret is inferred if all that are left tell the same; else she guesses what
-weighs most. Who was removed from the release cannot be found; whoever is taken for her is not her
-(Alvim et al. 2022, Appendix D).
+a person's if each value that it shows may be theirs (`value_mapping`), and it is weighed by how
+likely its hidden and coarse cells are theirs (`compatibility`). A person is singled out if one
+record is left and it is their own; a secret is inferred if all that are left tell the same; else
+the adversary guesses what weighs most. Who was removed from the release cannot be found; whoever is
+taken for them is somebody else (Alvim et al. 2022, Appendix D).
 """
 
 from __future__ import annotations

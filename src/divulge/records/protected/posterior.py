@@ -1,8 +1,9 @@
 """What a protected release makes an adversary believe of everybody: records, and secrets.
 
-Her belief in a released record is what it weighs to the person she looks for (`fitting`), times the
-prior on records. Her belief in a secret value adds up over the records that show it; what is shown
-coarser, or hidden, is spread over the values it may stand for, by their shares in the original.
+Their belief in a released record is what it weighs for the person they look for (`compatibility`),
+times the prior on records. Their belief in a secret value adds up over the records that show it;
+what is shown coarser, or hidden, is spread over the values it may stand for, by their shares in the
+original.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 f_k counts the records that share a record's quasi-identifiers, F_k sums their sampling weights
 (Benedetti & Franconi 1998). What "share" means where cells are missing is a choice of its own:
-see `null_semantics`.
+see `classes.null_semantics`.
 """
 
 from __future__ import annotations

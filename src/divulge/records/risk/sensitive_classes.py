@@ -1,8 +1,8 @@
 """Classes of records that look alike, and the values of a sensitive attribute in each.
 
-Where cells are missing, what looks alike is a choice (see `null_semantics`): under `value` and
-`standard` classes share no record; under `maybe`, `known` and `bayes` they overlap, and a class is
-all that one record may be taken for.
+Where cells are missing, what looks alike is a choice (see `classes.null_semantics`): under `value`
+and `standard` classes share no record; under `maybe`, `known` and `bayes` they overlap, and a class
+is all that one record may be taken for.
 """
 
 from __future__ import annotations

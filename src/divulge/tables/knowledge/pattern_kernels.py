@@ -1,7 +1,8 @@
 """Patterns of at most 64 cells as bits: what they protect, and whether another one is better.
 
-Bit e of a pattern is cell e of a network (two arcs a cell, as in `kernels`), and cells stand in
-the order by which ties are broken. A pattern is a signed 64-bit number used for its bits alone.
+Bit e of a pattern is cell e of a network (two arcs a cell, as in `network_kernels`), and cells
+stand in the order by which ties are broken. A pattern is a signed 64-bit number used for its bits
+alone.
 
 `_search` decides whether some pattern beats a rival: it costs less, or as much and comes first.
 Its invariant: every beating pattern has all cells of `included` and none of `excluded`. Where a

@@ -7,7 +7,7 @@ and is cheapest. What branching does not answer in a fixed number of subproblems
 of constraints. A heuristic pattern comes first, so that there is an answer at any effort, and
 the bound is a bound whenever the search stops.
 
-Ties are broken exactly (`ties.py`), so that the same table always gives the same pattern.
+Ties are broken exactly (`tie_breaking`), so that the same table always gives the same pattern.
 """
 
 from __future__ import annotations
