@@ -8,15 +8,19 @@ READY  := $(VENV)/.ready
 # Of `make fuzz`.
 SECONDS ?= 600
 KILLS  ?= 20
+# Of `make coverage`: which tests are run; all if none are named.
+TESTS  ?=
 # Two cores are enough for two workers; CI machines and laptops differ, so ask.
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test lint types layers unit docs fuzz bench format clean help
+.PHONY: demo test lint types layers unit docs test-python coverage fuzz bench format clean help
 
 help:
 	@echo "make demo     run the demonstration; it says where its report is"
 	@echo "make test     all checks: lint, types, layers, tests, docs"
 	@echo "make lint | types | layers | unit | docs    one of them"
+	@echo "make test-python PYTHON=python3.12    the tests with another Python, in an environment of its own"
+	@echo "make coverage which lines the tests run, by package: TESTS=tests/data (long)"
 	@echo "make fuzz     broken inputs, random properties, killed runs: SECONDS=600 KILLS=20 SEED= (long)"
 	@echo "make bench    speed and memory (long; not part of the tests)"
 	@echo "make format   put the code into shape"
@@ -41,6 +45,19 @@ unit: $(READY)
 
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
+
+test-python:
+	$(MAKE) unit PYTHON=$(PYTHON) VENV=.venv-$(notdir $(PYTHON))
+
+# The table is printed even if a test fails, and then make fails.
+coverage: $(READY)
+	rm -rf build/coverage && mkdir -p build/coverage
+	CHROMIUM="$$(sh tools/find-chromium.sh)" $(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal $(TESTS); \
+		status=$$?; \
+		$(BIN)/coverage combine --quiet && \
+		$(BIN)/coverage json --quiet -o build/coverage/lines.json && \
+		$(BIN)/python tools/coverage_by_package.py build/coverage/lines.json && \
+		exit $$status
 
 fuzz: $(READY)
 	$(BIN)/python tools/fuzz.py --seconds $(SECONDS) --kills $(KILLS) $(if $(SEED),--seed $(SEED))

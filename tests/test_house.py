@@ -171,6 +171,31 @@ def test_everything_the_project_needs_is_pinned() -> None:
         assert name in pins, f"{name} is in pyproject.toml and not in constraints.txt"
 
 
+def test_the_citation_is_of_this_version_and_licence() -> None:
+    yaml = pytest.importorskip("yaml")
+    told = yaml.safe_load((PROJECT / "CITATION.cff").read_text(encoding="utf-8"))
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    assert told["cff-version"] == "1.2.0"
+    assert (told["version"], told["license"]) == (divulge.__version__, project["license"])
+    assert (told["abstract"], told["keywords"]) == (project["description"], project["keywords"])
+    assert all(
+        work["title"] and work["authors"] and work["type"] for work in [told, *told["references"]]
+    )
+
+
+def test_what_runs_before_a_commit_is_the_projects_own_and_fetches_nothing() -> None:
+    yaml = pytest.importorskip("yaml")
+    told = yaml.safe_load((PROJECT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    [repository] = told["repos"]
+    assert repository["repo"] == "local"
+    makefile = (PROJECT / "Makefile").read_text()
+    for hook in repository["hooks"]:
+        assert hook["language"] == "system"
+        words = hook["entry"].removesuffix(" --force-exclude").split(" ", 1)
+        command = " ".join([words[0].replace(".venv/bin/", "$(BIN)/"), *words[1:]])
+        assert command in makefile, f"{hook['id']} is not what make test runs"
+
+
 def test_the_readme_names_the_two_commands_and_what_is_needed() -> None:
     text = (PROJECT / "README.md").read_text()
     for wanted in ("make demo", "make test", "sudo apt install make python3-venv", "3.11"):

@@ -1,7 +1,9 @@
 """The set-up says what is missing, with the line that installs it."""
 
+import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 PROJECT = Path(__file__).parent.parent
@@ -58,3 +60,30 @@ def test_a_named_chromium_is_taken_as_it_is() -> None:
         check=True,
     )
     assert done.stdout == "/somewhere/chromium\n"
+
+
+def test_lines_are_counted_by_package(tmp_path: Path) -> None:
+    def lines(of: int, run: int) -> dict[str, dict[str, int]]:
+        return {"summary": {"num_statements": of, "covered_lines": run}}
+
+    told = {
+        "src/divulge/__init__.py": lines(4, 4),
+        "src/divulge/data/formats/csv.py": lines(10, 5),
+        "src/divulge/data/names.py": lines(10, 10),
+        "src/divulge/work/__init__.py": lines(0, 0),
+    }
+    (tmp_path / "lines.json").write_text(json.dumps({"files": told}))
+    tool = PROJECT / "tools" / "coverage_by_package.py"
+    done = subprocess.run(
+        [sys.executable, str(tool), str(tmp_path / "lines.json")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert [line.split() for line in done.stdout.splitlines()] == [
+        ["package", "lines", "run", "share"],
+        ["divulge", "4", "4", "100.0%"],
+        ["divulge.data", "20", "15", "75.0%"],
+        ["divulge.work", "0", "0", "-"],
+        ["all", "24", "19", "79.2%"],
+    ]

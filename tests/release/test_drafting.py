@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import tomllib
 from pathlib import Path
 
 import pyarrow as pa
@@ -29,6 +30,7 @@ def test_the_draft_of_the_examples_is_accepted_and_checked_at_once(tmp_path: Pat
     drafted = draft(places, tmp_path, experience=SHIPPED)
     write_draft(drafted, tmp_path / "release.toml")
     release = dv.Release.load(tmp_path / "release.toml")
+    assert tomllib.loads(drafted.text)["format"] == 1
     names = [adversary.name for adversary in release.adversaries]
     assert names == [
         "competitor of companies",

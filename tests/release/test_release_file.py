@@ -9,7 +9,7 @@ from tests.release_files import RELEASE, write_release
 
 from divulge import Hierarchy, Release, datasets
 from divulge.release import release_schema
-from divulge.work import InvalidInput
+from divulge.work import InvalidInput, version
 
 
 def complaint(path: Path) -> str:
@@ -223,3 +223,45 @@ def test_the_published_schema_takes_what_is_right_and_refuses_what_is_wrong() ->
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(tomllib.loads(RELEASE.replace(old, new)), schema)
     assert json.dumps(schema)
+
+
+def test_a_file_of_this_format_is_read_whether_it_says_so_or_not(tmp_path: Path) -> None:
+    assert "format" not in RELEASE
+    (tmp_path / "silent").mkdir()
+    silent = Release.load(write_release(tmp_path / "silent"))
+    said = Release.load(write_release(tmp_path, ("[[dataset]]", "format = 1\n\n[[dataset]]")))
+    assert silent.to_dict()["limits"] == said.to_dict()["limits"]
+    assert list(silent.datasets) == list(said.datasets)
+
+
+def test_a_newer_format_is_refused_and_nothing_else_is_said_of_the_file(tmp_path: Path) -> None:
+    newer = ("[[dataset]]", 'format = 2\nunheard_of = "yes"\n\n[[dataset]]')
+    path = write_release(tmp_path, newer, ('source = "pupils.csv"', "source = 5"))
+    assert complaint(path) == (
+        f"{path}, format: 2 is newer than what this version reads (Divulge {version()}, format 1). "
+        "Install a newer Divulge, or write the file in format 1."
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ('"1"', "format: must be a valid integer."),
+        ('"two"', "format: must be a valid integer."),
+        ("1.0", "format: must be a valid integer."),
+        ("true", "format: must be a valid integer."),
+        ("[1]", "format: must be a valid integer."),
+        ("0", "format: must be greater than or equal to 1."),
+        ("-1", "format: must be greater than or equal to 1."),
+    ],
+)
+def test_a_format_is_a_whole_number_from_one(tmp_path: Path, given: str, wanted: str) -> None:
+    told = complaint(write_release(tmp_path, ("[[dataset]]", f"format = {given}\n\n[[dataset]]")))
+    assert told.endswith(wanted)
+    assert "\n" not in told
+
+
+def test_the_published_schema_knows_the_formats_that_are_read() -> None:
+    told = release_schema()["properties"]["format"]
+    assert (told["type"], told["minimum"], told["maximum"]) == ("integer", 1, 1)
+    assert "format" not in release_schema()["required"]

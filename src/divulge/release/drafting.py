@@ -17,6 +17,7 @@ from divulge.data.dictionary import SINGLE_ROLES
 from divulge.data.formats import Options
 from divulge.data.formats.postgres import is_address, without_password
 from divulge.records.plugin import draft_adversary
+from divulge.release.settings import FORMAT
 from divulge.release.toml_text import comment, settings, value
 from divulge.work import step, usable_path, whole_file
 
@@ -119,6 +120,8 @@ def _preface() -> Iterator[str]:
     yield "# Every role below is a proposal with its reason. Read them, decide what is marked with"
     yield "# DECIDE, look at what is marked with DOUBT, and change what is wrong."
     yield "# Check it with:  divulge check <this file> --out <folder>"
+    yield ""
+    yield f"format = {FORMAT}"
 
 
 def _datasets(

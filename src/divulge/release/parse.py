@@ -10,8 +10,8 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from divulge.release.settings import ReleaseTable
-from divulge.work import InvalidInput, Problem, Problems, input_file
+from divulge.release.settings import FORMAT, ReleaseTable
+from divulge.work import InvalidInput, Problem, Problems, input_file, version
 
 _BRANCHES = ("HierarchyTable", "str", "int", "float", "bool")
 
@@ -20,10 +20,11 @@ def parse(path: Path) -> tuple[ReleaseTable | None, Problems]:
     """The tables of a release file (None if they are not sound), and the problems found so far.
 
     Raises:
-        InvalidInput: if there is no file, or it is not TOML at all.
+        InvalidInput: if there is no file, it is not TOML at all, or its format is a newer one.
     """
     problems = Problems(str(path))
     content = _toml(path)
+    _refuse_newer(path, content)
     try:
         return ReleaseTable.model_validate(content), problems
     except ValidationError as error:
@@ -61,6 +62,18 @@ def _is_another_kind(kind: str, problem: Problem, found: Sequence[tuple[str, Pro
         or (other.place == problem.place and not of_kind.endswith("_type"))
         for of_kind, other in found
     )
+
+
+def _refuse_newer(path: Path, content: Mapping[str, Any]) -> None:
+    """A newer format may mean something else by the same words, so nothing else is said of it."""
+    told = content.get("format")
+    if not isinstance(told, int) or told <= FORMAT:
+        return
+    message = (
+        f"{told} is newer than what this version reads (Divulge {version()}, format {FORMAT}). "
+        f"Install a newer Divulge, or write the file in format {FORMAT}."
+    )
+    raise InvalidInput(str(path), [Problem("format", message)])
 
 
 def _toml(path: Path) -> dict[str, Any]:

@@ -23,6 +23,9 @@ Code = str | int | float
 
 Number = Annotated[float, Field(strict=True)]
 
+FORMAT = 1
+"""The newest format of release files that this version reads; a file that names none is of 1."""
+
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -135,6 +138,9 @@ class RulesTable(_Table):
 class ReleaseTable(_Table):
     """A whole release file."""
 
+    format: Annotated[int, Field(strict=True, ge=1, le=FORMAT)] = Field(
+        1, description="Of the file itself: what its settings mean."
+    )
     dataset: list[DatasetTable] = Field(min_length=1)
     adversary: list[AdversaryTable] = Field(default_factory=list)
     limit: list[LimitTable] = Field(default_factory=list)
