@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from divulge.tables.suppression.result import suppression_problem
 from tests.conftest import Command
 from tests.tables.test_audit import FIGURE_2
 
@@ -22,6 +21,7 @@ from divulge.tables import (
     write_jj,
 )
 from divulge.tables.suppression.optimal import optimal_pattern
+from divulge.tables.suppression.result import suppression_problem
 from divulge.work import InvalidInput
 
 CROSSTAB = """region,P1,P2,P3,Total

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from divulge.tables.suppression.result import protect
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -28,6 +27,7 @@ from divulge.tables import (
     suppress,
     write_jj,
 )
+from divulge.tables.suppression.result import protect
 from divulge.work import InvalidInput
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from divulge.tables.suppression.result import suppression_problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tables.test_audit import FIGURE_2, grids
@@ -15,6 +14,7 @@ from tests.tables.test_audit import FIGURE_2, grids
 import divulge as dv
 from divulge.tables import Axis, Table, intervals, link, link_published, suppress
 from divulge.tables.suppression.problem import SuppressionProblem
+from divulge.tables.suppression.result import suppression_problem
 from divulge.work import InvalidInput
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from divulge.tables.suppression.result import suppression_problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tables.test_suppress import cheapest_by_enumeration, hierarchical
@@ -16,6 +15,7 @@ from divulge.tables.suppression.branch_and_cut import Bounds, Relaxation, within
 from divulge.tables.suppression.cp_sat_patterns import satisfied
 from divulge.tables.suppression.cut_pool import Pool
 from divulge.tables.suppression.problem import SuppressionProblem
+from divulge.tables.suppression.result import suppression_problem
 from divulge.work import Effort
 
 

@@ -1,10 +1,10 @@
 """Before and after protection: what is known comes from the original, matches from the release.
 
 The adversary knows people's true values and how values were made coarser. A released record may be
-somebody's if each value that it shows may be hers (`protected_values`), and it is weighed by how
-likely its hidden and coarse cells are hers (`fitting`). Somebody is singled out if one record is
-left and it is hers; a secret is inferred if all that are left tell the same; else she guesses what
-weighs most. Who was removed from the release cannot be found; whoever is taken for her is not her
+somebody's if each value that it shows may be theirs (`protected_values`), and it is weighed by how
+likely its hidden and coarse cells are theirs (`fitting`). Somebody is singled out if one record is
+left and it is theirs; a secret is inferred if all that are left tell the same; else guessed is what
+weighs most. Who was removed from the release cannot be found; whoever is taken for them is not them
 (Alvim et al. 2022, Appendix D).
 """
 
@@ -88,7 +88,7 @@ def attack_one_in_release(
     pair: Pair, linked: Linked, knows: list[str], seeks: list[str], model: str,
     secrets: Secrets, matches: Any, labels: Sequence[str], gain: Any = None,
 ) -> Assessment:  # fmt: skip
-    """Attack one person in a protected version: the posterior of where and what she is."""
+    """Attack one person in a protected version: the posterior of where and what they are."""
     beliefs = Beliefs.of(pair, linked, knows, seeks, secrets)
     place = int(beliefs.fit.of_person[np.flatnonzero(matches)[0]])
     shares, matched = beliefs.of_one(place)

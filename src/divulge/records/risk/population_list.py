@@ -22,7 +22,7 @@ NOT_SURELY = 1 - 1e-9
 
 @dataclass(frozen=True)
 class Matched:
-    """For each record how many of the list may be it, for each person how likely it has her."""
+    """For each record how many of the list may be it, for each person how likely it has them."""
 
     crowd: FloatArray
     """How many of the population look like the records of each class of the release."""
