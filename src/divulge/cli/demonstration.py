@@ -121,7 +121,7 @@ def _show_protection(new: Path, folder: Path) -> None:
     for nulls in ways:
         found = protection.suppress(companies, 3, nulls)
         cells = found.suppressed_cells
-        say(f"- {cells} cells, if a null is taken for {nulls}: {found.explain()[-1]}")
+        say(f"- {cells} cells, if a null is taken as {nulls}: {found.explain()[-1]}")
     report(found, new / PROTECTED)
     say(f"What was changed, and why, is in {folder / PROTECTED}")
     towns = [("Roma", "Center"), ("Milano", "North"), ("Torino", "North")]
@@ -166,7 +166,7 @@ def _show_reconstruction(new: Path, folder: Path) -> None:
     read = [release.datasets[name].read() for name in reader.datasets]
     found = plugin.reconstruction(reader.settings, read, workers=1)
     found.chart().save(new / PHASES)
-    say("What totals of imports give away of single imports (divulge reconstruct):")
+    say("What totals of imports disclose of single imports (divulge reconstruct):")
     for row in found.table_6b:
         say(f"  phase {row.phase}: {percent(row.probability)}, {row.identified:,} re-identified")
     say(f"The picture of the phases is in {folder / PHASES}\n")

@@ -147,7 +147,7 @@ class Protected:
         >>> p.undo().suppressed_cells, p.undo(2).dataset.equals(p.original)
         (1, True)
         >>> print(p.undo())
-        1 decision was undone: 1 of 28 cells stay suppressed, and whether ...
+        1 decision was undone, leaving 1 of 28 cells suppressed; whether ...
         """
         log = self.decisions.first(max(0, len(self.decisions) - decisions))
         back = len(self.decisions) - len(log)

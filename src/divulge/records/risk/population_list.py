@@ -69,7 +69,7 @@ def match(
     lost = int(mine.count[crowd == 0].sum())
     if lost:
         message = (
-            f"{lost:,} of {dataset.rows:,} {dataset.subjects} look like nobody of the population; "
+            f"{lost:,} of {dataset.rows:,} {dataset.subjects} match nobody in the population; "
             "the population must hold everybody of the release, recoded in the same way."
         )
         raise InvalidInput(f'dataset "{dataset.name}"', [Problem("population", message)])
