@@ -34,6 +34,13 @@ def test_a_release_fails_when_one_limit_does(tmp_path: Path) -> None:
     assert verdict.keeps_limits(verdict.assessments[0]), "the dataset's limit is not theirs"
 
 
+def test_an_only_limit_that_fails_is_said_to_be_the_only_one(tmp_path: Path) -> None:
+    verdict = checked(write_release(tmp_path, ("at_least = 1", "at_least = 2")))
+    verdict = replace(verdict, outcomes=verdict.outcomes[1:])
+    assert str(verdict.sentences[0]) == "The only limit of the release does not hold."
+    assert repr(verdict) == "Verdict(FAIL: 1 of 1 limits does not hold)"
+
+
 def test_a_limit_that_is_not_shown_to_hold_fails_and_is_told_apart(tmp_path: Path) -> None:
     whole = checked(write_release(tmp_path))
     [exact] = whole.assessments
@@ -43,8 +50,8 @@ def test_a_limit_that_is_not_shown_to_hold_fails_and_is_told_apart(tmp_path: Pat
     assert not verdict.passed
     assert [str(said) for said in verdict.sentences[:2]] == [
         "1 of 2 limits does not hold.",
-        "Of these, 1 would hold for the least that was shown, but not for the most that is not "
-        "excluded: it is not shown that they hold.",
+        "1 limit would hold for the least that was shown, but not for the most that is not "
+        "excluded: it is not shown that it holds.",
     ]
     told = verdict.to_dict()
     jsonschema.validate(told, result_schema())
