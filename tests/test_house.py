@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
 import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import griffe
 import pytest
@@ -200,6 +202,46 @@ def test_the_readme_names_the_two_commands_and_what_is_needed() -> None:
     text = (PROJECT / "README.md").read_text()
     for wanted in ("make demo", "make test", "sudo apt install make python3-venv", "3.11"):
         assert wanted in text
+
+
+def helps(command: Any, name: str = "divulge") -> Iterator[tuple[str, str]]:
+    """What a command and its options say of themselves, and those below it."""
+    options = (getattr(option, "help", None) or "" for option in command.params)
+    yield name, "\n".join([command.help or "", *options])
+    for below, child in getattr(command, "commands", {}).items():
+        yield from helps(child, f"{name} {below}")
+
+
+def texts_for_users() -> Iterator[tuple[str, str]]:
+    """Everything that users read: catalogues, reports, documents, examples, help and settings."""
+    from typer.main import get_command
+
+    from divulge.cli.main import app
+    from divulge.release import release_schema, result_schema
+
+    source = PROJECT / "src" / "divulge"
+    for path in [
+        *source.rglob("sentences.*.toml"),
+        *source.rglob("*.jinja"),
+        *source.rglob("*_release.toml"),
+        *DOCS.rglob("*.md"),
+        *(PROJECT / "examples").rglob("*.toml"),
+        PROJECT / "README.md",
+        PROJECT / "CHANGELOG.md",
+    ]:
+        yield str(path.relative_to(PROJECT)), path.read_text(encoding="utf-8")
+    yield from helps(get_command(app))
+    yield "divulge schema release", json.dumps(release_schema())
+    yield "divulge schema result", json.dumps(result_schema())
+
+
+def test_an_adversary_is_they() -> None:
+    """One voice for users: nobody is taken for a woman or a man."""
+    read = dict(texts_for_users())
+    assert {"divulge check", "divulge tables attack", "docs/glossary.md"} <= set(read)
+    for name, text in read.items():
+        found = re.findall(r"\b(?:she|hers?|herself|he|his|him|himself)\b", text, re.IGNORECASE)
+        assert not found, f"{name} says {found}"
 
 
 CLOCKS = {

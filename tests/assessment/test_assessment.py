@@ -29,7 +29,7 @@ FOUND = records.attack(PUPILS, knows=["gender", "grade"]).named("neighbour")
 def test_an_assessment_speaks() -> None:
     assert FOUND.explain() == [
         "An adversary who knows gender and grade singles out 1 of 10 pupils (10%).",
-        "Guessing as well as possible, she is right about 5 (50%); before the release, about 1.",
+        "Their best guess is right for about 5 (50%); before the release, for about 1.",
         "These figures are exact.",
     ]
 
@@ -149,8 +149,8 @@ def test_where_nothing_bounds_what_she_knows_it_may_be_everything() -> None:
 
 def test_lower_bounds_are_told_with_the_most() -> None:
     assert LEAST.explain()[-1] == (
-        "These figures are lower bounds: she knows at least so much. "
-        "It is not excluded that of 10 she knows 2 for certain and guesses 6 right."
+        "These figures are lower bounds: the adversary knows at least this much. "
+        "It is not excluded that, of 10, they know 2 for certain and guess 6 right."
     )
     assert LEAST.to_dict()["deterministic"]["most"] == 0.2
     assert LEAST.to_dict()["probabilistic"]["most"] == 0.6

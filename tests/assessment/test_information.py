@@ -19,16 +19,18 @@ def test_003_table_2_in_words_and_in_money() -> None:
         "The best guess of the language is right in 50% of cases before the release and 75% "
         "after: 1.5 times as often, 25 points more.",
         "In 50% of cases nothing is left to guess; before the release, in 0%.",
-        "An adversary can expect $2 before the release and $3 after: seeing it is worth $1 to her.",
-        "After the observation that tells her most, her guess of the language is right in 100% "
-        "of cases.",
-        "In 100% of cases the release makes her best guess at least twice as likely as it was.",
-        "She is as unsure as among 2.828 equally likely values before the release, and among "
-        "1.414 after (1.5 and 0.5 bits).",
-        "Trying the likeliest first, she needs 1.75 tries on average before the release and "
-        "1.25 after.",
-        "Whatever an adversary believes and wants, this release cannot help her more than "
-        "2.5 times; starting from the same beliefs, by no more than 43.8 points of what is at "
+        "An adversary can expect $2 before the release and $3 after: "
+        "seeing it is worth $1 to them.",
+        "After the most informative observation, the adversary's best guess of the language is "
+        "right in 100% of cases.",
+        "In 100% of cases the release makes the adversary's best guess at least twice as likely "
+        "as it was.",
+        "The adversary is as uncertain as among 2.828 equally likely values before the release, "
+        "and among 1.414 after (1.5 and 0.5 bits).",
+        "Trying the most likely values first, the adversary needs 1.75 tries on average before "
+        "the release and 1.25 after.",
+        "Whatever an adversary believes and wants, this release cannot improve their success more "
+        "than 2.5 times; starting from the same beliefs, by no more than 43.8 points of what is at "
         "stake.",
     ]
 
@@ -36,7 +38,7 @@ def test_003_table_2_in_words_and_in_money() -> None:
 def test_a_release_that_tells_nothing_is_worth_nothing() -> None:
     silent = Hyper.from_counts([[1, 1], [1, 1]])
     said = [str(s) for s in in_words(silent, gain=gains.worth_of_secrets([10, 10]), currency="€")]
-    assert any("€5 after: seeing it is worth nothing to her" in sentence for sentence in said)
+    assert any("€5 after: seeing it is worth nothing to them" in sentence for sentence in said)
     assert not any("twice as likely" in sentence for sentence in said)
 
 

@@ -23,7 +23,7 @@ def companies(tmp_path: Path) -> Path:
 def test_the_risk_of_a_file_in_sentences_and_by_group(divulge: Command, companies: Path) -> None:
     done = divulge("risk", companies, *KEYS, "--weight", "Weight", "--by", "Area")
     assert done.returncode == 0, done.stderr
-    assert "18 of 20 records stand alone (maybe)." in done.stdout
+    assert "18 of 20 records are unique (maybe)." in done.stdout
     assert "The individual risk (approximate) is" in done.stdout
     assert "North" in done.stdout
 
@@ -53,7 +53,7 @@ def test_what_an_adversary_who_knows_the_original_finds(divulge: Command, tmp_pa
     datasets.local_suppression_example(protected=True).write(after)
     keys = ["-q", "Area", "-q", "Sector", "-q", "Employees", "-q", "Residential Rev."]
     done = divulge("risk", after, *keys, "--nulls", "known", "--original", before)
-    assert "Counting flatters" in done.stdout
+    assert "This count understates the risk" in done.stdout
     alone = divulge("risk", after, *keys, "--nulls", "known")
     assert alone.returncode == 2
     assert "--original or --population" in alone.stderr
@@ -63,7 +63,7 @@ def test_what_an_adversary_who_knows_the_original_finds(divulge: Command, tmp_pa
 def test_what_makes_companies_special(divulge: Command, companies: Path) -> None:
     done = divulge("suda", companies, *KEYS)
     assert done.returncode == 0, done.stderr
-    assert "unique on one alone" in done.stdout
+    assert "unique on a single attribute" in done.stdout
     told = json.loads(divulge("suda", companies, *KEYS, "--max-size", "1", "--json").stdout)
     assert told["minimal_uniques"] == {"1": 1}
     assert told["contributions"]["Sector"] == 1
@@ -133,7 +133,11 @@ def test_the_demonstration_says_where_counting_flatters_and_who_finds_whom(
 
     _show_special_companies()
     told = " ".join(capsys.readouterr().out.split())
-    for wanted in ("Counting flatters", "prosecutor: highest", "unique in the population"):
+    for wanted in (
+        "This count understates the risk",
+        "prosecutor: highest",
+        "unique in the population",
+    ):
         assert wanted in told
 
 

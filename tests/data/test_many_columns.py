@@ -166,7 +166,7 @@ def borrowed(name: str, description: str, known: list[Known]) -> tuple[Any, ...]
                 degrees[k.role] = max(degree, degrees.get(k.role, 0.0))
                 topic = topic or k.topic
     if not reasons:
-        return None, "unknown", ("nothing alike is known",), ""
+        return None, "unknown", ("not recognised",), ""
     first = max(degrees, key=lambda role: degrees[role])
     why = (reasons[first], *(said for role, said in reasons.items() if role != first))
     if len(reasons) == 1:

@@ -88,7 +88,7 @@ def test_the_ten_in_one_assessment_are_as_dangerous_as_the_worst(purchases: Hist
     found = ten.assessment()
     assert found.probabilistic.posterior == max(ten.exact)
     said = found.explain()
-    assert said[0].startswith("Of ten attackers, the most dangerous is number 9")
+    assert said[0].startswith("Of the ten attackers, the most dangerous is number 9")
     assert said[1] == "9 of the ten are right in at least half of the cases."
     details = found.details()
     assert details is not None

@@ -1,4 +1,4 @@
-"""An adversary who knows the algorithm: what she can rule out, exactly and as a bound."""
+"""An adversary who knows the algorithm: what they can rule out, exactly and as a bound."""
 
 from collections.abc import Callable
 from itertools import product

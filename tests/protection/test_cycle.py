@@ -378,7 +378,7 @@ def test_what_was_taken_back_is_claimed_no_more() -> None:
     assert (one.levels, one.cost, one.undone) == ({"Area": 1}, 0.0, 1)
     assert (both.levels, both.cost, both.proved) == ({}, 0.0, False)
     assert both.dataset.equals(p.original)
-    assert "was not asked again" in str(both)
+    assert "was not checked again" in str(both)
     assert "keep" not in str(both)
     assert both.to_dict()["undone"] == 2
     assert p.undo(0) is p

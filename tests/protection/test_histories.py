@@ -173,7 +173,7 @@ def test_coarser_times_protect_nobody_who_is_not_known_by_time() -> None:
 
 
 def test_what_is_released_keeps_to_the_limits_by_itself() -> None:
-    """Who knows that her victim is in a sample is not held off by those who are not."""
+    """Who knows that their victim is in a sample is not held off by those who are not."""
     dataset = bought([(f"u{n}", "2010-12-01", f"i{n}") for n in range(4)])
     who, limit = {"neighbour": events.Attacker(["item"])}, [Limit(BY, at_most=0.5)]
     with pytest.raises(OutOfReachError):
@@ -240,9 +240,9 @@ def test_what_holds_no_times_cannot_be_told_by_the_month() -> None:
 
 
 def test_who_knows_some_items_of_a_day_is_asked_for_all_of_the_week() -> None:
-    """Of user 1 a and b were bought on one day, of all pairs in her week the telling one.
+    """Of user 1 a and b were bought on one day, of all pairs in their week the telling one.
 
-    She is found by it however the week is told; the mean over all pairs of the week would hide it.
+    They are found by it however the week is told; the mean over all pairs of the week would hide it.
     """
     rows = [("1", "2010-12-06", item) for item in "ab"]
     rows += [("1", f"2010-12-0{day}", "c") for day in (7, 8, 9)]

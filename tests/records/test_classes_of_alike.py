@@ -177,7 +177,7 @@ def test_a_release_seen_against_its_population(everybody: list[int], data: st.Da
 def test_the_population_must_hold_everybody_of_the_release() -> None:
     town = Dataset.from_arrow(pa.table({"age": [1, 2]}))
     ill = Dataset.from_arrow(pa.table({"age": [1, 5, 5]}))
-    with pytest.raises(InvalidInput, match="2 of 3 records look like nobody of the population"):
+    with pytest.raises(InvalidInput, match="2 of 3 records match nobody in the population"):
         records.k_map(ill, town, "age")
 
 

@@ -262,7 +262,7 @@ def test_fig_5b_counted_as_classes_flatters_its_victim() -> None:
     assert found.side_by_side == pytest.approx(
         {"maybe": 2, "standard": 1, "value": 1, "known": 1, "bayes": 1}
     )
-    assert any("Counting flatters" in sentence for sentence in found.explain())
+    assert any("This count understates the risk" in sentence for sentence in found.explain())
     alone = records.anonymity_of_each(after)
     assert any("Give the original" in sentence for sentence in alone.explain())
 

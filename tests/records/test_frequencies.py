@@ -104,7 +104,7 @@ def test_002_figure_5_says_where_counting_flatters() -> None:
     before = datasets.local_suppression_example()
     after = datasets.local_suppression_example(protected=True)
     said = str(records.frequencies(after, original=before))
-    assert "Counting flatters" in said
+    assert "This count understates the risk" in said
     assert records.frequencies(after, original=before).others == {
         "maybe": 0, "standard": 1, "value": 1, "known": 1, "bayes": 1,
     }  # fmt: skip
@@ -199,7 +199,7 @@ def test_who_hides_behind_half_a_record_stands_alone_in_every_figure() -> None:
     halved = records.frequencies(released, alpha=0.5, among="town")
     assert halved.sample.tolist() == [1.5, 2.5, 2.5, 4]
     assert halved.uniques == halved.below(2) == halved.others["maybe"] == 1
-    assert str(halved).startswith("1 of 4 records stands alone (maybe).")
+    assert str(halved).startswith("1 of 4 records is unique (maybe).")
 
 
 @pytest.mark.parametrize("nulls", SEMANTICS)
@@ -242,7 +242,7 @@ def test_every_risk_shows_the_ways_of_counting_side_by_side() -> None:
     risk = records.individual_risk(after, "exact", nulls="bayes", original=before)
     assert risk.summary()["alone_maybe"] == 0
     assert risk.summary()["alone_known"] == 1
-    assert "Counting flatters" in str(risk)
+    assert "This count understates the risk" in str(risk)
     assert "Give the original" in str(records.reidentification_risk(after))
     beside = records.individual_risk(before).summary()
     assert {beside[f"alone_{nulls}"] for nulls in ("maybe", "value", "known", "bayes")} == {3}

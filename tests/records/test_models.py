@@ -131,7 +131,7 @@ def test_who_bears_the_risk_of_being_known_to_be_in_the_release() -> None:
     assert (by["F"].secrets, by["F"].certain.posterior, by["F"].right.posterior) == (8, 3, 6)
     assert (by["M"].secrets, by["M"].certain.posterior, by["M"].right.posterior) == (7, 3, 5)
     assert (by["F"].right.prior, by["M"].right.prior) == (6, 4)
-    # Ages are not known to her: of those of 30, nobody was released, and two classes are open.
+    # Ages are not known to them: of those of 30, nobody was released, and two classes are open.
     assert sum(each.right.posterior for each in found.by("age").values()) == 11
     thirty = found.by("age")[30]
     assert (thirty.secrets, thirty.right.posterior) == (2, 1)
@@ -145,7 +145,7 @@ def test_a_group_that_the_release_does_not_tell_is_judged_by_chance() -> None:
 
 
 def test_a_prior_and_a_gain_on_membership() -> None:
-    """She wins 3 for naming somebody who is in the release, and loses nothing."""
+    """They win 3 for naming somebody who is in the release, and lose nothing."""
     gain = np.array([[1.0, 0.0], [0.0, 3.0]])
     found = dv.records.attack(FIRST, "CMS", KNOWS, population=town(), gain=gain)
     # F A: 2 in; F C: 3; F E: 1 in; M B: 2; M D: 2 in; M A: nobody in.

@@ -50,7 +50,7 @@ class Plain:
         return shown & above
 
     def part(self, name: str, value: Any, shown: Any) -> float:
-        """What a value weighs where this is shown; 0 if it cannot be hers."""
+        """What a value weighs where this is shown; 0 if it cannot be theirs."""
         if value is None:
             return float(shown is None)
         if shown not in self.ways(name, value):
@@ -103,7 +103,7 @@ class Plain:
             for value, share in shares.items() if row["s"] is None else [(row["s"], 1.0)]:
                 if weight > 0:
                     odds[value] += weight * share
-        odds = odds or shares  # nobody fits: she believes what she believed before
+        odds = odds or shares  # nobody fits: they believe what they believed before
         mine = odds.get(person["s"], 0.0)
         best = [s for s, o in odds.items() if o >= max(odds.values()) * (1 - 1e-9)]
         right = (person["s"] in best) / len(best) if best else 0.0

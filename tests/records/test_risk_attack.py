@@ -25,7 +25,7 @@ def test_the_example_says_where_counting_flatters_and_shows_every_chart(tmp_path
     neighbour = next(a for a in verdict.assessments if a.adversary == "neighbour")
     assert neighbour.claim == "estimate"
     assert neighbour.certain.posterior == 5
-    assert any("Counting flatters" in sentence for sentence in neighbour.explain())
+    assert any("This count understates the risk" in sentence for sentence in neighbour.explain())
     smallest = next(o for o in verdict.outcomes if o.limit.measure == "smallest_frequency")
     assert smallest.held, "counting says that the suppression is enough"
     report(verdict, tmp_path / "report.html")

@@ -30,8 +30,15 @@ def test_a_release_fails_when_one_limit_does(tmp_path: Path) -> None:
     verdict = checked(write_release(tmp_path, ("at_least = 1", "at_least = 2")))
     assert not verdict.passed
     assert [outcome.held for outcome in verdict.outcomes] == [True, False]
-    assert str(verdict.sentences[0]) == "1 of 2 limits do not hold."
-    assert verdict.keeps_limits(verdict.assessments[0]), "the dataset's limit is not hers"
+    assert str(verdict.sentences[0]) == "1 of 2 limits does not hold."
+    assert verdict.keeps_limits(verdict.assessments[0]), "the dataset's limit is not theirs"
+
+
+def test_an_only_limit_that_fails_is_said_to_be_the_only_one(tmp_path: Path) -> None:
+    verdict = checked(write_release(tmp_path, ("at_least = 1", "at_least = 2")))
+    verdict = replace(verdict, outcomes=verdict.outcomes[1:])
+    assert str(verdict.sentences[0]) == "The only limit of the release does not hold."
+    assert repr(verdict) == "Verdict(FAIL: 1 of 1 limits does not hold)"
 
 
 def test_a_limit_that_is_not_shown_to_hold_fails_and_is_told_apart(tmp_path: Path) -> None:
@@ -42,9 +49,9 @@ def test_a_limit_that_is_not_shown_to_hold_fails_and_is_told_apart(tmp_path: Pat
     verdict = replace(whole, assessments=[least], outcomes=judged)
     assert not verdict.passed
     assert [str(said) for said in verdict.sentences[:2]] == [
-        "1 of 2 limits do not hold.",
-        "Of these, 1 would hold for the least that was shown, but not for the most that is not "
-        "excluded: it is not shown that they hold.",
+        "1 of 2 limits does not hold.",
+        "1 limit would hold for the least that was shown, but not for the most that is not "
+        "excluded: it is not shown that it holds.",
     ]
     told = verdict.to_dict()
     jsonschema.validate(told, result_schema())
@@ -118,7 +125,7 @@ def test_a_table_without_sensitive_cells_keeps_every_limit(tmp_path: Path) -> No
 
 def test_identifiers_that_would_be_published_are_pointed_out(tmp_path: Path) -> None:
     said = [str(sentence) for sentence in checked(write_release(tmp_path)).sentences]
-    assert "pupils holds what names people outright (id): remove it before you publish." in said
+    assert "pupils contains direct identifiers (id): remove them before you publish." in said
 
 
 def test_rule_files_that_are_not_run_are_not_passed_over_in_silence(tmp_path: Path) -> None:
@@ -177,4 +184,4 @@ def test_a_notebook_and_a_terminal_show_the_verdict(tmp_path: Path) -> None:
     for wanted in ("FAIL", "neighbour", "1 (10%)", "5 (50%)", "outside", "k_anonymity of pupils"):
         assert wanted in html
         assert wanted in shown
-    assert repr(verdict) == "Verdict(FAIL: 1 of 2 limits do not hold)"
+    assert repr(verdict) == "Verdict(FAIL: 1 of 2 limits does not hold)"

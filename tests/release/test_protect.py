@@ -268,7 +268,7 @@ def test_a_dataset_of_nothing_but_names_is_refused(tmp_path: Path) -> None:
     text = CLASSMATE.replace('attack = "records"', 'attack = "records"\ndataset = "pupils"') + (
         '[[dataset]]\nname = "names"\nsource = "names.csv"\nroles = { identifier = ["id"] }\n'
     )
-    with pytest.raises(OutOfReachError, match="nothing but what names people"):
+    with pytest.raises(OutOfReachError, match="nothing but direct identifiers"):
         released(tmp_path, text).protect(out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

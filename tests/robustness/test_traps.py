@@ -57,7 +57,7 @@ def test_tagged_missing_values_are_alike_in_what_is_written(tmp_path: Path) -> N
     (tmp_path / "release.toml").write_text(AGE_ALONE.format(source="people.dta"))
     p = Release.load(tmp_path / "release.toml").protect(out=tmp_path / "out")
     assert p.passed
-    assert any("missing values that were told apart" in line for line in p.explain())
+    assert any("missing values that were distinguished" in line for line in p.explain())
     records = by_pyreadstat(tmp_path / "out" / "release" / "people.dta")
     assert smallest_company(records, ["age"], "value") == 6
     safe = dv.protection.suppress(dv.read(tmp_path / "people.dta"), 3, "value", among=["age"])
@@ -88,7 +88,7 @@ def test_a_release_without_limits_is_not_judged(divulge: Command, tmp_path: Path
         "internal",
         "manifest.json",
     ]
-    assert "nothing may go out" in done.stdout
+    assert "nothing may be released" in done.stdout
 
 
 def test_a_release_whose_limits_cannot_fail_is_not_judged(divulge: Command, tmp_path: Path) -> None:

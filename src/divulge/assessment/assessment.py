@@ -41,9 +41,9 @@ HEAD = ("", "before", "after", "change")
 
 @dataclass(frozen=True)
 class Most:
-    """How many secrets she may know for certain, and guess right, at the most.
+    """How many secrets an adversary may know for certain, and guess right, at the most.
 
-    Where figures are the least that she knows, this is what could not be excluded.
+    Where figures are the least that the adversary knows, this is what could not be excluded.
     """
 
     certain: float
@@ -58,7 +58,7 @@ class Assessment:
     `right` the secrets that best guesses get right on average; `deterministic` and
     `probabilistic` are their shares of all secrets (or, with a gain, what it is worth: then
     `by_gain` is true, and only `right` tells how many are guessed right). If the claim is "bound",
-    they are the least that she knows after, and `most` is the most, None if it may be everything.
+    they are the least that is known after, and `most` is the most, None if it may be everything.
     """
 
     attack: str
@@ -110,11 +110,11 @@ class Assessment:
 
     @property
     def at_worst(self) -> Assessment:
-        """The same with the most that she may know, if its figures are the least; else itself."""
+        """The same with the most that may be known, if its figures are the least; else itself."""
         if self.claim != "bound" or not self.secrets:
             return self
         most = self.most or Most(self.secrets, self.secrets)
-        # What a guess is worth to her has no bound that a number of secrets would tell.
+        # What a guess is worth to an adversary has no bound that a number of secrets would tell.
         guessed = math.inf if self.by_gain else most.right / self.secrets
         return replace(
             self,
@@ -208,7 +208,7 @@ class Assessment:
         ]
         if self.by_gain:
             before, after = map(number, self.probabilistic)
-            rows.append(("worth to her", before, after, f"+{number(self.additive_leakage)}"))
+            rows.append(("worth to them", before, after, f"+{number(self.additive_leakage)}"))
         return rows
 
     @property

@@ -40,7 +40,7 @@ class Breakdown(Mapping[Any, Assessment]):
         return {"attribute": self.attribute, "groups": groups}
 
     def to_arrow(self) -> pa.Table:
-        """One row a group; the group of those whose value is missing is null."""
+        """One row per group; the group of those whose value is missing is null."""
         import pyarrow as pa
 
         return pa.table(

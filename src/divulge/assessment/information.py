@@ -25,14 +25,14 @@ DOUBLED = 2.0
 
 
 def in_words(
-    h: Hyper, seeks: str = "what she seeks", gain: Any = None, currency: str = "$"
+    h: Hyper, seeks: str = "the secret", gain: Any = None, currency: str = "$"
 ) -> list[Sentence]:
     """Say what a release tells about a secret, one sentence a figure.
 
     Args:
         h: what the adversary knows before and after.
-        seeks: what she wants to know, in words.
-        gain: what a guess is worth to her in money (see `divulge.qif.gains`); then the sentences
+        seeks: what the adversary wants to know, in words.
+        gain: what a guess is worth to them in money (see `divulge.qif.gains`); then the sentences
             say what the attack may be worth.
         currency: the sign before amounts of money.
 
@@ -41,7 +41,7 @@ def in_words(
     >>> for sentence in in_words(people, "the language", gains.worth_of_secrets([4, 4, 4]))[1:3]:
     ...     print(sentence)
     In 50% of cases nothing is left to guess; before the release, in 0%.
-    An adversary can expect $2 before the release and $3 after: seeing it is worth $1 to her.
+    An adversary can expect $2 before the release and $3 after: seeing it is worth $1 to them.
     """
     return list(_figures(h, seeks, gain, currency))
 
@@ -81,7 +81,7 @@ def _plain(value: Any) -> Any:
 
 
 def _doubled(h: Hyper) -> float:
-    """In which share of cases her best guess is at least twice as probable as it was."""
+    """In which share of cases the best guess is at least twice as probable as it was."""
     shift = posterior_shift(h)
     return float(shift.probability[shift.after >= DOUBLED * shift.before].sum())
 

@@ -205,7 +205,7 @@ class Limit:
         return self._at_worst(outcome, figure(worst), scale)
 
     def _at_worst(self, outcome: Outcome, most: Fraction | float, scale: Scale) -> Outcome:
-        """Whether it also holds for the most that she may know; if not, it is not shown to hold."""
+        """Whether it also holds for the most that may be known; if not, it is not shown to hold."""
         told, _ = _told(float(most), self.bound, percent if scale == "share" else number)
         held = outcome.held and not (self.broken_by(most) or math.isnan(most))
         key = "within" if held else "beyond" if math.isfinite(most) else "without_end"
@@ -345,7 +345,7 @@ class Outcome:
 
     @property
     def not_shown(self) -> bool:
-        """Whether it fails only because the most that she may know is beyond the limit."""
+        """Whether it fails only because the most that may be known is beyond the limit."""
         return self.most is not None and not self.held and not self.limit.broken_by(self.value)
 
     @property

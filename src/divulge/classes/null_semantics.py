@@ -2,7 +2,7 @@
 
 `maybe`: a null may be anything, so it matches everything (Vada-SA, Sec. 4.3). `standard`: a fresh
 null equals only itself. `value`: missing is a value like others. `known`: the released records
-that are compatible with the record's original values, which is what an adversary who knows her
+that are compatible with the record's original values, which is what an adversary who knows their
 victim counts. `bayes`: the same records, each weighed by the chance that its hidden cells are the
 victim's.
 
@@ -34,7 +34,7 @@ from divulge.classes.keys import (
 MOST_BITS = 62
 
 Chances = Callable[["Victims", Sequence[int]], FloatArray]
-"""For each victim, the chance that some hidden attributes hold her values."""
+"""For each victim, the chance that some hidden attributes hold their values."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Patterns:
 
 @dataclass(frozen=True)
 class Victims:
-    """Distinct original records: for each attribute, the released values hers may have become.
+    """Distinct original records: for each attribute, the released values theirs may have become.
 
     `options[a]` holds, for the code c of attribute a, the released codes
     `flat[starts[c]:starts[c + 1]]`: one where a value was kept or recoded for all, several where
@@ -149,7 +149,7 @@ def by_bayes(
 
     A record that hides nothing and fits weighs 1. One that hides cells weighs the share of the
     victim's values for them among the complete records that agree on the rest; where no complete
-    record has her values, she would be one more among them.
+    record has their values, they would be one more among them.
     """
     size = victims.columns[0].size
     total, weighed, best = np.zeros(size), np.zeros(size), np.zeros(size)
@@ -195,7 +195,7 @@ def chance_by_mask(
 def _compatible(
     found: Patterns, holding: IntArray, visible: Sequence[int], victims: Victims
 ) -> tuple[FloatArray, FloatArray]:
-    """For each victim, the patterns held that show her values in the visible attributes."""
+    """For each victim, the patterns held that show their values in the visible attributes."""
     size = victims.columns[0].size
     if holding.size == 0:
         return np.zeros(size), np.zeros(size)

@@ -1,4 +1,4 @@
-"""What an adversary who knows her victim looks for: the original values, as they may stand now.
+"""What an adversary who knows their victim looks for: the original values, as they may stand now.
 
 Released and original records come in the same order, so the pairs of values tell how each value
 was recoded. A value that every record hides keeps its own name, or what its hierarchy makes of it.

@@ -59,9 +59,10 @@ def _show_sweep(pupils: Dataset, new: Path, folder: Path) -> None:
     swept.chart().save(new / SWEEP)
     [worst] = swept.most_dangerous(size=3, count=1).to_pylist()
     say(
-        f"\nOf all {len(swept):,} sets of attributes that somebody might know of {pupils.rows:,} "
-        f"pupils, the most telling three are {', '.join(worst['knows'])}: they single out "
-        f"{percent(worst['success'])}. The picture of all sets is in {folder / SWEEP}\n"
+        f"\nOf all {len(swept):,} sets of attributes that an adversary might know of "
+        f"{pupils.rows:,} pupils, the most identifying three are {', '.join(worst['knows'])}: "
+        f"they single out {percent(worst['success'])}. "
+        f"The picture of all sets is in {folder / SWEEP}\n"
     )
 
 
@@ -77,7 +78,7 @@ def _show_before_and_after(pupils: Dataset) -> None:
     before = records.attack(pupils, "CRS", knows)
     after = records.attack(pupils, "CRS", knows, release=hidden)
     say(
-        f"Somebody who knows birthdays and schools singles out "
+        f"An adversary who knows birthdays and schools singles out "
         f"{percent(before.deterministic.posterior)} of them; if the day of birth is hidden, "
         f"{percent(after.deterministic.posterior)} (divulge attack --release).\n"
     )
@@ -104,7 +105,7 @@ def _show_matching_attack() -> None:
     cells = [[15, 15, 12, 10], [19, 20, 13, 3], [8, 8, 11, 14], [9, 3, 26, 6]]
     table = tables.Table.from_cells(cells)
     cheapest = tables.suppress(table, min_frequency=5, width=8)
-    say("A table of a paper, suppressed as cheaply as can be (divulge tables attack):")
+    say("A table of a paper, suppressed at the least cost (divulge tables attack):")
     for sentence in tables.matching_attack(cheapest, 5, 8).assessment.explain()[:2]:
         say(sentence)
     drawn = tables.suppress(table, 5, 8, resist_matching=True, seed=1)
@@ -113,14 +114,14 @@ def _show_matching_attack() -> None:
 
 
 def _show_protection(new: Path, folder: Path) -> None:
-    """The least change that protects, why counting flatters, and what knowing the method tells."""
+    """The least change that protects, why counts understate the risk, and what the method tells."""
     companies = datasets.inflation_and_growth(5_000, balance="U")
     say("Protecting the companies (divulge protect, divulge suppress):")
     ways: tuple[Nulls, ...] = ("maybe", "bayes")
     for nulls in ways:
         found = protection.suppress(companies, 3, nulls)
         cells = found.suppressed_cells
-        say(f"- {cells} cells, if a null is taken for {nulls}: {found.explain()[-1]}")
+        say(f"- {cells} cells, if a null is taken as {nulls}: {found.explain()[-1]}")
     report(found, new / PROTECTED)
     say(f"What was changed, and why, is in {folder / PROTECTED}")
     towns = [("Roma", "Center"), ("Milano", "North"), ("Torino", "North")]
@@ -132,7 +133,7 @@ def _show_protection(new: Path, folder: Path) -> None:
         say(f"- {sentence}")
     audited = protection.audit(small)
     out = ", ".join(sorted(audited.excluded[0, "Sector"]))
-    say(f"- Who knows the algorithm rules out {out} for the suppressed sector.\n")
+    say(f"- An adversary who knows the algorithm rules out {out} for the suppressed sector.\n")
 
 
 def make_payments(folder: Path) -> None:
@@ -165,7 +166,7 @@ def _show_reconstruction(new: Path, folder: Path) -> None:
     read = [release.datasets[name].read() for name in reader.datasets]
     found = plugin.reconstruction(reader.settings, read, workers=1)
     found.chart().save(new / PHASES)
-    say("What totals of imports give away of single imports (divulge reconstruct):")
+    say("What totals of imports disclose of single imports (divulge reconstruct):")
     for row in found.table_6b:
         say(f"  phase {row.phase}: {percent(row.probability)}, {row.identified:,} re-identified")
     say(f"The picture of the phases is in {folder / PHASES}\n")

@@ -23,7 +23,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-Knows = Annotated[list[str], typer.Option(help='What she knows: "day", "item", "2 items", ...')]
+Knows = Annotated[list[str], typer.Option(help='What is known: "day", "item", "2 items", ...')]
 Release = Annotated[Path | None, typer.Option(help="A protected version of the data.")]
 Rounded = Annotated[str | None, typer.Option(help="The unit that the release's times stand for.")]
 Weight = Annotated[str, typer.Option(help="What is drawn: record, event or user.")]
@@ -131,7 +131,7 @@ def attack(
     knows: Knows = ["day", "item"],  # noqa: B006  # typer copies it
     release: Release = None,
     rounded: Rounded = None,
-    points: Annotated[int, typer.Option(help="Of how many events she knows it.")] = 1,
+    points: Annotated[int, typer.Option(help="Of how many events the adversary knows it.")] = 1,
     by: By = None,
     weight: Weight = "record",
     guess: Guess = "uniform",

@@ -35,7 +35,9 @@ app.add_typer(events.app, name="events")
 ReleaseFile = Annotated[Path, typer.Argument(help="The release file (TOML).", show_default=False)]
 Out = Annotated[
     Path | None,
-    typer.Option(help="A folder for result.json and report.html; a killed run resumes from it."),
+    typer.Option(
+        help="A folder for result.json and report.html; an interrupted run resumes there."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 

@@ -36,7 +36,7 @@ def attack(
         typer.Option(help="How the pattern was chosen."),
     ] = "first optimum",
     unknown: Annotated[
-        bool, typer.Option(help="She knows neither minimum frequency nor width.")
+        bool, typer.Option(help="The adversary knows neither minimum frequency nor width.")
     ] = False,
     mode: Annotated[
         Literal["interval", "full"], typer.Option(help="Intervals only, or chances too.")
@@ -48,7 +48,7 @@ def attack(
         Literal["published", "suppressible"], typer.Option(help="Could totals be suppressed?")
     ] = "published",
     candidates: Annotated[
-        int, typer.Option(min=1, help="List so many candidate tables at the most.")
+        int, typer.Option(min=1, help="The largest number of candidate tables to list.")
     ] = 1_000_000,
     seconds: Effort = 60,
     stop_after: StopAfter = None,

@@ -28,7 +28,7 @@ ChartFile = Annotated[Path | None, typer.Option(help="Write the chart to an .svg
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 By = Annotated[str | None, typer.Option(help="Also show who bears the risk, by this attribute.")]
 Resume = Annotated[
-    Path | None, typer.Option(help="A folder from which an interrupted run takes up its work.")
+    Path | None, typer.Option(help="A folder from which an interrupted run resumes.")
 ]
 StopAfter = Annotated[
     float | None,

@@ -24,7 +24,9 @@ def protect(
     release: Annotated[Path, typer.Argument(help="The release file (TOML).", show_default=False)],
     out: Annotated[
         Path | None,
-        typer.Option(help="A folder: release/ may go out, internal/ (results, decisions) stays."),
+        typer.Option(
+            help="A folder: release/ may be released, internal/ (results, decisions) stays."
+        ),
     ] = None,
     mapping: Annotated[
         Path | None, typer.Option(help="Write how values were recoded (CSV; confidential).")
@@ -54,7 +56,7 @@ def protect(
             if out is not None:
                 say("")
                 if judged:
-                    say(f"What may go out is in {out / RELEASE}, and nothing else.")
+                    say(f"What may be released is in {out / RELEASE}, and nothing else.")
                 say(f"Results and decisions stay in {out / INTERNAL}: they help to undo it.")
                 say(f"Why a record was changed: divulge explain record 1 --log {out}")
     raise typer.Exit(FINE if judged else NOT_JUDGED)
@@ -78,14 +80,15 @@ def suppress(
         typer.Option(help="What a null may stand for."),
     ] = "maybe",
     subsets: Annotated[
-        int | None, typer.Option(min=1, help="Every so many of the attributes, not all at once.")
+        int | None,
+        typer.Option(min=1, help="Every subset of this many attributes, not all at once."),
     ] = None,
     never: Annotated[
         list[str] | None, typer.Option(help="An attribute that must not be touched; repeat.")
     ] = None,
     cells_per_record: Annotated[
         int | None,
-        typer.Option(min=1, help="Hide at most so many cells of a record, if it can be."),
+        typer.Option(min=1, help="Suppress at most this many cells per record, if possible."),
     ] = None,
     remove: Annotated[
         bool, typer.Option(help="Remove records that no suppression can protect.")
@@ -107,7 +110,7 @@ def suppress(
     json: Json = False,
     stop_after: StopAfter = None,
 ) -> None:
-    """Suppress as few cells of a file as let every record have k that look like it."""
+    """Suppress the fewest cells of a file that make every record k-anonymous."""
     from divulge import protection
     from divulge.cli.running import conditions
     from divulge.cli.showing import print_json, say, shown

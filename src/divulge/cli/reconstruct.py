@@ -50,7 +50,7 @@ def reconstruct(
     ] = None,
     truth: Annotated[
         Path | None,
-        typer.Option(help="A file of the true places, one row a record; nothing of it is shown."),
+        typer.Option(help="A file of the true places, one row per record; nothing of it is shown."),
     ] = None,
     truth_on: Annotated[
         str | None,
@@ -62,9 +62,7 @@ def reconstruct(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--resume", "--out", help="A folder from which an interrupted run takes up its work."
-        ),
+        typer.Option("--resume", "--out", help="A folder from which an interrupted run resumes."),
     ] = None,
     chart: Annotated[Path | None, typer.Option(help="Write the chart (.svg, .png).")] = None,
     overwrite: Overwrite = False,

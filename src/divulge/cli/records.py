@@ -23,7 +23,7 @@ Knows = Annotated[
 ]
 Seeks = Annotated[
     list[str] | None,
-    typer.Option("--seeks", help="An attribute that she wants to know; may be repeated."),
+    typer.Option("--seeks", help="An attribute that the adversary seeks; may be repeated."),
 ]
 Weight = Annotated[str | None, typer.Option(help="The attribute that weighs records.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -34,7 +34,7 @@ def sweep(
     knows: Knows = None,
     seeks: Seeks = None,
     size: Annotated[
-        int | None, typer.Option(min=1, help="Sets of at most so many attributes.")
+        int | None, typer.Option(min=1, help="Sets of at most this many attributes.")
     ] = None,
     weight: Weight = None,
     engine: Annotated[str, typer.Option(help="auto, cube or duckdb.")] = "auto",
@@ -43,7 +43,7 @@ def sweep(
     ] = None,
     chart: Annotated[Path | None, typer.Option(help="A file for the chart (.svg, .png).")] = None,
     resume: Annotated[
-        Path | None, typer.Option(help="A folder from which a killed sweep takes up its work.")
+        Path | None, typer.Option(help="A folder from which an interrupted sweep resumes.")
     ] = None,
     overwrite: Overwrite = False,
     json: Json = False,
@@ -83,7 +83,7 @@ def attack(
     ] = None,
     release: Annotated[
         list[Path] | None,
-        typer.Option(help="The protected version (a data file); of several, one a dataset."),
+        typer.Option(help="The protected version (a data file); of several, one per dataset."),
     ] = None,
     on: Annotated[
         str | None, typer.Option(help="The id that links several datasets, or a protected version.")
@@ -197,7 +197,7 @@ def _read(
 
 
 def _targets(given: list[str], datasets: list[Dataset]) -> Any:
-    """What is known of one person; of several datasets a list, None where she is absent."""
+    """What is known of one person; of several datasets a list, None where the person is absent."""
     from divulge.work import Problems
 
     problems = Problems("attack")

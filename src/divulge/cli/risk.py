@@ -63,7 +63,7 @@ def risk(
     quasi_identifier: Attributes = None,
     measure: Annotated[str, typer.Option(help="Which risk.")] = "individual_risk",
     sensitive: Annotated[
-        str | None, typer.Option(help="The sensitive attribute, for what classes give away.")
+        str | None, typer.Option(help="The sensitive attribute, for measures that need one.")
     ] = None,
     method: Annotated[str, typer.Option(help="Of individual risk.")] = "approximate",
     nulls: Annotated[str, typer.Option(help="What a missing value may stand for.")] = "maybe",
@@ -94,7 +94,7 @@ def risk(
     json: Json = False,
     stop_after: StopAfter = None,
 ) -> None:
-    """Measure the risk that each record's owner is found, or what those alike give away."""
+    """Measure the risk that each record's owner is found, or what similar records disclose."""
     from divulge import records
     from divulge.cli.running import conditions
     from divulge.data import read

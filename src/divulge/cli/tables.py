@@ -33,14 +33,14 @@ Source = Annotated[
 Published_ = Annotated[
     list[Path],
     typer.Argument(
-        help="A crosstab with margins, a JJ file, or with --by a file of one row a cell. "
+        help="A crosstab with margins, a JJ file, or with --by a file of one row per cell. "
         "Several files are linked tables.",
         show_default=False,
     ),
 ]
 By = Annotated[
     list[str] | None,
-    typer.Option(help="The dimensions, as in region,sex. Once a table; several are linked."),
+    typer.Option(help="The dimensions, as in region,sex. Once per table; several are linked."),
 ]
 Value = Annotated[str | None, typer.Option(help="What is summed; counts if not given.")]
 Hierarchies = Annotated[
@@ -94,7 +94,7 @@ def suppress(
         Path | None,
         typer.Option(
             help="Where the published table goes: a crosstab (CSV), or Parquet; "
-            "several become name-1, name-2, with one row a cell."
+            "several become name-1, name-2, with one row per cell."
         ),
     ] = None,
     html: Html = None,
@@ -242,13 +242,15 @@ def _published(
     from divulge.work import InvalidInput, Problem
 
     if by and len(by) not in (1, len(paths)):
-        message = f"is given {len(by)} times for {len(paths)} files: give it once, or once a file."
+        message = (
+            f"is given {len(by)} times for {len(paths)} files: give it once, or once per file."
+        )
         raise InvalidInput("tables audit", [Problem("--by", message)])
     _refuse_without_by({"--value": value, "--hierarchy": hierarchy}, by, "tables audit")
     if not by and len(paths) > 1:
         message = (
             "several tables are linked by the names of their dimensions, and a crosstab has none "
-            "for its columns: give files of one row a cell, and --by once a file."
+            "for its columns: give files of one row per cell, and --by once per file."
         )
         raise InvalidInput("tables audit", [Problem("--by", message)])
     levels = dict(_levels(hierarchy))
@@ -311,7 +313,7 @@ def _pair(option: str, text: str | None, whole: bool = False) -> tuple[int, floa
 
 
 def _write(published: Published, out: Path | None) -> None:
-    """A crosstab where there is one table and the file is CSV; else one row a cell.
+    """A crosstab where there is one table and the file is CSV; else one row per cell.
 
     Linked tables are told apart by the names of their dimensions, which a crosstab does not have.
     """

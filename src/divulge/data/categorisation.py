@@ -192,7 +192,7 @@ def _concluded(name: str, *matches: Sequence[tuple[float, Known]]) -> Proposal:
             degrees[match.role] = max(degree, degrees.get(match.role, 0.0))
             topic = topic or match.topic
     if not reasons:
-        return Proposal(name, None, "unknown", ("nothing alike is known",))
+        return Proposal(name, None, "unknown", ("not recognised",))
     best = max(degrees, key=lambda role: degrees[role])
     why = (reasons[best], *(said for role, said in reasons.items() if role != best))
     if len(reasons) == 1:

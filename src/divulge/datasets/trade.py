@@ -224,7 +224,7 @@ def _totals(
     names: _Names,
     by_city: bool,
 ) -> Dataset:
-    """Totals rounded half up to whole dollars and kilograms, one row a key and place."""
+    """Totals rounded half up to whole dollars and kilograms, one row per key and place."""
     import pyarrow as pa
 
     goods = where.heading_of[where.product] if by_city else where.product

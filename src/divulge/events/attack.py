@@ -34,8 +34,8 @@ def attack(
 
     Args:
         history: who did what when.
-        attacker: what she knows, how it is drawn, how she guesses.
-        release: a protected version with the same users: what she knows comes from `history`,
+        attacker: what they know, how it is drawn, how they guess.
+        release: a protected version with the same users: what is known comes from `history`,
             whom it fits from `release`, and a guess is right only if the user is among them.
         seed: of the sample, where several points are known.
 
@@ -44,9 +44,10 @@ def attack(
     >>> found = attack(purchases, Attacker(knows=["day", "item"]))
     >>> print(found)
     An adversary who knows day and item singles out 8 of 10 records (80%).
-    Guessing any of the users who fit, she is right in 90% of cases; before the release, in 33.3%.
-    The weight is the record. A uniform guess is not Bayes vulnerability: guessing the likeliest
-    user who fits, she is right in 90% of cases; before the release, in 50%.
+    Guessing any of the users who fit, the adversary is right in 90% of cases; before the release,
+    in 33.3%.
+    The weight is the record. A uniform guess is not Bayes vulnerability: guessing the most
+    likely user who fits, the adversary is right in 90% of cases; before the release, in 50%.
     1 user has a single record.
     These figures are exact.
     """
@@ -76,7 +77,7 @@ def attack(
             said.append(Sentence("divulge.events", "maybe.twice", {}))
             claim = "estimate"
         elif attacker.guess == "best" and several is not None:
-            # She takes who has most records that fit; who has most sets of items may be likelier.
+            # Guessed is who has most records that fit; who has most sets of items may be likelier.
             claim = "bound"
         most = Most(tally.certain, float(outcome.draws.weight @ outcome.among))
         return _assessment(

@@ -32,7 +32,7 @@ MOST_MARKS = 1_000
 
 
 def matches(shares: npt.NDArray[np.float64], attacker: Attacker) -> Chart:
-    """How many users fit what she knows: one on the left."""
+    """How many users fit what the adversary knows: one on the left."""
     import altair as alt
 
     records = []
@@ -40,7 +40,7 @@ def matches(shares: npt.NDArray[np.float64], attacker: Attacker) -> Chart:
         share = float(shares[low : None if high is None else high + 1].sum())
         if label != "none" or share:
             records.append({"users": label, "share": share})
-    base = alt.Chart(Chart.source(), title="How many users fit what she knows").encode(
+    base = alt.Chart(Chart.source(), title="How many users fit what the adversary knows").encode(
         x=alt.X("users:N", sort=None, title="users who fit", axis=alt.Axis(labelAngle=0)),
         y=alt.Y("share:Q", title=f"share, by {attacker.drawn}", axis=alt.Axis(format="%")),
     )
@@ -146,7 +146,7 @@ def users_and_records(
 
 
 def curves(records: Sequence[Mapping[str, Any]]) -> Chart:
-    """Users singled out by number of points, one line a granularity."""
+    """Users singled out by number of points, one line per granularity."""
     import altair as alt
 
     base = alt.Chart(Chart.source(), title="Users singled out by what is known of them").encode(

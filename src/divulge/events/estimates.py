@@ -203,7 +203,7 @@ def _from_marginals(totals: Marginals, knows: Sequence[str], weight: str) -> flo
 def _from_baskets(totals: Marginals, knows: Sequence[str], weight: str) -> float:
     """The mean of (1 - e^-L)/L over days, sizes and items, as far as they are known.
 
-    Each marginal is counted without the target's own event: it is the others that hide her.
+    Each marginal is counted without the target's own event: it is the others that hide them.
     """
     if not knows:
         return 1 / totals.users

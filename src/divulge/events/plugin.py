@@ -47,8 +47,10 @@ class EventsSettings(BaseModel):
         "one", description="One attacker, or the ten of Ito et al. (2018), who know what they know."
     )
     count: Count = Field("kinds", description="What the ten count: kinds of items, or records.")
-    knows: str | list[str] = Field([], description="What she knows of an event, in words.")
-    points: int = Field(1, ge=1, description="Of how many events she knows it.")
+    knows: str | list[str] = Field(
+        [], description="What the adversary knows of an event, in words."
+    )
+    points: int = Field(1, ge=1, description="Of how many events they know it.")
     weight: Weight = Field("record", description="What is drawn: a record, an event, a user.")
     guess: Guess = Field("uniform", description="Any user who matches, or the likeliest.")
     released: bool = Field(

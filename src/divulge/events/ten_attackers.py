@@ -162,7 +162,7 @@ class TenAttackers:
         }
 
     def to_arrow(self) -> pa.Table:
-        """One row an attacker."""
+        """One row per attacker."""
         import pyarrow as pa
 
         return pa.Table.from_pylist(self.to_dict()["attackers"])

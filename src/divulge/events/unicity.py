@@ -233,7 +233,7 @@ def granularities(knows: Sequence[str], units: Sequence[str] = ()) -> list[tuple
         problems = Problems("unicity")
         problems.extend("", checks.one_of("granularity", unit, UNITS, "a unit of time"))
         if not set(knows) & set(UNITS):
-            problems.add("granularity", "nothing that she knows is a unit of time.")
+            problems.add("granularity", "nothing that the adversary knows is a unit of time.")
         problems.raise_any()
     for unit in units or ("hour", "day", "week", "month"):
         own = next((word for word in knows if word in UNITS), None)

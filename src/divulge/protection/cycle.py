@@ -80,9 +80,9 @@ def protect(
         on: the attribute whose values the pairs name.
         search: how cells are suppressed where a limit counts: `fewest`, or the `cycle`.
         seed: of random choices; keep it secret.
-        attacked: by adversary, her attack on a dataset and what she knows.
+        attacked: by adversary, their attack on a dataset and what they know.
         original: the same records before an earlier protection, if there was one: what an
-            adversary who knows her victim knows.
+            adversary who knows their victim knows.
 
     >>> import divulge as dv
     >>> companies = dv.datasets.local_suppression_example()
@@ -323,7 +323,7 @@ def _hide(state: State, goal: Goal, standing: Standing, cells: Mapping[str, IntA
 
 
 def _bring_company(state: State, goal: Goal, standing: Standing, rows: Any, may: Any) -> None:
-    """Who is at risk hides all she may: others hide the same, as few as take somebody out of it.
+    """Who is at risk hides all they may: others hide the same, as few as take somebody out of it.
 
     Those come first who leave most behind that look alike. Nothing is done if it does not help.
     """

@@ -1,6 +1,6 @@
 """Quantitative information flow: what a release tells an adversary, in one currency.
 
-A `Hyper` holds what she knows before and after; the measures say how well that serves her; the
+A `Hyper` holds what they know before and after; the measures say how well that serves them; the
 capacities bound it for every adversary; channels and mechanisms can be put together and compared.
 """
 

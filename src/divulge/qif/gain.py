@@ -82,7 +82,7 @@ class MatrixGain(Gain):
 
 @dataclass(frozen=True, eq=False)
 class KGuesses(Gain):
-    """She may name several secrets and wins if one of them is right.
+    """Several secrets may be named; a win if one of them is right.
 
     >>> KGuesses(2).matrix(3).tolist()
     [[1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]
@@ -115,7 +115,7 @@ class KGuesses(Gain):
 
 @dataclass(frozen=True, eq=False)
 class Worth(Gain):
-    """A right guess is worth what the secret is worth; a wrong one costs; she may keep silent.
+    """A right guess is worth what the secret is worth; a wrong one costs; they may keep silent.
 
     >>> Worth(np.array([4.0, 1.0]), np.array([0.5, 0.5]), may_abstain=True).matrix(2).tolist()
     [[4.0, -0.5], [-0.5, 1.0], [0.0, 0.0]]

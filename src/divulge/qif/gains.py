@@ -1,6 +1,6 @@
 """What a guess is worth to the adversary: the gains that have a name.
 
-A gain says what she wins with each guess for each true secret. Any matrix (guesses x secrets) or
+A gain says what is won with each guess for each true secret. Any matrix (guesses x secrets) or
 function will do; these are the common ones.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def one_of_k_guesses(k: int) -> Gain:
-    """She may try k times: a win if one of her k guesses is right.
+    """The adversary may try k times: a win if one of the k guesses is right.
 
     >>> from divulge.qif import Hyper, g_vulnerability
     >>> g_vulnerability(Hyper.from_counts([[2, 1], [2, 1], [0, 2]]), one_of_k_guesses(2))
@@ -68,7 +68,7 @@ def worth_of_secrets(
     Args:
         worth: in money, one figure per secret.
         cost_of_wrong_guess: one figure, or one per guess; not negative.
-        may_abstain: whether she may keep silent, which wins and costs nothing.
+        may_abstain: whether they may keep silent, which wins and costs nothing.
 
     >>> from divulge.qif import Hyper, g_vulnerability
     >>> h = Hyper.from_counts([[0, 1, 0, 0], [1, 0, 0, 0], [1, 0, 1, 0]])
@@ -115,7 +115,7 @@ def net_of_costs(
     """What an attack is worth once the observed attributes have been paid for.
 
     Args:
-        success: what she expects to gain, in the same money as the costs.
+        success: what the adversary expects to gain, in the same money as the costs.
         costs: what it costs to obtain each observed attribute.
 
     A negative `additive` says that the attack does not pay.

@@ -1,7 +1,7 @@
 """What the adversary knows before and after: priors, joints, channels and hypers.
 
 A hyper is what a release makes of a prior: for every observation how probable it is (the outer)
-and what she then believes about the secret (the posterior).
+and what they then believe about the secret (the posterior).
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ class Hyper:
 
     @property
     def posteriors(self) -> Matrix:
-        """What she believes after each observation: one column each, in the form of the input.
+        """What they believe after each observation: one column each, in the form of the input.
 
         The column of an impossible observation stays in its place and is all zero.
 
@@ -230,7 +230,7 @@ class Hyper:
         return self.weights.with_values(self.weights.values / sums[self.weights.rows]).to_matrix()
 
     def posterior(self, observation: int) -> Numbers:
-        """What she believes after one observation.
+        """What the adversary believes after one observation.
 
         Raises:
             ValueError: there is no such observation, or it is impossible.

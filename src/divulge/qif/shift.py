@@ -118,8 +118,8 @@ def posterior_shift(h: Hyper, secret: int | None = None) -> Shift:
     """Compare what was believed before with what is believed after each observation.
 
     Args:
-        h: what she knows.
-        secret: follow this secret. Without it, follow her best guess after each observation
+        h: what the adversary knows.
+        secret: follow this secret. Without it, follow the best guess after each observation
             (the first, if several are equally likely): how probable was that secret before?
 
     Raises:

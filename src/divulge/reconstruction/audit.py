@@ -75,7 +75,7 @@ def reconstruct(
             "refuse" or "drop".
         unmatched: records without totals, totals without records, unknown places: "count" (nothing
             is concluded from them), or "refuse".
-        truth: the true places of the records, one column a table, if the auditor has them. They
+        truth: the true places of the records, one column per table, if the auditor has them. They
             serve as a start for proofs that a place is ambiguous, and tell which records the totals
             leave out, or where they have one too many, if they contradict them; nothing else.
         prior: how likely each sector of parties deals in what a record is about.

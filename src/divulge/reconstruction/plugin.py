@@ -120,7 +120,7 @@ class ReconstructionAttack(AttackDefaults):
 def reconstruction(
     settings: ReconstructionSettings, datasets: Sequence[Dataset], **other: Any
 ) -> Reconstruction:
-    """The whole result of an adversary of a release; `other` settings come before hers."""
+    """The whole result of an adversary of a release; `other` settings come before theirs."""
     return reconstruct(*_inputs(settings, datasets), **_asked(settings, datasets, other))
 
 

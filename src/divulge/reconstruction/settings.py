@@ -23,7 +23,7 @@ class GeneralisedSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     attribute: str = Field(description="The attribute of the records.")
-    prefix: int | None = Field(None, ge=1, description="Its first so many characters.")
+    prefix: int | None = Field(None, ge=1, description="How many of its first characters.")
     level: int | None = Field(None, ge=1, description="A level of its hierarchy.")
 
 
@@ -103,7 +103,7 @@ class ReconstructionSettings(BaseModel):
     unmatched: Literal["count", "refuse"] = Field(
         "count", description="Records without totals, totals without records, unknown places."
     )
-    prior: PriorSettings | None = Field(None, description="What she thinks likely.")
+    prior: PriorSettings | None = Field(None, description="What the adversary thinks likely.")
     truth: str | TruthSettings | None = Field(
         None, description="The true places, by which more is proved: a dataset, or where they are."
     )

@@ -82,13 +82,13 @@ def attack(
         dataset: the records; for the models ending in L several datasets, the focal one first.
         model: the attack model, by acronym (`CRS`) or everyday name (`marketer`).
         knows: what the adversary knows of everybody; all quasi-identifiers if not given.
-        seeks: what she wants to know (models with A); several attributes are one joint secret.
+        seeks: what they want to know (models with A); several attributes are one joint secret.
         target: of one person (models with I), the value of everything known; in a longitudinal
-            attack a list of values, one a dataset (None where the person is absent).
+            attack a list of values, one per dataset (None where the person is absent).
         population: everybody who might be in the release (models with M).
         on: the persistent id that links the datasets (models with L), and that tells whose a
             record of a protected version is.
-        prior: how likely each record is the one she is after, before: numbers, an attribute, or
+        prior: how likely each record is the one they are after, before: numbers, an attribute, or
             "weight" for the attribute that plays this role; in models with M, of the people of
             the population.
         gain: what guesses are worth: a matrix (guesses x secret values, in their order, a missing
@@ -112,7 +112,7 @@ def attack(
     (0.1, 0.5)
     >>> print(found)
     An adversary who knows gender and grade singles out 1 of 10 pupils (10%).
-    Guessing as well as possible, she is right about 5 (50%); before the release, about 1.
+    Their best guess is right for about 5 (50%); before the release, for about 1.
     These figures are exact.
     """
     datasets = checks.as_tuple(dataset)

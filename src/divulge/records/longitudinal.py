@@ -86,7 +86,7 @@ def longitudinal(
             the `first` or a `random` record is kept; how many were dropped is counted.
         seed: of the random choice.
         gain: what guesses are worth, as in `attack`; a right guess is worth 1 if none is given.
-        prior: how likely each focal record is the one she is after, as in `attack`.
+        prior: how likely each focal record is the one they are after, as in `attack`.
         release: the protected version of each dataset, None for one that was released as it is;
             what is known is then taken from the datasets, and matches are looked for here.
 

@@ -25,7 +25,7 @@ Target = dict[str, Any]
 Gain = dict[str, Any] | list[list[float]] | None
 GAIN = (
     "What guesses are worth: { guesses = 3 }, { within = 5 }, { worth = { yes = 10 }, wrong = 1 }, "
-    "or rows of numbers, one row a guess."
+    "or rows of numbers, one row per guess."
 )
 
 
@@ -38,14 +38,15 @@ class RecordsSettings(_Settings):
 
     model: str = Field("CRS", description="The attack model, by acronym or everyday name.")
     knows: str | list[str] | None = Field(
-        None, description="What she knows of everybody; all quasi-identifiers if not given."
+        None,
+        description="What the adversary knows of everybody; all quasi-identifiers if not given.",
     )
     seeks: str | list[str] | None = Field(None, description="The secret; several are one secret.")
     target: Target | list[Target | None] | None = Field(
         None, description="The values of one person, by attribute (models with I)."
     )
     prior: str | None = Field(
-        None, description="An attribute: how likely each record is the one she is after."
+        None, description="An attribute: how likely each record is the one they are looking for."
     )
     gain: Gain = Field(None, description=GAIN)
     on: str | None = Field(
@@ -135,10 +136,12 @@ class LongitudinalSettings(_Settings):
     """What an adversary of `attack = "longitudinal"` may be told."""
 
     on: str = Field(description="The id that links the datasets.")
-    knows: str | list[str] | None = Field(None, description="What she knows in every dataset.")
+    knows: str | list[str] | None = Field(
+        None, description="What the adversary knows in every dataset."
+    )
     seeks: str | list[str] | None = Field(None, description="The secret; none: who is who.")
     prior: str | None = Field(
-        None, description="An attribute: how likely each record is the one she is after."
+        None, description="An attribute: how likely each record is the one they are looking for."
     )
     gain: Gain = Field(None, description=GAIN)
     protected: bool = Field(

@@ -41,7 +41,7 @@ def as_html(verdict: Verdict) -> str:
 
 
 def rows(verdict: Verdict) -> list[tuple[str, str, str, str, str]]:
-    """One row an adversary."""
+    """One row per adversary."""
     return [_row(verdict, assessment) for assessment in verdict.assessments]
 
 

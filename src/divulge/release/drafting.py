@@ -116,7 +116,7 @@ def _free_name(name: str, taken: Mapping[str, object]) -> str:
 
 
 def _preface() -> Iterator[str]:
-    yield "# A draft: what is published, who might attack it, what she may learn."
+    yield "# A draft: what is published, who might attack it, what they may learn."
     yield "# Every role below is a proposal with its reason. Read them, decide what is marked with"
     yield "# DECIDE, look at what is marked with DOUBT, and change what is wrong."
     yield "# Check it with:  divulge check <this file> --out <folder>"
@@ -163,9 +163,7 @@ def _roles(found: Categorisation) -> Iterator[str]:
         for reason in proposal.reasons:
             yield comment(f"  {reason}")
     for proposal in found.unknown:
-        yield comment(
-            f"DECIDE: {value(proposal.attribute)}: nothing alike is known; give it a role."
-        )
+        yield comment(f"DECIDE: {value(proposal.attribute)}: not recognised; give it a role.")
     for combination in found.combinations:
         yield comment(str(combination))
 
@@ -231,7 +229,7 @@ def _adversary(
         yield f"{setting} = {value(given)}"
     yield ""
     if not limited:
-        yield comment("Few data withstand her; take the marks away to hold the release to it.")
+        yield comment("Few data withstand this; uncomment to hold the release to it.")
     mark = "" if limited else "# "
     yield f"{mark}[[limit]]"
     yield f"{mark}adversary = {value(who)}"

@@ -40,7 +40,7 @@ def methods_note(
 
 
 def _changes(result: ProtectedRelease, name: str) -> Iterator[str]:
-    """What was done to a dataset, one line a kind of change."""
+    """What was done to a dataset, one line per kind of change."""
     dataset = result.datasets[name]
     parts = [part for part in result.parts.values() if part.original.name == dataset.name]
     said = [line for part in parts for line in _kinds_of_change(part, dataset.names)]

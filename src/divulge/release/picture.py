@@ -22,7 +22,7 @@ SUCCESSES = {"deterministic": "known for certain", "probabilistic": "guessed rig
 
 
 def adversaries(verdict: Verdict) -> Chart:
-    """One row an adversary, one panel a kind of success."""
+    """One row per adversary, one panel per kind of success."""
     import altair as alt
 
     records = [mark for assessment in verdict.assessments for mark in _marks(verdict, assessment)]

@@ -324,7 +324,7 @@ def _without_names(
         dataset = protection.pseudonyms(dataset, key, kept)
     if removed and len(removed) == len(dataset.names):
         raise OutOfReachError(
-            f'dataset "{name}" holds nothing but what names people outright; nothing was written: '
+            f'dataset "{name}" contains nothing but direct identifiers; nothing was written: '
             "leave it out of the release."
         )
     if removed:

@@ -68,7 +68,7 @@ class DatasetPlan:
 
 @dataclass(frozen=True)
 class Release:
-    """What is to be published, who might attack it, and what she may learn."""
+    """What is to be published, who might attack it, and what they may learn."""
 
     path: Path
     datasets: Mapping[str, DatasetPlan]

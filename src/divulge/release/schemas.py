@@ -56,7 +56,7 @@ def result_schema() -> dict[str, Any]:
         multiplicative=_MAYBE_NUMBER,
         count=_object(prior=_NUMBER, posterior=_NUMBER),
     )
-    # Where figures are the least that she knows: the most.
+    # Where figures are the least that is known: the most.
     success["properties"]["most"] = _MAYBE_NUMBER
     assessment = _object(
         adversary=_MAYBE_TEXT,

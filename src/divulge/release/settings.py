@@ -77,7 +77,7 @@ class DatasetTable(_Table):
 
 
 class AdversaryTable(BaseModel):
-    """One adversary: her name, her attack, what she sees; the attack says what else."""
+    """One adversary: their name, their attack, what they see; the attack says what else."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -107,7 +107,7 @@ class ProtectionTable(_Table):
     )
     never: Names = Field([], description="Attributes that must not be touched.")
     importance: dict[str, Number] = Field(
-        default_factory=dict, description="By attribute how dear it is; 1 if not given."
+        default_factory=dict, description="The cost of changing each attribute; 1 if not given."
     )
     order: Literal["weight", "risk", "given", "random"] = Field(
         "weight", description="Which record first: least weight, highest risk, ..."
@@ -125,7 +125,7 @@ class ProtectionTable(_Table):
     )
     seed: int | None = Field(None, ge=0, description="Of random choices; keep it secret.")
     guard_formulas: bool = Field(
-        True, description="Guard texts that a spreadsheet would run, in text files that go out."
+        True, description="Guard texts that a spreadsheet would run, in released text files."
     )
 
 

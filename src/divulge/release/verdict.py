@@ -61,6 +61,8 @@ class Verdict:
         key = "verdict" if self.outcomes else "no_limits"
         if self.outcomes and self.status == "not judged":
             key = "cannot_fail"
+        elif failed == len(self.outcomes) == 1:
+            key = "only_limit"
         said = [Sentence("divulge.release", key, values)]
         not_shown = sum(outcome.not_shown for outcome in self.outcomes)
         if not_shown:
@@ -78,7 +80,7 @@ class Verdict:
         return said
 
     def table(self) -> pa.Table:
-        """One row an adversary: what she knows for certain and guesses, before and after."""
+        """One row per adversary: what they know for certain and guess, before and after."""
         import pyarrow as pa
 
         rows = [
@@ -103,7 +105,7 @@ class Verdict:
         return pa.Table.from_pylist(rows, schema=_table_schema())
 
     def keeps_limits(self, assessment: Assessment) -> bool:
-        """Whether an adversary stays within all limits that are hers."""
+        """Whether an adversary stays within all limits set on them."""
         return all(outcome.held for outcome in self.outcomes if self.is_hers(outcome, assessment))
 
     def is_hers(self, outcome: Outcome, assessment: Assessment) -> bool:
@@ -148,9 +150,8 @@ class Verdict:
 
     def __repr__(self) -> str:
         failed = sum(not outcome.held for outcome in self.outcomes)
-        return (
-            f"Verdict({self.status.upper()}: {failed} of {len(self.outcomes)} limits do not hold)"
-        )
+        held = "does not hold" if failed == 1 else "do not hold"
+        return f"Verdict({self.status.upper()}: {failed} of {len(self.outcomes)} limits {held})"
 
     def _repr_html_(self) -> str:
         from divulge.release.display import as_html

@@ -52,7 +52,7 @@ class TablesSettings(BaseModel):
         60.0, gt=0, description="The effort to find a pattern, in nominal seconds."
     )
     knows_algorithm: bool = Field(
-        False, description="Whether she knows how the suppressed cells were chosen."
+        False, description="Whether the adversary knows how the suppressed cells were chosen."
     )
     resist_matching: bool = Field(
         False, description="Whether the pattern is drawn so that knowing it does not help."

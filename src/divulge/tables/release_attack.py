@@ -39,7 +39,7 @@ def matching_problems(settings: TablesSettings) -> Iterator[Problem]:
 
 
 def matching_assessment(settings: TablesSettings, table: Table, name: str) -> Assessment:
-    """Protect the table as told, and attack it with all that she knows."""
+    """Protect the table as told, and attack it with all that the adversary knows."""
     own = chosen(settings, table)
     if not settings.knows_algorithm:
         return assess(table, own.published, own.primary, name)

@@ -99,7 +99,7 @@ class Resistance:
         if told["vulnerability"] is None:
             return "No cell is primary: nothing was drawn."
         return (
-            f"Drawn {self.draws} times; {self.price:g} dearer than the cheapest pattern. Whoever "
+            f"Drawn {self.draws} times; {self.price:g} above the least cost. An adversary who "
             f"knows all but the seed leaves every primary cell at least {told['narrowest_support']}"
             f" wide, with {told['fewest_likely_values']} or more likely values (95%), and guesses "
             f"{told['vulnerability']:.0%} of them right (estimated)."

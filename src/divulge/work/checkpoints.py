@@ -108,7 +108,9 @@ class Checkpoints:
             raise InvalidInput(str(folder), [Problem("", message)])
         others = [p for p in folder.iterdir() if p.name != MARK and not _is_ours(p)]
         if others:
-            message = "holds what Divulge did not write; give a new folder, or move these files."
+            message = (
+                "contains files that Divulge did not write; give a new folder, or move these files."
+            )
             raise InvalidInput(str(folder), [Problem("", message)])
 
     def _keep(self, stem: str, arrays: Arrays) -> None:

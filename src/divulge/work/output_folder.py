@@ -131,7 +131,7 @@ class OutputFolder:
             more = f" and {len(foreign) - MOST_NAMED} more" if len(foreign) > MOST_NAMED else ""
             shown = ", ".join(f'"{name}"' for name in foreign[:MOST_NAMED])
             return (
-                f"holds what Divulge did not write ({shown}{more}); give a new folder, "
+                f"contains files that Divulge did not write ({shown}{more}); give a new folder, "
                 "or move these files."
             )
         manifest = read_manifest(self.folder)

@@ -167,7 +167,7 @@ def _floats(values: pa.Array) -> npt.NDArray[np.float64]:
 
 
 def _cells(column: Column, field: _Field) -> npt.NDArray[np.uint8]:
-    """The bytes of one column, one row a record."""
+    """The bytes of one column, one row per record."""
     if not field.numeric:
         texts = [value.encode().ljust(field.length) for value in column.values.to_pylist()]
         texts.append(b" " * field.length)

@@ -1,6 +1,6 @@
-"""An attacker: what she knows of an event, of how many events, how she came by it, how she guesses.
+"""An attacker: what they know of an event, of how many, how they came by it, how they guess.
 
-Whoever draws what she knows decides the result, so the weight is part of every attacker: a record
+Whoever draws what they know decides the result, so the weight is part of every attacker: a record
 drawn at random, an event, a user and then one of the user's records, or users by a given prior.
 """
 
@@ -27,12 +27,12 @@ GUESSES = ("uniform", "best")
 
 @dataclass(frozen=True, init=False)
 class Attacker:
-    """What an adversary knows of a user's events, and how she guesses whose they are.
+    """What an adversary knows of a user's events, and how they guess whose these are.
 
     Args:
-        knows: what she knows of an event, in words: `day`, `item`, `kinds`, `all items`, ...
+        knows: what they know of an event, in words: `day`, `item`, `kinds`, `all items`, ...
             (see `divulge.events.knowledge.facets`); nothing if empty.
-        points: of how many events (or items on a day, ...) she knows it.
+        points: of how many events (or items on a day, ...) they know it.
         weight: `record`, `event` (where an item is known: distinct pairs of event and item) or
             `user`; or a prior: a mapping from users to their chances.
         guess: `uniform` among the users who match, or the `best`.
@@ -89,7 +89,7 @@ class Attacker:
         return self.weight if isinstance(self.weight, str) else "prior"
 
     def facets(self, history: History) -> list[Facet]:
-        """What she knows, checked against a history."""
+        """What they know, checked against a history."""
         problems = Problems("attacker")
         facets = []
         for words in self.knows:

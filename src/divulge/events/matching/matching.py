@@ -74,7 +74,7 @@ class Matching:
 
     @classmethod
     def of(cls, history: History, attacker: Attacker) -> Matching:
-        """The matching of an attacker; checks what she knows."""
+        """The matching of an attacker; checks what they know."""
         return cls(history, attacker.facets(history), attacker.weight)
 
     @cached_property

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def codes_of(dataset: Dataset, names: list[str]) -> npt.NDArray[np.int32]:
-    """One row a record: its codes, and HIDDEN where a value is missing."""
+    """One row per record: its codes, and HIDDEN where a value is missing."""
     codes = np.empty((dataset.rows, len(names)), np.int32)
     for a, name in enumerate(names):
         column = dataset.columns[name]

@@ -145,7 +145,7 @@ class DecisionLog(Sequence[Decision]):
         return without(current, removed) if removed.size else current
 
     def to_arrow(self, values: bool = False) -> pa.Table:
-        """One row a decision; what a value was only if it is asked for."""
+        """One row per decision; what a value was only if it is asked for."""
         import pyarrow as pa
 
         rows = [self._row(place, values) for place in range(len(self))]

@@ -1,8 +1,8 @@
 """What attackers find in a history at a setting: how far each way to protect it has gone.
 
-The release is attacked by who knows that her victim is in it and tells what she knows as coarsely
+The release is attacked by who knows that their victim is in it and tells what is known as coarsely
 as it does; by who knows the original, of which it may leave records out; and, where that says
-more, by who tells what she knows as finely as she knows it. The worst of them counts.
+more, by who tells what they know as finely as they know it. The worst of them counts.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class HistoryAttacks:
     ) -> tuple[tuple[Outcome, ...], Assessment]:
         """Every limit by the worst way to attack; and the assessment of the worst attacker.
 
-        With `in_full`, also by who tells what she knows as finely as she knows it.
+        With `in_full`, also by who tells what they know as finely as they know it.
         """
         released, kept = self.released(setting)
         if kept.size == 0:
@@ -151,7 +151,7 @@ class HistoryAttacks:
         except DivulgeError:
             if setting == Setting():
                 raise
-            tries = []  # of days nobody can be asked for hours; what she knows still counts
+            tries = []  # of days nobody can be asked for hours; what is known still counts
         if tries and not as_it_is:
             return tries
         if not tries or (in_full and self._tells_more(setting, attacker)):
@@ -169,7 +169,7 @@ class HistoryAttacks:
     def _knowing_longer_events(self, attacker: Attacker, setting: Setting) -> Attacker:
         """Who knows all that a week holds, for who knows something of a day of it: that is more.
 
-        Drawn by record or user she finds no less then. Nothing is shown where events are drawn
+        Drawn by record or user they find no less then. Nothing is shown where events are drawn
         (there are fewer weeks than days), or items are coarser too (two of a kind look like one).
         """
         if attacker.weight == "event" or setting.item is not None:
@@ -188,7 +188,7 @@ class HistoryAttacks:
         return [each for each in read if isinstance(each, Facet)]
 
     def _tells_more(self, setting: Setting, attacker: Attacker) -> bool:
-        """Whether what she knows says more of a coarser release than what it looks like there.
+        """Whether what is known says more of a coarser release than what it looks like there.
 
         Two days of a month want two records of it, three kinds of goods three; a week can lie in
         two months; and there are fewer months than days to be drawn. What is known of one record

@@ -109,7 +109,7 @@ def protect_history(
         methods: what may be done: coarser `time` and `item` first (one level at a time, the one
             that helps most), then `rare` items, `basket`s and a `sample` of users.
         seed: of what is kept of baskets, and of the sample.
-        members_known: whether an attacker knows that her victim is in the release. If she does
+        members_known: whether an attacker knows that their victim is in the release. If they do
             not, leaving users out protects them; a check of the release alone does not see that.
         **read: how the history is read: `event`, `amount`, `returns`, `missing`.
 
@@ -160,7 +160,7 @@ def _failing(told: HistoryAttacks, setting: Setting) -> tuple[Outcome, ...]:
         try:
             return told.judged(setting, in_full)[0]
         except DivulgeError:
-            continue  # it cannot be asked what she would find
+            continue  # it cannot be asked what they would find
     return told.judged(Setting())[0]
 
 

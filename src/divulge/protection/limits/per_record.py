@@ -127,7 +127,7 @@ class Goal:
         return Standing(outcome, risk.values, over)
 
     def _of_attack(self, dataset: Dataset) -> Standing:
-        assert self.attacked is not None  # noqa: S101  # a goal of an adversary has her attack
+        assert self.attacked is not None  # noqa: S101  # a goal of an adversary has their attack
         assessment = self.attacked(dataset)
         outcome = self.limit.judge(assessment)
         risk = assessment.risk()

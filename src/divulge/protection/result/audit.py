@@ -1,12 +1,12 @@
-"""An adversary who knows the algorithm: what a change still lets her infer.
+"""An adversary who knows the algorithm: what a change still lets them infer.
 
-She sees the release, knows every setting, and asks: with which originals would this algorithm have
+They see the release, know every setting, and ask: with which originals would this algorithm have
 made exactly these changes? A null that cannot have been a value that would not have been
 suppressed is no longer any value (Minami & Abe's matching attack, on the cycle of Bellomarini et
 al.). On small data every candidate is protected again; beyond, only what the counts themselves
 rule out is excluded, and an adversary may know more.
 
-The remedy is an order drawn with a secret seed: she must then allow for all of them.
+The remedy is an order drawn with a secret seed: they must then allow for all of them.
 """
 
 from __future__ import annotations
@@ -171,15 +171,15 @@ def audit(
 ) -> Audit:
     """What each null or recoded cell can still be, for somebody who knows how it was protected.
 
-    She is taken to tell a null that was made from a cell that had been missing before. Of records
-    that were removed she sees nothing; what is found then is a bound.
+    They are taken to tell a null that was made from a cell that had been missing before. Of records
+    that were removed they see nothing; what is found then is a bound.
 
     Args:
         protected: the result of `suppress`, `protect` or `recode`.
-        knows_algorithm: whether she does; else only hierarchies and the values in use exclude.
+        knows_algorithm: whether they do; else only hierarchies and the values in use exclude.
         candidates: up to so many originals, each is protected again (exact); beyond, a bound.
-        secret_seed: compare with a random order whose seed she does not know.
-        seeds: how many orders she tries then.
+        secret_seed: compare with a random order whose seed they do not know.
+        seeds: how many orders they try then.
 
     >>> import divulge as dv
     >>> p = dv.protection.protect(
@@ -195,7 +195,7 @@ def audit(
     if not knows_algorithm or not domain:
         return Audit(protected, dict(domain), domain, "exact", 0)
     total = prod(len(values) for values in domain.values())
-    # She does not see the records that were removed: which originals there are cannot be listed.
+    # They do not see the records that were removed: which originals there are cannot be listed.
     if total > candidates or protected.again is None or protected.removed:
         return Audit(protected, _bounded(protected, domain), domain, "bound", 0)
     possible = _replayed(protected, domain, [None], total)
@@ -318,7 +318,7 @@ def _candidate(original: Dataset, cells: Mapping[Cell, Any]) -> Dataset:
 def _with_secret_seed(
     protected: Protected, seeds: int, candidates: int
 ) -> dict[Cell, frozenset[Any]]:
-    """The same for a release made with a random order, whose seed is one of many to her."""
+    """The same for a release made with a random order, whose seed is one of many to them."""
     assert protected.reseeded is not None  # noqa: S101  # asked before
     released = protected.reseeded(seeds)
     domain = _domains(released)

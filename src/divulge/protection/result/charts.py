@@ -1,4 +1,4 @@
-"""Charts of protection: who stands alone under which way of counting; risk against utility."""
+"""Charts of protection: unique records under each way of counting; risk against utility."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def company(protected: Protected) -> Chart:
-    """How many stand alone before and after, under each way of counting."""
+    """How many are unique before and after, under each way of counting."""
     import altair as alt
 
     first, then = protected.frequencies
@@ -27,7 +27,7 @@ def company(protected: Protected) -> Chart:
     subjects = protected.original.subjects
     drawn = (
         alt.Chart(
-            Chart.source(), title=f"How many {subjects} stand alone, by what a null is taken for"
+            Chart.source(), title=f"How many {subjects} are unique, by what a null is taken for"
         )
         .mark_bar()
         .encode(
@@ -44,11 +44,11 @@ def company(protected: Protected) -> Chart:
         .properties(width=380)
     )
     said = "; ".join(f"{r['counted']}, {r['when']}: {r['alone']:,}" for r in records)
-    return Chart.of(drawn, records, f"Who stands alone: {said}")
+    return Chart.of(drawn, records, f"Unique {subjects}: {said}")
 
 
 def risk_utility(points: Sequence[Mapping[str, Any]], title: str) -> Chart:
-    """The map of risk against loss: one line a method, one point a k."""
+    """The map of risk against loss: one line per method, one point per k."""
     import altair as alt
 
     base = alt.Chart(Chart.source(), title=title).encode(
@@ -70,7 +70,7 @@ def risk_utility(points: Sequence[Mapping[str, Any]], title: str) -> Chart:
 def trend(
     records: Sequence[Mapping[str, Any]], x: str, y: str, by: str, title: str, log: bool = False
 ) -> Chart:
-    """Lines of one figure over another, one line a kind."""
+    """Lines of one figure over another, one line per kind."""
     import altair as alt
 
     scale = alt.Scale(type="log") if log else alt.Scale()

@@ -32,15 +32,15 @@ class Protected:
     """The result of a protection.
 
     `dataset` is what may be released, `decisions` the log of every change. `before` and `after`
-    assess somebody who knows her victim's values in the original and weighs which released
-    record is likely hers (`bayes`), whatever way of counting the limit asked for.
+    assess an adversary who knows their victim's values in the original and weighs which released
+    record is likely the victim's (`bayes`), whatever way of counting the limit asked for.
 
     >>> import divulge as dv
     >>> p = dv.protection.suppress(dv.datasets.local_suppression_example(), k=2)
     >>> print(p)
-    2 cells of 28 were suppressed in 2 of 7 companies, so that all keep to 2-anonymity (maybe).
-    This counts possible matches and protects less than it seems: ...
-    No suppression with fewer cells can do.
+    2 of 28 cells were suppressed in 2 of 7 companies, so that all satisfy 2-anonymity (maybe).
+    This count of possible matches understates the risk: ...
+    No suppression with fewer cells suffices.
     """
 
     original: Dataset
@@ -65,7 +65,7 @@ class Protected:
     known: Dataset | None = None
     """The records as an adversary knows them, if they had been protected before."""
     undone: int = 0
-    """How many decisions were taken back: then nothing is claimed of the limits."""
+    """How many decisions were undone: then nothing is claimed of the limits."""
 
     @property
     def suppressed_cells(self) -> int:
@@ -93,12 +93,12 @@ class Protected:
 
     @cached_property
     def before(self) -> Assessment:
-        """What somebody who knows her victim could do before protection."""
+        """What an adversary who knows their victim could do before protection."""
         return self._frequencies_before.assessment()
 
     @cached_property
     def after(self) -> Assessment:
-        """What she can do now: knowledge from the original, matches weighed in the release."""
+        """What they can do now: knowledge from the original, matches weighed in the release."""
         return self._frequencies_after.assessment()
 
     @cached_property
@@ -112,7 +112,7 @@ class Protected:
         return self.utility.loss
 
     def alone(self) -> dict[str, int]:
-        """How many records stand alone under each way of counting, after protection."""
+        """How many records are unique under each way of counting, after protection."""
         return {name: self._frequencies_after.others[name] for name in SEMANTICS}
 
     @property
@@ -148,7 +148,7 @@ class Protected:
         >>> p.undo().suppressed_cells, p.undo(2).dataset.equals(p.original)
         (1, True)
         >>> print(p.undo())
-        One decision was taken back: 1 of 28 cells stay suppressed, and whether ...
+        1 decision was undone, leaving 1 of 28 cells suppressed; whether ...
         """
         log = self.decisions.first(max(0, len(self.decisions) - decisions))
         back = len(self.decisions) - len(log)
@@ -259,7 +259,7 @@ class Protected:
         """The figures for people: what, before, after."""
         first, then = self._frequencies_before, self._frequencies_after
         told = [
-            (f"alone ({name})", number(first.others[name]), number(then.others[name]))
+            (f"unique ({name})", number(first.others[name]), number(then.others[name]))
             for name in SEMANTICS
         ]
         told.append(

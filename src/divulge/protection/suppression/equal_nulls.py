@@ -54,7 +54,7 @@ def gather(
     """Move records until every class of equal rows has k; the rows, and who is left over.
 
     Args:
-        codes: one row a record, HIDDEN where a value is missing.
+        codes: one row per record, HIDDEN where a value is missing.
         k: how many must be equal.
         moves: what may be given up; the last is the most that may.
         preference: of equal records, the lowest are changed first.

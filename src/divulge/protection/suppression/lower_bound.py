@@ -36,7 +36,7 @@ def fewest_cells(
     """What any suppression costs at the least that gives everybody k (`maybe` or `known`).
 
     Args:
-        codes: one row a record, HIDDEN where a value is missing.
+        codes: one row per record, HIDDEN where a value is missing.
         frequency: how many look like each record now.
         k: how many must.
         allowed: the attributes that may be hidden.

@@ -65,7 +65,7 @@ def out_of_reach_error(dataset: Dataset, wish: Wish, count: int) -> OutOfReachEr
         )
     else:
         needed = (
-            f'under "{wish.nulls}" a suppressed record stays alone; let out_of_reach="remove" '
+            f'under "{wish.nulls}" a suppressed record stays unique; let out_of_reach="remove" '
             'remove them, or count with nulls="maybe", "known" or "bayes".'
         )
     return OutOfReachError(

@@ -83,7 +83,7 @@ class Asked:
                 message = f'the finest table must have the column "{table.finest}" too.'
                 problems.add("totals, place", message, table.finest, ranked[0].places)
         if truth is not None and truth.rows != transactions.rows:
-            problems.add("truth", "must have one row a record, in the same order.")
+            problems.add("truth", "must have one row per record, in the same order.")
         problems.raise_any()
         self.rule_is_known, self.unmatched = rule_is_known, unmatched
         self.unused_weights = 0

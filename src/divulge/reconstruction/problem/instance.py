@@ -122,7 +122,7 @@ class Instance:
         return True
 
     def hold(self, allocations: Ints) -> Bools:
-        """Which of many allocations keep to everything, one a row, as `holds` does for one.
+        """Which of many allocations keep to everything, one per row, as `holds` does for one.
 
         >>> one = np.array([[0], [9]]), np.array([[1], [9]])
         >>> Instance.of(np.array([[1], [9]]), *one).hold(np.array([[0, 1], [1, 0]])).tolist()

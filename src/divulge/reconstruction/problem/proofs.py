@@ -39,5 +39,5 @@ class Proofs:
                 self.show(allocation(int(rows[:, package].argmax())))
 
     def all_kept(self) -> Ints:
-        """The allocations, one a row."""
+        """The allocations, one per row."""
         return np.array(self.kept, np.int16).reshape(-1, len(self.proved))

@@ -22,7 +22,7 @@ class Result:
 
     `sure` are packages whose places left are so even if small records are missing from the totals.
     Shares are those of all allocations, None where they were not counted. `certificates` are some
-    of the allocations that were found, one a row, of an instance that is open.
+    of the allocations that were found, one per row, of an instance that is open.
     """
 
     status: str

@@ -300,7 +300,7 @@ def _stronger(
             if one.enough or one.undecided >= undecided:
                 return
             undecided = one.undecided
-        # Who is alone at a glance stays so, however coarse amounts are: unless she may be missing.
+        # Who is alone at a glance stays so, however coarse amounts are: unless it may be missing.
         alone = int((found.phases[1].certain & found.phases[-1].certain).sum())
         if complete and one.certain and kind in _OF_AMOUNTS and one.certain == alone:
             return
@@ -311,7 +311,7 @@ def _remedy(
 ) -> Remedy:
     last, names = found.phases[-1], found.levels[0].matched.names
     of_one = np.array([holds.get(name, 1) == 1 for name in names])
-    # Whose party is named can deny nothing, of however many places hers is made.
+    # Whose party is named can deny nothing, of however many places it is made.
     certain = last.certain & (of_one[last.place] | last.identified)
     denied = deniable(found, holds)
     undecided = ~certain & ~denied.shown

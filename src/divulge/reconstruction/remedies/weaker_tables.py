@@ -252,7 +252,7 @@ def _with_suppressed_apart(table: Totals, records: Dataset, column: str) -> Tota
     """A table whose rows without records stay apart when keys become coarser.
 
     They are of codes that are suppressed in the records. The totals to be published hold them;
-    here the adversary is one who knows them, so that what can be denied to her can be to all.
+    here the adversary is one who knows them, so that what can be denied to them can be to all.
     """
     own = table.dataset.columns[column]
     texts = [str(v) for v in own.values.to_pylist()]

@@ -130,7 +130,7 @@ def left_out_and_extra(instance: Instance, truth: Ints) -> tuple[int, int] | Non
 
 
 def _fits(instance: Instance, bins: Ints, sums: Ints, count: Ints) -> Bools:
-    """Whether sums of so many packages lie in the intervals of bins, one a row."""
+    """Whether sums of so many packages lie in the intervals of bins, one per row."""
     wide, deep = instance.widening[:, count].T, instance.deeper[:, count].T
     low, high = instance.low[bins] - wide, instance.high[bins] + wide + deep
     return np.array(((sums >= low) & (sums <= high)).all(axis=1), bool)

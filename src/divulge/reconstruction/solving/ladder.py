@@ -93,7 +93,7 @@ def solve(
         prior: how probable each bin is for each package before.
         truth: an allocation that is known to be right: exchanges start from it.
         solver: whether CP-SAT is asked where the rest does not suffice.
-        earlier: allocations that were found before, one a row; those that hold are proofs.
+        earlier: allocations that were found before, one per row; those that hold are proofs.
         counting: whether few allocations are counted even if all pairs are settled without it.
     """
     effort = Effort(seconds)

@@ -1,6 +1,6 @@
-"""What the adversary's best guess wins at each record, whatever a guess is worth to her.
+"""What the adversary's best guess wins at each record, whatever a guess is worth to them.
 
-Her best guess is the same for all whom she cannot tell apart; what it wins depends on the truth
+The best guess is the same for all who cannot be told apart; what it wins depends on the truth
 about each. Equally good guesses are drawn.
 """
 
@@ -22,11 +22,11 @@ SAME = 1e-12
 def payoffs(
     gain: Gain, beliefs: Any, of_record: npt.NDArray[Any], truth: npt.NDArray[Any]
 ) -> npt.NDArray[np.float64]:
-    """What her best guess wins at each record.
+    """What the best guess wins at each record.
 
     Args:
         gain: what guesses are worth.
-        beliefs: classes x secret values, sparse: what each value weighs to her.
+        beliefs: classes x secret values, sparse: what each value weighs to the adversary.
         of_record: the class of each record.
         truth: the secret value of each record; -1 where no guess can be right.
 

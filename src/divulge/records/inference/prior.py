@@ -1,4 +1,4 @@
-"""What an adversary knows before she sees more than the focal dataset."""
+"""What an adversary knows before they see more than the focal dataset."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from divulge.data import Dataset
 def success_before(
     dataset: Dataset, seeks: str | None, kind: Literal["deterministic", "probabilistic"]
 ) -> float:
-    """Her success before: a blind guess at a record, or the most frequent value of a secret.
+    """The success before: a blind guess at a record, or the most frequent value of a secret.
 
     >>> import divulge as dv
     >>> success_before(dv.datasets.school_year_example(), "disability", "probabilistic")

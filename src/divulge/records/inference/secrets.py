@@ -96,7 +96,7 @@ class Secrets:
 
     @cached_property
     def certain_of_each(self) -> npt.NDArray[np.bool_]:
-        """Whether each record's secret is known for certain; never what she rules out."""
+        """Whether each record's secret is known for certain; never what is ruled out."""
         certain = self.pure[self.classes.of_record] & self._likely[self._cells[0]]
         return np.asarray(certain, np.bool_)
 
@@ -184,11 +184,11 @@ class Secrets:
 
     @property
     def blind(self) -> Secrets:
-        """The same secrets for somebody who knows nothing: what she knows before."""
+        """The same secrets for somebody who knows nothing: what they know before."""
         return Secrets(Classes.all_alike(self.rows), self.secret, self.prior)
 
     def gained(self, gain: Any) -> PriorPosterior:
-        """What the secrets are worth to her by a gain (guesses x secrets), before and after."""
+        """What the secrets are worth by a gain (guesses x secrets), before and after."""
         from divulge import qif
 
         values = self.rows if self.secret is None else self.secret.cardinality

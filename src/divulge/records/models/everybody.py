@@ -1,8 +1,8 @@
 """Attacks on everybody: re-identification (CR) and attribute inference (CA), single or linked.
 
 The adversary knows some attributes of everybody. Records that agree on these form a class, within
-which she cannot tell them apart. A class of one is a re-identification, a class with one secret
-value an inference; else she guesses (Alvim et al. 2022, Sec. 4).
+which they cannot tell them apart. A class of one is a re-identification, a class with one secret
+value an inference; else they guess (Alvim et al. 2022, Sec. 4).
 """
 
 from __future__ import annotations

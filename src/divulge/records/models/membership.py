@@ -3,7 +3,7 @@
 In a class of N people of whom n are in the release, somebody is in it with probability n / N. The
 tool-makers' journalist risk, 1 / N for a released record, stands beside it under its own name.
 
-The records of the attack are the people of the population: each one's secret is whether she is in
+The records of the attack are the people of the population: each one's secret is whether they are in
 the release, and each one's risk is the chance that the best guess at it is right.
 """
 
@@ -67,7 +67,7 @@ class Presence:
 
     @property
     def before(self) -> float:
-        """The probability that somebody is in the release, if nothing is known of her."""
+        """The probability that somebody is in the release, if nothing is known of them."""
         return self.released / self.living
 
     def of_each(self, gain: Any, prior: FloatArray | None) -> OfEach:
@@ -186,7 +186,7 @@ def _by_truth(
     np.add.at(people, (presence.of_person, column.codes), 1)
     require_enough_people(int(np.count_nonzero((released > people).any(axis=1))))
     share = np.divide(released, people, where=people > 0, out=np.zeros(people.shape))
-    # Each person counts for her part of the right guesses in her class and group; on a tie either
+    # Each person counts for their part of the right guesses in a class and group; on a tie either
     # guess is right for half of a class, whoever they are.
     guess = np.where(presence.chance > 0.5, 1.0, np.where(presence.chance < 0.5, 0.0, 0.5))[:, None]
     right = guess * share + (1 - guess) * (1 - share)

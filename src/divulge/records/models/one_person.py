@@ -1,4 +1,4 @@
-"""Attacks on one person whose values are known: the posterior of where and what she is."""
+"""Attacks on one person whose values are known: the posterior of where and what they are."""
 
 from __future__ import annotations
 

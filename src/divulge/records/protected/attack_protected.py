@@ -88,7 +88,7 @@ def attack_one_in_release(
     pair: Pair, linked: Linked, knows: list[str], seeks: list[str], model: str,
     secrets: Secrets, matches: Any, labels: Sequence[str], gain: Any = None,
 ) -> Assessment:  # fmt: skip
-    """Attack one person in a protected version: the posterior of where and what she is."""
+    """Attack one person in a protected version: the posterior of where and what they are."""
     beliefs = Beliefs.of(pair, linked, knows, seeks, secrets)
     place = int(beliefs.fit.of_person[np.flatnonzero(matches)[0]])
     shares, matched = beliefs.of_one(place)

@@ -1,10 +1,10 @@
 """Which released records may be whose, and how likely: people against patterns of records.
 
 People who have the same values form a class; records that show the same form a pattern. A record
-fits a person if each value that it shows may be hers. Whether it is hers is weighed: a record that
-shows exact values weighs 1, a coarser value the part that hers has in it, a hidden cell the share
-of her values for it among the complete records that agree on the rest (where no complete record
-has her values, she would be one more among them).
+fits a person if each value that it shows may be theirs. Whether it is theirs is weighed: a record
+that shows exact values weighs 1, a coarser value the part that theirs has in it, a hidden cell the
+share of their values for it among the complete records that agree on the rest (where no complete
+record has their values, they would be one more among them).
 """
 
 from __future__ import annotations

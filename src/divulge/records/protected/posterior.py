@@ -35,7 +35,7 @@ MOST_PAIRS = 100_000_000
 class Beliefs:
     """What the release tells of each focal person of the original, weighed by a prior on records.
 
-    `own` is the place of each person's record among the released; `fit` says which may be hers.
+    `own` is the place of each person's record among the released; `fit` says which may be theirs.
     """
 
     fit: Fit
@@ -90,7 +90,7 @@ class Beliefs:
 
     @cached_property
     def risk(self) -> FloatArray:
-        """The probability that she gives to the truth about each person."""
+        """The probability that the adversary gives to the truth about each person."""
         person = self.fit.of_person
         if self.sought:
             total = np.asarray(self.of_values.sum(axis=1)).reshape(-1)[person]
@@ -121,7 +121,7 @@ class Beliefs:
         return certain, hers / np.maximum(1, ties[person])
 
     def _weight_of_own(self) -> FloatArray:
-        """What each person's own record weighs to her; 0 where it was removed or does not fit."""
+        """What each person's own record weighs; 0 where it was removed or does not fit."""
         pattern = np.append(self.fit.of_record, REMOVED)[self.own]
         rows, columns, weight = entries(self.fit.weight)
         fits = looked_up(rows, columns, weight, self.fit.patterns, self.fit.of_person, pattern)
@@ -137,8 +137,8 @@ class Beliefs:
         """Classes of people x secret values of the original: what the release makes of them.
 
         What a record shows may stand for several values (coarser, or hidden); it is then spread
-        over them by their shares in the original. Of those whom no record fits, she believes what
-        she believed before.
+        over them by their shares in the original. Of those whom no record fits, the belief is what
+        it was before.
         """
         from scipy import sparse
 

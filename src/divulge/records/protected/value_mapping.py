@@ -30,7 +30,7 @@ class Paired:
     """One attribute, as people have it (`known`) and as released records show it (`shown`).
 
     The value with code c of people may be shown as `flat[starts[c]:starts[c + 1]]`, and `share`
-    weighs these ways: by the part that her value has in all that is shown so, and 1 for the way
+    weighs these ways: by the part that their value has in all that is shown so, and 1 for the way
     that tells most. `hidden` is the code of a cell that may be anything.
     """
 

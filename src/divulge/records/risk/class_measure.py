@@ -84,7 +84,7 @@ class ClassMeasure:
         }
 
     def sentences(self) -> tuple[Sentence, ...]:
-        """The worst class, and where counting flatters."""
+        """The worst class, and where a count understates the risk."""
         said = {"measure": self.title, "value": self.value, "nulls": self.counting.nulls}
         return Sentence("divulge.records", "classes.measured", said), *self.flattery()
 
@@ -144,13 +144,13 @@ class ClassMeasure:
         return self.assessment().explain()
 
     def to_arrow(self) -> pa.Table:
-        """One row a record, in the order of the records: the measure of its class."""
+        """One row per record, in the order of the records: the measure of its class."""
         import pyarrow as pa
 
         return pa.table({self.measure: self.values})
 
     def classes_to_arrow(self) -> pa.Table:
-        """One row a class: its size and its measure."""
+        """One row per class: its size and its measure."""
         import pyarrow as pa
 
         return pa.table({"size": self.size, self.measure: self.classes})
@@ -187,7 +187,7 @@ class SensitiveMeasure(ClassMeasure):
     def assess(self, chosen: Chosen, whole: bool = False) -> Assessment:
         """An adversary who finds a victim's class takes its commonest value.
 
-        Before, she would take the commonest of all.
+        Before, the adversary would take the commonest of all.
         """
         found = self.sensitive
         highest = np.zeros(found.classes)
@@ -198,7 +198,7 @@ class SensitiveMeasure(ClassMeasure):
         certain = int(members[kinds == 1].sum())
         right = float((members * highest / found.total).sum())
         alike = bool(found.overall.max() == 1)
-        # Before, she takes the commonest of all, and is right as often as it is in these classes.
+        # Before, the commonest of all is taken, and is right as often as it is in these classes.
         common = np.where(found.code == found.overall.argmax(), found.count, 0)
         before = float((members * found.per_class(common) / found.total).sum())
         said = {

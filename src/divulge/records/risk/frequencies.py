@@ -1,4 +1,4 @@
-"""Who stands alone: frequencies of combinations of quasi-identifiers, in sample and population.
+"""Who is unique: frequencies of combinations of quasi-identifiers, in sample and population.
 
 f_k counts the records that share a record's quasi-identifiers, F_k sums their sampling weights
 (Benedetti & Franconi 1998). What "share" means where cells are missing is a choice of its own:
@@ -89,7 +89,7 @@ class Frequencies:
         )
 
     def sentences(self) -> tuple[Sentence, ...]:
-        """How many stand alone under each way of counting, and where counting flatters."""
+        """How many are unique under each way of counting, and where that understates the risk."""
         values = {
             "total": self.sample.size,
             "subjects": self.dataset.subjects,
@@ -108,11 +108,11 @@ class Frequencies:
         return ()
 
     def side_by_side(self) -> dict[str, float]:
-        """How many stand alone under each way of counting, as figures of a risk."""
+        """How many are unique under each way of counting, as figures of a risk."""
         return {f"alone_{name}": count for name, count in self.others.items()}
 
     def summary(self) -> dict[str, Any]:
-        """The figures under these semantics, and how many stand alone under the others."""
+        """The figures under these semantics, and how many are unique under the others."""
         return {
             "dataset": self.dataset.name,
             "attributes": list(self.attributes),
@@ -130,7 +130,7 @@ class Frequencies:
         return {**self.summary(), "sentences": [str(each) for each in self.sentences()]}
 
     def to_arrow(self) -> pa.Table:
-        """One row a record: f_k and F_k."""
+        """One row per record: f_k and F_k."""
         import pyarrow as pa
 
         return pa.table({"sample": self.sample, "population": self.population})
@@ -153,7 +153,7 @@ class Frequencies:
     def __repr__(self) -> str:
         return (
             f'Frequencies("{self.dataset.name}", {self.nulls}: {self.uniques:,} of '
-            f"{self.sample.size:,} {self.dataset.subjects} alone)"
+            f"{self.sample.size:,} {self.dataset.subjects} unique)"
         )
 
 
@@ -173,7 +173,7 @@ def frequencies(
         alpha: what a record with nulls counts for a complete record that it may match (`maybe`).
         among: the attributes to consider; all quasi-identifiers if none are given.
         original: the same records before protection, in the same order: what an adversary who
-            knows her victim knows (`known`, `bayes`; needed if the release has nulls).
+            knows their victim knows (`known`, `bayes`; needed if the release has nulls).
         prior: by attribute, the chance of each value where it is hidden (`bayes`); else the
             share among the complete records that agree on the rest.
 

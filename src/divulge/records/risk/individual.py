@@ -1,7 +1,7 @@
 """Individual risk: the chance that a record's owner is found, when the file is a sample.
 
 An adversary finds a record's combination in a register of the population; there it is F times,
-so she is right with chance 1/F. F is unknown; given the f records of the sample it is taken to
+so they are right with chance 1/F. F is unknown; given the f records of the sample it is taken to
 follow a negative binomial distribution with success probability p = f / (sum of weights), and
 the risk is the mean of 1/F (Benedetti & Franconi 1998; Franconi & Polettini 2004).
 """

@@ -22,7 +22,7 @@ NOT_SURELY = 1 - 1e-9
 
 @dataclass(frozen=True)
 class Matched:
-    """For each record how many of the list may be it, for each person how likely it has her."""
+    """For each record how many of the list may be it, for each person how likely it has them."""
 
     crowd: FloatArray
     """How many of the population look like the records of each class of the release."""
@@ -69,7 +69,7 @@ def match(
     lost = int(mine.count[crowd == 0].sum())
     if lost:
         message = (
-            f"{lost:,} of {dataset.rows:,} {dataset.subjects} look like nobody of the population; "
+            f"{lost:,} of {dataset.rows:,} {dataset.subjects} match nobody in the population; "
             "the population must hold everybody of the release, recoded in the same way."
         )
         raise InvalidInput(f'dataset "{dataset.name}"', [Problem("population", message)])

@@ -128,7 +128,7 @@ class PopulationUniques:
         return {**self.summary(), "sentences": self.explain()}
 
     def to_arrow(self) -> pa.Table:
-        """One row a record: both chances."""
+        """One row per record: both chances."""
         import pyarrow as pa
 
         return pa.table({"population_unique": self.unique, "correct_match": self.match})

@@ -2,7 +2,7 @@
 
 An adversary who has a list of the population looks for a record in it. k-map: how many of the
 population look like each record (Sweeney 2002). Delta-presence: the chance that somebody of the
-population is in the release at all (Nergiz, Atzori & Clifton 2007). The prosecutor knows that her
+population is in the release at all (Nergiz, Atzori & Clifton 2007). The prosecutor knows that their
 victim is in the release, the journalist does not and wants any one, the marketer wants as many as
 possible (El Emam & Dankar 2008).
 """
@@ -56,7 +56,7 @@ class Presence(ClassMeasure):
         return "estimate" if weighed or guessed else "exact"
 
     def assess(self, chosen: Chosen, whole: bool = False) -> Assessment:
-        """For whom of the population it is certain that she is in, or that she is not."""
+        """For whom of the population it is certain that they are in, or that they are not."""
         chance = self.values[chosen]
         share = float(self.values.mean())
         total = int(chance.size)
@@ -112,7 +112,7 @@ def k_map(
     """
     if population is None:
         if nulls in OF_ORIGINAL:
-            message = f'"{nulls}" does not go with k-map; what she knows is in the population.'
+            message = f'"{nulls}" does not go with k-map; what is known is in the population.'
             problem = Problem("nulls", message, nulls, COUNTED)
             raise InvalidInput(f'dataset "{dataset.name}"', [problem])
         weighed = sampling_weights(dataset) is not None
@@ -162,7 +162,7 @@ def delta_presence(
 def prosecutor_risk(
     dataset: Dataset, among: Names = None, nulls: Nulls = "maybe", original: Dataset | None = None
 ) -> RecordRisk:
-    """The risk if the adversary knows that her victim is in the release: 1/f.
+    """The risk if the adversary knows that their victim is in the release: 1/f.
 
     >>> import divulge as dv
     >>> prosecutor_risk(dv.datasets.inflation_and_growth_example(), among="Area").highest
@@ -178,7 +178,7 @@ def journalist_risk(
     nulls: Nulls = "maybe",
     measure: str = "journalist_risk",
 ) -> RecordRisk:
-    """The risk if she does not know it and looks in the population: 1/F.
+    """The risk if they do not know it and look in the population: 1/F.
 
     >>> import divulge as dv
     >>> round(1 / journalist_risk(dv.datasets.inflation_and_growth_example(), among="Area").highest)
@@ -203,7 +203,7 @@ def marketer_risk(
     among: Names = None,
     nulls: Nulls = "maybe",
 ) -> RecordRisk:
-    """The risk if she wants many, whoever they are: her average counts, not the highest.
+    """The risk if they want many, whoever it is: their average counts, not the highest.
 
     With a population (or sampling weights) it is the journalist's of each record; where the
     release is all there is, the prosecutor's.

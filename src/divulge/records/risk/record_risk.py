@@ -130,7 +130,7 @@ class RecordRisk:
         return {**self.summary(), "sentences": self.explain()}
 
     def to_arrow(self) -> pa.Table:
-        """One row a record, in the order of the records."""
+        """One row per record, in the order of the records."""
         import pyarrow as pa
 
         return pa.table({self.measure: self.values})

@@ -150,7 +150,7 @@ class Suda:
         return contributions(self)
 
     def to_arrow(self) -> pa.Table:
-        """One row a record: score and chance."""
+        """One row per record: score and chance."""
         import pyarrow as pa
 
         return pa.table({"score": self.scores, "dis": self.dis})

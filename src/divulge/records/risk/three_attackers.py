@@ -56,7 +56,7 @@ class ThreeAttackers(Mapping[str, dict[str, Any]]):
         return attackers(self)
 
     def to_arrow(self) -> pa.Table:
-        """One row a record: the risk from each attacker."""
+        """One row per record: the risk from each attacker."""
         import pyarrow as pa
 
         return pa.table({name: risk.values for name, risk in self.risks.items()})
@@ -94,7 +94,7 @@ def three_attackers(
 ) -> ThreeAttackers:
     """Prosecutor, journalist and marketer: highest, average, and records above a threshold.
 
-    The marketer wants many, so it is her average that counts: the journalist's, if there is a
+    The marketer wants many, so it is their average that counts: the journalist's, if there is a
     population; the prosecutor's, if the release is all there is.
 
     >>> import divulge as dv

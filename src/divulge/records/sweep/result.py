@@ -1,4 +1,4 @@
-"""What a sweep found: one row a set of known attributes, and the questions one asks of them."""
+"""What a sweep found: one row per set of known attributes, and the questions one asks of them."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Sweep:
         return [name for i, name in enumerate(self.knows) if bits >> i & 1]
 
     def to_arrow(self) -> pa.Table:
-        """One row a set: what is known, and all figures."""
+        """One row per set: what is known, and all figures."""
         return self._table(np.arange(len(self)))
 
     def _table(self, places: Ints) -> pa.Table:
@@ -158,7 +158,7 @@ class Sweep:
         return np.asarray(self.figures.columns[self._column(seeks, kind)] / self.dataset.rows)
 
     def prior(self, seeks: str | None = None, kind: Success = "deterministic") -> float:
-        """Her success before: a blind guess, or the most frequent value."""
+        """The success before: a blind guess, or the most frequent value."""
         return success_before(self.dataset, seeks, kind)
 
     def assessment(self, knows: str | Iterable[str], seeks: str | None = None) -> Assessment:

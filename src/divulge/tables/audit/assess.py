@@ -1,6 +1,6 @@
 """The assessment of a published table: the secret is the value of a sensitive cell.
 
-Before the release she thinks every value from 0 to the smallest total that contains the cell
+Before the release every value from 0 to the smallest total that contains the cell is taken for
 equally likely; after it, every table of whole numbers that agrees with what is published.
 """
 
@@ -28,7 +28,7 @@ def assess(table: Table, published: Published, sensitive: Any, name: str = "tabl
     """What an adversary learns of the sensitive cells from what is published.
 
     Args:
-        table: the true table; it is needed for the totals she thinks of before.
+        table: the true table; it is needed for the totals that are thought of before.
         published: what is published of it.
         sensitive: the sensitive cells: coordinates, or a pattern.
         name: what the table is called.
@@ -128,7 +128,7 @@ def _sentences(
 
 
 def _as_known(published: Published, audited: Intervals) -> Table:
-    """The table with the largest value that every suppressed cell may have: she knows no other."""
+    """The table with the largest value that every suppressed cell may have: no other is known."""
     units = published.units.copy()
     units[audited.cells] = np.minimum(audited.upper, LARGEST).astype(np.int64)
     return Table(

@@ -82,7 +82,7 @@ def _may_be_known(found: Matching) -> Any:
 
 
 def _chances(found: Matching) -> tuple[FloatArray, Claim]:
-    """Her chance to guess each judged cell, and what kind of figure that is."""
+    """The chance to guess each judged cell, and what kind of figure that is."""
     if found.mode == "full" and (found.complete or found.estimated) and found.possible:
         best = [max(found.posterior[key].values()) for key in found.found.keys]
         exact = found.complete and not found.weighed

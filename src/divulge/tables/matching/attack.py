@@ -65,7 +65,7 @@ def matching_attack(
     seed: int = 0,
     name: str = "table",
 ) -> Matching:
-    """What an adversary learns of suppressed cells if she knows how they were chosen.
+    """What an adversary learns of suppressed cells if they know how these were chosen.
 
     Args:
         published: the published table; or a `Suppression`, which also says the primary cells, and
@@ -79,10 +79,10 @@ def matching_attack(
             "resisting" for what `resist_matching` draws; or any deterministic function from a
             `Table` to a pattern.
         mode: "interval" for intervals, "full" for the posterior too.
-        primary: the cells that were primary; she sees them only if `labelled`. Without them,
+        primary: the cells that were primary; they are seen only if `labelled`. Without them,
             every cell that may have been primary is judged.
-        parameters: "unknown" if she does not know `min_frequency` and `width`: every pair that
-            agrees with the release is possible to her (Sec. 2.5).
+        parameters: "unknown" if they do not know `min_frequency` and `width`: every pair that
+            agrees with the release is possible to them (Sec. 2.5).
         cost: what a suppressed cell costs, as in `suppress`.
         margins: whether totals may be suppressed for the sake of others, as in `suppress`.
         prior: weights of candidate tables (full mode); all are equally likely without.

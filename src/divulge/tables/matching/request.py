@@ -63,7 +63,7 @@ class Request:
         )
 
     def knowledge(self, found: Candidates, labels: BoolArray | None) -> Knowledge:
-        """What she knows of the suppressor."""
+        """What the adversary knows of the suppressor."""
         known = self.known_parameters()
         if callable(self.suppressor):
             return KnownSuppressor(found, self.suppressor, labels, known)

@@ -137,7 +137,7 @@ class Matching:
 
     @cached_property
     def posterior(self) -> Mapping[Key, Mapping[int, float]]:
-        """What she thinks of every suppressed cell: a chance for every value (full mode)."""
+        """What they think of every suppressed cell: a chance for every value (full mode)."""
         if self.mode != "full":
             from divulge.work import InvalidInput, Problem
 

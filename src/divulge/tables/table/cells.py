@@ -23,7 +23,7 @@ def read_cells(
     hierarchies: Mapping[str, Hierarchy | Path | str] | None = None,
     total: str = TOTAL,
 ) -> Published:
-    """A published table of any number of dimensions from a file with one row a cell.
+    """A published table of any number of dimensions from a file with one row per cell.
 
     Margins are rows too, with `total` in place of a code; subtotals are codes of the hierarchy. A
     missing value, or a mark, is a suppressed cell. `Published.write` makes such files.

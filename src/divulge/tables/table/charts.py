@@ -136,7 +136,7 @@ def matched_widths(by_sums: FloatArray, effective: FloatArray, asked: int | None
         for low, high, label in BANDS
     ]
     labels = [label for *_, label in BANDS]
-    title = "How far sensitive cells are hidden, by what she knows"
+    title = "How far sensitive cells are hidden, by what the adversary knows"
     drawn = (
         alt.Chart(Chart.source(), title=title)
         .mark_bar()
@@ -154,7 +154,7 @@ def matched_widths(by_sums: FloatArray, effective: FloatArray, asked: int | None
                 "knows:N",
                 sort=list(knows),
                 scale=alt.Scale(domain=list(knows), range=[SAFE_COLOUR, RISK_COLOUR]),
-                title="she knows",
+                title="the adversary knows",
             ),
         )
         .properties(width=420, height=220)

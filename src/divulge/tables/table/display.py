@@ -96,7 +96,7 @@ def crosstabs(
 
 
 def rows_of(structure: Structure, texts: Sequence[str], table: int = 0) -> list[list[str]]:
-    """A head and one row a code of the first dimensions; the last dimension goes across."""
+    """A head and one row per code of the first dimensions; the last dimension goes across."""
     axes, numbers = structure.grids[table], structure.numbers[table]
     head = [" x ".join(axis.name for axis in axes[:-1]) or axes[-1].name, *axes[-1].codes]
     starts = [""]

@@ -45,7 +45,7 @@ class Published:
         return rows_of(self.structure, self.texts(mark), table)
 
     def to_arrow(self, table: int = 0) -> pa.Table:
-        """One row a cell: its codes, its value (null if suppressed), whether it is suppressed."""
+        """One row per cell: its codes, its value (null if suppressed), whether it is suppressed."""
         import pyarrow as pa
 
         axes, numbers = self.structure.grids[table], self.structure.numbers[table]
@@ -79,7 +79,7 @@ class Published:
         overwrite: bool = False,
         guard_formulas: bool = True,
     ) -> None:
-        """Write one row a cell to a CSV or Parquet file; it appears whole or not."""
+        """Write one row per cell to a CSV or Parquet file; it appears whole or not."""
         dataset = Dataset.from_arrow(self.to_arrow(table))
         dataset.write(path, overwrite=overwrite, guard_formulas=guard_formulas)
 
