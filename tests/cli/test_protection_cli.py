@@ -66,7 +66,7 @@ def test_suppress_takes_a_file_and_says_what_it_did(tmp_path: Path) -> None:
         "--log",
         tmp_path / "log.parquet",
     )
-    assert "2 cells of 28 were suppressed" in said
+    assert "2 of 28 cells were suppressed" in said
     assert dv.read(tmp_path / "safe.csv").to_arrow()["Sector"].null_count == 1
     assert "Nothing was changed in record 3." in run(
         "explain", "record", 3, "--log", tmp_path / "log.parquet"

@@ -146,7 +146,7 @@ def test_where_nobody_is_special_there_is_nothing_to_score() -> None:
     found = records.suda(same)
     assert found.uniques.total == 0
     assert not found.dis.any()
-    assert str(found).splitlines()[2] == "Nobody of 2 records is unique on these attributes."
+    assert str(found).splitlines()[2] == "None of 2 records is unique on these attributes."
 
 
 def test_what_cannot_be_searched_is_said() -> None:
