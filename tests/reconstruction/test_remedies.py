@@ -159,7 +159,7 @@ def test_time_that_runs_out_is_not_enough() -> None:
     assert told["not_shown"] == ["coarser_totals"]
     assert told["tried"][-1]["verdict"] == "not shown"
     assert "more time may tell" in str(last)
-    assert "of 60 records it is not shown" in found.explain()[-1]
+    assert "for 60 records it is not shown" in found.explain()[-1]
     assert "Every record can be denied" not in str(found)
     assert "60 undecided" in found.chart().description
 
@@ -181,7 +181,7 @@ def test_totals_that_contradict_the_records_are_not_enough() -> None:
     assert (last.certain, last.undecided, last.waiting) == (0, 2, 0)
     assert last.verdict == "not shown"
     assert "more time does not tell" in str(last)
-    assert "of 2 records it is not shown" in found.explain()[-1]
+    assert "for 2 records it is not shown" in found.explain()[-1]
 
 
 @settings(max_examples=40, deadline=None)
@@ -222,7 +222,7 @@ def test_a_release_of_which_nothing_is_certain_may_still_not_be_shown_to_be_safe
     found = with_coarser_totals([("a1", 5), ("a1", 9)], rows)
     # Nothing is certain, so there is nothing to try; but nothing is shown either.
     assert [(one.kind, one.verdict, one.undecided) for one in found] == [("none", "not shown", 2)]
-    assert "Of 2 records it is not shown that they can be denied." in found.explain()
+    assert "For 2 records it is not shown that they can be denied." in found.explain()
 
 
 def test_every_record_can_be_denied_where_all_allocations_say_so() -> None:
