@@ -1,1 +1,1 @@
-"""The risk of each record and each class: one registry of measures, one module each."""
+"""The risk of each record and each class: one registry of measures, one module per family."""
