@@ -2,7 +2,7 @@
 
 Run: python benchmarks/reconstruction.py [--sample 60] [--seconds 10] [--without-peer]
      python benchmarks/reconstruction.py --up-to-20 [--seconds 60]
-     python benchmarks/reconstruction.py --month [--transactions 817468] [--in-all 2400] --keep DIR
+     python benchmarks/reconstruction.py --month [--transactions 817468] [--in-all 4000] --keep DIR
 
 Without --month: the paper's example; instances of the month drawn by class of complexity
 (log10 m^n), each table for itself, so without what the tables tell of each other, and with the
@@ -33,6 +33,7 @@ from divulge.reconstruction.auditing.workers import Task, solve_all
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.solving.ladder import solve
 from divulge.reconstruction.solving.mismatched_totals import settle
+from divulge.reconstruction.warm import warm
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # started as a script, from anywhere
 from tests.reconstruction.paper_program import attack_algorithm
@@ -261,9 +262,10 @@ def main() -> None:
     arguments.add_argument("--without-peer", action="store_true")
     arguments.add_argument("--up-to-20", action="store_true")
     arguments.add_argument("--month", action="store_true")
-    arguments.add_argument("--in-all", type=float, default=2_400.0)
+    arguments.add_argument("--in-all", type=float, default=4_000.0)
     arguments.add_argument("--keep", type=Path, default=Path("reconstruction-checkpoints"))
     chosen = arguments.parse_args()
+    warm()  # else the first instances would pay for the loading of kernels
     units = 0 if chosen.without_customs_units else None
     month = datasets.trade_month(transactions=chosen.transactions, customs_units=units)
     if chosen.month:
@@ -272,9 +274,9 @@ def main() -> None:
     if chosen.up_to_20:
         up_to_20(instances(month), chosen.seconds)
         return
-    warm = example()
-    kept = "kept" if warm <= EXAMPLE_SECONDS else "EXCEEDED"
-    print(f"the paper's example: {warm * 1000:.2f} ms warm (budget 5 ms): {kept}")
+    took = example()
+    kept = "kept" if took <= EXAMPLE_SECONDS else "EXCEEDED"
+    print(f"the paper's example: {took * 1000:.2f} ms warm (budget 5 ms): {kept}")
     by_class(instances(month), chosen.sample, chosen.seconds, not chosen.without_peer)
     excluded(month, chosen.sample, chosen.seconds)
 
