@@ -7,6 +7,7 @@ once. And the plainest of all: every allocation, tried.
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
 
@@ -17,7 +18,9 @@ from divulge.reconstruction.problem.instance import Instance
 from divulge.work import DivulgeError
 
 
-def attack_algorithm(instance: Instance, package: int, seconds: float = 60.0) -> set[int] | None:
+def attack_algorithm(
+    instance: Instance, package: int, seconds: float = math.inf
+) -> set[int] | None:
     """All bins in which a package can be (the paper's Section 4.2); None if the time is up."""
     end = time.monotonic() + seconds
     found: set[int] = set()
