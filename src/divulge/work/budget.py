@@ -74,4 +74,5 @@ class Budget:
     def check(self) -> None:
         """Raise `BudgetSpent` if no time is left."""
         if self.spent:
-            raise BudgetSpent(f"stopped by the clock after {self.stop_after:g} seconds")
+            unit = "second" if self.stop_after == 1 else "seconds"
+            raise BudgetSpent(f"stopped by the clock after {self.stop_after:g} {unit}")
