@@ -16,12 +16,14 @@ import html
 import os
 import resource
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from measure import cost
+
+from divulge.assessment import Chart
 
 ADULT = Path(__file__).parent.parent.parent / "shared" / "data" / "adult" / "adult.csv"
 if "DIVULGE_ADULT" in os.environ:
@@ -136,9 +138,30 @@ def risk_and_utility() -> Any:
 TECHNIQUES = (("k_anonymity", 3), ("individual_risk", 0.02), ("dis_suda", 0.0))
 
 
+def trend(
+    records: Sequence[Mapping[str, Any]], x: str, y: str, by: str, title: str, log: bool = False
+) -> Chart:
+    """Lines of one figure over another, one line per kind."""
+    import altair as alt
+
+    scale = alt.Scale(type="log") if log else alt.Scale()
+    drawn = (
+        alt.Chart(Chart.source(), title=title)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X(f"{x}:Q", scale=scale, axis=alt.Axis(values=sorted({r[x] for r in records}))),
+            y=alt.Y(f"{y}:Q", scale=scale),
+            color=alt.Color(f"{by}:N", title=None),
+        )
+        .properties(width=380, height=220)
+    )
+    said = "; ".join(f"{r[by]}, {x} {r[x]}: {r[y]}" for r in records)
+    return Chart.of(drawn, list(records), f"{title}: {said}")
+
+
 def trends() -> Iterator[tuple[Any, str]]:
     """The pictures of Fig. 7, each with what it shows; in one process, compiled code being warm."""
-    from divulge.protection.result.charts import risk_utility, trend
+    from divulge.protection.result.charts import risk_utility
 
     by_k = [nulls_by_k(b, a, k, "maybe") for a in (4, 6) for b in BALANCES for k in KS]
     yield (

@@ -318,10 +318,12 @@ def beyond(value: Any, bound: float, worst: Literal["lowest", "highest"]) -> Any
 
 
 def _told(value: float, bound: float, show: Callable[[float], str]) -> tuple[str, str]:
-    """Both figures in words; with all their digits where few would make them look alike."""
+    """Both figures in words; with as many digits as tell them apart where few would not."""
     found, allowed = show(value), show(bound)
-    if found == allowed and value != bound:
-        return f"{value:.15g}", f"{bound:.15g}"
+    for digits in range(4, 18):
+        if found != allowed or value == bound:
+            break
+        found, allowed = f"{value:.{digits}g}", f"{bound:.{digits}g}"
     return found, allowed
 
 

@@ -110,6 +110,8 @@ def _say(found: Matching) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
+    from divulge.assessment.sentence import number
+
     head = ("suppressed cell", "by the sums", "knowing the suppressor", "")
     table = RichTable(*head, box=None, header_style="dim")
     structure, unsafe = found.published.structure, set(found.unsafe)
@@ -118,8 +120,7 @@ def _say(found: Matching) -> None:
         before = found.feasible[key]
         mark = "unsafe" if key in unsafe else "" if key in judged else "never primary"
         label = structure.label(structure.number(key))
-        table.add_row(
-            *map(Text, (label, f"{before[0]:g} to {before[1]:g}", f"{low:g} to {high:g}", mark))
-        )
+        intervals = (f"{number(a)} to {number(b)}" for a, b in (before, (low, high)))
+        table.add_row(*map(Text, (label, *intervals, mark)))
     say(table)
     say(f"\n{found.assessment}")

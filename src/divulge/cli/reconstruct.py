@@ -114,6 +114,7 @@ def _plain(found: Any, adversary: str, of_target: Any, named: Any, tried: Any) -
 
 def _show(found: Any, of_target: Any, named: Any, tried: Any) -> None:
     """The result for people."""
+    from divulge.assessment.sentence import number
     from divulge.cli.showing import say
     from divulge.reconstruction.reporting import details
 
@@ -123,7 +124,7 @@ def _show(found: Any, of_target: Any, named: Any, tried: Any) -> None:
     if of_target:
         rows = [(r.phase, f"1/{r.parties:,.0f}", f"x{r.factor:,.1f}") for r in of_target]
         say(_table(("phase", "chance", "factor"), rows))
-    wrong = [(*where, f"{by:,g}") for *where, by in found.inconsistent()]
+    wrong = [(*where, number(by)) for *where, by in found.inconsistent()]
     if wrong:
         say(_table(details.OF_CONTRADICTIONS, wrong))
     if named is not None:

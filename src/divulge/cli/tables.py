@@ -332,12 +332,15 @@ def _write(published: Published, out: Path | None) -> None:
 
 
 def _told(found: Suppression) -> str:
+    from divulge.assessment.sentence import number, percent
+
     structure, hidden = found.table.structure, found.published.suppressed
     primary = int(structure.mask(found.primary).sum())
     ties = " First of all equally cheap patterns." if found.first else ""
     return (
         f"{primary} sensitive cells (P) and {int(hidden.sum()) - primary} others (*) are "
-        f"suppressed. Cost {found.cost:g}, at least {found.bound:g} (gap {found.gap:.1%}).{ties}"
+        f"suppressed. Cost {number(found.cost)}, at least {number(found.bound)} "
+        f"(gap {percent(found.gap)}).{ties}"
     )
 
 

@@ -107,10 +107,6 @@ class Experience:
             writer.writerows((k.name, k.role) for k in self.known if k.is_own)
         return file
 
-    def topic_of(self, name: str) -> str:
-        """The topic of a name that is in the base; empty if it is not."""
-        return next((k.topic for k in self.known if k.name == name), "")
-
     def __add__(self, other: Experience) -> Experience:
         return Experience((*self.known, *other.known))
 

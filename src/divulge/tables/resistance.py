@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from divulge.assessment.sentence import number, percent
 from divulge.tables.knowledge.candidate_tables import candidates
 from divulge.tables.knowledge.small_network import first_optimum
 from divulge.tables.knowledge.suppressor_knowledge import (
@@ -99,10 +100,10 @@ class Resistance:
         if told["vulnerability"] is None:
             return "No cell is primary: nothing was drawn."
         return (
-            f"Drawn {self.draws} times; {self.price:g} above the least cost. An adversary who "
-            f"knows all but the seed leaves every primary cell at least {told['narrowest_support']}"
-            f" wide, with {told['fewest_likely_values']} or more likely values (95%), and guesses "
-            f"{told['vulnerability']:.0%} of them right (estimated)."
+            f"Drawn {self.draws} times; {number(self.price)} above the least cost. An adversary "
+            f"who knows all but the seed leaves every primary cell at least "
+            f"{told['narrowest_support']} wide, with {told['fewest_likely_values']} or more likely "
+            f"values (95%), and guesses {percent(told['vulnerability'])} of them right (estimated)."
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from divulge.data.dictionary import as_names
 from divulge.events.history.history import History
 from divulge.events.knowledge.facets import Facet, facet, problems_with_facets
-from divulge.work import InvalidInput, Problem, Problems, checks
+from divulge.work import Problem, Problems, checks
 
 Weight: TypeAlias = Literal["record", "event", "user"]
 Guess: TypeAlias = Literal["uniform", "best"]
@@ -131,10 +131,3 @@ def problems_with_prior(prior: Mapping[Any, float], history: History) -> Iterato
         yield Problem("weight", "the prior's chances must be numbers from 0.")
     elif not lacking and not sum(chances) > 0:
         yield Problem("weight", "the prior's chances must not all be zero.")
-
-
-def one_point(attacker: Attacker) -> None:
-    """Refuse several points where only one is understood."""
-    if attacker.points > 1:
-        problem = Problem("points", "here an attacker knows one point; see `unicity`.")
-        raise InvalidInput("attacker", [problem])

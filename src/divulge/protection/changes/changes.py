@@ -20,7 +20,6 @@ from divulge.protection.changes.kernels import HIDDEN
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    import pyarrow as pa
 
 
 def codes_of(dataset: Dataset, names: list[str]) -> npt.NDArray[np.int32]:
@@ -94,10 +93,3 @@ def taken(dataset: Dataset, places: IntArray) -> Dataset:
 def value_at(column: Column, place: int) -> Any:
     """The value of one record; None if it is missing."""
     return column.value(int(column.codes[place]))
-
-
-def table_of(columns: Mapping[str, Any]) -> pa.Table:
-    """An Arrow table of columns."""
-    import pyarrow as pa
-
-    return pa.table(dict(columns))

@@ -66,14 +66,6 @@ def may_return(
 
 
 @kernel
-def all_company(codes: Array, count: Array, size: int, found: Array) -> None:
-    """The company of every row that hides something, counted pair by pair."""
-    for q in range(size):
-        if count[q] > 0:
-            found[q] = company(codes, count, size, codes[q])
-
-
-@kernel
 def best_to_hide(
     codes: Array, count: Array, size: int, row: Array, allowed: Array, costs: Array
 ) -> int:

@@ -65,24 +65,3 @@ def risk_utility(points: Sequence[Mapping[str, Any]], title: str) -> Chart:
         for p in points
     )
     return Chart.of(drawn, list(points), f"{title}: {said}")
-
-
-def trend(
-    records: Sequence[Mapping[str, Any]], x: str, y: str, by: str, title: str, log: bool = False
-) -> Chart:
-    """Lines of one figure over another, one line per kind."""
-    import altair as alt
-
-    scale = alt.Scale(type="log") if log else alt.Scale()
-    drawn = (
-        alt.Chart(Chart.source(), title=title)
-        .mark_line(point=True)
-        .encode(
-            x=alt.X(f"{x}:Q", scale=scale, axis=alt.Axis(values=sorted({r[x] for r in records}))),
-            y=alt.Y(f"{y}:Q", scale=scale),
-            color=alt.Color(f"{by}:N", title=None),
-        )
-        .properties(width=380, height=220)
-    )
-    said = "; ".join(f"{r[by]}, {x} {r[x]}: {r[y]}" for r in records)
-    return Chart.of(drawn, list(records), f"{title}: {said}")

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from divulge.assessment import Limit, Measurement, Sentence
 from divulge.assessment.limit import HAIR
+from divulge.assessment.sentence import number
 from divulge.data import Dataset
 from divulge.records.risk.class_measure import ClassMeasure, CrowdMeasure
 from divulge.records.risk.frequencies import Frequencies
@@ -122,7 +123,7 @@ class MeasureSpec:
             "failing": judged.failing,
             "total": judged.total,
             "subjects": dataset.subjects,
-            "bound": f"{limit.bound:g}",
+            "bound": number(limit.bound),
         }
         sentence = Sentence("divulge.records", self.sentence, values)
         return Measurement(judged.value, self.scale, sentence, judged.notes)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from divulge import work
+from divulge.assessment.sentence import percent
 from divulge.tables.audit.audit import bounds
 from divulge.tables.suppression.heuristic import fast_pattern
 from divulge.tables.suppression.optimal import Solution, optimal_pattern
@@ -110,7 +111,7 @@ class Suppression:
     def __repr__(self) -> str:
         primary = int(self.table.structure.mask(self.primary).sum())
         second = int(self.published.suppressed.sum()) - primary
-        proven = "proven cheapest" if self.gap == 0 else f"at most {self.gap:.1%} too dear"
+        proven = "proven cheapest" if self.gap == 0 else f"at most {percent(self.gap)} too dear"
         cut = "; stopped by the clock" if self.is_cut else ""
         return f"Suppression({primary} primary and {second} secondary cells; {proven}{cut})"
 
