@@ -20,35 +20,35 @@ from contextlib import contextmanager
 import numpy as np
 
 from divulge import datasets, work
-from divulge.reconstruction.solving.mismatched_totals import settle
+from divulge.reconstruction.solving.mismatched_totals import solve_under_premise
 from divulge.reconstruction.warm import warm
 from divulge.tables import Table, matching_attack, suppress
 from reconstruction import CLASSES, instances
 
-Charged = dict[str, list[tuple[work.Cost, float, float]]]
+ChargesByKind = dict[str, list[tuple[work.Cost, float, float]]]
 
 
 @contextmanager
-def attributed() -> Iterator[Charged]:
+def record_charges() -> Iterator[ChargesByKind]:
     """Every charge by its kind: steps, and the processor's seconds since the charge before."""
-    found: Charged = defaultdict(list)
+    charges: ChargesByKind = defaultdict(list)
     charge, last = work.charge, time.thread_time()
 
-    def watched(cost: work.Cost, steps: float = 0) -> None:
+    def record_charge(cost: work.Cost, steps: float = 0) -> None:
         nonlocal last
         charge(cost, steps)
         now = time.thread_time()
-        found[cost.name].append((cost, float(steps), now - last))
+        charges[cost.name].append((cost, float(steps), now - last))
         last = time.thread_time()
 
-    work.charge = watched
+    work.charge = record_charge
     try:
-        yield found
+        yield charges
     finally:
         work.charge = charge
 
 
-def fitted(steps: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
+def fit_prices(steps: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
     """Prices of a call and a step that explain the seconds best, neither below zero."""
     from scipy.optimize import nnls
 
@@ -62,52 +62,58 @@ def fitted(steps: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
     return float(call), float(step / scale)
 
 
-def solve_instances(transactions: int, sample: int, seconds: float) -> Charged:
+def solve_instances(transactions: int, sample: int, seconds: float) -> ChargesByKind:
     """Instances of a month, by class of complexity; all that was charged."""
     every = instances(datasets.trade_month(transactions=transactions))
     random = np.random.default_rng(1)
-    whole: Charged = defaultdict(list)
+    whole: ChargesByKind = defaultdict(list)
     print("complexity instances  nominal s    CPU s  ratio  longest")
     for low, high in CLASSES:
         some = [one for one in every if low < one.instance.complexity <= high]
         chosen = [some[n] for n in random.permutation(len(some))[:sample]]
-        with attributed() as found:
+        with record_charges() as charges_of_class:
             took = [
-                measured(settle, one.instance, "any", seconds, None, one.truth) for one in chosen
+                measure_seconds(solve_under_premise, one.instance, "any", seconds, None, one.truth)
+                for one in chosen
             ]
-        say(f"{high:>10}", took)
-        for name, charges in found.items():
+        print_row(f"{high:>10}", took)
+        for name, charges in charges_of_class.items():
             whole[name] += charges
     return whole
 
 
-def suppress_tables(sample: int, seconds: float) -> Charged:
+def suppress_tables(sample: int, seconds: float) -> ChargesByKind:
     """Cheapest patterns of crosstabs and cubes, and attacks on some of them."""
     random = np.random.default_rng(1)
-    whole: Charged = defaultdict(list)
+    whole: ChargesByKind = defaultdict(list)
     print("     table    number  nominal s    CPU s  ratio  longest")
     for shape in ((6, 6), (12, 12), (25, 25), (5, 5, 5), (8, 8, 8)):
-        given = [Table.from_cells(random.integers(1, 100, shape)) for _ in range(sample)]
-        with attributed() as found:
-            took = [measured(suppress, one, 10, 10, seconds=seconds) for one in given]
-            say(f"{'x'.join(map(str, shape)):>10}", took)
+        tables = [Table.from_cells(random.integers(1, 100, shape)) for _ in range(sample)]
+        with record_charges() as charges_of_shape:
+            took = [measure_seconds(suppress, one, 10, 10, seconds=seconds) for one in tables]
+            print_row(f"{'x'.join(map(str, shape)):>10}", took)
             if shape == (6, 6):
-                done = [suppress(one, 10, 10) for one in given]
-                took = [measured(matching_attack, one, 10, 10, seconds=seconds) for one in done]
-                say("  attacked", took)
-        for name, charges in found.items():
+                suppressed_tables = [suppress(one, 10, 10) for one in tables]
+                took = [
+                    measure_seconds(matching_attack, one, 10, 10, seconds=seconds)
+                    for one in suppressed_tables
+                ]
+                print_row("  attacked", took)
+        for name, charges in charges_of_shape.items():
             whole[name] += charges
     return whole
 
 
-def measured(job: Callable[..., object], *given: object, **named: object) -> tuple[float, float]:
+def measure_seconds(
+    job: Callable[..., object], *arguments: object, **keywords: object
+) -> tuple[float, float]:
     """Nominal seconds of a job, and the processor's."""
-    effort, begun = work.Effort(0), time.thread_time()
-    job(*given, **named)
-    return effort.used, time.thread_time() - begun
+    effort, cpu_start = work.Effort(0), time.thread_time()
+    job(*arguments, **keywords)
+    return effort.used, time.thread_time() - cpu_start
 
 
-def say(what: str, took: list[tuple[float, float]]) -> None:
+def print_row(what: str, took: list[tuple[float, float]]) -> None:
     """One row of whole jobs."""
     nominal, cpu = (sum(column) for column in zip(*took, strict=True))
     longest = max(seconds for _, seconds in took)
@@ -124,12 +130,12 @@ def main() -> None:
     arguments.add_argument("--transactions", type=int, default=60_000)
     arguments.add_argument("--sample", type=int, default=12, help="instances of each class")
     arguments.add_argument("--seconds", type=float, default=3.0, help="nominal, of each")
-    given = arguments.parse_args()
+    options = arguments.parse_args()
     warm()
-    if given.tables:
-        whole = suppress_tables(given.sample, given.seconds)
+    if options.tables:
+        whole = suppress_tables(options.sample, options.seconds)
     else:
-        whole = solve_instances(given.transactions, given.sample, given.seconds)
+        whole = solve_instances(options.transactions, options.sample, options.seconds)
     print()
     print(
         f"{'':36} {'calls':>8} {'nominal':>8} {'CPU s':>8} {'ratio':>6} {'a call':>9} {'a step':>9}"
@@ -139,7 +145,7 @@ def main() -> None:
         seconds = np.array([seconds for _, _, seconds in charges])
         cost = charges[0][0]
         nominal = cost.per_call * len(steps) + cost.per_step * steps.sum()
-        call, step = fitted(steps, seconds)
+        call, step = fit_prices(steps, seconds)
         ratio = nominal / max(seconds.sum(), 1e-9)
         print(
             f"{name:36} {len(steps):>8} {nominal:>8.3f} {seconds.sum():>8.3f} {ratio:>6.2f}"

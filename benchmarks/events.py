@@ -26,13 +26,13 @@ TIMES_LESS = 8.0
 UNICITY_SECONDS = 30.0
 
 
-def make(records: int, path: str) -> None:
+def make_payments(records: int, path: str) -> None:
     from divulge import datasets
 
     datasets.payment_histories(records, items=4_000).select(["user", "date", "goods"]).write(path)
 
 
-def ours(path: str) -> list[list[float]]:
+def run_ten_attackers(path: str) -> list[list[float]]:
     import divulge as dv
     from divulge import events
 
@@ -46,11 +46,15 @@ def unicity(path: str) -> list[float]:
     from divulge import events
 
     history = events.History(dv.read(path), user="user", time="date", item="goods")
-    found = events.unicity(history, ["day", "item"], points=4, sample=10_000)
-    return [found.deterministic.posterior, found.figures["low"], found.figures["high"]]
+    assessment = events.unicity(history, ["day", "item"], points=4, sample=10_000)
+    return [
+        assessment.deterministic.posterior,
+        assessment.figures["low"],
+        assessment.figures["high"],
+    ]
 
 
-def polars(path: str, as_text: bool) -> list[list[float]]:
+def count_with_polars(path: str, as_text: bool) -> list[list[float]]:
     import polars as pl
 
     records = pl.read_parquet(path)
@@ -62,7 +66,7 @@ def polars(path: str, as_text: bool) -> list[list[float]]:
         basket=goods.str.join(",") if as_text else goods.hash().sum(),
     )
     joined = records.join(events, on=["user", "date"])
-    found, certain = [1 / records["user"].n_unique()], [0.0]
+    right_shares, certain_shares = [1 / records["user"].n_unique()], [0.0]
     for known in (
         ["goods"],
         ["kinds"],
@@ -75,10 +79,10 @@ def polars(path: str, as_text: bool) -> list[list[float]]:
         ["date", "kinds", "basket"],
     ):
         cells = joined.group_by(known).agg(records=pl.len(), users=pl.col("user").n_unique())
-        found.append(float((cells["records"] / cells["users"]).sum()) / len(joined))
+        right_shares.append(float((cells["records"] / cells["users"]).sum()) / len(joined))
         alone = cells.filter(pl.col("users") == 1)
-        certain.append(float(alone["records"].sum()) / len(joined))
-    return [found, certain]
+        certain_shares.append(float(alone["records"].sum()) / len(joined))
+    return [right_shares, certain_shares]
 
 
 def main() -> None:
@@ -90,25 +94,25 @@ def main() -> None:
     chosen = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "payments.parquet")
-        print(f"making {chosen.records:,} records:  {cost(make, chosen.records, path)}")
+        print(f"making {chosen.records:,} records:  {cost(make_payments, chosen.records, path)}")
         mine, drawn, theirs = [], [], []
         for _ in range(chosen.times):
-            mine.append(cost(ours, path))
+            mine.append(cost(run_ten_attackers, path))
             drawn.append(cost(unicity, path))
             if not chosen.without_peer:
-                theirs.append(cost(polars, path, chosen.baskets_as_text))
-    ten = _best("ten attackers, reading included:", mine)
+                theirs.append(cost(count_with_polars, path, chosen.baskets_as_text))
+    ten = _print_best_run("ten attackers, reading included:", mine)
     peak = max(each.peak_bytes for each in mine) / 1e9
     kept = ten.cpu_seconds <= TEN_CPU_SECONDS and peak <= TEN_GIGABYTES
     budget = f"{TEN_CPU_SECONDS} CPU-s and {TEN_GIGABYTES} GB"
     print(f"  budget {budget}: {'kept' if kept else 'EXCEEDED'} ({peak:.2f} GB)")
-    found = _best("4 points of 10,000 users:", drawn)
-    kept = found.wall_seconds <= UNICITY_SECONDS
-    share, low, high = found.answer
+    unicity_run = _print_best_run("4 points of 10,000 users:", drawn)
+    kept = unicity_run.wall_seconds <= UNICITY_SECONDS
+    share, low, high = unicity_run.answer
     print(f"  {share:.4f} ({low:.4f} to {high:.4f})")
     print(f"  budget {UNICITY_SECONDS} s: {'kept' if kept else 'EXCEEDED'}")
     if theirs:
-        peer = _best("Polars group-bys:", theirs)
+        peer = _print_best_run("Polars group-bys:", theirs)
         ratio = peer.cpu_seconds / ten.cpu_seconds
         print(f"  {ratio:.1f} times our CPU seconds (wanted: {TIMES_LESS})")
         differ = max(
@@ -119,7 +123,7 @@ def main() -> None:
         print(f"  largest difference between the two: {differ:.2g}")
 
 
-def _best(what: str, runs: list[Cost]) -> Cost:
+def _print_best_run(what: str, runs: list[Cost]) -> Cost:
     """The run that took the least CPU; all of them are told."""
     best = min(runs, key=lambda run: run.cpu_seconds)
     every = ", ".join(f"{run.cpu_seconds:.2f}" for run in runs)

@@ -25,7 +25,7 @@ YEARS = 4
 
 def main() -> None:
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
-    measured = cost(linked, rows)
+    measured = cost(link_and_assess, rows)
     answer = measured.answer
     print(f"{YEARS} years of {rows:,} rows, re-identification and two secrets")
     print(f"  linked and assessed        {answer['cpu']:8.2f} CPU-s {answer['wall']:8.2f} s "
@@ -34,15 +34,15 @@ def main() -> None:
         print(f"  {seeks:26} " + "  ".join(f"{share:.2%}" for share in shares))
 
 
-def linked(rows: int) -> dict[str, Any]:
-    datasets = list(years(rows))
+def link_and_assess(rows: int) -> dict[str, Any]:
+    datasets = list(make_years(rows))
     wall, cpu = time.perf_counter(), time.process_time()
-    found = dv.records.longitudinal_of_each(
+    assessments = dv.records.longitudinal_of_each(
         datasets, "id", ["city", "school", "stage"], [None, "disability", "transport"]
     )
     certain = {
         seeks or "re-identification": [a.deterministic.posterior for a in growth]
-        for seeks, growth in found.items()
+        for seeks, growth in assessments.items()
     }
     return {
         "cpu": time.process_time() - cpu,
@@ -51,7 +51,7 @@ def linked(rows: int) -> dict[str, Any]:
     }
 
 
-def years(rows: int) -> Any:
+def make_years(rows: int) -> Any:
     draw = np.random.default_rng(5)
     schools = max(1, rows // 270)
     city_of_school = draw.integers(0, 5570, schools).astype(np.uint16)
@@ -61,27 +61,29 @@ def years(rows: int) -> Any:
     for year in range(YEARS):
         columns = {
             "id": Column(np.arange(rows, dtype=np.uint32), pa.array(ids), False),
-            "city": column(city_of_school[school], 5570),
-            "school": column(school.copy(), schools),
-            "stage": column(stage.copy(), 16),
+            "city": make_column(city_of_school[school], 5570),
+            "school": make_column(school.copy(), schools),
+            "stage": make_column(stage.copy(), 16),
         }
         if year == 0:
-            columns["disability"] = column((draw.random(rows) < 0.024).astype(np.uint8), 2)
-            columns["transport"] = column(
+            columns["disability"] = make_column((draw.random(rows) < 0.024).astype(np.uint8), 2)
+            columns["transport"] = make_column(
                 draw.choice(3, rows, p=[0.17, 0.82, 0.01]).astype(np.uint8), 3
             )
         yield dv.Dataset(columns, name=f"year {year + 1}", subjects="pupils")
         # The oldest tenth leaves, and as many come; the ids stay sorted.
         ids = ids + rows // 10
-        moved = draw.random(rows) < 0.2
-        school[moved] = draw.integers(0, schools, int(moved.sum()), dtype=np.uint32)
-        gone = rows // 10
-        school = np.concatenate([school[gone:], draw.integers(0, schools, gone, dtype=np.uint32)])
-        later = np.minimum(stage[gone:] + 1, 15).astype(np.uint8)
-        stage = np.concatenate([later, draw.integers(0, 12, gone, dtype=np.uint8)])
+        is_moving = draw.random(rows) < 0.2
+        school[is_moving] = draw.integers(0, schools, int(is_moving.sum()), dtype=np.uint32)
+        leavers = rows // 10
+        school = np.concatenate(
+            [school[leavers:], draw.integers(0, schools, leavers, dtype=np.uint32)]
+        )
+        stage_after = np.minimum(stage[leavers:] + 1, 15).astype(np.uint8)
+        stage = np.concatenate([stage_after, draw.integers(0, 12, leavers, dtype=np.uint8)])
 
 
-def column(codes: Any, values: int) -> Column:
+def make_column(codes: Any, values: int) -> Column:
     return Column(codes, pa.array(range(values)), False)
 
 

@@ -25,7 +25,7 @@ RECORDS = 20
 FAMILIES = ("income", "v", "quxomat", "birth date", "expenditure on", "answer", "region code")
 
 
-def make(folder: Path, columns: int) -> None:
+def write_inputs(folder: Path, columns: int) -> None:
     """Write a table of so many columns as Parquet and CSV, and a release of each."""
     import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
@@ -71,11 +71,11 @@ def _column(number: int, random: np.random.Generator) -> pa.Array:
     return pa.array(random.integers(0, 5, RECORDS))
 
 
-def drafted(path: Path) -> int:
+def draft_release(path: Path) -> int:
     return len(draft([path], path.parent).text)
 
 
-def checked(path: Path) -> bool:
+def check_release(path: Path) -> bool:
     return dv.Release.load(path).check().passed
 
 
@@ -83,13 +83,13 @@ def main(columns: int | None) -> None:
     os.environ["DIVULGE_EXPERIENCE"] = os.devnull
     for what, many in (("draft", TO_DRAFT), ("check", TO_CHECK)):
         with tempfile.TemporaryDirectory() as folder:
-            make(Path(folder), columns or many)
+            write_inputs(Path(folder), columns or many)
             for ending in ("parquet", "csv"):
                 if what == "draft":
-                    found = cost(drafted, Path(folder) / f"data.{ending}")
+                    measured_cost = cost(draft_release, Path(folder) / f"data.{ending}")
                 else:
-                    found = cost(checked, Path(folder) / f"{ending}.toml")
-                print(f"{what} {columns or many:>8,} columns {ending:8} {found}")
+                    measured_cost = cost(check_release, Path(folder) / f"{ending}.toml")
+                print(f"{what} {columns or many:>8,} columns {ending:8} {measured_cost}")
 
 
 if __name__ == "__main__":

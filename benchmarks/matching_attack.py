@@ -33,11 +33,11 @@ from typing import Any
 import numpy as np
 
 from divulge.tables import Table, matching_attack
-from divulge.tables.knowledge import pattern_kernels as kernels
-from divulge.tables.knowledge.small_network import MOST_STEPS, BitNetwork, first_optimum
-from divulge.tables.knowledge.suppressor_knowledge import Parameters, problem_of
-from divulge.tables.randomised.randomised_suppression import draw, draw_pattern
-from divulge.tables.resistance import likely
+from divulge.tables.candidate_tables import pattern_kernels as kernels
+from divulge.tables.candidate_tables.small_network import MOST_STEPS, BitNetwork, find_first_optimum
+from divulge.tables.candidate_tables.suppressor_knowledge import SuppressorParameters, build_problem
+from divulge.tables.randomised.randomised_suppression import draw_pattern, draw_widths_and_costs
+from divulge.tables.resistance import count_likely_values
 from divulge.tables.suppression.problem import SuppressionProblem
 from divulge.work import whole_file
 
@@ -62,98 +62,102 @@ PAPER_WIDTHS = {
 }
 Piece = tuple[str, int, bool, int]
 """What is done, the side of the tables, whether zeros are primary, how many tables."""
-Records = Iterator[dict[str, Any]]
+TableRecords = Iterator[dict[str, Any]]
 """One record a table."""
 SUPPRESSORS = ("first of the cheapest", "random tie", "random costs", "resisting")
 
 
 def tables(side: int, zeros: bool, count: int) -> Iterator[tuple[Table, SuppressionProblem, Any]]:
     """Tables that have a primary cell and can be protected, with their first optimum."""
-    seed = found = 0
-    while found < count:
+    seed = drawn_count = 0
+    while drawn_count < count:
         cells = np.random.default_rng([side, seed]).normal(15, 10, (side, side))
         table = Table.from_cells(np.maximum(cells.round(), 0).astype(int))
         seed += 1
-        problem = problem_of(table, Parameters(FREQUENCY, WIDTH, zeros))
-        network = BitNetwork.of(problem.relations, problem.open)
+        problem = build_problem(
+            table, SuppressorParameters(min_frequency=FREQUENCY, width=WIDTH, zeros_primary=zeros)
+        )
+        network = BitNetwork.from_relations(problem.relations, problem.open)
         if len(problem.primary) == 0 or network is None:
             continue
-        pattern = first_optimum(problem, network)
+        pattern = find_first_optimum(problem, network)
         if pattern is not None:
-            found += 1
+            drawn_count += 1
             yield table, problem, pattern
 
 
-def attacked(side: int, zeros: bool, skip: int, count: int) -> Records:
+def attack_tables(side: int, zeros: bool, skip: int, count: int) -> TableRecords:
     """Attack the deterministic suppressor."""
     for table, problem, pattern in islice(tables(side, zeros, count), skip, None):
         published = table.publish(pattern)
         cpu = time.process_time()
-        found = matching_attack(published, FREQUENCY, WIDTH, zeros, primary=problem.start)
+        result = matching_attack(published, FREQUENCY, WIDTH, zeros, primary=problem.start)
         yield {
-            "widths": found.intervals.widths[found.sensitive].astype(int).tolist(),
+            "widths": result.intervals.widths[result.sensitive].astype(int).tolist(),
             "seconds": time.process_time() - cpu,
-            "dimension": found.null_space_dimension,
-            "candidates": found.candidates,
-            "complete": found.complete,
+            "dimension": result.null_space_dimension,
+            "candidates": result.candidates,
+            "complete": result.complete,
         }
 
 
-def compared(side: int, zeros: bool, skip: int, count: int) -> Records:
+def compare_suppressors(side: int, zeros: bool, skip: int, count: int) -> TableRecords:
     """The four suppressors on the same tables."""
-    given = islice(enumerate(tables(side, zeros, count)), skip, None)
-    for number, (table, problem, pattern) in given:
+    numbered_tables = islice(enumerate(tables(side, zeros, count)), skip, None)
+    for number, (table, problem, pattern) in numbered_tables:
         random = np.random.default_rng([side, number])
         patterns = [
             (pattern, None),
             (_random_tie(problem, pattern, random), "any optimum"),
             (_random_costs(problem, random), "minimal"),
-            (draw_pattern(table, _rules(zeros), seed=number).pattern, "resisting"),
+            (draw_pattern(table, _build_parameters(zeros), seed=number).pattern, "resisting"),
         ]
         record: dict[str, Any] = {}
         for name, (released, rule) in zip(SUPPRESSORS, patterns, strict=True):
-            found = matching_attack(
+            result = matching_attack(
                 table.publish(released), FREQUENCY, WIDTH, zeros, suppressor=rule, mode="full",
                 primary=problem.start, most_candidates=200_000,
             )  # fmt: skip
             record[name] = {
-                "primary": found.assessment.secrets,
-                "unsafe": len(found.unsafe),
-                "right": float(found.assessment.right.posterior),
-                "likely": sum(likely(found.posterior[key]) for key in found.sensitive_cells),
+                "primary": result.assessment.secrets,
+                "unsafe": len(result.unsafe),
+                "right": float(result.assessment.right.posterior),
+                "likely": sum(
+                    count_likely_values(result.posterior[key]) for key in result.sensitive_cells
+                ),
                 "cells": int(released.sum()),
             }
         yield record
 
 
-def defended(side: int, zeros: bool, skip: int, count: int) -> Records:
+def attack_drawn_releases(side: int, zeros: bool, skip: int, count: int) -> TableRecords:
     """Drawn releases, attacked by who knows all but the seed."""
-    given = islice(enumerate(tables(side, zeros, count)), skip, None)
-    for number, (table, problem, pattern) in given:
-        begun = time.process_time()
-        drawn = draw_pattern(table, _rules(zeros), seed=1000 + number)
-        found = matching_attack(
+    numbered_tables = islice(enumerate(tables(side, zeros, count)), skip, None)
+    for number, (table, problem, pattern) in numbered_tables:
+        cpu_start = time.process_time()
+        drawn = draw_pattern(table, _build_parameters(zeros), seed=1000 + number)
+        result = matching_attack(
             table.publish(drawn.pattern), FREQUENCY, WIDTH, zeros, suppressor="resisting",
             primary=problem.start,
         )  # fmt: skip
         yield {
-            "unsafe": len(found.unsafe),
+            "unsafe": len(result.unsafe),
             "primary": len(problem.primary),
             "draws": drawn.draws,
             "cells": int(drawn.pattern.sum()),
             "least": int(pattern.sum()),
-            "seconds": time.process_time() - begun,
+            "seconds": time.process_time() - cpu_start,
         }
 
 
-PIECES: dict[str, Callable[[int, bool, int, int], Records]] = {
-    "attacked": attacked,
-    "compared": compared,
-    "defended": defended,
+PIECES: dict[str, Callable[[int, bool, int, int], TableRecords]] = {
+    "attacked": attack_tables,
+    "compared": compare_suppressors,
+    "defended": attack_drawn_releases,
 }
 
 
-def work_on(piece: Piece, skip: int, seconds: float, kept: Path) -> None:
+def run_piece(piece: Piece, skip: int, seconds: float, kept: Path) -> None:
     """Do a piece of work until its time is over; every table is kept as soon as it is done."""
     what, side, zeros, count = piece
     if what != "compared":  # the first table loads compiled code, which is not to be measured
@@ -161,7 +165,7 @@ def work_on(piece: Piece, skip: int, seconds: float, kept: Path) -> None:
     end = time.monotonic() + seconds
     with kept.open("a", encoding="utf-8") as lines:
         for record in PIECES[what](side, zeros, skip, count):
-            line = {"code": code(), "piece": [what, side, zeros], "record": record}
+            line = {"code": digest_code(), "piece": [what, side, zeros], "record": record}
             lines.write(json.dumps(line) + "\n")
             lines.flush()
             if time.monotonic() > end:
@@ -170,20 +174,20 @@ def work_on(piece: Piece, skip: int, seconds: float, kept: Path) -> None:
 
 def kept_records(kept: Path) -> dict[tuple[str, int, bool], list[dict[str, Any]]]:
     """What earlier runs of the same code found; a line that was cut off is left out."""
-    found: dict[tuple[str, int, bool], list[dict[str, Any]]] = {}
+    records_by_piece: dict[tuple[str, int, bool], list[dict[str, Any]]] = {}
     for line in kept.read_text(encoding="utf-8").splitlines() if kept.exists() else ():
         try:
-            told = json.loads(line)
+            entry = json.loads(line)
         except ValueError:
             continue
-        if told["code"] == code():
-            what, side, zeros = told["piece"]
-            found.setdefault((what, side, zeros), []).append(told["record"])
-    return found
+        if entry["code"] == digest_code():
+            what, side, zeros = entry["piece"]
+            records_by_piece.setdefault((what, side, zeros), []).append(entry["record"])
+    return records_by_piece
 
 
 @cache
-def code() -> str:
+def digest_code() -> str:
     """What tells one version of the attack and of this file from another."""
     import divulge.tables
 
@@ -191,33 +195,35 @@ def code() -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
-def _rules(zeros: bool) -> Parameters:
-    return Parameters(FREQUENCY, WIDTH, zeros, rule="resisting")
+def _build_parameters(zeros: bool) -> SuppressorParameters:
+    return SuppressorParameters(
+        min_frequency=FREQUENCY, width=WIDTH, zeros_primary=zeros, rule="resisting"
+    )
 
 
 def _random_tie(problem: SuppressionProblem, best: Any, random: np.random.Generator) -> Any:
-    network = BitNetwork.of(problem.relations, problem.open)
+    network = BitNetwork.from_relations(problem.relations, problem.open)
     assert network is not None
     cells = network.net.cells
-    given = (
-        *network.arcs, problem.values[cells], network.bits(problem.start), WIDTH,
-        problem.cost[cells], network.all, network.bits(best),
+    arguments = (
+        *network.arcs, problem.values[cells], network.to_bits(problem.start), WIDTH,
+        problem.cost[cells], network.all, network.to_bits(best),
     )  # fmt: skip
-    ties, _ = kernels.optima(*given, 1 << 60, 100 * MOST_STEPS)
-    _, chosen = kernels.optima(*given, int(random.integers(ties)), 100 * MOST_STEPS)
-    return network.mask(chosen)
+    ties, _ = kernels.search_all_optima(*arguments, 1 << 60, 100 * MOST_STEPS)
+    _, chosen = kernels.search_all_optima(*arguments, int(random.integers(ties)), 100 * MOST_STEPS)
+    return network.to_pattern(chosen)
 
 
 def _random_costs(problem: SuppressionProblem, random: np.random.Generator) -> Any:
-    network = BitNetwork.of(problem.relations, problem.open)
+    network = BitNetwork.from_relations(problem.relations, problem.open)
     assert network is not None
     cells = network.net.cells
-    _, [weights] = draw(random, WIDTH, problem.cost[cells], 1)
-    _, chosen = kernels.optimum(
-        *network.arcs, problem.values[cells], network.bits(problem.start), WIDTH, weights,
+    _, [weights] = draw_widths_and_costs(random, WIDTH, problem.cost[cells], 1)
+    _, chosen = kernels.search_first_optimum(
+        *network.arcs, problem.values[cells], network.to_bits(problem.start), WIDTH, weights,
         network.all, network.all, 100 * MOST_STEPS,
     )  # fmt: skip
-    return network.mask(chosen)
+    return network.to_pattern(chosen)
 
 
 def main() -> None:
@@ -231,24 +237,24 @@ def main() -> None:
     chosen = arguments.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
     kept, end = chosen.out / "matching_attack.jsonl", time.monotonic() + chosen.seconds
-    pieces = list(_pieces(chosen))
+    pieces = list(_list_pieces(chosen))
     for number, piece in enumerate(pieces):
         what, side, zeros, count = piece
-        done = len(kept_records(kept).get((what, side, zeros), ()))
-        left = sum(map(_weight, pieces[number:]))
-        share = (end - time.monotonic()) * _weight(piece) / left
-        if done < count and share > 0:
-            spent = f" {cost(work_on, piece, done, share, kept)}"
+        done_count = len(kept_records(kept).get((what, side, zeros), ()))
+        left = sum(map(_weigh_piece, pieces[number:]))
+        share = (end - time.monotonic()) * _weigh_piece(piece) / left
+        if done_count < count and share > 0:
+            spent = f" {cost(run_piece, piece, done_count, share, kept)}"
         else:
-            spent = " kept from before" if done else " no time left"
-        found = kept_records(kept)
-        records = found.get((what, side, zeros), [])[:count]
-        print(_line(piece, records), spent, flush=True)
-        _write(chosen.out / "matching_attack.html", found)
+            spent = " kept from before" if done_count else " no time left"
+        records_by_piece = kept_records(kept)
+        records = records_by_piece.get((what, side, zeros), [])[:count]
+        print(_format_line(piece, records), spent, flush=True)
+        _write_report(chosen.out / "matching_attack.html", records_by_piece)
     print(f"The report is in {chosen.out / 'matching_attack.html'}")
 
 
-def _pieces(chosen: argparse.Namespace) -> Iterator[Piece]:
+def _list_pieces(chosen: argparse.Namespace) -> Iterator[Piece]:
     """What there is to do: the quick first, so that the page soon shows something of all."""
     small = [side for side in chosen.sides if side <= 6]
     share = -(-chosen.defended // (2 * len(small))) if small else 0
@@ -262,29 +268,38 @@ def _pieces(chosen: argparse.Namespace) -> Iterator[Piece]:
         yield "compared", side, True, chosen.compared[min(side - 4, 2)]
 
 
-def _weight(piece: Piece) -> int:
+def _weigh_piece(piece: Piece) -> int:
     """Posteriors take long, and so do the largest tables."""
     return 4 if piece[0] == "compared" or piece[1] > 6 else 1
 
 
-def _write(page: Path, found: Mapping[tuple[str, int, bool], list[dict[str, Any]]]) -> None:
+def _write_report(
+    page: Path, records_by_piece: Mapping[tuple[str, int, bool], list[dict[str, Any]]]
+) -> None:
     import matching_report
 
-    told: dict[str, dict[tuple[int, bool], list[dict[str, Any]]]] = {name: {} for name in PIECES}
-    for (what, side, zeros), records in found.items():
-        told[what][side * side, zeros] = records
+    records_by_kind: dict[str, dict[tuple[int, bool], list[dict[str, Any]]]] = {
+        name: {} for name in PIECES
+    }
+    for (what, side, zeros), records in records_by_piece.items():
+        records_by_kind[what][side * side, zeros] = records
     with whole_file(page) as part:
-        text = matching_report.page(told["attacked"], told["compared"], told["defended"])
+        text = matching_report.build_page(
+            records_by_kind["attacked"], records_by_kind["compared"], records_by_kind["defended"]
+        )
         part.write_text(text, encoding="utf-8")
 
 
-def _rule(zeros: bool) -> str:
+def _describe_zero_rule(zeros: bool) -> str:
     return "zeros primary" if zeros else "zeros not primary"
 
 
-def _line(piece: Piece, records: Sequence[dict[str, Any]]) -> str:
+def _format_line(piece: Piece, records: Sequence[dict[str, Any]]) -> str:
     what, side, zeros, count = piece
-    head = f"{side * side:3d} cells, {_rule(zeros)}, {what} {len(records)} of {count} tables: "
+    head = (
+        f"{side * side:3d} cells, {_describe_zero_rule(zeros)}, "
+        f"{what} {len(records)} of {count} tables: "
+    )
     if not records:
         return head
     if what == "attacked":
@@ -299,11 +314,11 @@ def _line(piece: Piece, records: Sequence[dict[str, Any]]) -> str:
     import matching_report
 
     if what == "defended":
-        told = matching_report.resisted(records)
+        told = matching_report.summarise_draws(records)
         return head + "  ".join(f"{name} {value:.3g}" for name, value in told.items())
     return head + "".join(
         f"\n    {name:<22}" + "  ".join(f"{what} {value:.3f}" for what, value in told.items())
-        for name, told in matching_report.side_by_side(records).items()
+        for name, told in matching_report.summarise_suppressors(records).items()
     )
 
 

@@ -17,8 +17,8 @@ from matching_attack import (
 from divulge.assessment import Chart
 from divulge.assessment.chart import BEFORE_COLOUR, RISK_COLOUR, SAFE_COLOUR
 
-Found = Mapping[tuple[int, bool], Sequence[Mapping[str, Any]]]
-WHO = ("paper", "ours, zeros not primary", "ours, zeros primary")
+RecordsBySize = Mapping[tuple[int, bool], Sequence[Mapping[str, Any]]]
+SOURCES = ("paper", "ours, zeros not primary", "ours, zeros primary")
 COLOURS = [BEFORE_COLOUR, SAFE_COLOUR, RISK_COLOUR]
 
 HEAD = """<!doctype html><html lang="en"><meta charset="utf-8">
@@ -28,7 +28,7 @@ padding:0 1rem;color:#1f2a37}table{border-collapse:collapse;margin:1rem 0}
 th,td{padding:.25rem .8rem;text-align:right;border-bottom:1px solid #dde3e8}
 th:first-child,td:first-child{text-align:left}svg{max-width:100%;height:auto}</style>"""
 
-SET_UP = """<p>Minami and Abe (2019), Section 4: square tables drawn from N(15, 10), minimum
+SETUP_NOTE = """<p>Minami and Abe (2019), Section 4: square tables drawn from N(15, 10), minimum
 frequency 5, width 8; 50 tables a size there; here, drawn by
 ourselves (zeros not primary and primary): {count}. The paper does not
 say whether zeros are primary cells (both rules are shown), whether the release is labelled (here:
@@ -37,13 +37,14 @@ the suppressed cells where it means the published ones. Its Definition 3 asks fo
 its Definition 4 for at least 8 (here: at least). Its Algorithm 1 leaves the maximum of a cell wrong
 where a candidate sets a new minimum (here: not), which makes some intervals too narrow.</p>"""
 
-FOUR = """<p>Each is attacked by somebody who knows it, and all but the seed. The chance of a best
+FOUR_SUPPRESSORS = """\
+<p>Each is attacked by somebody who knows it, and all but the seed. The chance of a best
 guess and the number of values that hold 95% of the posterior take every table that agrees with the
 release as equally likely before; for random costs they are estimates.
 Tables: {count}.</p>"""
 
 
-def page(found: Found, compared: Found, defended: Found) -> str:
+def build_page(found: RecordsBySize, compared: RecordsBySize, defended: RecordsBySize) -> str:
     """The whole page, of what there is so far."""
     sizes = sorted(cells for cells, zeros in found if zeros and (cells, False) in found)
     counts = ", ".join(
@@ -53,7 +54,7 @@ def page(found: Found, compared: Found, defended: Found) -> str:
     parts = [
         HEAD,
         "<h1>The matching attack: the paper's experiment beside ours</h1>",
-        SET_UP.format(count=counts or "none yet"),
+        SETUP_NOTE.format(count=counts or "none yet"),
     ]
     if sizes:
         parts += [
@@ -67,42 +68,47 @@ def page(found: Found, compared: Found, defended: Found) -> str:
             "<h2>Table 4 and Figure 8: widths of unsafe cells</h2>",
             _table_4(found, sizes),
             _figure_8(found, sizes).svg(),
-            _known_exactly(found, sizes),
+            _describe_exact_cells(found, sizes),
             "<h2>Table 5: seconds an attack</h2>",
             _table_5(found, sizes),
         ]
     if compared:
-        told = {cells: side_by_side(records) for (cells, _), records in sorted(compared.items())}
-        shown = ", ".join(f"{len(r)} of {cells} cells" for (cells, _), r in compared.items())
+        figures = {
+            cells: summarise_suppressors(records)
+            for (cells, _), records in sorted(compared.items())
+        }
+        counts_compared = ", ".join(
+            f"{len(r)} of {cells} cells" for (cells, _), r in compared.items()
+        )
         parts += [
             "<h2>Four suppressors side by side (zeros primary)</h2>",
-            FOUR.format(count=shown),
-            _suppressors(told),
-            _figure_suppressors(told).svg(),
+            FOUR_SUPPRESSORS.format(count=counts_compared),
+            _table_suppressors(figures),
+            _figure_suppressors(figures).svg(),
         ]
     if defended:
-        parts += ["<h2>Resisting: many tables</h2>", _resisting(defended)]
+        parts += ["<h2>Resisting: many tables</h2>", _table_draws(defended)]
     return "\n".join(parts)
 
 
-def side_by_side(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+def summarise_suppressors(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
     """The four suppressors over all tables: shares of primary cells, cells a table, price."""
     least = 0
-    told = {}
+    figures = {}
     for name in records[0]:
         sums = {key: sum(record[name][key] for record in records) for key in records[0][name]}
         least = least or sums["cells"]
-        told[name] = {
+        figures[name] = {
             "unsafe": sums["unsafe"] / sums["primary"],
             "vulnerability": sums["right"] / sums["primary"],
             "likely": sums["likely"] / sums["primary"],
             "cells": sums["cells"] / len(records),
             "price": sums["cells"] / least - 1,
         }
-    return told
+    return figures
 
 
-def resisted(records: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def summarise_draws(records: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Drawn releases over all tables."""
     sums = {key: sum(record[key] for record in records) for key in records[0]}
     return {
@@ -115,7 +121,7 @@ def resisted(records: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     }
 
 
-def rows(head: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
+def format_table(head: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
     """A table in HTML."""
     top = "".join(f"<th>{text}</th>" for text in head)
     body = "".join(
@@ -124,46 +130,50 @@ def rows(head: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
     return f"<table><tr>{top}</tr>{body}</table>"
 
 
-def _widths(records: Sequence[Mapping[str, Any]]) -> Any:
+def _list_widths(records: Sequence[Mapping[str, Any]]) -> Any:
     return np.array([width for record in records for width in record["widths"]])
 
 
-def _unsafe(records: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    widths = _widths(records)
+def _count_unsafe(records: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    widths = _list_widths(records)
     return int((widths < WIDTH).sum()), len(widths)
 
 
-def _ratio(pair: tuple[int, int]) -> str:
+def _format_ratio(pair: tuple[int, int]) -> str:
     return f"{pair[0]} of {pair[1]} ({pair[0] / max(pair[1], 1):.2f})"
 
 
-def _table_2(found: Found, sizes: Sequence[int]) -> str:
+def _table_2(found: RecordsBySize, sizes: Sequence[int]) -> str:
     lines = [
         [
             cells,
-            _ratio(PAPER_UNSAFE[cells]),
-            _ratio(_unsafe(found[cells, False])),
-            _ratio(_unsafe(found[cells, True])),
+            _format_ratio(PAPER_UNSAFE[cells]),
+            _format_ratio(_count_unsafe(found[cells, False])),
+            _format_ratio(_count_unsafe(found[cells, True])),
         ]
         for cells in sizes
     ]
-    return rows(["cells", *WHO], lines)
+    return format_table(["cells", *SOURCES], lines)
 
 
-def _figure_6(found: Found, sizes: Sequence[int]) -> Chart:
+def _figure_6(found: RecordsBySize, sizes: Sequence[int]) -> Chart:
     import altair as alt
 
     records = []
     for cells in sizes:
-        pairs = PAPER_UNSAFE[cells], _unsafe(found[cells, False]), _unsafe(found[cells, True])
-        for who, (unsafe, primary) in zip(WHO, pairs, strict=True):
+        pairs = (
+            PAPER_UNSAFE[cells],
+            _count_unsafe(found[cells, False]),
+            _count_unsafe(found[cells, True]),
+        )
+        for who, (unsafe, primary) in zip(SOURCES, pairs, strict=True):
             records.append({"cells": cells, "who": who, "share": unsafe / max(primary, 1)})
     drawn = (
         alt.Chart(Chart.source(), title="Share of primary cells that are unsafe")
         .mark_bar()
         .encode(
             x=alt.X("cells:O", title="cells of a table", axis=alt.Axis(labelAngle=0)),
-            xOffset=alt.XOffset("who:N", sort=list(WHO)),
+            xOffset=alt.XOffset("who:N", sort=list(SOURCES)),
             y=alt.Y("share:Q", title="unsafe", axis=alt.Axis(format=".0%")),
             color=_who_colour(),
         )
@@ -175,34 +185,34 @@ def _figure_6(found: Found, sizes: Sequence[int]) -> Chart:
 def _who_colour() -> Any:
     import altair as alt
 
-    scale = alt.Scale(domain=list(WHO), range=COLOURS)
+    scale = alt.Scale(domain=list(SOURCES), range=COLOURS)
     return alt.Color(
         "who:N",
-        sort=list(WHO),
+        sort=list(SOURCES),
         scale=scale,
         title=None,
         legend=alt.Legend(labelLimit=300, orient="top", columnPadding=40),
     )
 
 
-def _table_3(found: Found, sizes: Sequence[int]) -> str:
+def _table_3(found: RecordsBySize, sizes: Sequence[int]) -> str:
     lines = []
     for cells in sizes:
-        for who, zeros in zip(WHO, (None, False, True), strict=True):
+        for who, zeros in zip(SOURCES, (None, False, True), strict=True):
             line: list[object] = [f"{cells}, {who}"]
             for dimension in range(1, 8):
                 if zeros is None:
                     share = PAPER_BY_DIMENSION[cells].get(dimension)
                 else:
                     chosen = [r for r in found[cells, zeros] if r["dimension"] == dimension]
-                    pair = _unsafe(chosen)
+                    pair = _count_unsafe(chosen)
                     share = pair[0] / pair[1] if pair[1] else None
                 line.append("" if share is None else f"{share:.2f}")
             lines.append(line)
-    return rows(["cells, dimension", *map(str, range(1, 8))], lines)
+    return format_table(["cells, dimension", *map(str, range(1, 8))], lines)
 
 
-def _figure_7(found: Found) -> Chart:
+def _figure_7(found: RecordsBySize) -> Chart:
     import altair as alt
 
     records = [
@@ -234,26 +244,37 @@ def _figure_7(found: Found) -> Chart:
     return Chart.of(drawn, records, "Candidate tables by dimension of the null space and size")
 
 
-def _counted(records: Sequence[Mapping[str, Any]]) -> list[int]:
-    widths = _widths(records)
+def _count_widths(records: Sequence[Mapping[str, Any]]) -> list[int]:
+    widths = _list_widths(records)
     return [int((widths == width).sum()) for width in range(WIDTH)]
 
 
-def _table_4(found: Found, sizes: Sequence[int]) -> str:
+def _table_4(found: RecordsBySize, sizes: Sequence[int]) -> str:
     lines = []
     for cells in sizes:
-        told = PAPER_WIDTHS[cells], _counted(found[cells, False]), _counted(found[cells, True])
-        lines += [[f"{cells}, {who}", *counts] for who, counts in zip(WHO, told, strict=True)]
-    return rows(["cells, width", *map(str, range(WIDTH))], lines)
+        counts_by_source = (
+            PAPER_WIDTHS[cells],
+            _count_widths(found[cells, False]),
+            _count_widths(found[cells, True]),
+        )
+        lines += [
+            [f"{cells}, {who}", *counts]
+            for who, counts in zip(SOURCES, counts_by_source, strict=True)
+        ]
+    return format_table(["cells, width", *map(str, range(WIDTH))], lines)
 
 
-def _figure_8(found: Found, sizes: Sequence[int]) -> Chart:
+def _figure_8(found: RecordsBySize, sizes: Sequence[int]) -> Chart:
     import altair as alt
 
     records = []
     for cells in sizes:
-        told = PAPER_WIDTHS[cells], _counted(found[cells, False]), _counted(found[cells, True])
-        for who, counts in zip(WHO, told, strict=True):
+        counts_by_source = (
+            PAPER_WIDTHS[cells],
+            _count_widths(found[cells, False]),
+            _count_widths(found[cells, True]),
+        )
+        for who, counts in zip(SOURCES, counts_by_source, strict=True):
             whole = max(sum(counts), 1)
             records += [
                 {"size": f"{cells} cells", "who": who, "width": width, "share": count / whole}
@@ -264,7 +285,7 @@ def _figure_8(found: Found, sizes: Sequence[int]) -> Chart:
         .mark_bar()
         .encode(
             x=alt.X("width:O", title="width", axis=alt.Axis(labelAngle=0)),
-            xOffset=alt.XOffset("who:N", sort=list(WHO)),
+            xOffset=alt.XOffset("who:N", sort=list(SOURCES)),
             y=alt.Y("share:Q", title="share of unsafe cells", axis=alt.Axis(format=".0%")),
             color=_who_colour(),
             column=alt.Column("size:N", title="Widths of unsafe cells"),
@@ -274,26 +295,26 @@ def _figure_8(found: Found, sizes: Sequence[int]) -> Chart:
     return Chart.of(drawn, records, "Widths of unsafe cells by size of table")
 
 
-def _known_exactly(found: Found, sizes: Sequence[int]) -> str:
+def _describe_exact_cells(found: RecordsBySize, sizes: Sequence[int]) -> str:
     """How many unsafe cells are known exactly, the paper's and ours."""
-    said = []
+    sentences = []
     for cells in sizes:
         shares = [
             counts[0] / max(sum(counts), 1)
             for counts in (
                 PAPER_WIDTHS[cells],
-                _counted(found[cells, False]),
-                _counted(found[cells, True]),
+                _count_widths(found[cells, False]),
+                _count_widths(found[cells, True]),
             )
         ]
-        said.append(f"{cells} cells: " + ", ".join(f"{share:.0%}" for share in shares))
+        sentences.append(f"{cells} cells: " + ", ".join(f"{share:.0%}" for share in shares))
     return (
         "<p>Share of unsafe cells that are known exactly (paper; zeros not primary; primary): "
-        f"{'; '.join(said)}.</p>"
+        f"{'; '.join(sentences)}.</p>"
     )
 
 
-def _table_5(found: Found, sizes: Sequence[int]) -> str:
+def _table_5(found: RecordsBySize, sizes: Sequence[int]) -> str:
     lines = []
     for cells in sizes:
         paper = PAPER_SECONDS[cells]
@@ -305,11 +326,11 @@ def _table_5(found: Found, sizes: Sequence[int]) -> str:
         line.append("" if paper is None else f"{paper / primary:,.0f}")
         line.append(sum(not record["complete"] for record in found[cells, True]))
         lines.append(line)
-    head = ["cells", "paper, mean", *(f"{who}, mean / median" for who in WHO[1:])]
-    return rows([*head, "times faster", "estimates (zeros primary)"], lines)
+    head = ["cells", "paper, mean", *(f"{who}, mean / median" for who in SOURCES[1:])]
+    return format_table([*head, "times faster", "estimates (zeros primary)"], lines)
 
 
-def _suppressors(told: Mapping[int, Any]) -> str:
+def _table_suppressors(figures_by_size: Mapping[int, Any]) -> str:
     lines = [
         [
             f"{cells}, {name}",
@@ -319,23 +340,23 @@ def _suppressors(told: Mapping[int, Any]) -> str:
             f"{figures['cells']:.1f}",
             f"{figures['price']:+.1%}",
         ]
-        for cells, of_size in told.items()
+        for cells, of_size in figures_by_size.items()
         for name, figures in of_size.items()
     ]
     head = ["cells, suppressor", "unsafe", "best guess", "likely values", "suppressed", "price"]
-    return rows(head, lines)
+    return format_table(head, lines)
 
 
-def _figure_suppressors(told: Mapping[int, Any]) -> Chart:
+def _figure_suppressors(figures_by_size: Mapping[int, Any]) -> Chart:
     import altair as alt
 
     records = [
         {"size": f"{cells} cells", "suppressor": name, "figure": what, "share": figures[key]}
-        for cells, of_size in told.items()
+        for cells, of_size in figures_by_size.items()
         for name, figures in of_size.items()
         for what, key in (("unsafe cells", "unsafe"), ("best guess right", "vulnerability"))
     ]
-    names = list(next(iter(told.values())))
+    names = list(next(iter(figures_by_size.values())))
     figures = ["unsafe cells", "best guess right"]
     drawn = (
         alt.Chart(Chart.source())
@@ -360,18 +381,18 @@ def _figure_suppressors(told: Mapping[int, Any]) -> Chart:
     return Chart.of(drawn, records, "Unsafe cells and best guesses under four suppressors")
 
 
-def _resisting(defended: Found) -> str:
-    safe = {key: resisted(records) for key, records in sorted(defended.items())}
+def _table_draws(defended: RecordsBySize) -> str:
+    safe = {key: summarise_draws(records) for key, records in sorted(defended.items())}
     lines = [
         [
             f"{cells}, zeros {'primary' if zeros else 'not primary'}",
-            told["tables"],
-            _ratio((int(told["unsafe"]), int(told["primary"]))),
-            f"{told['draws']:.2f}",
-            f"{told['price']:+.1%}",
-            f"{told['seconds']:.3f}",
+            draw_figures["tables"],
+            _format_ratio((int(draw_figures["unsafe"]), int(draw_figures["primary"]))),
+            f"{draw_figures['draws']:.2f}",
+            f"{draw_figures['price']:+.1%}",
+            f"{draw_figures['seconds']:.3f}",
         ]
-        for (cells, zeros), told in safe.items()
+        for (cells, zeros), draw_figures in safe.items()
     ]
     head = ["cells", "tables", "unsafe", "draws a table", "price in cells", "seconds a table"]
-    return rows(head, lines)
+    return format_table(head, lines)

@@ -28,14 +28,14 @@ def cost(job: Callable[..., Any], *arguments: Any) -> Cost:
     """Run a job in a fresh process, so that its memory is its own, and measure it."""
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_measured, args=(sender, job, arguments))
+    process = context.Process(target=_measure_job, args=(sender, job, arguments))
     process.start()
     measured: Cost = receiver.recv()
     process.join()
     return measured
 
 
-def _measured(sender: Any, job: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+def _measure_job(sender: Any, job: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     wall, cpu = time.perf_counter(), time.process_time()
     answer = job(*arguments)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall

@@ -33,7 +33,7 @@ KS = (2, 3, 4, 5)
 BALANCES = ("W", "U", "V")
 
 
-def measured(run: Any) -> tuple[float, Any, float]:
+def measure_run(run: Any) -> tuple[float, Any, float]:
     """CPU seconds, the answer, and the peak of memory in GiB."""
     began = time.process_time()
     answer = run()
@@ -45,7 +45,7 @@ def adult(nulls: str, more: dict[str, Any]) -> tuple[float, str]:
     from divulge import protection, read
 
     people = read(ADULT, roles={"quasi_identifier": KEYS})
-    seconds, p, _ = measured(lambda: protection.suppress(people, 5, nulls, **more))  # type: ignore[arg-type]
+    seconds, p, _ = measure_run(lambda: protection.suppress(people, 5, nulls, **more))  # type: ignore[arg-type]
     alone = "" if p.removed else f"; alone for who weighs: {p.alone()['bayes']:,}"
     removed = f", {p.removed:,} records removed" if p.removed else ""
     return seconds, f"{p.suppressed_cells:,} cells{removed}, at least {p.bound:,.0f}{alone}"
@@ -56,8 +56,8 @@ def synthetic(rows: int, attributes: int) -> tuple[float, str]:
 
     from divulge import protection
 
-    held = people(rows, attributes)
-    seconds, p, _ = measured(lambda: protection.suppress(held, 3))
+    dataset = people(rows, attributes)
+    seconds, p, _ = measure_run(lambda: protection.suppress(dataset, 3))
     return seconds, f"{p.suppressed_cells:,} cells, at least {p.bound:,.0f}"
 
 
@@ -67,9 +67,9 @@ def whole_cycle(
     from divulge import Limit, datasets, protection
 
     companies = datasets.inflation_and_growth(rows, balance, attributes)  # type: ignore[arg-type]
-    asked = {"at_least": bound} if measure == "k_anonymity" else {"at_most": bound}
-    limit = Limit(measure, **asked)  # type: ignore[arg-type]
-    seconds, p, peak = measured(lambda: protection.protect(companies, [limit], ["suppress"]))
+    bounds = {"at_least": bound} if measure == "k_anonymity" else {"at_most": bound}
+    limit = Limit(measure, **bounds)  # type: ignore[arg-type]
+    seconds, p, peak = measure_run(lambda: protection.protect(companies, [limit], ["suppress"]))
     return seconds, f"{p.suppressed_cells:,} cells, peak {peak:.2f} GiB"
 
 
@@ -117,7 +117,7 @@ def nulls_by_links(balance: str, links: int) -> dict[str, Any]:
     return {"data": f"R25A4{balance}", "links": links, "nulls": p.suppressed_cells}
 
 
-def seconds_of(rows: int, attributes: int, measure: str, bound: float) -> dict[str, Any]:
+def measure_cycle_seconds(rows: int, attributes: int, measure: str, bound: float) -> dict[str, Any]:
     seconds, _ = whole_cycle(rows, "U", attributes, measure, bound)
     name = {"k_anonymity": "k-anonymity", "individual_risk": "individual risk"}
     return {
@@ -161,7 +161,7 @@ def trend(
 
 def trends() -> Iterator[tuple[Any, str]]:
     """The pictures of Fig. 7, each with what it shows; in one process, compiled code being warm."""
-    from divulge.protection.result.charts import risk_utility
+    from divulge.protection.result.charts import draw_risk_utility
 
     by_k = [nulls_by_k(b, a, k, "maybe") for a in (4, 6) for b in BALANCES for k in KS]
     yield (
@@ -191,7 +191,7 @@ def trends() -> Iterator[tuple[Any, str]]:
         ("Fig. 7d: linked companies share their risk."),
     )
     by_rows = [
-        seconds_of(rows, 4, *technique)
+        measure_cycle_seconds(rows, 4, *technique)
         for technique in TECHNIQUES
         for rows in (6_000, 12_000, 25_000, 50_000, 100_000)
     ]
@@ -200,7 +200,7 @@ def trends() -> Iterator[tuple[Any, str]]:
         ("Fig. 7e: the whole cycle."),
     )
     by_keys = [
-        seconds_of(10_000, keys, *technique)
+        measure_cycle_seconds(10_000, keys, *technique)
         for technique in TECHNIQUES
         for keys in (4, 5, 6, 8, 9)
         if technique[0] != "dis_suda" or keys < 9  # all subsets of 9 take minutes
@@ -211,7 +211,7 @@ def trends() -> Iterator[tuple[Any, str]]:
     )
     points = risk_and_utility()
     yield (
-        risk_utility(points, "Risk and utility (5,000 companies, V, 5 attributes)"),
+        draw_risk_utility(points, "Risk and utility (5,000 companies, V, 5 attributes)"),
         ("Not in the paper: what is left of risk for who weighs, against what was lost."),
     )
 

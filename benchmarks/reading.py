@@ -19,7 +19,7 @@ PUPILS = 48_000_000
 SOME = ["gender", "city_of_residency", "school_code"]
 
 
-def make(folder: Path, pupils: int) -> None:
+def make_census(folder: Path, pupils: int) -> None:
     """Make the census and write it as Parquet."""
     census = dv.datasets.school_census(pupils)
     census.write(folder / "census.parquet")
@@ -38,15 +38,15 @@ def make_text(folder: Path) -> None:
             text.write_batch(batch)
 
 
-def divulge(path: Path, columns: list[str] | None = None) -> int:
+def read_with_divulge(path: Path, columns: list[str] | None = None) -> int:
     return dv.read(path, columns=columns).rows
 
 
-def divulge_fingerprint(path: Path) -> str:
+def fingerprint_with_divulge(path: Path) -> str:
     return dv.read(path).fingerprint
 
 
-def arrow(path: Path) -> int:
+def read_with_arrow(path: Path) -> int:
     import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
 
@@ -54,7 +54,7 @@ def arrow(path: Path) -> int:
     return int(table.num_rows)
 
 
-def duckdb(path: Path) -> int:
+def read_with_duckdb(path: Path) -> int:
     import duckdb as engine
 
     with engine.connect() as connection:
@@ -69,22 +69,22 @@ def main() -> None:
     pupils = int(sys.argv[1]) if len(sys.argv) > 1 else PUPILS
     with tempfile.TemporaryDirectory(prefix="divulge-reading-") as name:
         folder = Path(name)
-        print(f"making and writing {pupils:,} pupils        {cost(make, folder, pupils)}")
+        print(f"making and writing {pupils:,} pupils        {cost(make_census, folder, pupils)}")
         parquet = folder / "census.parquet"
         size = parquet.stat().st_size / 2**30
         print(f"Parquet, {size:.2f} GiB")
-        print(f"  divulge, all 13 attributes           {cost(divulge, parquet)}")
-        print(f"  divulge, 3 attributes                {cost(divulge, parquet, SOME)}")
-        print(f"  Arrow, whole table                   {cost(arrow, parquet)}")
-        print(f"  DuckDB, every value looked at        {cost(duckdb, parquet)}")
+        print(f"  divulge, all 13 attributes           {cost(read_with_divulge, parquet)}")
+        print(f"  divulge, 3 attributes                {cost(read_with_divulge, parquet, SOME)}")
+        print(f"  Arrow, whole table                   {cost(read_with_arrow, parquet)}")
+        print(f"  DuckDB, every value looked at        {cost(read_with_duckdb, parquet)}")
         make_text(folder)
         text = folder / "census.csv"
         print(f"CSV, {text.stat().st_size / 2**30:.2f} GiB")
-        read = cost(divulge_fingerprint, text)
+        read = cost(fingerprint_with_divulge, text)
         print(f"  divulge, all 13 attributes           {read}")
-        print(f"  Arrow, whole table                   {cost(arrow, text)}")
-        print(f"  DuckDB, every value looked at        {cost(duckdb, text)}")
-        same = cost(divulge_fingerprint, parquet).answer == read.answer
+        print(f"  Arrow, whole table                   {cost(read_with_arrow, text)}")
+        print(f"  DuckDB, every value looked at        {cost(read_with_duckdb, text)}")
+        same = cost(fingerprint_with_divulge, parquet).answer == read.answer
         print(f"the same dataset from both: {same}")
 
 

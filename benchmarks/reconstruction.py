@@ -28,11 +28,11 @@ import numpy as np
 
 from divulge import datasets, work
 from divulge.reconstruction import Generalised, Totals, allocate, reconstruct
-from divulge.reconstruction.auditing.request import Asked
+from divulge.reconstruction.auditing.request import ReconstructionRequest
 from divulge.reconstruction.auditing.workers import Task, solve_all
 from divulge.reconstruction.problem.instance import Instance
-from divulge.reconstruction.solving.ladder import solve
-from divulge.reconstruction.solving.mismatched_totals import settle
+from divulge.reconstruction.solving.ladder import solve_instance
+from divulge.reconstruction.solving.mismatched_totals import solve_under_premise
 from divulge.reconstruction.warm import warm
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # started as a script, from anywhere
@@ -67,7 +67,7 @@ def tables(month: datasets.TradeMonth) -> list[Totals]:
     ]
 
 
-def example() -> float:
+def time_example() -> float:
     records = datasets.trade_transactions_example().to_arrow().to_pylist()
     totals = datasets.trade_totals_example().to_arrow().to_pylist()
     packages = {row["order"]: (row["value"], row["weight"]) for row in records}
@@ -75,36 +75,36 @@ def example() -> float:
     times = []
     for _ in range(20):
         begun = time.perf_counter()
-        found = allocate(packages, bins, ("0.01", "0.00001"))
+        allocation = allocate(packages, bins, ("0.01", "0.00001"))
         times.append(time.perf_counter() - begun)
-    assert found.count == 1
+    assert allocation.count == 1
     return min(times[1:])
 
 
 def instances(month: datasets.TradeMonth) -> list[Task]:
     """All instances of both tables with two bins or more, each table for itself, with the truth."""
-    asked = Asked(
+    request = ReconstructionRequest(
         month.transactions,
         tables(month),
         month.importers,
-        UNITS,
-        None,
-        None,
-        "any",
-        "refuse",
-        month.truth,
+        units=UNITS,
+        place=None,
+        rule_is_known=None,
+        premise="any",
+        bad="refuse",
+        truth=month.truth,
     )
-    levels = asked.levels()
-    found = []
+    levels = request.build_table_states()
+    tasks = []
     for level in levels:
-        truth = asked.true_places(level)
-        for number, group in enumerate(level.matched.groups):
+        truth = request.number_true_places(level)
+        for number, group in enumerate(level.totals_match.groups):
             if len(group.rows) > 1:
-                found.append(level.task(number, "any", truth))
-    return found
+                tasks.append(level.build_task(number, "any", truth))
+    return tasks
 
 
-def by_class(every: list[Task], sample: int, seconds: float, peer: bool) -> None:
+def solve_by_class(every: list[Task], sample: int, seconds: float, peer: bool) -> None:
     random = np.random.default_rng(1)
     ratios: list[float] = []
     total = 0.0
@@ -114,22 +114,22 @@ def by_class(every: list[Task], sample: int, seconds: float, peer: bool) -> None
         times, closed, counted = [], 0, 0
         for one in chosen:
             begun = time.perf_counter()
-            found = settle(one.instance, "any", seconds, truth=one.truth).solution
+            solution = solve_under_premise(one.instance, "any", seconds, truth=one.truth).solution
             times.append(time.perf_counter() - begun)
-            closed += found.status == "closed"
-            counted += found.status == "closed" and found.count is not None
+            closed += solution.status == "closed"
+            counted += solution.status == "closed" and solution.count is not None
         share = closed / max(1, len(chosen))
         in_all = statistics.fmean(times) * len(some)
         total += in_all if high <= 20 else 0.0
-        wanted = WANTED.get((low, high), 1.0)
-        kept = "kept" if share >= wanted else "NOT REACHED"
+        target = WANTED.get((low, high), 1.0)
+        kept = "kept" if share >= target else "NOT REACHED"
         print(
             f"complexity {low:3} to {high:3}: {len(some):6,} instances, {len(chosen)} drawn: "
             f"{share:6.1%} closed ({counted} counted), median {statistics.median(times):.5f} s, "
-            f"all would take {in_all:,.0f} s; wanted {wanted:.0%}: {kept}"
+            f"all would take {in_all:,.0f} s; wanted {target:.0%}: {kept}"
         )
         if peer and low + 4 >= 4 and high <= 40:
-            ratios += compared(chosen[: max(4, sample // 10)], seconds)
+            ratios += compare_with_paper(chosen[: max(4, sample // 10)], seconds)
     kept = "kept" if total <= UP_TO_20_SECONDS else "EXCEEDED"
     print(f"all up to complexity 20: about {total:.0f} s of one core (budget 60 s): {kept}")
     if ratios:
@@ -139,16 +139,16 @@ def by_class(every: list[Task], sample: int, seconds: float, peer: bool) -> None
         print(f"  times cut off at {seconds:g} s a package count as that); wanted 500: {kept}")
 
 
-def up_to_20(every: list[Task], seconds: float) -> None:
+def solve_up_to_20(every: list[Task], seconds: float) -> None:
     """Every small instance: closed, counted, and in what time."""
     some = [one for one in every if one.instance.complexity <= 20]
     begun = time.perf_counter()
-    found = solve_all(some, seconds, largest_first=True)
+    solutions = solve_all(some, seconds, largest_first=True)
     took = time.perf_counter() - begun
-    closed = sum(one.status == "closed" for one in found)
-    counted = sum(one.status == "closed" and one.count is not None for one in found)
+    closed = sum(one.status == "closed" for one in solutions)
+    counted = sum(one.status == "closed" and one.count is not None for one in solutions)
     # Where a record was left out and another is too many, it is shown that nothing fits.
-    inconsistent = sum(one.status == "infeasible" for one in found)
+    inconsistent = sum(one.status == "infeasible" for one in solutions)
     settled = counted + inconsistent == len(some)
     kept = "kept" if took <= UP_TO_20_SECONDS and settled else "NOT REACHED"
     print(
@@ -156,12 +156,11 @@ def up_to_20(every: list[Task], seconds: float) -> None:
         f"{counted:,} counted, {inconsistent:,} inconsistent; wanted: all that are consistent "
         f"counted in {UP_TO_20_SECONDS:.0f} s: {kept}"
     )
-    print(
-        f"  the longest: {', '.join(f'{t:.1f}' for t in sorted(o.seconds for o in found)[-8:])} s"
-    )
+    longest = sorted(o.seconds for o in solutions)[-8:]
+    print(f"  the longest: {', '.join(f'{t:.1f}' for t in longest)} s")
 
 
-def compared(some: list[Task], seconds: float) -> list[float]:
+def compare_with_paper(some: list[Task], seconds: float) -> list[float]:
     """The paper's way for every package of an instance: its time over ours."""
     ratios = []
     for task in some:
@@ -169,26 +168,26 @@ def compared(some: list[Task], seconds: float) -> list[float]:
         if not 4 <= one.complexity <= 40:
             continue
         begun = time.perf_counter()
-        solve(one, seconds)
+        solve_instance(one, seconds)
         mine = time.perf_counter() - begun
-        asked = min(one.packages, 3)
+        packages_timed = min(one.packages, 3)
         begun = time.perf_counter()
-        for package in range(asked):
+        for package in range(packages_timed):
             attack_algorithm(one, package, seconds)
-        theirs = (time.perf_counter() - begun) / asked * one.packages
+        theirs = (time.perf_counter() - begun) / packages_timed * one.packages
         ratios.append(theirs / mine)
     return ratios
 
 
-def excluded(month: datasets.TradeMonth, sample: int, seconds: float) -> None:
+def solve_with_excluded(month: datasets.TradeMonth, sample: int, seconds: float) -> None:
     """Up to two records left out of the totals: closed, and the set of them found exactly."""
     random = np.random.default_rng(2)
     tasks = (task.instance for task in instances(month))
     every = [one for one in tasks if 0 < one.complexity <= 20 and one.packages > 3]
-    closed = exact = tried = 0
+    closed = exact = attempts = 0
     for number in random.permutation(len(every))[: sample * 4]:
         one = every[number]
-        plain = solve(one, seconds)
+        plain = solve_instance(one, seconds)
         if plain.status != "closed" or not len(plain.certificates):
             continue
         truth = plain.certificates[0]
@@ -197,23 +196,25 @@ def excluded(month: datasets.TradeMonth, sample: int, seconds: float) -> None:
         for package in out:
             low[truth[package]] -= one.amounts[package]
             high[truth[package]] -= one.amounts[package]
-        tried += 1
-        found = settle(Instance.of(one.amounts, low, high), "excluded", seconds)
-        closed += found.solution.status == "closed"
-        if found.discarded is not None:
-            said = np.flatnonzero(found.discarded > 0.5)
-            exact += set(said.tolist()) == set(out.tolist())
+        attempts += 1
+        outcome = solve_under_premise(
+            Instance.from_intervals(one.amounts, low, high), "excluded", seconds
+        )
+        closed += outcome.solution.status == "closed"
+        if outcome.discarded is not None:
+            discarded = np.flatnonzero(outcome.discarded > 0.5)
+            exact += set(discarded.tolist()) == set(out.tolist())
     print(
-        f"up to 2 records left out, complexity up to 20: {tried} instances, "
-        f"{closed / tried:.1%} closed (wanted 95%), "
-        f"the set exact in {exact / tried:.1%} (wanted 85%)"
+        f"up to 2 records left out, complexity up to 20: {attempts} instances, "
+        f"{closed / attempts:.1%} closed (wanted 95%), "
+        f"the set exact in {exact / attempts:.1%} (wanted 85%)"
     )
 
 
 def whole_month(month: datasets.TradeMonth, seconds: float, in_all: float, keep: Path) -> None:
     begun = time.perf_counter()
-    with work.under(checkpoints=work.Checkpoints(keep), reporter=told):
-        found = reconstruct(
+    with work.under(checkpoints=work.Checkpoints(keep), reporter=print_progress):
+        reconstruction = reconstruct(
             month.transactions,
             tables(month),
             month.importers,
@@ -223,28 +224,28 @@ def whole_month(month: datasets.TradeMonth, seconds: float, in_all: float, keep:
             in_all=in_all,
         )
     took = time.perf_counter() - begun
-    several = [one for one in found.solved if one.bins > 1]
-    left = [one for one in found.solved if one.status != "closed"]
-    with_finding = sum(min(one.packages, one.certain + one.ambiguous) for one in left)
-    print(f"the month: {took:,.0f} s (budget {MONTH_SECONDS:,.0f} s), {found!r}")
-    print(f"  closed of all {share(found.solved):.1%} (wanted 98%)")
-    print(f"  closed of those with two bins or more {share(several):.1%} (wanted 95%)")
-    packages = max(1, sum(one.packages for one in left))
+    several = [one for one in reconstruction.solved if one.bins > 1]
+    open_instances = [one for one in reconstruction.solved if one.status != "closed"]
+    with_finding = sum(min(one.packages, one.certain + one.ambiguous) for one in open_instances)
+    print(f"the month: {took:,.0f} s (budget {MONTH_SECONDS:,.0f} s), {reconstruction!r}")
+    print(f"  closed of all {share_closed(reconstruction.solved):.1%} (wanted 98%)")
+    print(f"  closed of those with two bins or more {share_closed(several):.1%} (wanted 95%)")
+    packages = max(1, sum(one.packages for one in open_instances))
     print(f"  packages of the others with a finding {with_finding / packages:.1%} (wanted 60%)")
-    for row in found.by_complexity:
+    for row in reconstruction.by_complexity:
         print(f"  {row}")
-    for line in found.rows():
+    for line in reconstruction.rows():
         print("  ", *line)
 
 
-def share(solved: Any) -> float:
+def share_closed(solved: Any) -> float:
     return float(np.mean([one.status == "closed" for one in solved]))
 
 
 _last = 0.0
 
 
-def told(progress: work.Progress) -> None:
+def print_progress(progress: work.Progress) -> None:
     global _last
     if time.monotonic() - _last > 30 or progress.finished:
         _last = time.monotonic()
@@ -272,13 +273,13 @@ def main() -> None:
         whole_month(month, chosen.seconds, chosen.in_all, chosen.keep)
         return
     if chosen.up_to_20:
-        up_to_20(instances(month), chosen.seconds)
+        solve_up_to_20(instances(month), chosen.seconds)
         return
-    took = example()
+    took = time_example()
     kept = "kept" if took <= EXAMPLE_SECONDS else "EXCEEDED"
     print(f"the paper's example: {took * 1000:.2f} ms warm (budget 5 ms): {kept}")
-    by_class(instances(month), chosen.sample, chosen.seconds, not chosen.without_peer)
-    excluded(month, chosen.sample, chosen.seconds)
+    solve_by_class(instances(month), chosen.sample, chosen.seconds, not chosen.without_peer)
+    solve_with_excluded(month, chosen.sample, chosen.seconds)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def synthetic(
     import pyarrow as pa
 
     from divulge import Dataset
-    from divulge.data.column import from_codes
+    from divulge.data.column import column_from_codes
 
     random = np.random.default_rng(20_210_101)
     columns = {}
@@ -49,10 +49,10 @@ def synthetic(
         codes = random.choice(cardinality, rows, p=fall / fall.sum())
         if nulls:
             codes[random.random(rows) < nulls] = cardinality
-        columns[f"a{place}"] = from_codes(codes, pa.array(range(cardinality)))
+        columns[f"a{place}"] = column_from_codes(codes, pa.array(range(cardinality)))
     roles: dict[str, Any] = {"quasi_identifier": list(columns)}
     if weights:
-        columns["w"] = from_codes(random.integers(0, 200, rows), pa.array(range(1, 201)))
+        columns["w"] = column_from_codes(random.integers(0, 200, rows), pa.array(range(1, 201)))
         roles["weight"] = "w"
     return Dataset(columns).describe(roles)
 
@@ -94,7 +94,7 @@ def exact_risk() -> tuple[float, str]:
     return time.process_time() - began, f"{found.expected:,.1f} expected to be found"
 
 
-def closeness() -> tuple[float, str]:
+def adult_closeness() -> tuple[float, str]:
     from divulge import records
 
     data = adult()
@@ -130,7 +130,7 @@ def main() -> None:
     jobs: list[tuple[str, float, Any, tuple[Any, ...]]] = []
     if ADULT.is_file():
         jobs.append(("SUDA, Adult x 8", 0.33, suda_of_adult, ()))
-        jobs.append(("t-closeness, Adult x 7", 0.5, closeness, ()))
+        jobs.append(("t-closeness, Adult x 7", 0.5, adult_closeness, ()))
     jobs += [
         ("SUDA, 100k x 6", 0.5, suda_of_synthetic, (100_000, 6, None)),
         ("exact risk, 100k x 6", 1.0, exact_risk, ()),

@@ -31,14 +31,14 @@ def main() -> None:
     attributes = int(sys.argv[2]) if len(sys.argv) > 2 else 11
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "census.parquet"
-        cost(make, path, rows, attributes)
+        cost(make_census, path, rows, attributes)
         print(f"{rows:,} rows, {attributes} quasi-identifiers, {2**attributes - 1:,} sets")
         whole = cost(sweep, path, True)
         print(f"  Parquet to table, all      {whole}")
         if rows <= TOO_MANY_FOR_THE_PEER:
-            show("cube, all figures", cost(sweep_only, path, True))
+            print_cost("cube, all figures", cost(sweep_only, path, True))
         plain = cost(sweep_only, path, False)
-        show("cube, without capacity", plain)
+        print_cost("cube, without capacity", plain)
         if rows <= TOO_MANY_FOR_THE_PEER:
             peer = cost(group_by, path, plain.answer["figures"])
             scaled = peer.answer["cpu"] / PEER_SETS * (2**attributes - 1)
@@ -46,12 +46,12 @@ def main() -> None:
             print(f"  ratio                      {scaled / plain.answer['cpu']:8.1f}")
 
 
-def show(what: str, measured: Cost) -> None:
+def print_cost(what: str, measured: Cost) -> None:
     print(f"  {what:26} {measured.answer['cpu']:8.2f} CPU-s {measured.answer['wall']:8.2f} s "
           f"{measured.peak_bytes / 2**30:6.2f} GiB")  # fmt: skip
 
 
-def make(path: Path, rows: int, attributes: int) -> None:
+def make_census(path: Path, rows: int, attributes: int) -> None:
     """The census; beyond its eleven attributes, some more of few values."""
     import numpy as np
     import pyarrow as pa
@@ -75,25 +75,25 @@ def read(path: Path) -> dv.Dataset:
 
 
 def sweep(path: Path, capacity: bool) -> dict[str, Any]:
-    return counted(read(path), capacity)
+    return time_sweep(read(path), capacity)
 
 
 def sweep_only(path: Path, capacity: bool) -> dict[str, Any]:
     """After warm-up, from codes in memory to the finished table."""
     dataset = read(path)
     dv.records.sweep(dv.datasets.school_census(1000))
-    return counted(dataset, capacity)
+    return time_sweep(dataset, capacity)
 
 
-def counted(dataset: dv.Dataset, capacity: bool) -> dict[str, Any]:
+def time_sweep(dataset: dv.Dataset, capacity: bool) -> dict[str, Any]:
     wall, cpu = time.perf_counter(), time.process_time()
-    found = dv.records.sweep(dataset, capacity=capacity)
+    table = dv.records.sweep(dataset, capacity=capacity)
     took = {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
     choose = random.Random(1)  # noqa: S311  # which sets are compared is no secret
-    places = choose.sample(range(len(found)), PEER_SETS)
+    places = choose.sample(range(len(table)), PEER_SETS)
     columns = ["knows", "classes", "singletons", "disability.pure", "disability.best",
                "transport.pure", "transport.best"]  # fmt: skip
-    return {**took, "figures": found.to_arrow().select(columns).take(places).to_pylist()}
+    return {**took, "figures": table.to_arrow().select(columns).take(places).to_pylist()}
 
 
 def group_by(path: Path, figures: list[dict[str, Any]]) -> dict[str, Any]:
@@ -104,26 +104,26 @@ def group_by(path: Path, figures: list[dict[str, Any]]) -> dict[str, Any]:
         for row in figures:
             known = row["knows"]
             names = ", ".join(map(identifier, known))
-            found = duck.arrays(
+            peer_figures = duck.arrays(
                 f"""
                 SELECT count(*) AS classes, count(*) FILTER (n = 1) AS singletons,
-                       sum(n) FILTER (greatest({columns(2, "d")}) = n) AS "disability.pure",
-                       sum(greatest({columns(2, "d")})) AS "disability.best",
-                       sum(n) FILTER (greatest({columns(3, "t")}) = n) AS "transport.pure",
-                       sum(greatest({columns(3, "t")})) AS "transport.best"
-                FROM (SELECT count(*) AS n, {counts(2, "disability", "d")},
-                             {counts(3, "transport", "t")} FROM records GROUP BY {names})
+                       sum(n) FILTER (greatest({sql_columns(2, "d")}) = n) AS "disability.pure",
+                       sum(greatest({sql_columns(2, "d")})) AS "disability.best",
+                       sum(n) FILTER (greatest({sql_columns(3, "t")}) = n) AS "transport.pure",
+                       sum(greatest({sql_columns(3, "t")})) AS "transport.best"
+                FROM (SELECT count(*) AS n, {sql_counts(2, "disability", "d")},
+                             {sql_counts(3, "transport", "t")} FROM records GROUP BY {names})
                 """
             )
-            assert all(int(found[name][0]) == row[name] for name in found)
+            assert all(int(peer_figures[name][0]) == row[name] for name in peer_figures)
         return {"cpu": time.process_time() - cpu}
 
 
-def columns(values: int, letter: str) -> str:
+def sql_columns(values: int, letter: str) -> str:
     return ", ".join(f"{letter}{value}" for value in range(values))
 
 
-def counts(values: int, secret: str, letter: str) -> str:
+def sql_counts(values: int, secret: str, letter: str) -> str:
     return ", ".join(
         f"count(*) FILTER ({secret} = {value}) AS {letter}{value}" for value in range(values)
     )

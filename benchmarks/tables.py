@@ -35,7 +35,7 @@ def crosstab(side: int, density: float, seed: int) -> Table:
     return Table.from_cells(cells)
 
 
-def three_levels(groups: int, seed: int) -> Table:
+def make_hierarchical_table(groups: int, seed: int) -> Table:
     """Both dimensions: groups of 4 subgroups of 4 values; 5% small cells."""
     values = [f"{g}.{s}.{v}" for g, s, v in product(range(groups), range(4), range(4))]
     levels = [[value, value.rpartition(".")[0], value.partition(".")[0]] for value in values]
@@ -47,27 +47,27 @@ def three_levels(groups: int, seed: int) -> Table:
     return Table.from_cells(cells, axes=axes)
 
 
-def audited() -> str:
+def audit_table() -> str:
     random = np.random.default_rng(1)
     table = Table.from_cells(random.integers(0, 50, (100, 100)))
     hidden = np.zeros(table.shape, dtype=bool)
     hidden.flat[random.choice(hidden.size - 1, 1000, replace=False)] = True
-    found = intervals(table.publish(hidden))
-    return f"{len(found)} intervals, {len(found.disclosed)} disclosed"
+    bounds = intervals(table.publish(hidden))
+    return f"{len(bounds)} intervals, {len(bounds.disclosed)} disclosed"
 
 
-def optimal(side: int, density: float, width: int, seed: int, seconds: float) -> str:
-    found = suppress(crosstab(side, density, seed), 10, width, seconds=seconds)
-    ties = "first of ties" if found.first else "ties open"
-    return f"cost {found.cost:4.0f} bound {found.bound:4.0f} gap {found.gap:5.1%} {ties}"
+def suppress_optimally(side: int, density: float, width: int, seed: int, seconds: float) -> str:
+    result = suppress(crosstab(side, density, seed), 10, width, seconds=seconds)
+    ties = "first of ties" if result.first else "ties open"
+    return f"cost {result.cost:4.0f} bound {result.bound:4.0f} gap {result.gap:5.1%} {ties}"
 
 
-def fast(groups: int) -> str:
-    table = three_levels(groups, 3)
-    found = suppress(table, 10, 10, method="fast", margins="suppressible")
-    primary = int(table.structure.mask(found.primary).sum())
+def suppress_fast(groups: int) -> str:
+    table = make_hierarchical_table(groups, 3)
+    result = suppress(table, 10, 10, method="fast", margins="suppressible")
+    primary = int(table.structure.to_mask(result.primary).sum())
     return (
-        f"{table.structure.size:,} cells, {primary} primary, {found.cost:.0f} suppressed, audited"
+        f"{table.structure.size:,} cells, {primary} primary, {result.cost:.0f} suppressed, audited"
     )
 
 
@@ -78,21 +78,21 @@ def main() -> None:
     arguments.add_argument("--large", action="store_true", help="also about 100,000 cells")
     chosen = arguments.parse_args()
     jobs: list[tuple[str, Callable[..., str], tuple[Any, ...]]] = [
-        ("audit 100x100, 1,000 hidden", audited, ()),
-        ("optimal 50x50, 5%, width 10", optimal, (50, 0.05, 10, 5, 30.0)),
-        ("fast, three levels", fast, (5,)),
+        ("audit 100x100, 1,000 hidden", audit_table, ()),
+        ("optimal 50x50, 5%, width 10", suppress_optimally, (50, 0.05, 10, 5, 30.0)),
+        ("fast, three levels", suppress_fast, (5,)),
     ]
     if chosen.large:
-        jobs.append(("fast, three levels, large", fast, (15,)))
-    for name, job, given in jobs:
-        spent = cost(job, *given)
+        jobs.append(("fast, three levels, large", suppress_fast, (15,)))
+    for name, job, job_arguments in jobs:
+        spent = cost(job, *job_arguments)
         print(f"{name:<30}{spent}  {spent.answer}", flush=True)
     kinds = list(product((10, 20, 30), (0.02, 0.05, 0.1), (5, 10, 20)))
     for number in range(chosen.instances):
         side, density, width = kinds[number % len(kinds)]
-        spent = cost(optimal, side, density, width, 100 + number, chosen.seconds)
-        named = f"{side}x{side}, {density:.0%}, width {width}"
-        print(f"{named:<30}{spent}  {spent.answer}", flush=True)
+        spent = cost(suppress_optimally, side, density, width, 100 + number, chosen.seconds)
+        label = f"{side}x{side}, {density:.0%}, width {width}"
+        print(f"{label:<30}{spent}  {spent.answer}", flush=True)
 
 
 if __name__ == "__main__":

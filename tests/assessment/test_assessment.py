@@ -19,7 +19,7 @@ from divulge.assessment import (
     attacks,
     measures,
 )
-from divulge.assessment.sentence import percent
+from divulge.assessment.sentence import format_percent
 from divulge.work import DivulgeError, InvalidInput, Problem
 
 PUPILS = datasets.school_year_example()
@@ -194,7 +194,7 @@ def test_leakage_is_difference_and_factor(
     ],
 )
 def test_percentages_never_round_to_all_or_nothing(share: float, said: str) -> None:
-    assert percent(share) == said
+    assert format_percent(share) == said
 
 
 def test_sentences_choose_their_form_by_what_they_count() -> None:
@@ -256,10 +256,10 @@ def test_limits_are_judged_by_counts_and_not_by_rounded_differences() -> None:
 
 
 def test_figures_that_differ_are_not_shown_alike() -> None:
-    from divulge.assessment.limit import _told
+    from divulge.assessment.limit import _format_value_and_bound
 
-    assert _told(0.050001, 0.05, percent) == ("0.050001", "0.05")
-    assert _told(0.05, 0.05, percent) == ("5%", "5%")
+    assert _format_value_and_bound(0.050001, 0.05, format_percent) == ("0.050001", "0.05")
+    assert _format_value_and_bound(0.05, 0.05, format_percent) == ("5%", "5%")
 
 
 def test_a_group_may_have_any_name() -> None:

@@ -197,7 +197,7 @@ def test_a_child_whose_memory_grows_is_stopped() -> None:
 def test_the_memory_of_the_child_goes_by_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
     for free, granted in ((64 << 30, 2 << 30), (3 << 30, 3 << 29), (0, 512 << 20)):
         monkeypatch.setattr(drawing, "available_memory", lambda free=free: free)
-        assert DrawingLimits().memory_now() == granted
+        assert DrawingLimits().compute_memory_limit() == granted
 
 
 def test_a_child_that_has_grown_does_not_wait_for_the_next_chart(

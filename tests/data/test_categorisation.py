@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import divulge as dv
 from divulge.data import Dataset, Experience, categorise
-from divulge.data.experience import LANGUAGES, Known
-from divulge.data.likeness import ALIKE, likeness
+from divulge.data.known_attributes import LANGUAGES, KnownAttribute
+from divulge.data.name_similarity import SIMILARITY_THRESHOLD, measure_similarity
 
 # The attributes of Fig. 4 with their descriptions, and the categories of the text of Sec. 2.2
 # (where Fig. 4 itself differs for Export Rev., Export to DE and Growth, the text is right).
@@ -69,7 +69,7 @@ def test_a_weak_likeness_against_a_known_name_is_a_doubt_and_no_conflict() -> No
 
 def test_a_conclusion_is_experience_for_the_other_attributes() -> None:
     # The second is like the conclusion for the first, not like anything in the base.
-    base = Experience((Known("Sales outside the country", "quasi_identifier"),))
+    base = Experience((KnownAttribute("Sales outside the country", "quasi_identifier"),))
     chain = {"Turnover abroad": "Sales outside the country", "Turnover abroad net": ""}
     assert categorise(chain, base, feed_back=False).unknown
     fed = categorise(chain, base)
@@ -106,7 +106,7 @@ def test_the_shipped_base_knows_three_hundred_names_in_six_languages() -> None:
 
 
 @given(st.sampled_from(SHIPPED.known))
-def test_every_known_name_is_recognised_however_it_is_run_together(known: Known) -> None:
+def test_every_known_name_is_recognised_however_it_is_run_together(known: KnownAttribute) -> None:
     for written in (known.name.upper(), known.name.replace(" ", "_"), known.name.title()):
         proposal = categorise({written: ""}, SHIPPED).proposals[written]
         assert known.role == proposal.role or known.role in proposal.candidates
@@ -114,7 +114,7 @@ def test_every_known_name_is_recognised_however_it_is_run_together(known: Known)
 
 def test_letters_alone_do_not_make_a_likeness() -> None:
     for one, other in [("wage", "age"), ("sector", "vector"), ("race", "rate"), ("id", "uid")]:
-        assert likeness(one, other) < ALIKE
+        assert measure_similarity(one, other) < SIMILARITY_THRESHOLD
 
 
 def test_a_column_with_a_value_of_its_own_for_every_record_is_suspected_an_identifier() -> None:

@@ -17,8 +17,8 @@ from tests.made_up_datasets import columns
 
 import divulge as dv
 from divulge import work
-from divulge.data.column import encode
-from divulge.data.encoding import ColumnEncoder, DisagreeingPieces, pieces
+from divulge.data.column import encode_array
+from divulge.data.encoding import ColumnEncoder, PieceMismatch, split_column
 
 
 @st.composite
@@ -42,8 +42,8 @@ def test_pieces_give_the_same_column_as_the_whole(given: tuple[pa.Array, list[pa
     whole, parts = given
     encoder = ColumnEncoder()
     for part in parts:
-        encoder.add(part)
-    assert encoder.column().equals(encode(whole))
+        encoder.add_piece(part)
+    assert encoder.build_column().equals(encode_array(whole))
 
 
 ENDS = {
@@ -61,8 +61,8 @@ def test_numbers_that_lie_close_together_are_what_they_were(kind: Any, data: st.
     many = data.draw(st.lists(st.integers(first, first + 9), min_size=1, max_size=40))
     bare = pa.int32() if kind == pa.date32() else kind
     encoder = ColumnEncoder()
-    encoder.add(pa.array(many, bare).view(kind))
-    found = encoder.column()
+    encoder.add_piece(pa.array(many, bare).view(kind))
+    found = encoder.build_column()
     numbers = found.values.view(found.values.type if kind != pa.date32() else bare).to_pylist()
     assert [numbers[code] for code in found.codes] == many
     assert numbers == sorted(set(many))
@@ -71,16 +71,18 @@ def test_numbers_that_lie_close_together_are_what_they_were(kind: Any, data: st.
 @pytest.mark.parametrize("values", [[None, None], [1.5, float("nan")], [None, 3]])
 def test_what_is_missing_in_a_piece_is_missing_in_the_column(values: list[Any]) -> None:
     encoder = ColumnEncoder()
-    encoder.add(pa.array(values).dictionary_encode())
-    encoder.add(pa.array(values))
+    encoder.add_piece(pa.array(values).dictionary_encode())
+    encoder.add_piece(pa.array(values))
     known = [None if value is None or value != value else value for value in values]
-    assert encoder.column().to_arrow().to_pylist() == known * 2
+    assert encoder.build_column().to_arrow().to_pylist() == known * 2
 
 
 @given(columns(17), st.integers(1, 20))
 def test_a_column_cut_for_writing_is_the_column(array: pa.Array, size: int) -> None:
-    column = encode(array)
-    again: list[Any] = [v for part in pieces(column, size) for v in part.to_arrow().to_pylist()]
+    column = encode_array(array)
+    again: list[Any] = [
+        v for part in split_column(column, size) for v in part.to_arrow().to_pylist()
+    ]
     assert again == column.to_arrow().to_pylist()
 
 
@@ -94,10 +96,10 @@ def test_a_column_cut_for_writing_is_the_column(array: pa.Array, size: int) -> N
 )
 def test_pieces_of_different_kinds_are_not_made_one(one: pa.Array, other: pa.Array) -> None:
     encoder = ColumnEncoder()
-    encoder.add(one)
-    encoder.add(other)
-    with pytest.raises(DisagreeingPieces):
-        encoder.column()
+    encoder.add_piece(one)
+    encoder.add_piece(other)
+    with pytest.raises(PieceMismatch):
+        encoder.build_column()
 
 
 def test_codes_stay_as_small_as_the_values_allow(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import divulge as dv
 from divulge.data import Column, Dataset
-from divulge.data.column import encode, from_codes
+from divulge.data.column import column_from_codes, encode_array
 from divulge.data.encoding import PLACES_AT_A_TIME
-from divulge.data.faithful_writing import write_faithfully
-from divulge.data.faithfulness import difference_in_writing, same_partition
-from divulge.data.formats import Options, Records
+from divulge.data.faithful_writer import write_faithfully
+from divulge.data.faithfulness import find_writing_differences, is_same_partition
+from divulge.data.formats import EncodedRecords, Options
 from divulge.data.formats.parquet import Parquet
 
 CELLS = st.lists(st.none() | st.integers(0, 3), min_size=1, max_size=8)
@@ -25,7 +25,7 @@ FORMATS = (".csv", ".tsv", ".csv.gz", ".parquet", ".arrow", ".duckdb", ".sav", "
 
 
 def tagged(cells: Sequence[object], tags: Sequence[int]) -> Column:
-    column = encode(pa.array(cells))
+    column = encode_array(pa.array(cells))
     return Column(column.codes, column.values, column.has_missing, np.array(tags, dtype=np.uint8))
 
 
@@ -42,7 +42,9 @@ def test_two_columns_tell_records_apart_alike_if_every_two_records_do(
 ) -> None:
     other = data.draw(st.lists(st.none() | st.integers(0, 3), min_size=len(one), max_size=len(one)))
     names = pa.array([None if cell is None else "dbca"[cell] for cell in other], pa.string())
-    assert same_partition(encode(pa.array(one, pa.int64())), encode(names)) == by_pairs(one, other)
+    assert is_same_partition(
+        encode_array(pa.array(one, pa.int64())), encode_array(names)
+    ) == by_pairs(one, other)
 
 
 @given(CELLS, st.permutations(range(4)))
@@ -50,7 +52,7 @@ def test_other_names_for_the_same_values_tell_records_apart_alike(
     cells: list[int | None], names: list[int]
 ) -> None:
     renamed = pa.array([None if c is None else f"v{names[c]}" for c in cells], pa.string())
-    assert same_partition(encode(pa.array(cells, pa.int64())), encode(renamed))
+    assert is_same_partition(encode_array(pa.array(cells, pa.int64())), encode_array(renamed))
 
 
 @pytest.mark.parametrize("place", [0, PLACES_AT_A_TIME, 2 * PLACES_AT_A_TIME])
@@ -61,26 +63,26 @@ def test_one_record_of_many_that_is_told_otherwise_is_seen(place: int) -> None:
     moved[place] = (moved[place] + 1) % 300
     alone = codes.copy()
     alone[place] = 300
-    column = from_codes(codes, values)
-    assert same_partition(column, column)
+    column = column_from_codes(codes, values)
+    assert is_same_partition(column, column)
     for other in (moved, alone):
-        assert not same_partition(column, from_codes(other, values))
-        assert not same_partition(from_codes(other, values), column)
+        assert not is_same_partition(column, column_from_codes(other, values))
+        assert not is_same_partition(column_from_codes(other, values), column)
 
 
 def test_values_that_no_record_has_tell_nothing_apart() -> None:
-    held = encode(pa.array(["a", "b", "a"]))
+    held = encode_array(pa.array(["a", "b", "a"]))
     listed = Column(np.array([3, 1, 3], np.uint8), pa.array(["p", "q", "r", "s"]), False)
-    assert same_partition(held, listed)
-    assert same_partition(listed, held)
+    assert is_same_partition(held, listed)
+    assert is_same_partition(listed, held)
 
 
 def test_tags_of_missing_values_count_and_tags_of_others_do_not() -> None:
-    plain = encode(pa.array([1, None, None]))
-    assert same_partition(plain, tagged([1, None, None], [0, 0, 0]))
-    assert same_partition(plain, tagged([1, None, None], [97, 0, 0]))
-    assert not same_partition(plain, tagged([1, None, None], [0, 97, 0]))
-    assert not same_partition(
+    plain = encode_array(pa.array([1, None, None]))
+    assert is_same_partition(plain, tagged([1, None, None], [0, 0, 0]))
+    assert is_same_partition(plain, tagged([1, None, None], [97, 0, 0]))
+    assert not is_same_partition(plain, tagged([1, None, None], [0, 97, 0]))
+    assert not is_same_partition(
         tagged([1, None, None], [0, 97, 98]), tagged([1, None, None], [0, 97, 97])
     )
 
@@ -99,31 +101,31 @@ def test_every_format_tells_what_was_judged(ending: str, tmp_path: Path) -> None
     )
     path = tmp_path / f"people{ending}"
     dataset.write(path)
-    assert difference_in_writing(dataset, path) == []
+    assert find_writing_differences(dataset, path) == []
 
 
 def test_the_separator_is_the_one_that_was_written_and_is_not_guessed(tmp_path: Path) -> None:
     dataset = Dataset.from_arrow(pa.table({"a": ["1,2,3", "1,2,4"], "b": ["x", "y"]}))
     path = tmp_path / "people.csv"
     dataset.write(path, separator=";")
-    assert difference_in_writing(dataset, path, Options(separator=";")) == []
+    assert find_writing_differences(dataset, path, Options(separator=";")) == []
 
 
 def test_a_table_of_a_database_is_read_by_its_name(tmp_path: Path) -> None:
     dataset = Dataset.from_arrow(pa.table({"a": ["x", "y"]}))
     path = tmp_path / "people.duckdb"
     dataset.write(path, table="firms")
-    assert difference_in_writing(dataset, path, Options(table="firms")) == []
+    assert find_writing_differences(dataset, path, Options(table="firms")) == []
 
 
 def test_tags_matter_only_where_the_format_has_them(tmp_path: Path) -> None:
     dataset = Dataset({"age": tagged([25, None, None], [0, 97, 98])})
     for ending in (".csv", ".parquet", ".dta", ".xpt"):
         dataset.write(tmp_path / f"people{ending}")
-        assert difference_in_writing(dataset, tmp_path / f"people{ending}") == []
+        assert find_writing_differences(dataset, tmp_path / f"people{ending}") == []
     lost = Dataset({"age": tagged([25, None, None], [0, 97, 97])})
     lost.write(tmp_path / "lost.dta")
-    assert difference_in_writing(dataset, tmp_path / "lost.dta") == ["age"]
+    assert find_writing_differences(dataset, tmp_path / "lost.dta") == ["age"]
 
 
 def test_a_writer_that_cuts_or_rounds_is_found_out(
@@ -131,25 +133,25 @@ def test_a_writer_that_cuts_or_rounds_is_found_out(
 ) -> None:
     def cut(column: Column) -> Column:
         texts = [text.partition("\0")[0] for text in column.values.to_pylist()]
-        return from_codes(column.codes, pa.array(texts))
+        return column_from_codes(column.codes, pa.array(texts))
 
     def rounded(column: Column) -> Column:
-        return from_codes(column.codes, pa.array(np.round(column.values.to_numpy(), 2)))
+        return column_from_codes(column.codes, pa.array(np.round(column.values.to_numpy(), 2)))
 
-    def damaged(self: Parquet, records: Records, path: Path, options: Options) -> None:
+    def damaged(self: Parquet, records: EncodedRecords, path: Path, options: Options) -> None:
         columns = dict(records.columns)
         columns["note"] = cut(columns["note"])
         columns["price"] = rounded(columns["price"])
-        honest(self, Records(columns, records.said), path, options)
+        honest(self, EncodedRecords(columns, records.attributes), path, options)
 
     honest = Parquet.write
     table = {"note": ["a\0b", "a\0c", "d"], "price": [1.001, 1.002, 3.5], "age": [1, 2, 3]}
     dataset = Dataset.from_arrow(pa.table(table))
     dataset.write(tmp_path / "honest.parquet")
-    assert difference_in_writing(dataset, tmp_path / "honest.parquet") == []
+    assert find_writing_differences(dataset, tmp_path / "honest.parquet") == []
     monkeypatch.setattr(Parquet, "write", damaged)
     dataset.write(tmp_path / "damaged.parquet")
-    assert difference_in_writing(dataset, tmp_path / "damaged.parquet") == ["note", "price"]
+    assert find_writing_differences(dataset, tmp_path / "damaged.parquet") == ["note", "price"]
     with pytest.raises(dv.InvalidInput, match='column "note".*\n.*column "price"'):
         write_faithfully(dataset, tmp_path / "refused.parquet")
     assert not (tmp_path / "refused.parquet").exists()
@@ -161,13 +163,13 @@ def test_a_column_or_record_too_many_or_too_few_is_a_difference(tmp_path: Path) 
     short = Dataset.from_arrow(whole.to_arrow().slice(1))
     for dataset, name in ((whole, "whole"), (narrow, "narrow"), (short, "short")):
         dataset.write(tmp_path / f"{name}.parquet")
-    assert difference_in_writing(whole, tmp_path / "narrow.parquet") == ["b"]
-    assert difference_in_writing(narrow, tmp_path / "whole.parquet") == ["b"]
-    assert difference_in_writing(whole, tmp_path / "short.parquet") == ["a", "b"]
+    assert find_writing_differences(whole, tmp_path / "narrow.parquet") == ["b"]
+    assert find_writing_differences(narrow, tmp_path / "whole.parquet") == ["b"]
+    assert find_writing_differences(whole, tmp_path / "short.parquet") == ["a", "b"]
 
 
 def test_a_file_that_cannot_be_read_tells_nothing_of_what_was_judged(tmp_path: Path) -> None:
     dataset = Dataset.from_arrow(pa.table({"a": [1, 2]}))
     path = tmp_path / "people.parquet"
     path.write_bytes(b"PAR1 and nothing else")
-    assert difference_in_writing(dataset, path) == ["a"]
+    assert find_writing_differences(dataset, path) == ["a"]

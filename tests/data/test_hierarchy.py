@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from divulge.data import Hierarchy
-from divulge.data.column import encode
+from divulge.data.column import encode_array
 from divulge.work import DivulgeError, InvalidInput
 
 
@@ -110,7 +110,7 @@ def test_a_rule_becomes_a_table_of_the_values_at_hand() -> None:
 def test_what_a_hierarchy_lacks_is_counted_and_not_shown_in_the_message() -> None:
     area = Hierarchy.from_pairs([("Roma", "Center")])
     with pytest.raises(DivulgeError, match="lacks 1 of 2 values") as raised:
-        area.coarsen(encode(pa.array(["Roma", "Atlantis"])), 1)
+        area.coarsen(encode_array(pa.array(["Roma", "Atlantis"])), 1)
     assert "Atlantis" not in str(raised.value)
 
 

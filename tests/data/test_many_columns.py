@@ -13,12 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import divulge as dv
-from divulge.data import Column, Dataset, Experience, categorise, column, likeness, signs
-from divulge.data.categorisation import CLEAR, MARGIN, OWN
-from divulge.data.column import FEW, encode
+from divulge.data import (
+    Column,
+    Dataset,
+    Experience,
+    categorise,
+    column,
+    name_similarity,
+    value_patterns,
+)
+from divulge.data.categorisation import CLEAR_LEAD, OWN_BASE_BONUS, TIE_MARGIN
+from divulge.data.column import MAX_RECORDS_ENCODED_SINGLY, encode_array
 from divulge.data.encoding import ColumnEncoder
-from divulge.data.experience import Known
-from divulge.data.likeness import ALIKE, NameIndex, words_of
+from divulge.data.known_attributes import KnownAttribute
+from divulge.data.name_similarity import SIMILARITY_THRESHOLD, NameIndex, split_words
 
 BASE = Experience.shipped()
 KINDS: tuple[tuple[st.SearchStrategy[Any], pa.DataType], ...] = (
@@ -53,8 +61,8 @@ def arrays(draw: st.DrawFn) -> pa.Array:
 def encoded_at_large(array: pa.Array, monkeypatch: pytest.MonkeyPatch) -> Column:
     """The plain twin: as columns of many records are encoded."""
     with monkeypatch.context() as patch:
-        patch.setattr(column, "FEW", -1)
-        return encode(array)
+        patch.setattr(column, "MAX_RECORDS_ENCODED_SINGLY", -1)
+        return encode_array(array)
 
 
 def assert_same(one: Column, other: Column) -> None:
@@ -69,19 +77,22 @@ def assert_same(one: Column, other: Column) -> None:
 def test_few_records_are_encoded_as_many_are(
     monkeypatch: pytest.MonkeyPatch, array: pa.Array
 ) -> None:
-    assert_same(encode(array), encoded_at_large(array, monkeypatch))
+    assert_same(encode_array(array), encoded_at_large(array, monkeypatch))
 
 
 @given(st.lists(st.lists(st.none() | st.floats(-3, 3), max_size=4), min_size=1, max_size=4))
 def test_pieces_of_few_records_are_one_column(parts: list[list[float | None]]) -> None:
     encoder = ColumnEncoder()
     for part in parts:
-        encoder.add(pa.array(part, pa.float64()))
-    whole = encode(pa.array([cell for part in parts for cell in part], pa.float64()))
-    assert encoder.column().equals(whole)
+        encoder.add_piece(pa.array(part, pa.float64()))
+    whole = encode_array(pa.array([cell for part in parts for cell in part], pa.float64()))
+    assert encoder.build_column().equals(whole)
 
 
-@pytest.mark.parametrize("records", [FEW - 1, FEW, FEW + 1])
+@pytest.mark.parametrize(
+    "records",
+    [MAX_RECORDS_ENCODED_SINGLY - 1, MAX_RECORDS_ENCODED_SINGLY, MAX_RECORDS_ENCODED_SINGLY + 1],
+)
 def test_a_column_is_the_same_on_both_sides_of_few(
     records: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,14 +103,14 @@ def test_a_column_is_the_same_on_both_sides_of_few(
         [day + dt.timedelta(i % 40) for i in range(records)],
     ):
         array = pa.array(cells)
-        assert_same(encode(array), encoded_at_large(array, monkeypatch))
+        assert_same(encode_array(array), encoded_at_large(array, monkeypatch))
 
 
 def test_codes_that_point_outside_of_their_list_are_not_looked_up() -> None:
     indices = pa.array([0, -1], pa.int32())
     damaged = pa.DictionaryArray.from_arrays(indices, pa.array(["a"]), safe=False)
     with pytest.raises(pa.ArrowInvalid):
-        ColumnEncoder().add(damaged)
+        ColumnEncoder().add_piece(damaged)
 
 
 # Names as files have them: known ones, run together, misspelt, numbered, and unheard-of ones.
@@ -121,10 +132,15 @@ NAMES = st.one_of(
 def test_names_that_are_looked_up_are_those_found_by_comparing_with_every_one(
     known: list[str], texts: list[str]
 ) -> None:
-    found = NameIndex(known).alike(map(words_of, texts))
+    found = NameIndex(known).find_similar(map(split_words, texts))
     for text in texts:
-        degrees = [(place, likeness.likeness(text, name)) for place, name in enumerate(known)]
-        assert found.get(words_of(text), []) == [(p, d) for p, d in degrees if d >= ALIKE]
+        degrees = [
+            (place, name_similarity.measure_similarity(text, name))
+            for place, name in enumerate(known)
+        ]
+        assert found.get(split_words(text), []) == [
+            (p, d) for p, d in degrees if d >= SIMILARITY_THRESHOLD
+        ]
 
 
 def plainly(described: Mapping[str, str], base: Experience) -> dict[str, tuple[Any, ...]]:
@@ -132,7 +148,7 @@ def plainly(described: Mapping[str, str], base: Experience) -> dict[str, tuple[A
     found = {name: borrowed(name, said, list(base)) for name, said in described.items()}
     while True:
         concluded = [
-            Known(name, role, topic, "the conclusions for these data")
+            KnownAttribute(name, role, topic, "the conclusions for these data")
             for name, (role, status, _, topic) in found.items()
             if status == "settled"
         ]
@@ -147,18 +163,18 @@ def plainly(described: Mapping[str, str], base: Experience) -> dict[str, tuple[A
         found = again
 
 
-def borrowed(name: str, description: str, known: list[Known]) -> tuple[Any, ...]:
+def borrowed(name: str, description: str, known: list[KnownAttribute]) -> tuple[Any, ...]:
     reasons: dict[Any, str] = {}
     degrees: dict[Any, float] = {}
     topic = ""
     for what, text in (("name", name), ("description", description)):
         alike = [
-            (degree + (OWN if k.is_own else 0), k)
+            (degree + (OWN_BASE_BONUS if k.is_own else 0), k)
             for k in known
-            if (degree := likeness.likeness(text, k.name)) >= ALIKE
+            if (degree := name_similarity.measure_similarity(text, k.name)) >= SIMILARITY_THRESHOLD
         ]
         best = max((d for d, _ in alike), default=0.0)
-        margin = MARGIN if best < 1 else 0.0
+        margin = TIE_MARGIN if best < 1 else 0.0
         for degree, k in sorted(alike, key=lambda pair: -pair[0]):
             if degree >= best - margin:
                 how = "is" if degree >= 0.98 else "is like"
@@ -171,7 +187,7 @@ def borrowed(name: str, description: str, known: list[Known]) -> tuple[Any, ...]
     why = (reasons[first], *(said for role, said in reasons.items() if role != first))
     if len(reasons) == 1:
         return first, "settled", why, topic
-    if any(d >= degrees[first] - CLEAR for role, d in degrees.items() if role != first):
+    if any(d >= degrees[first] - CLEAR_LEAD for role, d in degrees.items() if role != first):
         return None, "conflict", tuple(reasons.values()), topic
     return first, "doubt", why, topic
 
@@ -204,8 +220,8 @@ def test_work_grows_with_the_columns_and_not_with_their_square(
         measured += 1
         return degree(*forms)
 
-    degree = likeness._degree
-    monkeypatch.setattr(likeness, "_degree", count)
+    degree = name_similarity._score_similarity
+    monkeypatch.setattr(name_similarity, "_score_similarity", count)
     work = {}
     for columns in (300, 1_200):
         measured = 0
@@ -222,14 +238,14 @@ def test_work_grows_with_the_columns_and_not_with_their_square(
 
 def test_names_of_the_same_words_are_one_case(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    alike = NameIndex.alike
+    alike = NameIndex.find_similar
 
     def count(index: NameIndex, texts: Any) -> Any:
         found = alike(index, texts)
         asked.append(len(found))
         return found
 
-    monkeypatch.setattr(NameIndex, "alike", count)
+    monkeypatch.setattr(NameIndex, "find_similar", count)
     found = categorise({f"answer_{number}": "" for number in range(500)})
     assert max(asked) == 1
     assert list(found.proposals) == [f"answer_{number}" for number in range(500)]
@@ -244,10 +260,10 @@ SHAPES = st.sampled_from(
 @given(st.lists(SHAPES, min_size=2, max_size=45))
 @settings(max_examples=200)
 def test_a_shape_is_told_as_by_counting_all_that_match(texts: list[str]) -> None:
-    for _, _, pattern in signs._SHAPES:
+    for _, _, pattern in value_patterns._SHAPES:
         matching = pc.sum(pc.match_substring_regex(pa.array(texts), f"^(?:{pattern})$")).as_py()
-        told = signs._fits_nearly_all(pattern, texts)
-        assert told == (matching >= signs.NEARLY_ALL * len(texts))
+        told = value_patterns._has_shape(pattern, texts)
+        assert told == (matching >= value_patterns.NEARLY_ALL_SHARE * len(texts))
 
 
 def test_a_name_that_is_given_twice_is_said_once() -> None:

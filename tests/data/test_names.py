@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 import divulge as dv
 from divulge.data import Dataset
-from divulge.data.column import encode
+from divulge.data.column import encode_array
 from divulge.data.formats.names import (
     ARROW_NAMES,
     DUCKDB_NAMES,
@@ -33,9 +33,9 @@ from divulge.data.formats.names import (
     STATA_NAMES,
     TEXT_NAMES,
     NameRules,
-    nearest_allowed_name,
-    problems_with_names,
-    shown_name,
+    find_allowed_name,
+    find_name_rule_problems,
+    format_name,
 )
 
 RULES: Mapping[str, NameRules] = {
@@ -151,7 +151,7 @@ REAL_WRITERS: Mapping[str, Callable[[pa.Table, Path], None]] = {
 
 
 def _dataset(names: list[str]) -> Dataset:
-    return Dataset({name: encode(pa.array([1.5, 2.5])) for name in names})
+    return Dataset({name: encode_array(pa.array([1.5, 2.5])) for name in names})
 
 
 def _refusal(names: list[str], path: Path) -> dv.InvalidInput | None:
@@ -198,8 +198,8 @@ def test_the_nearest_allowed_name_is_taken_by_who_writes_such_files(
 ) -> None:
     rules, near = RULES[ending], list[str]()
     for name in names:
-        near.append(nearest_allowed_name(name, near, rules))
-    assert [nearest_allowed_name(name, near[:n], rules) for n, name in enumerate(names)] == near
+        near.append(find_allowed_name(name, near, rules))
+    assert [find_allowed_name(name, near[:n], rules) for n, name in enumerate(names)] == near
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"data{ending}"
         REAL_WRITERS[ending](pa.table({name: [1.5, 2.5] for name in near}), path)
@@ -221,7 +221,7 @@ def test_whoever_follows_the_advice_is_not_refused_again(ending: str, names: lis
         }
         better = []
         for number, name in enumerate(names, start=1):
-            place = f'column "{shown_name(name)}"' if name.strip() else f"column {number}"
+            place = f'column "{format_name(name)}"' if name.strip() else f"column {number}"
             better.append(advice.get(place, name))
         _dataset(better).write(path)
         assert _written_names(path) == better
@@ -231,9 +231,9 @@ def test_whoever_follows_the_advice_is_not_refused_again(ending: str, names: lis
 @given(name=NAMES)
 def test_an_allowed_name_is_the_nearest_to_itself(ending: str, name: str) -> None:
     rules = RULES[ending]
-    near = nearest_allowed_name(name, [], rules)
-    assert rules.allows(near)
-    assert nearest_allowed_name(near, [], rules) == near
+    near = find_allowed_name(name, [], rules)
+    assert rules.is_allowed(near)
+    assert find_allowed_name(near, [], rules) == near
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_names_that_differ_only_by_case_are_one_to_some_programs(tmp_path: Path)
 
 def test_advice_for_many_columns_is_all_different() -> None:
     names = [f"{sign}{number}" for number in range(3000) for sign in "?!"]
-    said = [str(problem) for problem in problems_with_names(names, STATA_NAMES)]
+    said = [str(problem) for problem in find_name_rule_problems(names, STATA_NAMES)]
     advice = [text.rpartition(" to ")[2] for text in said]
     assert len(set(advice)) == len(names)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import divulge as dv
-from divulge.data.formats.postgres import spoken
+from divulge.data.formats.postgres import redact_address
 
 pytest.importorskip("adbc_driver_postgresql", reason="the extra divulge[postgres] is not installed")
 
@@ -140,7 +140,7 @@ def test_a_database_that_is_away_is_said_without_the_password() -> None:
     with pytest.raises(dv.InvalidInput, match="does not answer") as error:
         dv.read(address, table="people")
     assert "hush" not in str(error.value)
-    assert spoken(address) in str(error.value)
+    assert redact_address(address) in str(error.value)
 
 
 def test_a_column_that_no_attribute_can_be_is_named(survey: str) -> None:

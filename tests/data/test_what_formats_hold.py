@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 import divulge as dv
 from divulge.data import Column, Dataset
-from divulge.data.column import encode
+from divulge.data.column import encode_array
 from divulge.data.dictionary import Attribute, Dictionary, MissingCode
-from divulge.data.faithfulness import difference_in_writing
+from divulge.data.faithfulness import find_writing_differences
 from divulge.data.formats.capacity import SPSS, STATA
-from divulge.data.formats.names import shown_name
+from divulge.data.formats.names import format_name
 
 TEXT_FORMATS = (".csv", ".tsv", ".csv.gz")
 TYPED_FORMATS = (".parquet", ".arrow", ".duckdb")
@@ -136,7 +136,7 @@ def test_a_value_comes_back_as_it_was_or_its_column_is_refused(
         assert back.names == kept
         for name in kept:
             assert cells_of(back.columns[name]) == cells_of(dataset.columns[name])
-        assert difference_in_writing(dataset.select(kept), path) == []
+        assert find_writing_differences(dataset.select(kept), path) == []
 
 
 @pytest.mark.parametrize("ending", TEXT_FORMATS)
@@ -148,7 +148,7 @@ def test_text_comes_back_from_a_text_file_and_all_else_tells_the_same_apart(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"data{ending}"
         assert written(dataset, path) == []
-        assert difference_in_writing(dataset, path) == []
+        assert find_writing_differences(dataset, path) == []
         separator = "\t" if ending == ".tsv" else ","
         back = dv.read(path, text=texts, separator=separator, quote='"', decimal=".")
         for name in texts:
@@ -234,10 +234,10 @@ def test_texts_that_differ_by_blanks_at_their_end_are_not_made_one(
 def test_a_name_that_a_program_does_not_take_is_named(
     ending: str, names: list[str], tmp_path: Path
 ) -> None:
-    dataset = Dataset({name: encode(pa.array([1, 2])) for name in [*names, "age"]})
+    dataset = Dataset({name: encode_array(pa.array([1, 2])) for name in [*names, "age"]})
     with pytest.raises(dv.InvalidInput) as caught:
         dataset.write(tmp_path / f"data{ending}")
-    places = [f'column "{shown_name(name)}"' for name in names]
+    places = [f'column "{format_name(name)}"' for name in names]
     assert [p.place for p in caught.value.problems] == places
 
 
@@ -268,18 +268,18 @@ def test_moments_that_came_from_spss_go_back_to_it(tmp_path: Path) -> None:
 
 
 def test_tags_of_numbers_that_became_text_are_no_text(tmp_path: Path) -> None:
-    ages = encode(pa.array(["20-29", None, "30-39"]))
+    ages = encode_array(pa.array(["20-29", None, "30-39"]))
     tagged = Column(ages.codes, ages.values, True, np.array([0, 97, 0], np.uint8))
     for ending in (".dta", ".xpt", ".sav"):
         path = tmp_path / f"people{ending}"
         Dataset({"age": tagged}).write(path)
         assert dv.read(path).columns["age"].to_arrow().to_pylist() == ["20-29", None, "30-39"]
-        assert difference_in_writing(Dataset({"age": tagged}), path) == []
+        assert find_writing_differences(Dataset({"age": tagged}), path) == []
 
 
 @pytest.mark.parametrize("ending", [".dta", ".xpt"])
 def test_a_column_of_nothing_but_tags_keeps_them(ending: str, tmp_path: Path) -> None:
-    nothing = encode(pa.nulls(3))
+    nothing = encode_array(pa.nulls(3))
     tagged = Column(nothing.codes, nothing.values, True, np.array([0, 97, 98], np.uint8))
     path = tmp_path / f"people{ending}"
     Dataset({"age": tagged}).write(path)
@@ -287,7 +287,7 @@ def test_a_column_of_nothing_but_tags_keeps_them(ending: str, tmp_path: Path) ->
 
 
 def test_stata_has_no_tag_but_letters(tmp_path: Path) -> None:
-    ages = encode(pa.array([25, None]))
+    ages = encode_array(pa.array([25, None]))
     tagged = Column(ages.codes, ages.values, True, np.array([0, ord("_")], np.uint8))
     with pytest.raises(dv.InvalidInput, match='column "age": Stata tags missing values'):
         Dataset({"age": tagged}).write(tmp_path / "people.dta")
@@ -321,14 +321,14 @@ def test_what_spss_cannot_label_or_declare_is_said_before(
 ) -> None:
     missing = () if code is None else (MissingCode(code, code),)
     about = Attribute("v", labels=labels, missing=missing)
-    dataset = Dataset({"v": encode(pa.array(values))}, Dictionary({"v": about}))
+    dataset = Dataset({"v": encode_array(pa.array(values))}, Dictionary({"v": about}))
     with pytest.raises(dv.InvalidInput, match=f'column "v", {place}'):
         dataset.write(tmp_path / "data.sav")
 
 
 def test_truth_values_keep_their_labels_and_codes_in_spss(tmp_path: Path) -> None:
     about = Attribute("v", labels={True: "yes"}, missing=(MissingCode(False, False),))
-    dataset = Dataset({"v": encode(pa.array([True, False]))}, Dictionary({"v": about}))
+    dataset = Dataset({"v": encode_array(pa.array([True, False]))}, Dictionary({"v": about}))
     dataset.write(tmp_path / "data.sav")
     back = dv.read(tmp_path / "data.sav").dictionary["v"]
     assert (dict(back.labels), back.missing) == ({1: "yes"}, (MissingCode(0, 0),))
@@ -336,7 +336,7 @@ def test_truth_values_keep_their_labels_and_codes_in_spss(tmp_path: Path) -> Non
 
 def test_labels_of_numbers_that_nobody_gave_stay_labels_of_numbers(tmp_path: Path) -> None:
     about = Attribute("v", labels={1: "yes"}, missing=(MissingCode(9, 9),))
-    dataset = Dataset({"v": encode(pa.nulls(2))}, Dictionary({"v": about}))
+    dataset = Dataset({"v": encode_array(pa.nulls(2))}, Dictionary({"v": about}))
     dataset.write(tmp_path / "data.sav")
     back = dv.read(tmp_path / "data.sav").dictionary["v"]
     assert (dict(back.labels), back.missing) == ({1: "yes"}, (MissingCode(9, 9),))
@@ -355,7 +355,7 @@ def test_a_refusal_of_the_writer_itself_is_passed_on_without_its_words(
 
 
 def test_sas_counts_more_variables_than_version_5_can(tmp_path: Path) -> None:
-    column = encode(pa.array([1]))
+    column = encode_array(pa.array([1]))
     many = Dataset({f"v{n}": column for n in range(10_001)})
     many.write(tmp_path / "many.xpt")
     assert dv.read(tmp_path / "many.xpt", columns=["v0", "v10000"]).rows == 1

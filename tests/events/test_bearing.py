@@ -14,7 +14,7 @@ from tests.events.histories import history, records
 import divulge as dv
 from divulge.events import Attacker, History, attack, ten_attackers, unicity
 from divulge.events.ten_attackers import TEN
-from divulge.events.unicity import granularities
+from divulge.events.unicity import list_granularities
 
 WEIGHTS = st.sampled_from(["record", "event", "user"])
 
@@ -114,8 +114,8 @@ def test_counting_records_of_an_event_is_asked_for_by_name(rows) -> None:  # typ
 
 
 def test_a_curve_is_drawn_for_each_granularity(purchases: History) -> None:
-    assert granularities(["item"]) == [("item",)]
-    assert granularities(["day", "item"], ["year"]) == [("day", "item"), ("year", "item")]
+    assert list_granularities(["item"]) == [("item",)]
+    assert list_granularities(["day", "item"], ["year"]) == [("day", "item"), ("year", "item")]
     details = unicity(purchases, ["day", "item"], points=2).details()
     assert details is not None
     assert [(row[0], row[1]) for row in details.rows] == [

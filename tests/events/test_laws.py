@@ -17,9 +17,9 @@ from divulge.events.history import ordering_kernels
 from divulge.events.known_points import points_kernels
 from divulge.events.known_points.points import Points
 from divulge.events.matching import kernels
-from divulge.events.matching.matching import Matching
+from divulge.events.matching.matching import KnowledgeMatching
 from divulge.events.ten_attackers import TEN
-from divulge.events.unicity import wilson
+from divulge.events.unicity import wilson_interval
 from divulge.qif.kernels import compiled
 
 WORDS = [
@@ -39,7 +39,9 @@ def test_the_fast_attack_is_the_plain_one(rows, knows, weight) -> None:  # type:
     assert isclose(uniform.probabilistic.posterior, twin.uniform)
     assert isclose(best.probabilistic.posterior, twin.best)
     assert isclose(uniform.deterministic.posterior, twin.certain, abs_tol=1e-12)
-    shares = Matching.of(history(rows), Attacker(knows, weight=weight)).shares()
+    shares = KnowledgeMatching.from_attacker(
+        history(rows), Attacker(knows, weight=weight)
+    ).compute_shares()
     assert np.allclose(shares, (twin.uniform, twin.best, twin.certain))
 
 
@@ -137,7 +139,7 @@ def test_one_and_two_points_are_counted_exactly(rows, knows, points) -> None:  #
 def test_drawn_points_are_different_points_of_the_user(rows, points, seed) -> None:  # type: ignore[no-untyped-def]
     known = Points(history(rows), Attacker(["day", "item"], points=points, weight="user"))
     users = np.arange(known.history.users).repeat(5)
-    drawn = known.draws(users, points, np.random.default_rng(seed))
+    drawn = known.draw_points(users, points, np.random.default_rng(seed))
     for user, chosen in zip(users, drawn, strict=True):
         own = set(known.points[known.user_starts[user] : known.user_starts[user + 1]].tolist())
         real = [point for point in chosen.tolist() if point >= 0]
@@ -149,8 +151,8 @@ def test_drawn_points_are_different_points_of_the_user(rows, points, seed) -> No
 def test_several_points_are_matched_as_by_brute_force(rows, points) -> None:  # type: ignore[no-untyped-def]
     known = Points(history(rows), Attacker(["day", "item"], points=points, weight="user"))
     users = np.arange(known.history.users).repeat(3)
-    drawn = known.draws(users, points, np.random.default_rng(1))
-    found = points_kernels.common_users(drawn, known.starts, known.users)
+    drawn = known.draw_points(users, points, np.random.default_rng(1))
+    found = points_kernels.count_common_users(drawn, known.starts, known.users)
     having = [
         set(known.points[known.user_starts[user] : known.user_starts[user + 1]].tolist())
         for user in range(known.history.users)
@@ -215,27 +217,27 @@ def _kernel_cases() -> dict[object, tuple[object, ...]]:
     posting = np.tile(np.arange(6), 10)
     cells = random.integers(0, 4, 30).astype(np.uint64) << np.uint64(32)
     cell_and_user = cells | user_of_event.astype(np.uint64)
-    by_item = ordering_kernels.by_item(starts_of_events, item, 6)
+    by_item = ordering_kernels.list_events_by_item(starts_of_events, item, 6)
     codes = random.integers(0, 5, (3, 300)).astype(np.uint16)
     hashes = random.integers(0, 2**63, (6, 2)).astype(np.uint64)
     return {
-        ordering_kernels.packed: (*codes, np.arange(5, dtype=np.uint64), 3, 3),
-        ordering_kernels.unpacked: (in_order, 2, 3, np.zeros(300, np.uint16)),
-        ordering_kernels.baskets: (starts_of_events, item, hashes, False),
-        ordering_kernels.by_item: (starts_of_events, item, 6),
-        ordering_kernels.events_by_item: by_item,
-        kernels.tally: (keys, 5, user_of_event, random.random(30), True, 7, True),
-        kernels.totals: (keys, 5, user_of_event, random.random(30), True),
-        kernels.totals_by_item: (*by_item, cell_and_user, 4, random.random(30), True, True),
-        kernels.tally_against: (keys, random.random(300), keys, 5, 32),
-        kernels.subsets: (starts, np.ones(60, np.int64), np.arange(10), 3),
-        points_kernels.transposed: (starts, posting, 6),
-        points_kernels.common_users: (
+        ordering_kernels.pack_keys: (*codes, np.arange(5, dtype=np.uint64), 3, 3),
+        ordering_kernels.unpack_keys: (in_order, 2, 3, np.zeros(300, np.uint16)),
+        ordering_kernels.hash_baskets: (starts_of_events, item, hashes, False),
+        ordering_kernels.list_events_by_item: (starts_of_events, item, 6),
+        ordering_kernels.count_events_by_item: by_item,
+        kernels.tally_knowledge: (keys, 5, user_of_event, random.random(30), True, 7, True),
+        kernels.sum_knowledge: (keys, 5, user_of_event, random.random(30), True),
+        kernels.sum_by_item: (*by_item, cell_and_user, 4, random.random(30), True, True),
+        kernels.tally_subsets: (keys, random.random(300), keys, 5, 32),
+        kernels.enumerate_subsets: (starts, np.ones(60, np.int64), np.arange(10), 3),
+        points_kernels.transpose_postings: (starts, posting, 6),
+        points_kernels.count_common_users: (
             random.integers(-1, 3, (20, 3)) + np.array([1, 0, 0]),
             starts,
             posting,
         ),
-        points_kernels.shared_pairs: (starts, posting, np.full(6, 10)),
+        points_kernels.list_shared_pairs: (starts, posting, np.full(6, 10)),
     }
 
 
@@ -253,5 +255,5 @@ def _arrays(found: object) -> list[np.ndarray]:
 
 
 def test_wilsons_interval_never_leaves_zero_to_one() -> None:
-    assert 0 <= wilson(0.0, 10, 0.95)[0] < 1e-9
-    assert 1 - 1e-9 < wilson(1.0, 10, 0.95)[1] <= 1
+    assert 0 <= wilson_interval(0.0, 10, 0.95)[0] < 1e-9
+    assert 1 - 1e-9 < wilson_interval(1.0, 10, 0.95)[1] <= 1

@@ -8,7 +8,7 @@ import pytest
 
 import divulge as dv
 from divulge.events import Attacker, History, Marginals, attack, estimate, ten_attackers
-from divulge.events.matching.matching import Matching
+from divulge.events.matching.matching import KnowledgeMatching
 from divulge.events.ten_attackers import TEN
 
 
@@ -34,7 +34,7 @@ def test_the_ten_attackers_on_table_5(t2: History) -> None:
 
 def test_table_8_row_by_row(t2: History) -> None:
     # Attacker 5: the frequencies are 4, 3, 3 records (the table prints 2, 2, 1, which are users).
-    users, records = Matching.of(t2, Attacker("day")).users_and_weights()
+    users, records = KnowledgeMatching.from_attacker(t2, Attacker("day")).list_users_and_weights()
     assert records.tolist() == [4, 3, 3]
     assert users.tolist() == [2, 2, 1]
     assert (records / 10 / users).tolist() == pytest.approx([0.2, 0.15, 0.3])
@@ -43,7 +43,9 @@ def test_table_8_row_by_row(t2: History) -> None:
 
 def test_table_9_row_by_row(t2: History) -> None:
     # Rows in the order of kinds, then Book, Bread, Juice, Tea.
-    users, records = Matching.of(t2, Attacker(["kinds", "item"])).users_and_weights()
+    users, records = KnowledgeMatching.from_attacker(
+        t2, Attacker(["kinds", "item"])
+    ).list_users_and_weights()
     assert records.tolist() == [1, 1, 1, 1, 2, 1, 1, 2]
     assert users.tolist() == [1, 1, 1, 1, 2, 1, 1, 2]
     assert (records / 10 / users).tolist() == pytest.approx([0.1] * 8)

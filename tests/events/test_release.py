@@ -20,7 +20,7 @@ from divulge.data import Dataset, Hierarchy
 from divulge.events import Attacker, History, attack, unicity
 from divulge.events.known_points.points import Points
 from divulge.events.protected import candidate_lookup_kernels
-from divulge.events.protected.candidate_lookup import People, lookup
+from divulge.events.protected.candidate_lookup import UserNumbering, build_lookup
 from divulge.qif.kernels import compiled
 from divulge.work import DivulgeError, InvalidInput
 
@@ -245,8 +245,8 @@ def test_the_compiled_lookup_gives_what_the_plain_one_gives() -> None:
         np.array([False, False]),
         np.sort(random.integers(0, 5, 12)), 5,
     )  # fmt: skip
-    slow: Any = candidate_lookup_kernels.fits(*arguments)
-    fast: Any = compiled(candidate_lookup_kernels.fits)(*arguments)
+    slow: Any = candidate_lookup_kernels.match_draws(*arguments)
+    fast: Any = compiled(candidate_lookup_kernels.match_draws)(*arguments)
     for one, other in zip(slow, fast, strict=True):
         assert np.array_equal(one, other)
 
@@ -256,7 +256,7 @@ def test_each_of_several_points_needs_a_record_of_its_own(rows, shown, knows, po
     assume_shared(rows, shown)
     before, after = original(rows), release(shown)
     own = Points(before, Attacker(knows))
-    found = lookup(People(before, after), own.facets, "user")
+    found = build_lookup(UserNumbering(before, after), own.facets, "user")
     record_of = {int(x): before.order[at] for at, x in enumerate(found.x_of_record)}
     draws, users, twin = [], [], []
     for user in range(before.users):
@@ -266,7 +266,7 @@ def test_each_of_several_points_needs_a_record_of_its_own(rows, shown, knows, po
             users.append(user)
             known = [rows[record_of[x]] for x in chosen]
             twin.append(plain.fitting_all(shown, known, knows))
-    matching, among, _ = found.fits(np.array(draws), np.array(users))
+    matching, among, _ = found.match_draws(np.array(draws), np.array(users))
     assert matching.tolist() == [len(who) for who in twin]
     names = before.user_values()
     assert among.tolist() == [names[u] in who for u, who in zip(users, twin, strict=True)]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from divulge import Dataset, Hierarchy, InvalidInput, Limit, datasets, protection, read, records
 from divulge.assessment import measures
 from divulge.protection import OutOfReachError
-from divulge.protection.changes.changes import taken
-from divulge.protection.limits.per_record import goals_of
+from divulge.protection.changes.changes import select_records
+from divulge.protection.limits.per_record import build_goals
 
 AREAS = [
     ("Roma", "Center"),
@@ -76,7 +76,7 @@ def measured(limit: Limit, p: protection.Protected) -> bool:
     if limit.of_assessment:
         return limit.judge(records.attack(p.dataset, "CRS")).held
     if limit.options.get("nulls") in ("known", "bayes"):
-        before = taken(p.original, p.kept)
+        before = select_records(p.original, p.kept)
         counted = records.frequencies(p.dataset, limit.options["nulls"], original=before)
         return bool(counted.smallest >= limit.bound - 1e-9)
     found = measures()[limit.measure].of(p.dataset, limit)
@@ -147,9 +147,9 @@ def test_the_marketers_risk_is_protected_by_the_figure_that_it_is_judged_by() ->
     pupils = datasets.school_year_example().describe(roles={"quasi_identifier": ["gender"]})
     everybody = Dataset.from_arrow(pa.concat_tables([pupils.to_arrow()] * 2))
     limit = Limit("marketer_risk", at_most=0.1, population=everybody)
-    [goal] = goals_of(pupils, [limit])
+    [goal] = build_goals(pupils, [limit])
     judged = measures()["marketer_risk"].of(pupils, limit).value
-    assert goal.standing(pupils, pupils).outcome.value == judged
+    assert goal.measure_standing(pupils, pupils).outcome.value == judged
     assert judged == records.marketer_risk(pupils).average / 2
 
 

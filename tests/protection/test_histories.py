@@ -10,10 +10,10 @@ from divulge import Dataset, Hierarchy, InvalidInput, Limit, datasets, events, p
 from divulge.protection import OutOfReachError
 from divulge.protection.history.attacks import Setting
 from divulge.protection.history.changes import (
-    coarser_times,
-    common_items,
-    first_of_baskets,
-    sampled_users,
+    cap_baskets,
+    coarsen_times,
+    sample_users,
+    select_common_items,
 )
 
 READ: dict[str, Any] = {"user": "user", "time": "date", "item": "goods"}
@@ -39,7 +39,7 @@ def test_a_coarse_time_is_the_first_day_of_its_unit() -> None:
     days = np.array(payments.to_arrow()["date"].to_pylist(), "M8[D]")
     for unit in ("week", "month", "quarter", "year"):
         coarse = np.array(
-            coarser_times(payments, "date", unit).to_arrow()["date"].to_pylist(), "M8[D]"
+            coarsen_times(payments, "date", unit).to_arrow()["date"].to_pylist(), "M8[D]"
         )
         assert np.all(coarse <= days)
         if unit == "month":
@@ -54,11 +54,11 @@ def test_rare_items_long_baskets_and_sampled_users() -> None:
     users: dict[str, set[object]] = {}
     for row in rows:
         users.setdefault(row["goods"], set()).add(row["user"])
-    kept = common_items(purchases, "user", "goods", 2)
+    kept = select_common_items(purchases, "user", "goods", 2)
     assert [i for i, row in enumerate(rows) if len(users[row["goods"]]) >= 2] == kept.tolist()
-    single = first_of_baskets(purchases, "user", "date", "day", 1, seed=3)
+    single = cap_baskets(purchases, "user", "date", event="day", cap=1, seed=3)
     assert len(single) == len({(row["user"], row["date"]) for row in rows})
-    some = sampled_users(purchases, "user", 0.34, seed=3)
+    some = sample_users(purchases, "user", 0.34, seed=3)
     assert len({rows[i]["user"] for i in some}) == 1
 
 
@@ -211,7 +211,7 @@ def test_who_knows_the_hour_is_asked_for_it_where_the_release_tells_days() -> No
 def test_items_of_nobody_are_no_more_common() -> None:
     table = pa.table({"user": ["u1", None, "u2", "u3"], "date": ["2010-12-01"] * 4})
     dataset = Dataset.from_arrow(table.append_column("goods", pa.array(list("aabb"))))
-    assert common_items(dataset, "user", "goods", 2).tolist() == [2, 3]
+    assert select_common_items(dataset, "user", "goods", 2).tolist() == [2, 3]
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_what_is_no_wish_is_refused(change: dict[str, Any], why: str) -> None:
 
 def test_what_holds_no_times_cannot_be_told_by_the_month() -> None:
     with pytest.raises(InvalidInput, match="holds no times"):
-        coarser_times(datasets.purchases_example(), "goods", "month")
+        coarsen_times(datasets.purchases_example(), "goods", "month")
 
 
 def test_who_knows_some_items_of_a_day_is_asked_for_all_of_the_week() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import divulge as dv
 from divulge.data import Dataset, Hierarchy
-from divulge.protection.result.utility import utility_of
+from divulge.protection.result.utility import measure_utility
 
 INFINITE = float("inf")
 FAR = 1e6
@@ -104,7 +104,7 @@ def test_counts_stay_and_means_and_correlations_are_not_defined() -> None:
     def cost(far: float) -> dict[str, Any]:
         before = Dataset.from_arrow(people(far), roles=ROLES)
         after = dv.protection.suppress(before, k=3).dataset
-        return utility_of(before, after, every, ["age", "sex"]).to_dict()
+        return measure_utility(before, after, every, ["age", "sex"]).to_dict()
 
     infinite, finite = cost(INFINITE), cost(FAR)
     assert infinite["means"] == {"age": [None, None], "income": [None, None]}
@@ -116,19 +116,19 @@ def test_what_has_no_infinite_number_keeps_its_mean_and_correlation() -> None:
     rising = [1.5, 2.5, 4.5, 7.5]
     table = pa.table({"a": rising, "b": rising, "c": [1.5, INFINITE, 2.5, -INFINITE]})
     dataset = Dataset.from_arrow(table)
-    found = utility_of(dataset, dataset, np.arange(4), ["a"])
+    found = measure_utility(dataset, dataset, np.arange(4), ["a"])
     assert dict(found.means) == {"a": (4.0, 4.0), "b": (4.0, 4.0), "c": (None, None)}
     assert found.correlations == 0.0
     assert dict(found.rows())["largest change of a correlation"] == "0.0000"
     alone = dataset.select(["a", "c"])
-    told = utility_of(alone, alone, np.arange(4), ["a"])
+    told = measure_utility(alone, alone, np.arange(4), ["a"])
     assert dict(told.rows())["largest change of a correlation"] == "not defined"
 
 
 @given(st.lists(st.floats(allow_nan=False, width=64), min_size=3, max_size=8))
 def test_no_figure_is_ever_infinite_or_no_number(numbers: list[float]) -> None:
     dataset = Dataset.from_arrow(pa.table({"a": numbers, "b": numbers[::-1]}))
-    told = utility_of(dataset, dataset, np.arange(len(numbers)), ["a"]).to_dict()
+    told = measure_utility(dataset, dataset, np.arange(len(numbers)), ["a"]).to_dict()
     json.dumps(told, allow_nan=False)
 
 

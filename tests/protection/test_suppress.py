@@ -15,8 +15,8 @@ import divulge as dv
 from divulge import Dataset, InvalidInput, datasets, protection, records
 from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection import OutOfReachError
-from divulge.protection.changes.changes import codes_of, taken
-from divulge.protection.suppression.lower_bound import fewest_cells
+from divulge.protection.changes.changes import build_code_matrix, select_records
+from divulge.protection.suppression.lower_bound import bound_suppression_cost
 
 SEMANTICS = ["maybe", "known", "value", "bayes"]
 
@@ -27,7 +27,7 @@ def people(**columns: list[object]) -> Dataset:
 
 def recounted(p: protection.Protected, nulls: str) -> np.ndarray:
     """Counted by the records' part, which knows nothing of protection."""
-    original = taken(p.original, p.kept) if nulls in ("known", "bayes") else None
+    original = select_records(p.original, p.kept) if nulls in ("known", "bayes") else None
     return records.frequencies(p.dataset, nulls, among=p.among, original=original).sample  # type: ignore[arg-type]
 
 
@@ -80,13 +80,13 @@ def test_the_bound_is_below_what_the_best_suppression_needs(dataset: Dataset, k:
             continue
         best = plain.cheapest(rows, k, nulls, most=4)
         frequency = records.frequencies(dataset, "maybe").sample
-        bound = fewest_cells(
-            codes_of(dataset, names),
+        bound = bound_suppression_cost(
+            build_code_matrix(dataset, names),
             frequency,
             k,
-            range(len(names)),
-            np.ones(len(names)),
-            nulls == "known",
+            allowed=range(len(names)),
+            costs=np.ones(len(names)),
+            known=nulls == "known",
         )
         if best is not None:
             assert bound <= best

@@ -94,7 +94,7 @@ def test_entropies_are_those_of_the_shares(columns: list[dict[int, int]]) -> Non
         -sum(value * math.log2(value / sum(column.values())) for value in column.values())
         for column in columns
     ]
-    assert both(kernels.entropies, starts, values) == pytest.approx(twin, abs=1e-12)
+    assert both(kernels.column_entropies, starts, values) == pytest.approx(twin, abs=1e-12)
 
 
 def test_kernels_keep_fractions_exact() -> None:

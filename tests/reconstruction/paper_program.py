@@ -109,4 +109,4 @@ def allocations_of(instance: Instance) -> list[Ints]:
     """All allocations, by trying every one: for instances that are very small."""
     n, m = instance.packages, instance.bins
     every = (np.array(places) for places in np.ndindex(*([m] * n)))
-    return [places for places in every if instance.holds(places)]
+    return [places for places in every if instance.is_allocation(places)]

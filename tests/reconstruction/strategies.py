@@ -28,7 +28,7 @@ def instance_of(random: np.random.Generator, packages: int, bins: int, attribute
     allowed[np.arange(packages), truth] = True
     low = totals - random.integers(0, slack + 1, shape)
     high = totals + random.integers(0, slack + 1, shape)
-    return Instance.of(amounts, low, high, allowed=allowed), truth
+    return Instance.from_intervals(amounts, low, high, allowed=allowed), truth
 
 
 def widened(random: np.random.Generator, instance: Instance) -> Instance:
@@ -36,8 +36,13 @@ def widened(random: np.random.Generator, instance: Instance) -> Instance:
     shape = (instance.attributes, instance.packages + 1)
     widening = np.cumsum(random.integers(0, 3, shape), axis=1)
     deeper = np.cumsum(random.integers(0, 2, shape), axis=1)
-    return Instance.of(
-        instance.amounts, instance.low, instance.high, widening, deeper, instance.allowed
+    return Instance.from_intervals(
+        instance.amounts,
+        instance.low,
+        instance.high,
+        slack_by_count=widening,
+        extra_above=deeper,
+        allowed=instance.allowed,
     )
 
 

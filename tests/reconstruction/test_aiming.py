@@ -11,7 +11,7 @@ from tests.reconstruction.strategies import instance_of
 from tests.reconstruction.test_covers import of_every
 
 from divulge.reconstruction.local_search import targeted_refill_kernels
-from divulge.reconstruction.local_search.targeted_refill import Aim
+from divulge.reconstruction.local_search.targeted_refill import TargetedRefill
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum import expected_count_kernels
 
@@ -20,15 +20,15 @@ seeds = st.integers(0, 2**32 - 1)
 
 def shown(instance: Instance, truth: Any, tries: int) -> Any:
     """The pairs that aiming shows to be possible, from the truth on; all of it is checked."""
-    aim = Aim(instance, np.random.default_rng(3))
+    aim = TargetedRefill(instance, np.random.default_rng(3))
     place = truth.astype(np.int64)
     proved = place[:, None] == np.arange(instance.bins)
     for _ in range(tries):
-        found = aim.allocations(place, instance.allowed, proved)
+        found = aim.find_allocations(place, instance.allowed, proved)
         if found is None:
             break
         for other in found:
-            assert instance.holds(other)
+            assert instance.is_allocation(other)
             proved[np.arange(len(place)), other] = True
         if len(found):
             place = found[-1]
@@ -57,7 +57,7 @@ def test_a_dear_package_finds_cheap_ones_to_stand_beside() -> None:
     truth = np.where(np.arange(126) < 120, 0, 1)
     totals = np.array([amounts[truth == b].sum(axis=0) for b in (0, 1)])
     fits = (amounts <= totals[1]).all(axis=1)
-    instance = Instance.of(
+    instance = Instance.from_intervals(
         amounts, totals - 5, totals + 5, allowed=np.column_stack([np.ones(126, bool), fits])
     )
     proved = shown(instance, truth, 1_500)
@@ -70,7 +70,7 @@ def test_chances_make_the_sums_right_in_the_mean() -> None:
     for share in (0.1, 0.5, 0.8):
         goal = share * amounts.sum(axis=0)
         low, high = goal.astype(np.int64) - 2, goal.astype(np.int64) + 2
-        chance = expected_count_kernels.chances(amounts, low, high, goal.copy())
+        chance = expected_count_kernels.compute_inclusion_chances(amounts, low, high, goal.copy())
         assert np.allclose(chance @ amounts, goal, rtol=0.01)
 
 
@@ -87,5 +87,5 @@ def test_sets_that_hit_are_sets_that_fit(seed: int, packages: int, attributes: i
     fitting = every[((sums >= low) & (sums <= high)).all(axis=1)]
     found = np.zeros((2**packages, packages), bool)
     room = np.empty((3, 2**11, attributes), np.int64), np.empty((3, 2**11), np.uint64)
-    number, _ = targeted_refill_kernels.hits(amounts, low, high, *room, 2**11, found)
+    number, _ = targeted_refill_kernels.match_sums(amounts, low, high, *room, 2**11, found)
     assert sorted(found[:number].astype(int).tolist()) == sorted(fitting.tolist())

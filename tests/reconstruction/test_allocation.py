@@ -24,11 +24,14 @@ from divulge.reconstruction.counting import (
     dynamic_program,
     two_bins_lists,
 )
-from divulge.reconstruction.problem.bitsets import masks_of, words_of
+from divulge.reconstruction.problem.bitsets import pack_bitsets, unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.solving import ladder
-from divulge.reconstruction.solving.ladder import solve
-from divulge.reconstruction.solving.mismatched_totals import inconsistencies, settle
+from divulge.reconstruction.solving.ladder import solve_instance
+from divulge.reconstruction.solving.mismatched_totals import (
+    find_inconsistencies,
+    solve_under_premise,
+)
 from divulge.reconstruction.subset_sum import meet_in_middle
 from divulge.work import Effort, InvalidInput, charge_seconds
 
@@ -46,10 +49,10 @@ def plain_counts(instance: Any) -> tuple[int, np.ndarray[Any, Any]]:
 
 def check(instance: Any, places: Any, **asked: Any) -> None:
     count, pairs = plain_counts(instance)
-    found = solve(instance, **asked)
+    found = solve_instance(instance, **asked)
     assert found.status == "closed"
     assert (found.possible == (pairs > 0)).all()
-    assert all(instance.holds(row) for row in found.certificates)
+    assert all(instance.is_allocation(row) for row in found.certificates)
     assert found.possible[np.arange(len(places)), places].all()
     if found.count is not None:
         assert found.count == count
@@ -70,14 +73,14 @@ def test_every_count_is_that_of_trying_everything(
 def without(monkeypatch: pytest.MonkeyPatch, *rungs: str) -> None:
     """Leave rungs of the ladder out."""
     if "walk through all" in rungs:
-        monkeypatch.setattr(ladder, "WALK", 0)
+        monkeypatch.setattr(ladder, "MAX_BACKTRACK_STEPS", 0)
     if "sets" in rungs:
-        turns = [replace(turn, budgets=()) for turn in ladder.TURNS]
-        monkeypatch.setattr(ladder, "TURNS", turns)
+        turns = [replace(turn, budgets=()) for turn in ladder.SCHEDULE]
+        monkeypatch.setattr(ladder, "SCHEDULE", turns)
     if "walks" in rungs:
-        monkeypatch.setattr(ladder, "_start", lambda *_: None)
+        monkeypatch.setattr(ladder, "_start_local_search", lambda *_: None)
     if "questions" in rungs:
-        monkeypatch.setattr(ladder, "pair_by_pair", lambda *_: None)
+        monkeypatch.setattr(ladder, "decide_pairs", lambda *_: None)
 
 
 @pytest.mark.parametrize(
@@ -108,15 +111,15 @@ def test_all_sets_of_a_bin_count_as_trying_everything_does(
     without(monkeypatch, "walk through all", "walks", "questions")
     budgets = (0, 10**6)
     monkeypatch.setattr(by_sets, "BUDGETS", budgets)
-    monkeypatch.setattr(by_sets, "FEW", few)
-    monkeypatch.setattr(ladder, "TURNS", [replace(ladder.TURNS[0], budgets=budgets)])
+    monkeypatch.setattr(by_sets, "MOST_LISTED_AT_ONCE", few)
+    monkeypatch.setattr(ladder, "SCHEDULE", [replace(ladder.SCHEDULE[0], budgets=budgets)])
     random = np.random.default_rng(6)
     for number in range(80):
         bins = 2 + number % 2
         instance, truth = instance_of(random, 9 if bins == 2 else 6, bins, 1 + number % 3)
         instance = widened(random, instance) if number % 4 == 0 else instance
         check(instance, truth)
-        assert solve(instance).count is not None
+        assert solve_instance(instance).count is not None
 
 
 @settings(max_examples=60, deadline=None)
@@ -125,7 +128,9 @@ def test_the_halves_give_every_set_that_fits(seed: int, packages: int, attribute
     random = np.random.default_rng(seed)
     instance, truth = instance_of(random, packages, 2, attributes)
     forced = instance.allowed[:, 0] & (truth == 0) & (random.random(packages) < 0.3)
-    found = meet_in_middle.fitting(instance, 0, instance.allowed[:, 0], forced, 10**5, 10**4)
+    found = meet_in_middle.enumerate_fitting_sets(
+        instance, 0, instance.allowed[:, 0], forced=forced, longest=10**5, most_sets=10**4
+    )
     plain = []
     for chosen in itertools.product([False, True], repeat=packages):
         mask = np.array(chosen)
@@ -135,9 +140,9 @@ def test_the_halves_give_every_set_that_fits(seed: int, packages: int, attribute
             plain.append(chosen)
     assert found is not None
     assert found.count == len(plain)
-    assert {tuple(row) for row in masks_of(found.sets, packages)} == set(plain)
+    assert {tuple(row) for row in unpack_bitsets(found.sets, packages)} == set(plain)
     assert found.with_package.tolist() == np.array(plain).sum(axis=0).tolist()
-    telling = masks_of(found.telling, packages)
+    telling = unpack_bitsets(found.witnesses, packages)
     assert (telling.any(axis=0) == np.array(plain).any(axis=0)).all()
     assert (telling.all(axis=0) == np.array(plain).all(axis=0)).all()
 
@@ -152,10 +157,12 @@ def test_two_bins_whose_sets_are_unknown_are_counted_by_splitting_what_is_left(
     nothing = np.zeros(8, bool)
     sets = []
     for b in range(bins):
-        found = meet_in_middle.fitting(instance, b, instance.allowed[:, b], nothing, 10**4, 10**4)
+        found = meet_in_middle.enumerate_fitting_sets(
+            instance, b, instance.allowed[:, b], forced=nothing, longest=10**4, most_sets=10**4
+        )
         assert found is not None
         sets.append(found.sets)
-    plain = dynamic_program.count(instance, sets)
+    plain = dynamic_program.count_allocations(instance, sets)
     a, b = random.choice(bins, 2, replace=False)
     fewer = [None if place in (a, b) else of_bin for place, of_bin in enumerate(sets)]
     assert plain is not None
@@ -164,27 +171,36 @@ def test_two_bins_whose_sets_are_unknown_are_counted_by_splitting_what_is_left(
     for few, steps, together in ((28, 0, False), (0, 0, True), (0, 10**6, False), (0, 0, False)):
         with (
             mock.patch.object(
-                dp_final_bins, "shared", dp_shared_states.shared if together else lambda *_: None
+                dp_final_bins,
+                "split_states_at_once",
+                dp_shared_states.split_states_at_once if together else lambda *_: None,
             ),
             mock.patch.object(dp_final_bins, "FEW_LEFT", few),
-            mock.patch.object(dp_final_bins, "FEW_STEPS", steps),
-            mock.patch.object(two_bins_lists, "FEW", 0),
+            mock.patch.object(dp_final_bins, "MOST_LISTING_STEPS", steps),
+            mock.patch.object(two_bins_lists, "MOST_LISTED_ALLOCATIONS", 0),
         ):
-            split = dynamic_program.count(instance, fewer)
+            split = dynamic_program.count_allocations(instance, fewer)
         assert split is not None
         assert split.count == plain.count
         assert (split.pairs == plain.pairs).all()
         proved = np.zeros_like(instance.allowed)
         for row in split.proofs:
-            assert instance.holds(row)
+            assert instance.is_allocation(row)
             proved[np.arange(8), row] = True
         assert (proved == (plain.pairs > 0)).all()
 
 
 def test_halves_too_long_give_no_answer() -> None:
-    instance = Instance.of(np.arange(1, 31)[:, None], np.array([[200]]), np.array([[210]]))
+    instance = Instance.from_intervals(
+        np.arange(1, 31)[:, None], np.array([[200]]), np.array([[210]])
+    )
     everything, nothing = np.ones(30, bool), np.zeros(30, bool)
-    assert meet_in_middle.fitting(instance, 0, everything, nothing, 100, 10) is None
+    assert (
+        meet_in_middle.enumerate_fitting_sets(
+            instance, 0, everything, forced=nothing, longest=100, most_sets=10
+        )
+        is None
+    )
 
 
 def every_solution(instance: Instance) -> tuple[int, np.ndarray[Any, Any]]:
@@ -243,14 +259,16 @@ def test_a_thousand_instances_agree_with_cp_sat_and_the_programme_of_figure_4(
         for left_out in ((), ("walk through all",), ("walk through all", *above)):
             with monkeypatch.context() as patched:
                 without(patched, *left_out)
-                found = solve(instance, truth=truth if left_out[-1:] == ("questions",) else None)
+                found = solve_instance(
+                    instance, truth=truth if left_out[-1:] == ("questions",) else None
+                )
             disagreements += found.status != "closed"
             mine = set(np.flatnonzero(found.possible[package]).tolist())
             disagreements += mine != of_package
             disagreements += not np.array_equal(found.possible, pairs > 0)
             disagreements += found.count != count
             disagreements += found.pairs is None or not np.array_equal(found.pairs, pairs)
-            disagreements += not all(instance.holds(row) for row in found.certificates)
+            disagreements += not all(instance.is_allocation(row) for row in found.certificates)
             assert found.possible[np.arange(len(truth)), truth].all()
     assert disagreements == 0
 
@@ -285,29 +303,29 @@ def test_counts_beyond_64_bits_are_exact() -> None:
     pairs = 64  # each pair of equal packages has two bins: two ways each
     ones = np.ones((2 * pairs, 1), np.int64)
     allowed = np.kron(np.eye(pairs, dtype=bool), np.ones((2, 2), bool))
-    single = words_of
+    single = pack_bitsets
     sets = [
         np.array([single(np.arange(128) == p) for p in np.flatnonzero(allowed[:, b])])
         for b in range(2 * pairs)
     ]
-    instance = Instance.of(ones, ones, ones, allowed=allowed)
-    counted = dynamic_program.count(instance, sets)
+    instance = Instance.from_intervals(ones, ones, ones, allowed=allowed)
+    counted = dynamic_program.count_allocations(instance, sets)
     assert counted is not None
     assert counted.count == 2**64
     assert set(counted.pairs[allowed].tolist()) == {2**63}
-    assert all(instance.holds(row) for row in counted.proofs)
+    assert all(instance.is_allocation(row) for row in counted.proofs)
 
 
 def test_independent_parts_multiply_their_counts() -> None:
     pairs = 50  # each pair of equal packages shares two bins of its own: two ways each
     allowed = np.kron(np.eye(pairs, dtype=bool), np.ones((2, 2), bool))
-    instance = Instance.of(
+    instance = Instance.from_intervals(
         np.ones((2 * pairs, 1), np.int64),
         np.ones((2 * pairs, 1), np.int64),
         np.ones((2 * pairs, 1), np.int64),
         allowed=allowed,
     )
-    found = solve(instance)
+    found = solve_instance(instance)
     assert found.count == 2**pairs
     assert found.status == "closed"
     assert found.shares is not None
@@ -334,7 +352,7 @@ def test_a_prior_gives_what_weighing_every_allocation_gives(seed: int) -> None:
     weights = np.zeros((5, 3))
     for places in allocations_of(instance):
         weights[np.arange(5), places] += prior[np.arange(5), places].prod()
-    found = solve(instance, prior=prior)
+    found = solve_instance(instance, prior=prior)
     assert found.shares is not None
     assert np.allclose(found.shares, weights / weights.sum(axis=1, keepdims=True))
 
@@ -342,7 +360,7 @@ def test_a_prior_gives_what_weighing_every_allocation_gives(seed: int) -> None:
 def test_time_that_runs_out_leaves_packages_open_and_drops_none() -> None:
     random = np.random.default_rng(1)
     instance, truth = instance_of(random, 90, 6, 2)
-    found = solve(instance, seconds=0.02)
+    found = solve_instance(instance, seconds=0.02)
     assert found.possible[np.arange(len(truth)), truth].all()
     assert (found.proved <= found.possible).all()
     assert found.status in ("open", "closed")
@@ -357,8 +375,8 @@ def test_discarded_packages_have_a_bin_of_their_own(seed: int, left_out: int) ->
     out = random.choice(7, left_out, replace=False)
     kept = np.isin(np.arange(7), out, invert=True)
     totals = np.array([amounts[(truth == b) & kept].sum(axis=0) for b in range(2)])
-    instance = Instance.of(amounts, totals, totals)
-    found = settle(instance, "any")
+    instance = Instance.from_intervals(amounts, totals, totals)
+    found = solve_under_premise(instance, "any")
     assert found.premise == "excluded"
     assert found.may_be_discarded is not None
     assert found.may_be_discarded[out].all()
@@ -375,7 +393,7 @@ def test_one_record_too_many_in_the_totals_is_tried_in_every_bin(seed: int) -> N
     extra = random.integers(1, 1000, (1, 2))
     all_amounts = np.vstack([amounts, extra])
     totals = np.array([all_amounts[truth == b].sum(axis=0) for b in range(3)])
-    found = settle(Instance.of(amounts, totals, totals), "any")
+    found = solve_under_premise(Instance.from_intervals(amounts, totals, totals), "any")
     assert found.premise == "extra"
     assert found.solution.possible[np.arange(6), truth[:6]].all()
     assert found.verify()
@@ -386,7 +404,7 @@ def test_what_stays_inconsistent_is_said_with_bin_and_attribute() -> None:
     assert found.status == "infeasible"
     assert found.violated == [("y", 1)]
     assert found._instance is not None
-    assert inconsistencies(found._instance)[0].excess > 0
+    assert find_inconsistencies(found._instance)[0].excess > 0
 
 
 def test_one_attribute_alone_measures_how_well_records_and_totals_agree() -> None:
@@ -443,7 +461,7 @@ def test_all_questions_together_keep_to_the_effort_given(
         return spend
 
     # Every question takes all the effort that it is given.
-    for name in ("settle", "solve"):
+    for name in ("solve_under_premise", "solve_instance"):
         monkeypatch.setattr(allocation, name, spending(getattr(allocation, name)))
     found = allocate(
         {"a": 5, "b": 3, "c": 9}, {"x": 8, "y": 9}, 1, rounding, premise=premise, seconds=60.0

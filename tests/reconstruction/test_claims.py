@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.reconstruction.strategies import STATE_OF, dataset
 
 from divulge.reconstruction import Prior, Totals, reconstruct
-from divulge.reconstruction.remedies.deniability import deniable
+from divulge.reconstruction.remedies.deniability import find_deniable_records
 
 
 def exactly(name: str, by: str, place: Any, **columns: list[Any]) -> Totals:
@@ -167,7 +167,7 @@ def test_totals_that_lack_all_records_of_a_key_settle_it() -> None:
     assert [one.status for one in found.solved] == ["closed", "closed"]
     assert found.assessment.claim == "exact"
     assert found.likely_excluded().tolist() == [True, False]
-    assert found.phases[-1].counted.tolist() == [0.5, 1.0]
+    assert found.phases[-1].guess_chance.tolist() == [0.5, 1.0]
 
 
 @settings(max_examples=150, deadline=None)
@@ -228,8 +228,8 @@ def test_whoever_adds_up_all_tables_at_once_finds_what_is_claimed(seed: int) -> 
     several = np.array([len(some) > 1 for some in left])
     last, most = found.phases[-1], found.at_most
     assert not (last.certain & several).any()
-    assert not (~several & ~most.known).any()
-    assert deniable(found, seconds=60).shown.tolist() == several.tolist()
+    assert not (~several & ~most.may_be_known).any()
+    assert find_deniable_records(found, seconds=60).two_places.tolist() == several.tolist()
     if found.assessment.claim == "exact":
         assert last.certain.tolist() == (~several).tolist()
-        np.testing.assert_allclose(last.counted, np.array(share) / len(worlds))
+        np.testing.assert_allclose(last.guess_chance, np.array(share) / len(worlds))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.reconstruction.strategies import MADE_BY, dataset, total_by
 
 from divulge.reconstruction import Reconstruction, Totals, reconstruct
-from divulge.reconstruction.auditing.rounding_evidence import rules_that_fit
+from divulge.reconstruction.auditing.rounding_evidence import find_fitting_rules
 
 
 def published(keys: list[list[tuple[int, int]]], rule: str, declared: str) -> tuple[Any, list[str]]:
@@ -40,7 +40,7 @@ def published(keys: list[list[tuple[int, int]]], rule: str, declared: str) -> tu
 
 
 def assert_nothing_certain_is_wrong(found: Reconstruction, truth: list[str]) -> None:
-    names = found.levels[0].matched.names
+    names = found.levels[0].totals_match.names
     for phase in found.phases:
         for record in np.flatnonzero(phase.certain):
             assert names[phase.place[record]] == truth[record]
@@ -54,8 +54,8 @@ def test_a_rule_that_whole_amounts_bear_out_is_not_believed_of_halves() -> None:
     """Half to even makes 4 of 4.50; whoever takes it for half up misplaces 2.50."""
     halves = [(250, 0), (200, 0), (240, 1), (220, 1)]
     found, truth = published([*HARMLESS, halves], "sum_then_round_half_even", "sum_then_round")
-    assert not found.levels[0].known
-    assert "sum_then_round_half_even" in found.levels[0].others
+    assert not found.levels[0].rule_is_known
+    assert "sum_then_round_half_even" in found.levels[0].other_rules
     assert "other rules fit them as well" in str(found)
     assert_nothing_certain_is_wrong(found, truth)
 
@@ -82,12 +82,12 @@ def test_many_keys_rule_out_all_rules_but_the_one_that_was_used(rule: str) -> No
     random = np.random.default_rng(3)
     many = [[(int(random.integers(1, 40)) * 25, 0) for _ in range(3)] for _ in range(150)]
     found, truth = published(many, rule, rule)
-    assert found.levels[0].known
-    assert not found.levels[0].others
+    assert found.levels[0].rule_is_known
+    assert not found.levels[0].other_rules
     others = [other for other in MADE_BY if other != rule]
     for declared in others:
         misread, _ = published(many, rule, declared)
-        assert not misread.levels[0].known
+        assert not misread.levels[0].rule_is_known
         assert_nothing_certain_is_wrong(misread, truth)
 
 
@@ -98,18 +98,20 @@ def test_a_few_keys_with_records_left_out_do_not_spoil_the_evidence() -> None:
     level = found.levels[0]
     for row in range(0, 400, 50):  # these totals lack something
         level.figures.totals["value"][row] -= 7
-    others = rules_that_fit("sum_then_round", level.matched.groups, level.figures.read)
+    others = find_fitting_rules(
+        "sum_then_round", level.totals_match.groups, level.figures.read_by_rule
+    )
     assert not set(others) & {"round_then_sum", "sum_then_round_down", "round_then_sum_down"}
     assert "exact" not in others
 
 
 def test_whole_amounts_are_read_alike_by_all_rules() -> None:
     found, _ = published(HARMLESS, "sum_then_round", "sum_then_round")
-    assert found.levels[0].others
+    assert found.levels[0].other_rules
     records = dataset("records", product=["a", "a"], value=[3, 7])
     table = dataset("totals", product=["a", "a"], city=["x", "y"], value=[3, 7])
     totals = [Totals(table, {"product": "product"}, "city", ["value"])]
     parties = dataset("parties", city=["x", "y"])
     whole = reconstruct(records, totals, parties, units={"value": "1"}, workers=1, seconds=1)
-    assert whole.levels[0].known
+    assert whole.levels[0].rule_is_known
     assert whole.phases[-1].certain.all()

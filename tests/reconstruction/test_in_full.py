@@ -26,10 +26,12 @@ def test_what_is_foretold_decides_on_the_way_and_never_on_what_is_found(
     instance, possible = case
     sampled = None, foretold
     with (
-        mock.patch.object(two_bins_lists, "FEW", 0),
-        mock.patch.object(two_bins_choice, "_sampled", return_value=sampled),
+        mock.patch.object(two_bins_lists, "MOST_LISTED_ALLOCATIONS", 0),
+        mock.patch.object(two_bins_choice, "_sample_listing", return_value=sampled),
     ):
-        agrees(two_bins_choice.all_of(instance, possible, Effort(99)), instance, possible)
+        agrees(
+            two_bins_choice.count_or_list_all(instance, possible, Effort(99)), instance, possible
+        )
 
 
 def month_like(seed: int, amounts: int) -> Instance:
@@ -39,39 +41,44 @@ def month_like(seed: int, amounts: int) -> Instance:
     inside = chance.random(40) < 0.5
     sums = np.stack([of_packages[inside].sum(axis=0), of_packages[~inside].sum(axis=0)])
     low = (sums + 50) // 100 * 100 - 50
-    return Instance.of(of_packages, low, low + 99)
+    return Instance.from_intervals(of_packages, low, low + 99)
 
 
 @pytest.mark.parametrize("seconds", [0.1, 1e6])
 def test_few_sets_are_listed_before_counting_takes_long_and_many_are_not(seconds: float) -> None:
     instance, anywhere = month_like(3, 3), np.ones((40, 2), bool)
     with (
-        mock.patch.object(two_bins_choice, "_sampled", return_value=(None, seconds)),
-        mock.patch.object(two_bins, "counted", return_value=None) as counting,
+        mock.patch.object(two_bins_choice, "_sample_listing", return_value=(None, seconds)),
+        mock.patch.object(two_bins, "count_two_bins", return_value=None) as counting,
         mock.patch.object(
-            lattice_enumeration, "fitting", wraps=lattice_enumeration.fitting
+            lattice_enumeration,
+            "enumerate_fitting_sets",
+            wraps=lattice_enumeration.enumerate_fitting_sets,
         ) as listing,
     ):
-        found = two_bins_choice.all_of(instance, anywhere, Effort(60))
+        found = two_bins_choice.count_or_list_all(instance, anywhere, Effort(60))
     few = seconds < 1
     assert (found is not None) == listing.called == few
     most_sums = counting.call_args.args[2]
-    assert (most_sums < two_bins.sums_in(1)) == few
+    assert (most_sums < two_bins.seconds_to_sums(1)) == few
 
 
 def test_sets_that_are_listed_are_those_that_are_counted() -> None:
     instance, anywhere = month_like(3, 3), np.ones((40, 2), bool)
     effort = Effort(60)
-    with mock.patch.object(two_bins, "counted", return_value=None):
-        listed = two_bins_choice.all_of(instance, anywhere, effort)
-    with mock.patch.object(two_bins_lists, "FEW", 0):
-        counted = two_bins.counted(instance, anywhere, 1e9, effort)
+    with mock.patch.object(two_bins, "count_two_bins", return_value=None):
+        listed = two_bins_choice.count_or_list_all(instance, anywhere, effort)
+    with mock.patch.object(two_bins_lists, "MOST_LISTED_ALLOCATIONS", 0):
+        counted = two_bins.count_two_bins(instance, anywhere, 1e9, effort)
     assert listed is not None
     assert counted is not None
     assert listed.count == counted.count > 1
     assert listed.pairs.tolist() == counted.pairs.tolist()
-    assert all(instance.holds(of_package) for of_package in listed.proofs)
+    assert all(instance.is_allocation(of_package) for of_package in listed.proofs)
 
 
 def test_there_is_nothing_when_the_effort_is_spent() -> None:
-    assert two_bins_choice.all_of(month_like(3, 3), np.ones((40, 2), bool), Effort(0)) is None
+    assert (
+        two_bins_choice.count_or_list_all(month_like(3, 3), np.ones((40, 2), bool), Effort(0))
+        is None
+    )

@@ -18,27 +18,27 @@ from divulge.datasets import trade_month
 from divulge.reconstruction import Reconstruction, reconstruct
 from divulge.reconstruction.auditing import workers
 from divulge.reconstruction.auditing.effort_shares import (
-    LARGE,
-    LAST_EFFORT,
-    at_last,
-    for_rounds,
-    while_limiting,
+    LARGE_COMPLEXITY,
+    LAST_EFFORT_SHARE,
+    compute_round_effort,
+    share_last_effort,
+    share_round_effort,
 )
 from divulge.reconstruction.auditing.run import Run
 from divulge.reconstruction.auditing.workers import Task, solve_all
 from divulge.reconstruction.problem.certificates import (
-    SECOND_PLACE,
-    most_telling,
-    pairs_of,
-    still_holding,
+    SECOND_PLACE_WEIGHT,
+    keep_valid_certificates,
+    mark_proved_pairs,
+    select_certificates,
 )
 from divulge.reconstruction.problem.instance import Instance
-from divulge.reconstruction.problem.premises import Outcome
-from divulge.reconstruction.problem.result import Result, packed, unpacked
-from divulge.reconstruction.solving.continuation import walked_on
-from divulge.reconstruction.solving.extra_record import bin_of_extra, with_extra_in
-from divulge.reconstruction.solving.left_out_records import with_discarded_bin
-from divulge.reconstruction.solving.mismatched_totals import settle
+from divulge.reconstruction.problem.premises import PremiseOutcome
+from divulge.reconstruction.problem.result import InstanceResult, pack_results, unpack_results
+from divulge.reconstruction.solving.continuation import extend_proofs
+from divulge.reconstruction.solving.extra_record import find_extra_bin, place_extra_record
+from divulge.reconstruction.solving.left_out_records import add_discard_bin
+from divulge.reconstruction.solving.mismatched_totals import solve_under_premise
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -49,8 +49,8 @@ class Forgetful:
     def __init__(self, seed: int, often: float = 0.7) -> None:
         self.random, self.often, self.forgot = np.random.default_rng(seed), often, 0
 
-    def __call__(self, instance: Instance, *asked: Any) -> Outcome:
-        outcome = settle(instance, *asked)
+    def __call__(self, instance: Instance, *asked: Any, **options: Any) -> PremiseOutcome:
+        outcome = solve_under_premise(instance, *asked, **options)
         found, n = outcome.solution, instance.packages
         some = len(found.certificates) > 0 and self.random.random() < self.often
         if found.status == "infeasible" or outcome.premise == "extra" or not some:
@@ -79,17 +79,19 @@ class Forgetful:
 
 def result_of(
     instance: Instance, premise: Any, seed: int, often: float = 1.0, truth: Any = None
-) -> Result:
+) -> InstanceResult:
     """What is known of an instance when most was forgotten."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workers, "settle", Forgetful(seed, often))
-        [result] = solve_all([Task(instance, premise, truth)], 1.0, workers=1)
+        patch.setattr(workers, "solve_under_premise", Forgetful(seed, often))
+        [result] = solve_all(
+            [Task(instance=instance, premise=premise, truth=truth)], 1.0, workers=1
+        )
     return result
 
 
 def as_proved(instance: Instance, premise: str) -> Instance:
     """The instance that certificates are of: with a bin for what was left out, if so assumed."""
-    wider = with_discarded_bin(instance) if premise == "excluded" else None
+    wider = add_discard_bin(instance) if premise == "excluded" else None
     return instance if wider is None else wider
 
 
@@ -105,25 +107,27 @@ def test_a_truth_that_falls_short_of_one_total_tells_that_this_has_a_record_too_
     low[b] += extra
     high[b] += extra
     more = replace(instance, low=low, high=high)
-    outcome = settle(more, "any", 5.0, truth=truth)
-    assert bin_of_extra(more, truth) == b
+    outcome = solve_under_premise(more, "any", 5.0, truth=truth)
+    assert find_extra_bin(more, truth) == b
     assert outcome.premise == "extra"
     assert outcome.verify()
     found = outcome.solution
     assert found.proved[np.arange(len(truth)), truth].all()
     # Every allocation of the packages that was one without the extra record still is one.
-    assert (settle(instance, "complete", 5.0).solution.possible <= found.possible).all()
+    assert (
+        solve_under_premise(instance, "complete", 5.0).solution.possible <= found.possible
+    ).all()
     known = result_of(more, "extra", seed, truth=truth)
-    one = pairs_of(truth[None], 3)[:, :3]
+    one = mark_proved_pairs(truth[None], 3)[:, :3]
     known = replace(known, status="open", certificates=truth[None], proved=one)
-    further = walked_on(more, known, 0.05)
+    further = extend_proofs(more, known, 0.05)
     assert (further.proved <= found.possible).all()
-    run = with_extra_in(more, b)
+    run = place_extra_record(more, b)
     assert run is not None
-    assert all(run.holds(row) for row in further.certificates)
+    assert all(run.is_allocation(row) for row in further.certificates)
 
 
-def narrowed_at_random(random: np.random.Generator, result: Result) -> Any:
+def narrowed_at_random(random: np.random.Generator, result: InstanceResult) -> Any:
     """Fewer places, but those of some certificate."""
     allowed = result.possible & (random.random(result.possible.shape) < 0.7)
     own = result.certificates[random.integers(len(result.certificates))]
@@ -141,12 +145,12 @@ def test_a_certificate_that_is_kept_holds_where_packages_may_go_to_fewer_bins(
     instance, _ = instance_of(random, int(random.integers(2, 8)), int(random.integers(2, 4)), 2)
     result = result_of(instance, premise, seed)
     allowed = narrowed_at_random(random, result)
-    kept = still_holding(result.certificates, allowed)
-    fewer = as_proved(instance.limited(allowed), result.premise)
+    kept = keep_valid_certificates(result.certificates, allowed)
+    fewer = as_proved(instance.restricted_to(allowed), result.premise)
     assert len(kept) > 0
-    assert all(fewer.holds(row) for row in kept)
+    assert all(fewer.is_allocation(row) for row in kept)
     gone = [row for row in result.certificates if not (row == kept).all(axis=1).any()]
-    assert not any(fewer.holds(row) for row in gone)
+    assert not any(fewer.is_allocation(row) for row in gone)
 
 
 @settings(max_examples=40)
@@ -156,10 +160,10 @@ def test_a_result_with_earlier_proofs_proves_only_what_is_possible(seed: int, pr
     instance, _ = instance_of(random, int(random.integers(2, 8)), int(random.integers(2, 4)), 2)
     earlier = result_of(instance, premise, seed)
     allowed = narrowed_at_random(random, earlier)
-    fewer = instance.limited(allowed)
+    fewer = instance.restricted_to(allowed)
     later = result_of(fewer, premise, seed + 1, often=0.7)
     both = later.with_proofs_of(earlier, fewer.allowed)
-    full = settle(fewer, later.premise, 5.0).solution
+    full = solve_under_premise(fewer, later.premise, 5.0).solution
     bins = instance.bins
     assert full.status == "closed"
     assert (both.proved <= full.possible[:, :bins]).all()
@@ -167,7 +171,7 @@ def test_a_result_with_earlier_proofs_proves_only_what_is_possible(seed: int, pr
     assert (both.possible == later.possible).all()
     if both.status == "closed":
         assert (both.possible == full.possible[:, :bins]).all()
-    alone = earlier.narrowed(fewer.allowed)
+    alone = earlier.restricted_to(fewer.allowed)
     assert alone is not None
     assert alone.proved.any()
     assert (alone.proved <= full.possible[:, :bins]).all()
@@ -180,10 +184,10 @@ def test_a_walk_goes_on_to_allocations_that_hold(seed: int, premise: str) -> Non
     instance, _ = instance_of(random, int(random.integers(3, 9)), int(random.integers(2, 4)), 1)
     known = result_of(instance, premise, seed)
     # Places that are excluded stay so: a walk is for proofs alone.
-    full = settle(instance, known.premise, 5.0).solution
-    found = walked_on(instance, known, 0.05)
+    full = solve_under_premise(instance, known.premise, 5.0).solution
+    found = extend_proofs(instance, known, 0.05)
     wider = as_proved(instance, known.premise)
-    assert all(wider.holds(row) for row in found.certificates)
+    assert all(wider.is_allocation(row) for row in found.certificates)
     assert (found.proved >= known.proved).all()
     assert (found.proved <= full.possible[:, : instance.bins]).all()
     assert (found.possible == known.possible).all()
@@ -201,8 +205,8 @@ def test_few_certificates_are_taken_as_a_plain_greedy_choice_takes_them(
     certificates = random.integers(0, 3, shape)
 
     def worth(rows: Any) -> int:
-        places = pairs_of(certificates[rows], 2).sum(axis=1)
-        return int((SECOND_PLACE * np.minimum(places, 2) + np.maximum(places - 2, 0)).sum())
+        places = mark_proved_pairs(certificates[rows], 2).sum(axis=1)
+        return int((SECOND_PLACE_WEIGHT * np.minimum(places, 2) + np.maximum(places - 2, 0)).sum())
 
     chosen = [0]
     while len(chosen) < most:
@@ -210,10 +214,10 @@ def test_few_certificates_are_taken_as_a_plain_greedy_choice_takes_them(
         if max(gains) == 0:
             break
         chosen.append(int(np.argmax(gains)))
-    found = most_telling(certificates, 2, most)
+    found = select_certificates(certificates, 2, most)
     assert found.tolist() == certificates[chosen].tolist()
-    everything = most_telling(certificates, 2, 100)
-    assert (pairs_of(everything, 2) == pairs_of(certificates, 2)).all()
+    everything = select_certificates(certificates, 2, 100)
+    assert (mark_proved_pairs(everything, 2) == mark_proved_pairs(certificates, 2)).all()
 
 
 @given(st.lists(SEEDS, min_size=1, max_size=3))
@@ -226,9 +230,22 @@ def test_results_come_out_of_arrays_as_they_went_in(seeds: list[int]) -> None:
         left_out, sure = random.random((2, n)) < 0.5
         certificates = random.integers(0, m, (kept - 1, n)).astype(np.int16)
         counted = random.random((n, m)) if seed % 2 else None
-        known = possible, proved, left_out, sure, counted, np.zeros(n), 7, 0.5, certificates
-        results.append(Result("open", "any", *known))
-    for before, after in zip(results, unpacked(packed(results)), strict=True):
+        results.append(
+            InstanceResult(
+                status="open",
+                premise="any",
+                possible=possible,
+                proved=proved,
+                discardable=left_out,
+                sure=sure,
+                shares=counted,
+                discarded=np.zeros(n),
+                count=7,
+                seconds=0.5,
+                certificates=certificates,
+            )
+        )
+    for before, after in zip(results, unpack_results(pack_results(results)), strict=True):
         for name, value in vars(before).items():
             assert np.array_equal(value, getattr(after, name)), name
         assert before.certificates.shape == after.certificates.shape
@@ -245,7 +262,7 @@ def test_what_is_proved_over_the_rounds_is_possible_and_what_is_excluded_is_not(
     plain = audited(records, tables, **asked)
     forgetful = Forgetful(seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workers, "settle", forgetful)
+        patch.setattr(workers, "solve_under_premise", forgetful)
         found = audited(records, tables, seconds=0.05, in_all=in_all, **asked)
     for level, in_full in zip(found.levels, plain.levels, strict=True):
         for n, (result, other) in enumerate(zip(level.results, in_full.results, strict=True)):
@@ -253,17 +270,17 @@ def test_what_is_proved_over_the_rounds_is_possible_and_what_is_excluded_is_not(
             assert other is not None
             if "infeasible" in (result.status, other.status) or result.premise != other.premise:
                 continue
-            group = level.matched.groups[n]
-            instance = level.instance(group, level.readings, result.possible)
-            full = settle(instance, result.premise, 5.0).solution
+            group = level.totals_match.groups[n]
+            instance = level.build_instance(group, level.readings, result.possible)
+            full = solve_under_premise(instance, result.premise, 5.0).solution
             assert (result.proved <= full.possible[:, : instance.bins]).all()
             wider = as_proved(instance, result.premise)
             if result.premise != "extra":
-                assert all(wider.holds(row) for row in result.certificates)
+                assert all(wider.is_allocation(row) for row in result.certificates)
             # Who forgets knows no more, and where both know all they know the same.
             assert (in_full.possible[n] <= level.possible[n]).all()
             if result.status == other.status == "closed" and complete and in_all is not None:
-                closed = settle(instance, result.premise, 5.0).solution.possible
+                closed = solve_under_premise(instance, result.premise, 5.0).solution.possible
                 assert (closed[:, : instance.bins] == result.possible).all()
     assert (found.phases[-1].certain <= plain.phases[-1].certain).all()
 
@@ -292,12 +309,12 @@ def test_the_last_effort_shows_more_packages_to_be_ambiguous(crowded: Any) -> No
     before, after = ambiguous[:2]  # a second run only confirms what is certain
     assert before < after
     for level in found.levels:
-        for group, result in zip(level.matched.groups, level.results, strict=True):
+        for group, result in zip(level.totals_match.groups, level.results, strict=True):
             assert result is not None
             if result.premise != "extra" and result.status == "open":
-                own = level.instance(group, level.readings, result.possible)
+                own = level.build_instance(group, level.readings, result.possible)
                 rows = result.certificates[:3]
-                assert all(as_proved(own, result.premise).holds(row) for row in rows)
+                assert all(as_proved(own, result.premise).is_allocation(row) for row in rows)
                 assert (result.proved <= result.possible).all()
             assert result.status != "closed" or not len(result.certificates)
 
@@ -320,31 +337,33 @@ def test_what_checkpoints_have_is_found_again_the_same(crowded: Any, tmp_path: P
 
 def test_a_walk_that_a_checkpoint_has_is_not_walked_again(crowded: Any, tmp_path: Path) -> None:
     level = _audit(crowded, seconds=0.02).levels[1]
-    tasks = [level.task_to_go_on(n) for n in range(len(level.results))]
+    tasks = [level.build_continuation_task(n) for n in range(len(level.results))]
     going = [task for task in tasks if task is not None][:5]
     with work.under(checkpoints=work.Checkpoints(tmp_path)):
         first = solve_all(going, 0.5, in_all=3.0, workers=1)
         again = solve_all(going, 0.5, in_all=3.0, workers=1)
-    assert any(f.findings > t.known.findings for f, t in zip(first, going, strict=True) if t.known)
+    assert any(
+        f.findings > t.previous.findings for f, t in zip(first, going, strict=True) if t.previous
+    )
     assert all((a.proved == b.proved).all() for a, b in zip(first, again, strict=True))
 
 
 def test_time_goes_to_those_that_can_be_closed_while_tables_limit_each_other() -> None:
-    complexity = np.array([3.0, 40, 60, LARGE + 1, 5000])
-    shares = while_limiting(complexity, 3.0, 4.0)
+    complexity = np.array([3.0, 40, 60, LARGE_COMPLEXITY + 1, 5000])
+    shares = share_round_effort(complexity, 3.0, 4.0)
     assert shares[0] == 3.0
     assert shares[1] == shares[2] > 10 * shares[3]
     assert shares[1:].sum() <= 4.0
-    assert (while_limiting(complexity, 3.0, None) == 3.0).all()
-    assert for_rounds(100.0, 100.0) > 50
-    assert for_rounds(100.0, 100.0 * LAST_EFFORT) == 0
+    assert (share_round_effort(complexity, 3.0, None) == 3.0).all()
+    assert compute_round_effort(100.0, 100.0) > 50
+    assert compute_round_effort(100.0, 100.0 * LAST_EFFORT_SHARE) == 0
 
 
 @given(st.lists(st.integers(0, 3000), min_size=1, max_size=20), st.floats(0.1, 500))
 def test_the_last_effort_uses_its_time_and_gives_no_instance_more_than_allowed(
     wanting: list[int], in_all: float
 ) -> None:
-    shares = at_last(wanting, 3.0, in_all)
+    shares = share_last_effort(wanting, 3.0, in_all)
     assert (shares <= 3.0).all()
     assert (shares > 0).all()
     in_order = np.argsort(wanting, kind="stable")
@@ -352,4 +371,4 @@ def test_the_last_effort_uses_its_time_and_gives_no_instance_more_than_allowed(
     least = 0.02 * len(wanting)
     assert shares.sum() <= in_all + least + 1e-6
     assert shares.sum() >= min(3.0 * len(wanting), in_all) - 1e-6
-    assert (at_last(wanting, 3.0, None) == 3.0).all()
+    assert (share_last_effort(wanting, 3.0, None) == 3.0).all()

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from divulge.reconstruction import allocate
 from divulge.reconstruction.auditing.workers import Task, solve_all
 from divulge.reconstruction.problem.instance import Instance
-from divulge.reconstruction.solving.continuation import walked_on
-from divulge.reconstruction.solving.extra_record import left_out_and_extra
-from divulge.reconstruction.solving.mismatched_totals import settle
+from divulge.reconstruction.solving.continuation import extend_proofs
+from divulge.reconstruction.solving.extra_record import find_left_out_and_extra
+from divulge.reconstruction.solving.mismatched_totals import solve_under_premise
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -31,7 +31,7 @@ def with_both_faults(seed: int, most: int = 60) -> tuple[Instance, Any, int, int
     kept = np.arange(n) != out
     totals = np.array([amounts[kept & (truth == place)].sum(axis=0) for place in range(m)])
     totals[b] += random.integers(1, most, 2)
-    return Instance.of(amounts, totals, totals), truth, out, b
+    return Instance.from_intervals(amounts, totals, totals), truth, out, b
 
 
 def every_way(instance: Instance) -> tuple[int, Any]:
@@ -58,7 +58,7 @@ def every_way(instance: Instance) -> tuple[int, Any]:
 def test_every_package_is_tried_as_left_out_and_every_bin_as_too_full(seed: int) -> None:
     instance, truth, out, _ = with_both_faults(seed, most=12)
     ways, pairs = every_way(instance)
-    outcome = settle(instance, "both")
+    outcome = solve_under_premise(instance, "both")
     found = outcome.solution
     assert found.status == "closed"
     assert found.count == ways
@@ -77,12 +77,14 @@ def test_every_package_is_tried_as_left_out_and_every_bin_as_too_full(seed: int)
 @given(SEEDS)
 def test_both_faults_are_taken_to_be_there_only_where_nothing_simpler_fits(seed: int) -> None:
     instance, truth, _, _ = with_both_faults(seed)
-    outcome = settle(instance, "any")
-    simpler = [settle(instance, premise) for premise in ("complete", "excluded", "extra")]
+    outcome = solve_under_premise(instance, "any")
+    simpler = [
+        solve_under_premise(instance, premise) for premise in ("complete", "excluded", "extra")
+    ]
     if all(other.solution.status == "infeasible" for other in simpler):
         assert outcome.premise == "both"
-        assert left_out_and_extra(instance, truth) is not None
-        told = settle(instance, "any", truth=truth)
+        assert find_left_out_and_extra(instance, truth) is not None
+        told = solve_under_premise(instance, "any", truth=truth)
         assert told.premise == "both"
         assert (told.solution.possible == outcome.solution.possible).all()
     else:
@@ -93,7 +95,7 @@ def test_both_faults_are_taken_to_be_there_only_where_nothing_simpler_fits(seed:
 @given(SEEDS)
 def test_a_truth_tells_which_package_is_left_out_and_which_bin_is_too_full(seed: int) -> None:
     instance, truth, out, b = with_both_faults(seed)
-    told = left_out_and_extra(instance, truth)
+    told = find_left_out_and_extra(instance, truth)
     assert told is not None
     if told != (out, b):  # another pair must explain the totals as well
         places = np.where(np.arange(len(truth)) == told[0], instance.bins, truth)
@@ -107,15 +109,15 @@ def test_a_truth_tells_which_package_is_left_out_and_which_bin_is_too_full(seed:
 @given(SEEDS)
 def test_a_walk_goes_on_from_a_certificate_with_both_faults(seed: int) -> None:
     instance, _, _, _ = with_both_faults(seed, most=12)
-    [result] = solve_all([Task(instance, "both")], 1.0, workers=1)
-    full = settle(instance, "both").solution
+    [result] = solve_all([Task(instance=instance, premise="both")], 1.0, workers=1)
+    full = solve_under_premise(instance, "both").solution
     assert (result.possible == full.possible[:, :-1]).all()
     assert (result.discardable == full.possible[:, -1]).all()
     one = full.certificates[:1]
     forgetful = replace(
         result, status="open", certificates=one, proved=np.zeros_like(result.proved)
     )
-    further = walked_on(instance, forgetful, 0.05)
+    further = extend_proofs(instance, forgetful, 0.05)
     assert (further.proved <= result.possible).all()
 
 
@@ -132,16 +134,18 @@ def test_an_extra_record_was_rounded_too(seed: int) -> None:
     count = np.bincount(np.append(truth, b), minlength=m)[:, None]
     totals = totals + random.integers(-each * count, each * count + 1)
     widening = each * np.arange(n + 1)[None]
-    instance = Instance.of(amounts, totals, totals, widening, np.zeros_like(widening))
-    found = settle(instance, "extra").solution
+    instance = Instance.from_intervals(
+        amounts, totals, totals, slack_by_count=widening, extra_above=np.zeros_like(widening)
+    )
+    found = solve_under_premise(instance, "extra").solution
     assert found.status == "closed"
     assert found.possible[np.arange(n), truth].all()
-    assert settle(instance, "any").solution.status != "infeasible"
+    assert solve_under_premise(instance, "any").solution.status != "infeasible"
 
 
 def test_time_that_runs_out_excludes_nothing() -> None:
     instance, _, _, _ = with_both_faults(5)
-    found = settle(instance, "both", seconds=0.0).solution
+    found = solve_under_premise(instance, "both", seconds=0.0).solution
     assert found.status == "open"
     assert found.possible.all()
     assert not found.proved.any()

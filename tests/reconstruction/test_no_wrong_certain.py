@@ -14,7 +14,7 @@ from tests.reconstruction.strategies import dataset
 from divulge import work
 from divulge.reconstruction import Generalised, Totals, allocate, reconstruct
 from divulge.reconstruction.problem.instance import Instance
-from divulge.reconstruction.solving.mismatched_totals import settle
+from divulge.reconstruction.solving.mismatched_totals import solve_under_premise
 
 HEADING: dict[str, Any] = {"heading": Generalised("product", prefix=2)}
 UNITS: Any = {"value": "0.01", "weight": "0.01"}
@@ -22,7 +22,7 @@ UNITS: Any = {"value": "0.01", "weight": "0.01"}
 
 def wrong(found: Any, truth: list[str]) -> list[tuple[str, int]]:
     """Phases and records of which something is certain that is not so."""
-    names = found.levels[0].matched.names
+    names = found.levels[0].totals_match.names
     return [
         (phase.name, record)
         for phase in found.phases
@@ -156,8 +156,8 @@ def test_a_truth_that_other_tables_forbid_says_nothing_of_missing_records() -> N
     allowed = np.ones((3, 2), bool)
     allowed[0, 0] = False
     totals = np.array([[5], [5]]), np.array([[6], [6]])
-    instance = Instance.of(np.array([[5], [5], [1]]), *totals, allowed=allowed)
-    assert settle(instance, "any", truth=np.array([0, 1, 0])).premise == "complete"
+    instance = Instance.from_intervals(np.array([[5], [5], [1]]), *totals, allowed=allowed)
+    assert solve_under_premise(instance, "any", truth=np.array([0, 1, 0])).premise == "complete"
 
 
 def test_amounts_that_add_up_to_more_than_a_word_holds_are_refused() -> None:
@@ -175,7 +175,7 @@ def test_effort_that_is_left_is_used_though_a_checkpoint_has_a_shorter_try(tmp_p
     amounts = random.integers(1, 2000, (120, 2))
     truth = random.integers(0, 5, 120)
     sums = np.array([amounts[truth == b].sum(axis=0) for b in range(5)])
-    task = Task(Instance.of(amounts, sums - 1, sums + 1), truth=truth)
+    task = Task(instance=Instance.from_intervals(amounts, sums - 1, sums + 1), truth=truth)
     with work.under(checkpoints=work.Checkpoints(tmp_path)):
         [short] = solve_all([task], 2.0, in_all=0.001, workers=1)
         [kept] = solve_all([task], 2.0, in_all=0.001, workers=1)
@@ -199,8 +199,8 @@ def test_in_however_little_time_what_is_sure_is_right_though_small_records_are_m
     missing = small & (random.random(n) < 0.5)
     there = amounts * ~missing[:, None]
     sums = np.array([there[truth == b].sum(axis=0) for b in range(bins)])
-    instance = Instance.of(amounts, sums - 5, sums + 5)
-    task = Task(instance, "any", truth if told else None)
+    instance = Instance.from_intervals(amounts, sums - 5, sums + 5)
+    task = Task(instance=instance, premise="any", truth=truth if told else None)
     [found] = solve_all([task], seconds, workers=1)
     certain = (found.possible.sum(axis=1) == 1) & found.sure & ~found.discardable
     assert found.possible[certain, truth[certain]].all()

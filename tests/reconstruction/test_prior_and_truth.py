@@ -249,7 +249,7 @@ def test_a_prior_by_a_level_of_a_hierarchy() -> None:
     )
     prior = Prior("sector", Generalised("product", level=1), {("smith", "food"): 0.25})
     found = reconstruct(goods, [table_of], parties, units={"value": "1"}, workers=1, prior=prior)
-    assert found.phases[-1].counted.tolist() == pytest.approx([0.8, 0.5])
+    assert found.phases[-1].guess_chance.tolist() == pytest.approx([0.8, 0.5])
     without = Dataset.from_arrow(table, name="r")
     with pytest.raises(InvalidInput, match='"product" has no level 1 of a hierarchy'):
         reconstruct(without, [table_of], parties, units={"value": "1"}, prior=prior)
@@ -312,4 +312,4 @@ def test_her_best_guess_is_the_party_for_which_most_allocations_speak(
             else:
                 speaks[record, len(listed) + city] += likely
     best = speaks.max(axis=1) / speaks.sum(axis=1)
-    np.testing.assert_allclose(found.phases[-1].counted, best)
+    np.testing.assert_allclose(found.phases[-1].guess_chance, best)

@@ -27,11 +27,11 @@ from divulge.reconstruction import (
     reconstruct,
     what_would_help,
 )
-from divulge.reconstruction.auditing.remaining_risk import _unsettled
-from divulge.reconstruction.auditing.request import Asked
+from divulge.reconstruction.auditing.remaining_risk import _find_unsettled_records
+from divulge.reconstruction.auditing.request import ReconstructionRequest
 from divulge.reconstruction.auditing.workers import Task
 from divulge.reconstruction.problem.instance import Instance
-from divulge.reconstruction.solving.mismatched_totals import settle
+from divulge.reconstruction.solving.mismatched_totals import solve_under_premise
 
 UNITS: Any = {
     "value": "0.01",
@@ -158,11 +158,11 @@ def test_in_a_complete_month_the_truth_is_always_possible(
     for level, column in zip(audited.levels, ("city", "state"), strict=True):
         true = month.truth.to_arrow()[column].to_pylist()
         for group, possible, result in zip(
-            level.matched.groups, level.possible, level.results, strict=True
+            level.totals_match.groups, level.possible, level.results, strict=True
         ):
             assert result is not None
             assert result.status != "infeasible"
-            names = [level.matched.names[p] for p in level.matched.place[group.rows]]
+            names = [level.totals_match.names[p] for p in level.totals_match.place[group.rows]]
             for row, record in enumerate(group.records):
                 assert possible[row, names.index(true[record])]
 
@@ -220,7 +220,7 @@ def test_no_name_is_told_unasked(month: TradeMonth, audited: Reconstruction) -> 
 def test_suppressed_codes_are_slack_in_finer_totals(audited: Reconstruction) -> None:
     assert audited.found_in_data.suppressed_codes > 5
     assert audited.levels[0].slack.any()
-    of_records = np.concatenate([group.rows for group in audited.levels[1].matched.groups])
+    of_records = np.concatenate([group.rows for group in audited.levels[1].totals_match.groups])
     assert not audited.levels[1].slack[of_records].any()
 
 
@@ -250,7 +250,7 @@ def test_time_that_is_up_drops_no_record(month: TradeMonth) -> None:
         in_all=0.01,
         fixpoint=False,
     )
-    assert len(found.solved) == sum(len(level.matched.groups) for level in found.levels)
+    assert len(found.solved) == sum(len(level.totals_match.groups) for level in found.levels)
     assert (found.phases[-1].places_left >= 1).all()
     assert found.assessment.claim == "bound"
 
@@ -270,8 +270,8 @@ def test_what_may_be_known_at_most_is_not_less_than_what_more_time_finds() -> No
     least, most = hurried.assessment, hurried.assessment.at_worst
     assert least.claim == "bound"
     may_be, found = hurried.at_most, patient.phases[-1]
-    assert (may_be.known >= found.identified).all()
-    assert (may_be.chance >= found.counted - 1e-12).all()
+    assert (may_be.may_be_known >= found.identified).all()
+    assert (may_be.chance >= found.guess_chance - 1e-12).all()
     assert least.certain.posterior <= patient.assessment.certain.posterior
     assert patient.assessment.certain.posterior <= most.certain.posterior < least.secrets
     assert patient.assessment.right.posterior <= most.right.posterior < least.secrets
@@ -296,12 +296,12 @@ def test_what_hangs_together_over_several_tables_is_open_together() -> None:
     ]
     parties = Dataset.from_arrow(pa.table({"city": ["a", "b"]}), name="parties")
     found = reconstruct(records, tables, parties, rule_is_known=True, premise="complete", workers=1)
-    assert not _unsettled(found.levels, 7).any()
+    assert not _find_unsettled_records(found.levels, 7).any()
     first = found.levels[0].results[0]
     assert first is not None
     found.levels[0].results[0] = replace(first, status="open")
     # Product 1 shares country y with product 2; product 3 and country w stand alone.
-    assert _unsettled(found.levels, 7).tolist() == [True] * 6 + [False]
+    assert _find_unsettled_records(found.levels, 7).tolist() == [True] * 6 + [False]
 
 
 def test_no_time_at_all_is_refused(month: TradeMonth) -> None:
@@ -348,11 +348,11 @@ def test_the_rule_of_rounding_is_found_out(month: TradeMonth) -> None:
         seconds=1,
     )
     assert found.levels[0].rule.startswith("sum_then_round")
-    assert not found.levels[0].known
+    assert not found.levels[0].rule_is_known
     true = month.truth.to_arrow()["state"].to_pylist()
     level = found.levels[0]
-    for group, possible in zip(level.matched.groups, level.possible, strict=True):
-        names = [level.matched.names[p] for p in level.matched.place[group.rows]]
+    for group, possible in zip(level.totals_match.groups, level.possible, strict=True):
+        names = [level.totals_match.names[p] for p in level.totals_match.place[group.rows]]
         for row, record in enumerate(group.records):
             if found.phases[-1].certain[record]:
                 assert names[int(possible[row].argmax())] == true[record]
@@ -371,11 +371,11 @@ def test_a_misdeclared_rule_is_doubted_and_nothing_certain_is_wrong(
         seconds=0.1,
     )
     [level] = found.levels
-    assert level.doubted
+    assert level.rule_is_doubted
     assert "hardly rounded as said" in str(found)
     true = month.truth.to_arrow()["state"].to_pylist()
-    for group, possible in zip(level.matched.groups, level.possible, strict=True):
-        names = [level.matched.names[p] for p in level.matched.place[group.rows]]
+    for group, possible in zip(level.totals_match.groups, level.possible, strict=True):
+        names = [level.totals_match.names[p] for p in level.totals_match.place[group.rows]]
         for row, record in enumerate(group.records):
             if found.phases[-1].certain[record]:
                 assert names[int(possible[row].argmax())] == true[record]
@@ -395,15 +395,15 @@ def test_a_mining_company_is_unlikely_to_import_car_parts() -> None:
     found = reconstruct(records, [table], parties, units={"value": "1"}, workers=1, prior=prior)
     # Both places have one of two equal records: half each. In place b one company is alone, in
     # place a two are, of which the car maker is ten times as likely.
-    assert plain.phases[-1].counted.tolist() == [0.5, 0.5]
-    assert found.phases[-1].counted.tolist() == pytest.approx([0.5, 0.5])
+    assert plain.phases[-1].guess_chance.tolist() == [0.5, 0.5]
+    assert found.phases[-1].guess_chance.tolist() == pytest.approx([0.5, 0.5])
     single = Dataset.from_arrow(pa.table({"product": ["87"] * 2, "value": [5.0, 5.0]}), name="r")
     in_a = Dataset.from_arrow(
         pa.table({"product": ["87"], "state": ["a"], "value": [10]}), name="t"
     )
     alone = Totals(in_a, {"product": "product"}, "state", ["value"])
     likely = reconstruct(single, [alone], parties, units={"value": "1"}, workers=1, prior=prior)
-    assert likely.phases[-1].counted.tolist() == pytest.approx([10 / 11, 10 / 11])
+    assert likely.phases[-1].guess_chance.tolist() == pytest.approx([10 / 11, 10 / 11])
     assert likely.phases[-1].chance.tolist() == [0.5, 0.5]
 
 
@@ -449,7 +449,7 @@ def test_a_customs_unit_that_both_sides_tell_gives_more_away() -> None:
 
 def true_places(truth: Dataset, column: str, found: Reconstruction) -> np.ndarray[Any, Any]:
     """The true place of every record, numbered as the finest table does."""
-    names = found.levels[0].matched.names
+    names = found.levels[0].totals_match.names
     return np.array([names.index(place) for place in truth.to_arrow()[column].to_pylist()])
 
 
@@ -480,13 +480,22 @@ def test_excluded_records_are_found() -> None:
 
 def small_instances(month: TradeMonth) -> list[Task]:
     """Instances of each table for itself, up to complexity 20, with the truth."""
-    given: Any = (None, None, "any", "refuse", month.truth)
-    asked = Asked(month.transactions, tables_of(month), month.importers, UNITS, *given)
-    levels = asked.levels()
+    asked = ReconstructionRequest(
+        month.transactions,
+        tables_of(month),
+        month.importers,
+        units=UNITS,
+        place=None,
+        rule_is_known=None,
+        premise="any",
+        bad="refuse",
+        truth=month.truth,
+    )
+    levels = asked.build_table_states()
     every = [
-        level.task(number, "any", asked.true_places(level))
+        level.build_task(number, "any", asked.number_true_places(level))
         for level in levels
-        for number, group in enumerate(level.matched.groups)
+        for number, group in enumerate(level.totals_match.groups)
         if len(group.rows) > 1 and len(group.records) > 3
     ]
     return [task for task in every if task.instance.complexity <= 20]
@@ -513,7 +522,9 @@ def test_up_to_two_records_left_out_of_small_instances_are_mostly_found_exactly(
         for package in out:
             low[truth[package]] -= one.amounts[package]
             high[truth[package]] -= one.amounts[package]
-        found = settle(Instance.of(one.amounts, low, high), "excluded", seconds=30)
+        found = solve_under_premise(
+            Instance.from_intervals(one.amounts, low, high), "excluded", seconds=30
+        )
         closed.append(found.solution.status == "closed")
         said = () if found.discarded is None else np.flatnonzero(found.discarded > 0.5)
         exact.append(set(said) == set(out))

@@ -22,15 +22,15 @@ from divulge.data import Hierarchy
 from divulge.datasets import TradeMonth, trade_month
 from divulge.reconstruction import REMEDIES, Generalised, Totals, what_would_help
 from divulge.reconstruction.remedies import remedies
-from divulge.reconstruction.remedies.deniability import deniable
+from divulge.reconstruction.remedies.deniability import find_deniable_records
 from divulge.reconstruction.remedies.remedies import Remedies, Remedy
 from divulge.reconstruction.remedies.weaker_tables import (
-    Published,
-    coarser,
-    merged,
-    rounded,
-    rounded_at_random,
-    with_fewer_amounts,
+    PublishedTotals,
+    coarsen_keys,
+    drop_amounts,
+    merge_places,
+    round_at_random,
+    round_totals,
 )
 from divulge.release import result_schema
 from divulge.report import report
@@ -289,7 +289,9 @@ def test_two_tables_leave_open_what_trying_everything_leaves_open() -> None:
             if added_up(codes, list(tried), values) == (by_city, by_state):
                 for record, city in enumerate(tried):
                     places[record].add(city)
-        assert deniable(found, seconds=60).shown.tolist() == [len(some) > 1 for some in places]
+        assert find_deniable_records(found, seconds=60).two_places.tolist() == [
+            len(some) > 1 for some in places
+        ]
         assert found.phases[-1].certain.tolist() == [len(some) == 1 for some in places]
 
 
@@ -345,21 +347,21 @@ def test_who_is_named_in_places_put_together_can_deny_nothing() -> None:
 def test_weaker_tables_never_exclude_the_truth(made: Any, seed: int) -> None:
     records, totals, truth = made
     tables = totals(*made_by(made))
-    published = Published(tables, PARTIES, records, np.random.default_rng(seed))
-    for way in (rounded, rounded_at_random, coarser, merged, with_fewer_amounts):
+    published = PublishedTotals(tables, PARTIES, records, np.random.default_rng(seed))
+    for way in (round_totals, round_at_random, coarsen_keys, merge_places, drop_amounts):
         for change in way(published):
             found = audited(
                 records, change.totals, parties=change.parties, premise="complete", seconds=0.1
             )
             renamed = truth
-            if change.holds:
+            if change.merged_places:
                 renamed = [new_name(change.parties, city) for city in truth]
             fine = found.levels[0]
-            for n, group in enumerate(fine.matched.groups):
+            for n, group in enumerate(fine.totals_match.groups):
                 result = fine.results[n]
                 assert result is not None
                 assert result.status != "infeasible", (way.__name__, change.strength)
-                names = [fine.matched.names[p] for p in fine.matched.place[group.rows]]
+                names = [fine.totals_match.names[p] for p in fine.totals_match.place[group.rows]]
                 for row, record in enumerate(group.records):
                     assert fine.possible[n][row, names.index(renamed[record])]
 
@@ -399,8 +401,8 @@ def test_keys_climb_the_hierarchy_of_their_attribute() -> None:
     records = records.describe(hierarchies={"product": kinds})
     table = dataset("t", product=["apple", "pear", "nail"], city=["a", "b", "a"], value=[5, 6, 9])
     totals = [Totals(table, {"product": "product"}, "city", ["value"])]
-    published = Published(totals, PARTIES, records, np.random.default_rng(0))
-    [change] = list(coarser(published))
+    published = PublishedTotals(totals, PARTIES, records, np.random.default_rng(0))
+    [change] = list(coarsen_keys(published))
     assert change.strength == "product at level 1"
     [changed] = change.totals
     rows = {(r["product"], r["city"], r["value"]) for r in changed.dataset.to_arrow().to_pylist()}
@@ -440,9 +442,18 @@ def test_a_remedy_is_made_stronger_as_long_as_fewer_records_are_undecided(
 
     def as_told(kind: str, strength: str, found: Any, cost: float, holds: Any) -> Remedy:
         certain, undecided = (9, 0) if kind == "none" else next(after)
-        return Remedy(kind, strength, certain, undecided, undecided, 0, 20, cost)
+        return Remedy(
+            kind=kind,
+            strength=strength,
+            certain=certain,
+            undecided=undecided,
+            waiting=undecided,
+            identified=0,
+            records=20,
+            cost=cost,
+        )
 
-    monkeypatch.setattr(remedies, "_remedy", as_told)
+    monkeypatch.setattr(remedies, "_evaluate_remedy", as_told)
     found = helped(month, remedies=["rounding"])
     # The fourth leaves more undecided than the third: the fifth is not tried any more.
     assert [one.verdict for one in found] == ["no", "no", "not shown", "not shown", "not shown"]

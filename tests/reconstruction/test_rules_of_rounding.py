@@ -18,8 +18,8 @@ from tests.reconstruction.strategies import audited, dataset, two_tables
 from divulge.reconstruction import RULES, Generalised, Totals
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.rounding import read_totals
-from divulge.reconstruction.solving.left_out_records import with_discarded_bin
-from divulge.reconstruction.solving.mismatched_totals import settle
+from divulge.reconstruction.solving.left_out_records import add_discard_bin
+from divulge.reconstruction.solving.mismatched_totals import solve_under_premise
 
 seeds = st.integers(0, 2**32 - 1)
 declared = st.sampled_from([*RULES, "diagnose"])
@@ -32,7 +32,7 @@ def test_what_is_certain_is_right_whatever_rules_are_declared(
 ) -> None:
     records, totals, truth = made
     found = audited(records, totals(of_cities, of_states), premise=premise)
-    names = found.levels[0].matched.names
+    names = found.levels[0].totals_match.names
     for phase in found.phases:
         for record, true in enumerate(truth):
             if phase.certain[record]:
@@ -108,7 +108,7 @@ def test_a_contradiction_between_tables_leaves_what_each_says_alone() -> None:
         Totals(by_state, {"product": "product"}, "state", ["value"]),
     ]
     found = audited(records, totals, premise="complete", rule_is_known=True)
-    places = [found.levels[0].matched.names[p] for p in found.phases[-1].place]
+    places = [found.levels[0].totals_match.names[p] for p in found.phases[-1].place]
     assert places == ["a", "b"]
 
 
@@ -119,14 +119,19 @@ def test_totals_called_exact_that_look_rounded_are_read_as_rounded_too(rule: str
     [level] = audited(
         records, [Totals(table, {"product": "product"}, "city", ["value"], rule)]
     ).levels
-    [reading] = level.figures.by_any_rule()
-    assert reading.widening.tolist() == [0, 50, 100]
+    [reading] = level.figures.read_by_any_rule()
+    assert reading.slack_by_count.tolist() == [0, 50, 100]
 
 
 def as_read(amounts: Any, read: Any) -> Instance:
     """Packages of one amount, and bins as their totals are read."""
-    widths = read.widening[None], read.deeper[None]
-    return Instance.of(amounts[:, None], read.low[:, None], read.high[:, None], *widths)
+    return Instance.from_intervals(
+        amounts[:, None],
+        read.low[:, None],
+        read.high[:, None],
+        slack_by_count=read.slack_by_count[None],
+        extra_above=read.extra_above[None],
+    )
 
 
 @settings(max_examples=80, deadline=None)
@@ -138,19 +143,21 @@ def test_a_bin_for_records_left_out_has_room_for_whatever_was(seed: int, rule: A
     truth = np.append(random.integers(0, m, n - 1), m)  # the last is left out
     inside = [amounts[truth == b] for b in range(m)]
     rounded = [int(sum((100 * np.rint(some / 100)).astype(int))) for some in inside]
-    read = read_totals(rule, amounts, [Decimal(r) for r in rounded], Decimal(1), Decimal(100))
-    assume(as_read(amounts[:-1], read).holds(truth[:-1]))
-    wider = with_discarded_bin(as_read(amounts, read))
+    read = read_totals(
+        rule, amounts, [Decimal(r) for r in rounded], unit=Decimal(1), step=Decimal(100)
+    )
+    assume(as_read(amounts[:-1], read).is_allocation(truth[:-1]))
+    wider = add_discard_bin(as_read(amounts, read))
     assert wider is not None
-    assert wider.holds(truth)
+    assert wider.is_allocation(truth)
 
 
 def test_several_bins_may_be_wider_together_than_one_with_all_packages() -> None:
     amounts = np.array([852, 749, 48, 749, 549, 448])
     totals = [Decimal(total) for total in (400, 700, 1400, 700)]
-    read = read_totals("unknown_clt", amounts, totals, Decimal(1), Decimal(100))
+    read = read_totals("unknown_clt", amounts, totals, unit=Decimal(1), step=Decimal(100))
     instance = as_read(amounts, read)
-    assert instance.holds(np.array([2, 1, 2, 3, 2, 0]))
-    found = settle(instance, "excluded", 1.0)
+    assert instance.is_allocation(np.array([2, 1, 2, 3, 2, 0]))
+    found = solve_under_premise(instance, "excluded", 1.0)
     assert found.surely_discarded is not None
     assert not found.surely_discarded.any()

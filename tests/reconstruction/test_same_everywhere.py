@@ -19,7 +19,7 @@ import pytest
 from divulge import datasets, work
 from divulge.reconstruction import Generalised, Reconstruction, Totals, allocate, reconstruct
 from divulge.reconstruction.auditing import workers
-from divulge.reconstruction.problem.result import packed
+from divulge.reconstruction.problem.result import pack_results
 
 UNITS: Any = {"value": "0.01", "weight": "0.00001"}
 EXAMPLE = Path(__file__).parents[2] / "examples" / "reconstruction" / "release.toml"
@@ -43,7 +43,8 @@ def audited(month: datasets.TradeMonth, **asked: Any) -> Reconstruction:
 def bytes_of(found: Reconstruction) -> bytes:
     """All that was found: what is possible and proved, certificates, effort, and the sentences."""
     arrays = [
-        packed([result for result in level.results if result is not None]) for level in found.levels
+        pack_results([result for result in level.results if result is not None])
+        for level in found.levels
     ]
     phases = [[phase.certain, phase.identified, phase.chance] for phase in found.phases]
     return pickle.dumps((arrays, phases, json.dumps(found.to_dict(), sort_keys=True)))

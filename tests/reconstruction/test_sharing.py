@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from divulge.reconstruction.counting import dp_final_bins, dp_shared_states, dynamic_program
 from divulge.reconstruction.problem.amounts import Bools, Ints
-from divulge.reconstruction.problem.bitsets import words_of
+from divulge.reconstruction.problem.bitsets import pack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.work import Effort
 
@@ -46,7 +46,7 @@ def states_of_two_bins(draw: st.DrawFn) -> tuple[Instance, Bools, Ints]:
     totals = (amounts.sum(axis=0) * share[:, None] / share.sum()).astype(np.int64)
     slack = draw(st.sampled_from([0, 3, 100, 2000]))
     allowed = random.random((n, 3)) < draw(st.sampled_from([0.7, 1.0]))
-    instance = Instance.of(amounts, totals - slack, totals + slack, allowed=allowed)
+    instance = Instance.from_intervals(amounts, totals - slack, totals + slack, allowed=allowed)
     states = np.unique(random.random((many, n)) < draw(st.sampled_from([0.6, 0.9])), axis=0)
     return instance, states, random.integers(1, draw(st.sampled_from([2, 2**20])), len(states))
 
@@ -61,19 +61,21 @@ def test_ways_marginals_and_examples_are_those_of_looking_at_every_split(
     sides = order[small:], order[:small]
     cells = data.draw(st.sampled_from([[1, 1], [4, 8]]))
     with (
-        mock.patch.object(dp_shared_states, "_sides", return_value=sides),
+        mock.patch.object(dp_shared_states, "_choose_sides", return_value=sides),
         mock.patch.object(
             dp_shared_states, "MOST_CELLS", data.draw(st.sampled_from([1, 50, 10**6]))
         ),
         mock.patch.object(dp_shared_states, "CELLS_OF_WINDOW", np.array(cells)),
     ):
-        found = dp_shared_states.shared(instance, states, weights, [0, 2], Effort(math.inf))
+        found = dp_shared_states.split_states_at_once(
+            instance, states, weights, [0, 2], Effort(math.inf)
+        )
     assert found is not None
     agrees(found, instance, states, weights)
 
 
 def agrees(
-    found: dp_shared_states.Shared, instance: Instance, states: Bools, weights: Ints
+    found: dp_shared_states.SharedSplits, instance: Instance, states: Bools, weights: Ints
 ) -> None:
     splits = [every_split(instance, state, [0, 2]) for state in states]
     assert found.ways.tolist() == [len(ways) for ways in splits]
@@ -87,7 +89,7 @@ def agrees(
             outside |= state & ~way
     assert found.in_other.tolist() == in_other.tolist()
     shown_inside, shown_outside = np.zeros((2, instance.packages), np.int64)
-    for number, way in zip(found.shown_states, found.shown, strict=True):
+    for number, way in zip(found.witness_states, found.witnesses, strict=True):
         assert any((way == other).all() for other in splits[number])
         shown_inside |= way
         shown_outside |= states[number] & ~way
@@ -101,7 +103,9 @@ def test_the_sides_are_all_packages_that_any_state_has(
     case: tuple[Instance, Bools, Ints],
 ) -> None:
     instance, states, weights = case
-    found = dp_shared_states.shared(instance, states, weights, [0, 2], Effort(math.inf))
+    found = dp_shared_states.split_states_at_once(
+        instance, states, weights, [0, 2], Effort(math.inf)
+    )
     assert found is not None
     agrees(found, instance, states, weights)
 
@@ -112,35 +116,47 @@ def test_allocations_are_the_same_whether_states_are_split_at_once_or_one_by_one
     truth = random.integers(0, 2, 32)
     truth[:4] = 2
     totals = np.array([amounts[truth == b].sum(axis=0) for b in range(3)])
-    instance = Instance.of(amounts, totals - 150, totals + 150)
+    instance = Instance.from_intervals(amounts, totals - 150, totals + 150)
     instance.allowed[12:, 2] = False
     subsets = np.array(list(itertools.product((False, True), repeat=12)))
     discarded = np.hstack([subsets, np.zeros((len(subsets), 20), bool)])
     sums = discarded @ amounts
     fits = ((sums >= instance.low[2]) & (sums <= instance.high[2])).all(axis=1)
-    sets = [None, None, words_of(discarded[fits][:20])]
-    with mock.patch.object(dp_final_bins, "shared", wraps=dp_shared_states.shared) as at_once:
-        one = dynamic_program.count(instance, sets, seconds=60.0)
-    with mock.patch.object(dp_final_bins, "shared", return_value=None):
-        other = dynamic_program.count(instance, sets, seconds=60.0)
+    sets = [None, None, pack_bitsets(discarded[fits][:20])]
+    with mock.patch.object(
+        dp_final_bins, "split_states_at_once", wraps=dp_shared_states.split_states_at_once
+    ) as at_once:
+        one = dynamic_program.count_allocations(instance, sets, seconds=60.0)
+    with mock.patch.object(dp_final_bins, "split_states_at_once", return_value=None):
+        other = dynamic_program.count_allocations(instance, sets, seconds=60.0)
     assert at_once.called
     assert one is not None
     assert other is not None
     assert one.count == other.count > 100
     assert one.pairs.tolist() == other.pairs.tolist()
-    assert instance.hold(one.proofs.astype(np.int64)).all()
+    assert instance.are_allocations(one.proofs.astype(np.int64)).all()
     proved = np.zeros((32, 3), bool)
     for of_package in one.proofs:
         proved[np.arange(32), of_package] = True
     assert (proved == (one.pairs > 0)).all()
 
 
-@pytest.mark.parametrize("limit", ["HEAVIEST", "LONGEST", "MOST_LOOKED"])
+@pytest.mark.parametrize("limit", ["HEAVIEST_STATE", "LONGEST_LARGE_SIDE", "MOST_LOOKS"])
 def test_what_is_too_heavy_too_long_or_too_much_is_refused(limit: str) -> None:
     amounts = np.arange(1, 9)[:, None]
-    instance = Instance.of(amounts, np.zeros((2, 1), np.int64), np.full((2, 1), 36))
+    instance = Instance.from_intervals(amounts, np.zeros((2, 1), np.int64), np.full((2, 1), 36))
     states, weights = np.ones((1, 8), bool), np.array([2])
-    assert dp_shared_states.shared(instance, states, weights, [0, 1], Effort(math.inf)) is not None
-    with mock.patch.object(dp_shared_states, limit, 0 if limit != "HEAVIEST" else 1):
-        assert dp_shared_states.shared(instance, states, weights, [0, 1], Effort(math.inf)) is None
-    assert dp_shared_states.shared(instance, states, weights, [0, 1], Effort(0)) is None
+    assert (
+        dp_shared_states.split_states_at_once(instance, states, weights, [0, 1], Effort(math.inf))
+        is not None
+    )
+    with mock.patch.object(dp_shared_states, limit, 0 if limit != "HEAVIEST_STATE" else 1):
+        assert (
+            dp_shared_states.split_states_at_once(
+                instance, states, weights, [0, 1], Effort(math.inf)
+            )
+            is None
+        )
+    assert (
+        dp_shared_states.split_states_at_once(instance, states, weights, [0, 1], Effort(0)) is None
+    )

@@ -13,7 +13,7 @@ from tests.reconstruction.strategies import MADE_BY, dataset, total_by
 
 from divulge import InvalidInput
 from divulge.reconstruction import Generalised, Reconstruction, Totals, allocate, reconstruct
-from divulge.reconstruction.auditing.totals import matched
+from divulge.reconstruction.auditing.totals import match_records
 from divulge.reconstruction.problem.rounding import read_totals
 
 HEADING: dict[str, str | Generalised] = {"heading": Generalised("product", prefix=1)}
@@ -27,7 +27,7 @@ def audit(records: Any, totals: list[Totals], unit: str = "1", **more: Any) -> R
 
 
 def places(found: Reconstruction) -> list[str | None]:
-    last, names = found.phases[-1], found.levels[0].matched.names
+    last, names = found.phases[-1], found.levels[0].totals_match.names
     return [names[p] if c else None for p, c in zip(last.place, last.certain, strict=True)]
 
 
@@ -124,7 +124,7 @@ def test_what_other_tables_leave_is_held_against_the_totals_too() -> None:
         Totals(by_country, {"country": "country"}, "city", ["value"]),
     ]
     found = audit(records, totals, premise="complete")
-    assert found.levels[0].contradicted == {0}
+    assert found.levels[0].contradictions == {0}
     assert places(found) == [None, None, None]
 
 
@@ -185,8 +185,8 @@ def test_nothing_certain_is_wrong_where_codes_are_suppressed_and_tables_round_di
     for place, true in zip(places(found), truth, strict=True):
         assert place in (None, true)
     level = found.levels[0]
-    for group, possible in zip(level.matched.groups, level.possible, strict=True):
-        of_bin = [level.matched.names[p] for p in level.matched.place[group.rows]]
+    for group, possible in zip(level.totals_match.groups, level.possible, strict=True):
+        of_bin = [level.totals_match.names[p] for p in level.totals_match.place[group.rows]]
         for record, row_of in zip(group.records, possible, strict=True):
             assert row_of[of_bin.index(truth[record])]
 
@@ -211,7 +211,7 @@ def test_amounts_are_rounded_one_by_one_as_plain_decimals_are() -> None:
     cents = random.integers(0, 400, 300) * 5
     for kind in ("", "_half_even", "_down"):
         rule: Any = f"round_then_sum{kind}"
-        read = read_totals(rule, cents, [Decimal(1)], Decimal("0.01"), Decimal(1))
+        read = read_totals(rule, cents, [Decimal(1)], unit=Decimal("0.01"), step=Decimal(1))
         plain = [int(total_by(rule, [Decimal(int(c)) / 100])) * 100 for c in cents]
         assert read.amounts.tolist() == plain
 
@@ -226,7 +226,7 @@ def test_records_of_many_long_keys_are_not_mixed_up() -> None:
     first = {"k0": ["00003"], **{name: ["00007"] for name in names[1:]}}
     records = dataset("records", **first, value=[1.0])
     totals = Totals(table, {name: name for name in names}, "city", ["value"])
-    assert matched(totals, records).records_without_totals == 1
+    assert match_records(totals, records).records_without_totals == 1
 
 
 def test_amounts_whose_sum_outgrows_integers_are_refused() -> None:
@@ -314,7 +314,7 @@ def test_what_is_hidden_in_a_key_speaks_for_no_rule() -> None:
         "records", product=[p for p, _, _ in seen], value=[cents / 100 for _, cents, _ in seen]
     )
     found = audit(records, tables, "0.01", premise="complete", rule_is_known=None)
-    assert not any(level.known for level in found.levels)
+    assert not any(level.rule_is_known for level in found.levels)
     for place, (_, _, true) in zip(places(found), seen, strict=True):
         assert place in (None, true)
 

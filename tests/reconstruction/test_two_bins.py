@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from divulge.reconstruction.counting import two_bins, two_bins_dominance, two_bins_lists
 from divulge.reconstruction.problem.amounts import Bools, Ints
-from divulge.reconstruction.problem.counts import Counted
+from divulge.reconstruction.problem.counts import AllocationCounts
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum import meet_in_middle
 from divulge.work import Effort
@@ -21,13 +21,13 @@ from divulge.work import Effort
 
 def every_allocation(instance: Instance, possible: Bools) -> Ints:
     """The plain twin: all allocations that keep to everything, one by one."""
-    limited = instance.limited(possible)
+    limited = instance.restricted_to(possible)
     ways = itertools.product((0, 1), repeat=instance.packages)
-    found = [way for way in ways if limited.holds(np.array(way))]
+    found = [way for way in ways if limited.is_allocation(np.array(way))]
     return np.array(found, np.int64).reshape(len(found), instance.packages)
 
 
-def agrees(found: Counted | None, instance: Instance, possible: Bools) -> None:
+def agrees(found: AllocationCounts | None, instance: Instance, possible: Bools) -> None:
     """Count, marginals and certificates are those of the plain twin."""
     assert found is not None
     plain = every_allocation(instance, possible)
@@ -61,7 +61,7 @@ def two_bin_instances(draw: st.DrawFn) -> tuple[Instance, Bools]:
             high[b, i] = target + draw(st.integers(0, slack))
     side = st.sampled_from([(True, True)] * 6 + [(True, False), (False, True)])
     possible = np.array([draw(side) for _ in range(n)], bool).reshape(n, 2)
-    return Instance.of(amounts, low, high), possible
+    return Instance.from_intervals(amounts, low, high), possible
 
 
 @given(case=two_bin_instances())
@@ -70,8 +70,10 @@ def test_the_count_the_marginals_and_the_certificates_are_those_of_looking_at_al
     case: tuple[Instance, Bools],
 ) -> None:
     instance, possible = case
-    with mock.patch.object(two_bins_lists, "FEW", 0):
-        agrees(two_bins.counted(instance, possible, 1e9, Effort(math.inf)), instance, possible)
+    with mock.patch.object(two_bins_lists, "MOST_LISTED_ALLOCATIONS", 0):
+        agrees(
+            two_bins.count_two_bins(instance, possible, 1e9, Effort(math.inf)), instance, possible
+        )
 
 
 @given(case=two_bin_instances(), data=st.data())
@@ -84,14 +86,16 @@ def test_it_does_not_matter_how_packages_are_divided_nor_how_many_sums_are_taken
     small = data.draw(st.integers(0, n))
     first = data.draw(st.integers(0, n - small))
     with (
-        mock.patch.object(two_bins_lists, "FEW", 0),
-        mock.patch.object(two_bins_lists, "_cheapest", return_value=(0.0, first, small)),
-        mock.patch.object(two_bins_dominance, "AT_ONCE", data.draw(st.sampled_from([1, 6, 50]))),
+        mock.patch.object(two_bins_lists, "MOST_LISTED_ALLOCATIONS", 0),
+        mock.patch.object(two_bins_lists, "_find_cheapest_split", return_value=(0.0, first, small)),
+        mock.patch.object(two_bins_dominance, "SLAB_SIZE", data.draw(st.sampled_from([1, 6, 50]))),
         mock.patch.object(
             two_bins_dominance, "MOST_LEADS", data.draw(st.sampled_from([1, 20, 1000]))
         ),
     ):
-        agrees(two_bins.counted(instance, possible, 1e9, Effort(math.inf)), instance, possible)
+        agrees(
+            two_bins.count_two_bins(instance, possible, 1e9, Effort(math.inf)), instance, possible
+        )
 
 
 def month_like(seed: int, packages: int) -> Instance:
@@ -108,40 +112,44 @@ def month_like(seed: int, packages: int) -> Instance:
     unit = np.array([100, 100_000])
     sums = np.stack([amounts[inside].sum(axis=0), amounts[~inside].sum(axis=0)])
     low = (sums + unit // 2) // unit * unit - unit // 2
-    return Instance.of(amounts, low, low + unit - 1)
+    return Instance.from_intervals(amounts, low, low + unit - 1)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_it_counts_what_meeting_in_the_middle_lists(seed: int) -> None:
     instance = month_like(seed, 30)
     everything = instance.amounts.sum(axis=0)
-    one = Instance.of(
+    one = Instance.from_intervals(
         instance.amounts,
         np.maximum(instance.low[:1], everything - instance.high[1:]),
         np.minimum(instance.high[:1], everything - instance.low[1:]),
     )
-    listed = meet_in_middle.fitting(one, 0, np.ones(30, bool), np.zeros(30, bool), 10**6, 0)
-    found = two_bins.counted(instance, np.ones((30, 2), bool), 1e9, Effort(math.inf))
+    listed = meet_in_middle.enumerate_fitting_sets(
+        one, 0, np.ones(30, bool), forced=np.zeros(30, bool), longest=10**6, most_sets=0
+    )
+    found = two_bins.count_two_bins(instance, np.ones((30, 2), bool), 1e9, Effort(math.inf))
     assert listed is not None
     assert found is not None
     assert found.count == listed.count > 0
     assert found.pairs[:, 0].tolist() == listed.with_package.tolist()
-    assert all(instance.holds(of_package) for of_package in found.proofs)
+    assert all(instance.is_allocation(of_package) for of_package in found.proofs)
 
 
 def test_where_every_set_fits_there_are_two_to_the_number_of_packages() -> None:
     amounts = np.random.default_rng(1).integers(0, 50, (20, 2))
     everything = np.repeat(amounts.sum(axis=0)[None], 2, axis=0)
-    instance = Instance.of(amounts, np.zeros_like(everything), everything)
-    found = two_bins.counted(instance, np.ones((20, 2), bool), 1e9, Effort(math.inf))
+    instance = Instance.from_intervals(amounts, np.zeros_like(everything), everything)
+    found = two_bins.count_two_bins(instance, np.ones((20, 2), bool), 1e9, Effort(math.inf))
     assert found is not None
     assert found.count == 2**20
     assert (found.pairs == 2**19).all()
 
 
 def test_a_package_without_a_bin_leaves_no_allocation() -> None:
-    instance = Instance.of(np.array([[1], [2]]), np.zeros((2, 1), np.int64), np.full((2, 1), 9))
-    found = two_bins.counted(
+    instance = Instance.from_intervals(
+        np.array([[1], [2]]), np.zeros((2, 1), np.int64), np.full((2, 1), 9)
+    )
+    found = two_bins.count_two_bins(
         instance, np.array([[True, True], [False, False]]), 1e9, Effort(math.inf)
     )
     assert found is not None
@@ -150,27 +158,27 @@ def test_a_package_without_a_bin_leaves_no_allocation() -> None:
 
 def test_what_is_hopeless_late_or_too_large_at_once_is_refused() -> None:
     instance, anywhere = month_like(0, 34), np.ones((34, 2), bool)
-    assert two_bins.counted(instance, anywhere, 100, Effort(math.inf)) is None
-    assert two_bins.counted(instance, anywhere, 1e9, Effort(0)) is None
-    with mock.patch.object(two_bins_dominance, "MOST_AT_ONCE", 3):
-        assert two_bins.counted(instance, anywhere, 1e9, Effort(math.inf)) is None
+    assert two_bins.count_two_bins(instance, anywhere, 100, Effort(math.inf)) is None
+    assert two_bins.count_two_bins(instance, anywhere, 1e9, Effort(0)) is None
+    with mock.patch.object(two_bins_dominance, "LARGEST_SLAB", 3):
+        assert two_bins.count_two_bins(instance, anywhere, 1e9, Effort(math.inf)) is None
 
 
 def test_few_allocations_of_three_amounts_are_left_to_be_listed() -> None:
     amounts = np.array([[1, 2, 3], [3, 1, 2]])
-    instance = Instance.of(amounts, 0 * amounts, np.array([[3, 2, 4]] * 2))
-    assert two_bins.counted(instance, np.ones((2, 2), bool), 1e9, Effort(math.inf)) is None
+    instance = Instance.from_intervals(amounts, 0 * amounts, np.array([[3, 2, 4]] * 2))
+    assert two_bins.count_two_bins(instance, np.ones((2, 2), bool), 1e9, Effort(math.inf)) is None
 
 
 def test_amounts_that_are_the_same_for_all_packages_are_one_with_both_windows() -> None:
     amounts = np.repeat(np.arange(1, 9)[:, None], 3, axis=1)
     low, high = np.array([[0, 5, 9], [0, 0, 0]]), np.array([[12, 99, 14], [99, 99, 99]])
-    instance = Instance.of(amounts, low, high)
+    instance = Instance.from_intervals(amounts, low, high)
     anywhere = np.ones((8, 2), bool)
-    agrees(two_bins.counted(instance, anywhere, 1e9, Effort(math.inf)), instance, anywhere)
+    agrees(two_bins.count_two_bins(instance, anywhere, 1e9, Effort(math.inf)), instance, anywhere)
 
 
 def test_intervals_that_depend_on_numbers_are_refused() -> None:
     ones, row = np.ones((2, 1), np.int64), np.ones((1, 3), np.int64)
-    wide = Instance.of(ones, 0 * ones, ones, row)
-    assert two_bins.counted(wide, np.ones((2, 2), bool), 1e9, Effort(math.inf)) is None
+    wide = Instance.from_intervals(ones, 0 * ones, ones, slack_by_count=row)
+    assert two_bins.count_two_bins(wide, np.ones((2, 2), bool), 1e9, Effort(math.inf)) is None

@@ -12,11 +12,11 @@ from tests.reconstruction.paper_program import allocations_of
 from tests.reconstruction.strategies import instance_of, widened
 
 from divulge.reconstruction.local_search import explore
-from divulge.reconstruction.local_search.explore import Walk
+from divulge.reconstruction.local_search.explore import LocalSearch
 from divulge.reconstruction.problem.instance import Instance
-from divulge.reconstruction.solving.ladder import solve
-from divulge.reconstruction.solving.left_out_records import left_out
-from divulge.reconstruction.solving.mismatched_totals import settle
+from divulge.reconstruction.solving.ladder import solve_instance
+from divulge.reconstruction.solving.left_out_records import find_left_out
+from divulge.reconstruction.solving.mismatched_totals import solve_under_premise
 from divulge.work import Effort
 
 seeds = st.integers(0, 2**32 - 1)
@@ -32,12 +32,12 @@ class Told:
 
     def enter(self, rows: Any) -> None:
         for row in rows:
-            assert self.instance.holds(row)
+            assert self.instance.is_allocation(row)
             self.proved[np.arange(len(row)), row] = True
 
     def all_of(self, part: Instance, effort: Effort) -> Any:
         del effort
-        return solve(part, solver=False).certificates
+        return solve_instance(part, solver=False).certificates
 
 
 def possible_pairs(instance: Instance) -> Any:
@@ -53,10 +53,10 @@ def test_a_walk_tells_only_allocations(seed: int, bins: int, attributes: int, wi
     random = np.random.default_rng(seed)
     instance, truth = instance_of(random, 7, bins, attributes)
     instance = widened(random, instance) if wide else instance
-    assume(instance.holds(truth))
+    assume(instance.is_allocation(truth))
     told = Told(instance, truth)
-    walk = Walk(instance, truth, told.enter, told.all_of)
-    walk.explore(instance.allowed, told.proved, Effort(0.05))
+    walk = LocalSearch(instance, truth, told.enter, told.all_of)
+    walk.explore_allocations(instance.allowed, told.proved, Effort(0.05))
     assert not (told.proved & ~possible_pairs(instance)).any()
 
 
@@ -66,7 +66,7 @@ def test_with_two_bins_every_way_that_takes_both_finds_all(way: str) -> None:
     for number in range(40):
         instance, truth = instance_of(random, 9, 2, 1 + number % 3)
         told = Told(instance, truth)
-        walk = Walk(instance, truth, told.enter, told.all_of)
+        walk = LocalSearch(instance, truth, told.enter, told.all_of)
         for _ in range(3):
             getattr(walk, way)(instance.allowed, told.proved, Effort(1))
         assert (told.proved == possible_pairs(instance)).all()
@@ -77,10 +77,10 @@ def test_three_bins_are_settled_together() -> None:
     amounts = np.array([[100], [200], [300], [300], [200], [100]])
     places = np.array([0, 1, 2, 1, 0, 2])
     totals = np.array([amounts[places == b].sum(axis=0) for b in range(3)])
-    instance = Instance.of(amounts, totals, totals)
+    instance = Instance.from_intervals(amounts, totals, totals)
     told = Told(instance, places)
-    walk = Walk(instance, places, told.enter, told.all_of)
-    walk._several_bins(instance.allowed, told.proved, Effort(5))
+    walk = LocalSearch(instance, places, told.enter, told.all_of)
+    walk._resplit_several_bins(instance.allowed, told.proved, Effort(5))
     assert (told.proved == possible_pairs(instance)).all()
 
 
@@ -94,9 +94,9 @@ def test_many_packages_of_two_bins_are_found_ambiguous_in_parts(
     amounts = random.integers(1, 60, (80, 2))
     truth = random.integers(0, 3, 80)
     totals = np.array([amounts[truth == b].sum(axis=0) for b in range(3)])
-    instance = Instance.of(amounts, totals - 1, totals + 1)
+    instance = Instance.from_intervals(amounts, totals - 1, totals + 1)
     told = Told(instance, truth)
-    walk = Walk(instance, truth, told.enter, told.all_of)
+    walk = LocalSearch(instance, truth, told.enter, told.all_of)
     while walk._some_of_two_bins(instance.allowed, told.proved, Effort(0)):
         pass
     assert told.proved.all()
@@ -113,11 +113,11 @@ def test_a_truth_tells_which_records_the_totals_leave_out(
     out = np.zeros(8, bool)
     out[random.choice(8, excluded, replace=False)] = True
     totals = np.array([amounts[(truth == b) & ~out].sum(axis=0) for b in range(bins)])
-    instance = Instance.of(amounts, totals, totals)
-    said = left_out(instance, truth)
+    instance = Instance.from_intervals(amounts, totals, totals)
+    said = find_left_out(instance, truth)
     assert said is not None
     assert (said == out).all()
-    found = settle(instance, "any", truth=truth)
+    found = solve_under_premise(instance, "any", truth=truth)
     assert found.premise == "excluded"
     assert found.may_be_discarded is not None
     assert found.may_be_discarded[out].all()

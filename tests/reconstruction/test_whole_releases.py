@@ -28,7 +28,7 @@ def many(examples: int) -> settings:
 
 def wrong(release: MadeUp, found: Reconstruction) -> list[tuple[str, int]]:
     """Phases and records whose place is certain and wrong, or not in the totals at all."""
-    names = found.levels[0].matched.names
+    names = found.levels[0].totals_match.names
     return [
         (phase.name, number)
         for phase in found.phases
@@ -43,12 +43,14 @@ def excluded(release: MadeUp, found: Reconstruction) -> list[tuple[str, int]]:
     names = [table.dataset.name for table in release.totals]
     missed = []
     for level in found.levels:
-        table = level.matched.totals
+        table = level.totals_match.totals
         true = release.truth.to_arrow()[table.finest].to_pylist()
-        for n, group in enumerate(level.matched.groups):
+        for n, group in enumerate(level.totals_match.groups):
             if level.is_unsound(n):
                 continue
-            places = [level.matched.names[number] for number in level.matched.place[group.rows]]
+            places = [
+                level.totals_match.names[number] for number in level.totals_match.place[group.rows]
+            ]
             for at, number in enumerate(group.records):
                 counted = names.index(table.dataset.name) in release.records[number].counted_in
                 if counted and not level.possible[n][at, places.index(true[number])]:
@@ -71,8 +73,8 @@ def test_what_is_certain_is_right_and_what_is_true_is_not_excluded(
     if right and consistent:
         assert not excluded(release, found)
     for phase in found.phases:
-        assert (phase.counted >= 0).all()
-        assert (phase.counted <= 1 + 1e-9).all()
+        assert (phase.guess_chance >= 0).all()
+        assert (phase.guess_chance <= 1 + 1e-9).all()
 
 
 @many(40)
@@ -111,8 +113,8 @@ def test_who_is_in_none_of_the_totals_by_another_rule_may_be_guessed_by_her_sect
         )
 
     in_doubt, rightly = audited("sum_then_round", None), audited("round_then_sum", True)
-    assert in_doubt.phases[-1].counted.tolist() == [0.5, 0.5]
-    assert rightly.phases[-1].counted.tolist() == [0.5, 0.8]
+    assert in_doubt.phases[-1].guess_chance.tolist() == [0.5, 0.5]
+    assert rightly.phases[-1].guess_chance.tolist() == [0.5, 0.8]
     _within_the_most(in_doubt, rightly)
 
 
@@ -123,8 +125,8 @@ def _within_the_most(bounded: Reconstruction, later: Reconstruction) -> None:
         assert before.claim == "exact"
         return
     last, most = later.phases[-1], bounded.at_most
-    assert not (last.identified & ~most.known).any()
-    assert (last.counted <= most.chance + 1e-9).all()
+    assert not (last.identified & ~most.may_be_known).any()
+    assert (last.guess_chance <= most.chance + 1e-9).all()
     assert before.certain.posterior <= before.most.certain >= after.certain.posterior
     assert before.most.right >= max(before.right.posterior, after.right.posterior) - 1e-9
     assert np.isfinite(most.chance).all()

@@ -25,7 +25,7 @@ TABLES = ("by city", "by state", "third")
 PREMISES = ("any", "any", "any", "complete", "excluded", "extra", "both")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Record:
     """A record with cents of each amount, and the tables (by number) that count it."""
 
@@ -36,7 +36,7 @@ class Record:
     counted_in: frozenset[int]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class MadeUp:
     """A release. The `extra` records are only in the totals; `made` are the rules of rounding."""
 
@@ -143,15 +143,15 @@ def made_up(seed: int, most: int = 14) -> MadeUp:
         weights = {("s", records[0].code): 0.1, ("t", records[0].code): 2.0}
         prior = Prior("sector", "product", weights)
     return MadeUp(
-        records,
-        extra,
-        made,
-        declared,
-        totals,
-        dataset("truth", city=cities, state=states, region=regions),
-        dataset("parties", city=listed or ["a"], sector=sectors),
-        prior,
-        str(random.choice(PREMISES)),
+        records=records,
+        extra=extra,
+        made=made,
+        declared=declared,
+        totals=totals,
+        truth=dataset("truth", city=cities, state=states, region=regions),
+        parties=dataset("parties", city=listed or ["a"], sector=sectors),
+        prior=prior,
+        premise=str(random.choice(PREMISES)),
     )
 
 
@@ -169,11 +169,12 @@ def _records(
     missing = random.choice(count, int(random.choice([0, 0, 1, 1, 2])), replace=False)
     return [
         Record(
-            str(random.choice(codes)),
-            str(random.choice(["x", "y"])),
-            str(random.choice(cities)),
-            tuple(map(int, cents[number])),
-            _all_tables(tables) - (_some_tables(random, tables) if number in missing else set()),
+            code=str(random.choice(codes)),
+            kind=str(random.choice(["x", "y"])),
+            city=str(random.choice(cities)),
+            cents=tuple(map(int, cents[number])),
+            counted_in=_all_tables(tables)
+            - (_some_tables(random, tables) if number in missing else set()),
         )
         for number in range(count)
     ]
@@ -183,11 +184,11 @@ def _extra(random: np.random.Generator, records: list[Record], tables: int, larg
     """A record that only the totals have, of a code that records have or of another."""
     like = records[int(random.integers(len(records)))]
     return Record(
-        like.code if random.random() < 0.8 else "19",
-        str(random.choice(["x", "y"])),
-        str(random.choice(sorted({record.city for record in records}))),
-        tuple(map(int, random.integers(1, largest, len(like.cents)))),
-        _some_tables(random, tables),
+        code=like.code if random.random() < 0.8 else "19",
+        kind=str(random.choice(["x", "y"])),
+        city=str(random.choice(sorted({record.city for record in records}))),
+        cents=tuple(map(int, random.integers(1, largest, len(like.cents)))),
+        counted_in=_some_tables(random, tables),
     )
 
 

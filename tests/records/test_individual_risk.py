@@ -86,7 +86,13 @@ def test_cutting_risks_to_the_threshold_leaves_the_share_that_was_asked_for(
     values: list[float], share: float
 ) -> None:
     dataset = Dataset.from_arrow(pa.table({"a": list(range(len(values)))}))
-    risk = records.RecordRisk(np.array(values), "some_risk", dataset, ("a",), "estimate")
+    risk = records.RecordRisk(
+        values=np.array(values),
+        measure="some_risk",
+        dataset=dataset,
+        attributes=("a",),
+        claim="estimate",
+    )
     threshold = risk.threshold_for(share)
     left = float(np.minimum(values, threshold).sum())
     assert left <= share * len(values) + 1e-9

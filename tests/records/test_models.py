@@ -478,7 +478,7 @@ def test_a_killed_run_remembers_what_an_attack_has_counted(
 ) -> None:
     with work.under(checkpoints=work.Checkpoints(tmp_path)):
         first = dv.records.attack(FIRST, "CAS", KNOWS, "disability")
-        monkeypatch.setattr("divulge.records.models.everybody._counted", None)
+        monkeypatch.setattr("divulge.records.models.everybody._count_figures", None)
         again = dv.records.attack(FIRST, "CAS", KNOWS, "disability")
     assert again.to_dict() == first.to_dict()
     assert again.risk().tolist() == first.risk().tolist()

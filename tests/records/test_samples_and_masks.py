@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from divulge import Dataset, records
-from divulge.records.risk.population_fits import negative_binomial
+from divulge.records.risk.population_fits import compute_negative_binomial_chances
 from divulge.work import InvalidInput
 
 
@@ -53,7 +53,9 @@ def test_the_negative_binomial_foresees_cells_that_are_negative_binomial() -> No
     times = random.poisson(means)
     drawn = random.binomial(times, 0.1)
     unique = drawn == 1
-    found, right = negative_binomial(drawn[drawn > 0], drawn.sum() / times.sum(), 40_000)
+    found, right = compute_negative_binomial_chances(
+        drawn[drawn > 0], drawn.sum() / times.sum(), 40_000
+    )
     assert found == pytest.approx(float((times[unique] == 1).mean()), rel=0.1)
     assert right == pytest.approx(float((1 / times[unique]).mean()), rel=0.1)
 

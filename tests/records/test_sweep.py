@@ -123,9 +123,9 @@ def test_attributes_whose_codes_together_exceed_64_bits() -> None:
             for n in range(10_500)]  # fmt: skip
     known = list(rows[0])
     sweep = dv.records.sweep(dataset_of(rows, known, []), sizes=2)
-    assert subset_cube.Lattice(
-        [subset_cube.Attribute(sweep.dataset.columns[n].codes, 9_500) for n in known], []
-    ).fixed
+    assert subset_cube.SubsetCube(
+        [subset_cube.CubeAttribute(sweep.dataset.columns[n].codes, 9_500) for n in known], []
+    ).fixed_count
     assert_same(sweep, rows, 2)
 
 
@@ -142,24 +142,24 @@ def test_a_killed_sweep_takes_up_what_it_had_counted(
     monkeypatch.setattr(cube_walk, "ROWS_OF_A_PORTION", 1_000)
     checkpoints = work.Checkpoints(tmp_path)
     walked: list[int] = []
-    walk = cube_walk.Walk._walk_chunks
+    walk = cube_walk.BlockWalk._walk_chunks
 
-    def counting(self: cube_walk.Walk, *arguments: Any) -> Any:
+    def counting(self: cube_walk.BlockWalk, *arguments: Any) -> Any:
         if len(walked) == 7:
             raise KeyboardInterrupt
         walked.append(1)
         return walk(self, *arguments)
 
-    monkeypatch.setattr(cube_walk.Walk, "_walk_chunks", counting)
+    monkeypatch.setattr(cube_walk.BlockWalk, "_walk_chunks", counting)
     with work.under(checkpoints=checkpoints), pytest.raises(KeyboardInterrupt):
         dv.records.sweep(census)
     again: list[int] = []
 
-    def noting(self: cube_walk.Walk, *arguments: Any) -> Any:
+    def noting(self: cube_walk.BlockWalk, *arguments: Any) -> Any:
         again.append(1)
         return walk(self, *arguments)
 
-    monkeypatch.setattr(cube_walk.Walk, "_walk_chunks", noting)
+    monkeypatch.setattr(cube_walk.BlockWalk, "_walk_chunks", noting)
     with work.under(checkpoints=checkpoints):
         resumed = dv.records.sweep(census).to_arrow()
     assert resumed.select(["knows", "classes", "singletons", "transport.best"]).equals(
@@ -208,7 +208,7 @@ from divulge import work
 from divulge.records.sweep import cube_walk
 
 cube_walk.ROWS_OF_A_PORTION = 1_000
-walk, walked = cube_walk.Walk._walk_chunks, []
+walk, walked = cube_walk.BlockWalk._walk_chunks, []
 
 def killing(self, *arguments):
     if len(walked) == 6:
@@ -216,7 +216,7 @@ def killing(self, *arguments):
     walked.append(1)
     return walk(self, *arguments)
 
-cube_walk.Walk._walk_chunks = killing
+cube_walk.BlockWalk._walk_chunks = killing
 with work.under(checkpoints=work.Checkpoints(sys.argv[1])):
     dv.records.sweep(dv.datasets.school_census(5_000))
 """
@@ -232,13 +232,13 @@ def test_a_sweep_whose_process_is_killed_goes_on_in_another(
     assert done.returncode == -signal.SIGKILL
     assert len(list(tmp_path.glob("sweep-*.npz"))) == 6
     monkeypatch.setattr(cube_walk, "ROWS_OF_A_PORTION", 1_000)
-    walk, again = cube_walk.Walk._walk_chunks, []
+    walk, again = cube_walk.BlockWalk._walk_chunks, []
 
-    def noting(self: cube_walk.Walk, *arguments: Any) -> Any:
+    def noting(self: cube_walk.BlockWalk, *arguments: Any) -> Any:
         again.append(1)
         return walk(self, *arguments)
 
-    monkeypatch.setattr(cube_walk.Walk, "_walk_chunks", noting)
+    monkeypatch.setattr(cube_walk.BlockWalk, "_walk_chunks", noting)
     census = dv.datasets.school_census(5_000)
     with work.under(checkpoints=work.Checkpoints(tmp_path)):
         resumed = dv.records.sweep(census)

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 import divulge as dv
 from divulge.cli.main import app
 from divulge.data import Dataset, Experience
-from divulge.release.drafting import described, draft, write_draft
-from divulge.release.toml_text import value
+from divulge.release.draft_file import draft, draft_dictionary, write_draft
+from divulge.release.toml_text import format_value
 
 SHIPPED = Experience.shipped()
 
@@ -76,8 +76,8 @@ def test_a_dictionary_saved_in_a_release_file_is_read_from_it_again(dataset: Dat
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "data.parquet"  # which itself says nothing of labels
         dataset.write(path)
-        head = f'[[dataset]]\nname = "data"\nsource = {value(path.name)}\n'
-        (Path(folder) / "release.toml").write_text(head + "\n".join(described(dataset)))
+        head = f'[[dataset]]\nname = "data"\nsource = {format_value(path.name)}\n'
+        (Path(folder) / "release.toml").write_text(head + "\n".join(draft_dictionary(dataset)))
         plan = dv.Release.load(Path(folder) / "release.toml").datasets["data"]
         again = plan.read()
     for name in dataset.names:
@@ -98,7 +98,7 @@ def test_units_and_hierarchies_are_saved_too(tmp_path: Path) -> None:
     )
     dataset.write(tmp_path / "d.parquet")
     head = '[[dataset]]\nname = "d"\nsource = "d.parquet"\n'
-    (tmp_path / "release.toml").write_text(head + "\n".join(described(dataset)))
+    (tmp_path / "release.toml").write_text(head + "\n".join(draft_dictionary(dataset)))
     again = dv.Release.load(tmp_path / "release.toml").datasets["d"].read()
     assert again.dictionary["age"].unit == "years"
     ages, towns = again.dictionary["age"].hierarchy, again.dictionary["town"].hierarchy
@@ -147,9 +147,9 @@ def test_init_on_the_command_line_writes_once_and_tells_what_to_decide(
 
 
 def test_no_password_is_written_into_a_draft() -> None:
-    from divulge.release.drafting import _relative
+    from divulge.release.draft_file import _make_relative
 
-    assert "hush" not in _relative("postgresql://clerk:hush@db/survey", ".")
+    assert "hush" not in _make_relative("postgresql://clerk:hush@db/survey", ".")
 
 
 def test_roles_that_a_user_decided_are_known_the_next_time(

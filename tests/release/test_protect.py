@@ -13,7 +13,7 @@ from divulge import Release, datasets
 from divulge.protection import OutOfReachError, ProtectedHistory
 from divulge.release import result_schema
 from divulge.work import InvalidInput
-from divulge.work.staging import MARK, Staging
+from divulge.work.staging import MARK_FILE, Staging
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
@@ -289,7 +289,7 @@ def test_what_an_interrupted_run_left_is_cleared_away_and_nothing_else(tmp_path:
     with Staging(tmp_path) as living:
         left = tmp_path / ".divulge-0123456789ab.part"
         left.mkdir()
-        for name in (MARK, "half"):
+        for name in (MARK_FILE, "half"):
             (left / name).write_text("")
         released(tmp_path, CLASSMATE).protect(out=tmp_path / "out")
         assert living.path.exists()

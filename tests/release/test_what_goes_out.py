@@ -76,7 +76,7 @@ def test_the_table_that_was_judged_is_written(tmp_path: Path, rule: str) -> None
     whole = tables.Table.from_records(
         dv.read(tmp_path / "firms.csv"), ["region", "sector"], "turnover", "firm"
     )
-    sensitive = np.flatnonzero(whole.structure.mask(tables.sensitive_cells(whole, **rules)))
+    sensitive = np.flatnonzero(whole.structure.to_mask(tables.sensitive_cells(whole, **rules)))
     places = np.searchsorted(found.cells, sensitive)
     assert assessed.figures["narrowest_width"] == found.widths[places].min()
 
@@ -157,11 +157,11 @@ at_most = 1000
 
 def test_parties_and_truth_of_a_reconstruction_do_not_go_out(tmp_path: Path) -> None:
     release = Release.load(EXAMPLES / "reconstruction" / "release.toml")
-    from divulge.release.protected_release import undisclosed_datasets
+    from divulge.release.protected_release import list_undisclosed_datasets
 
     [adversary] = release.adversaries
-    assert "importers" in undisclosed_datasets(adversary)
-    assert "imports" not in undisclosed_datasets(adversary)
+    assert "importers" in list_undisclosed_datasets(adversary)
+    assert "imports" not in list_undisclosed_datasets(adversary)
 
 
 def test_files_in_a_folder_of_originals_are_originals(tmp_path: Path) -> None:

@@ -41,9 +41,9 @@ from divulge.cli.main import app
 from divulge.data import Dataset, Experience, Hierarchy
 from divulge.data.formats import Options
 from divulge.data.formats.delimited import DelimitedText
-from divulge.release.writing import OF_RELEASE
+from divulge.release.output_files import METADATA_KEY
 from divulge.tables.randomised.draw_record import SealedDraws
-from divulge.tables.table.cell_files import marked_cells
+from divulge.tables.table.crosstab_files import find_marked_cells
 from divulge.work import (
     Checkpoints,
     DivulgeError,
@@ -151,7 +151,7 @@ def _without_names(message: str, path: Path) -> str:
     if path.suffix not in (".csv", ".tsv"):
         return message
     try:
-        names = DelimitedText().names(path, Options())
+        names = DelimitedText().read_names(path, Options())
     except DivulgeError:
         return message
     for name in names:
@@ -244,7 +244,7 @@ def _watched(folder: Path, outside: list[str]) -> Iterator[None]:
     _listen()
     _listeners.append(note)
     try:
-        with filesystem.observed(lambda _, path: note(str(path))):
+        with filesystem.observe_changes(lambda _, path: note(str(path))):
             yield
     finally:
         _listeners.remove(note)
@@ -693,7 +693,7 @@ def _crosstab(path: Path) -> None:
     for separator in ",;":
         try:
             dv.tables.read_crosstab(path, separator)
-            marked_cells(path, "x", separator)
+            find_marked_cells(path, "x", separator)
         except DivulgeError as error:
             require_no_leak("crosstab", str(error))
     dv.tables.read_crosstab(path)
@@ -775,7 +775,7 @@ def _write_over(path: Path) -> None:
     except DivulgeError as error:
         require_no_leak("manifest", str(error))
     with mock.patch.object(
-        filesystem, "_renameat2", return_value=None
+        filesystem, "_load_renameat2", return_value=None
     ):  # as where none can exchange
         OutputFolder(path.parent, KIND, overwrite=True).check()
         OutputFolder(path.parent, KIND, overwrite=True).write(_fill)
@@ -801,7 +801,7 @@ def _log(source: Random) -> bytes:
     if source.random() < 0.3:
         return mutate(whole, (), source, text=False)
     table = pq.read_table(io.BytesIO(whole))
-    note = (table.schema.metadata or {}).get(OF_RELEASE, b"{}")
+    note = (table.schema.metadata or {}).get(METADATA_KEY, b"{}")
     rows = [{**row, "record": source.choice((0, None, row["record"]))} for row in table.to_pylist()]
     if source.random() < 0.6 and rows:
         name = source.choice(table.column_names)
@@ -812,7 +812,7 @@ def _log(source: Random) -> bytes:
     file = io.BytesIO()
     try:
         changed = pa.Table.from_pylist(rows) if rows else table
-        pq.write_table(changed.replace_schema_metadata({OF_RELEASE: note}), file)
+        pq.write_table(changed.replace_schema_metadata({METADATA_KEY: note}), file)
     except (pa.ArrowException, ValueError, OverflowError, OSError, UnicodeError):
         return mutate(whole, (), source, text=False)
     return file.getvalue()

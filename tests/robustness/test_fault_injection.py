@@ -61,7 +61,7 @@ def _draw_two(found: Any, folder: Path) -> None:
 
 
 def _unavailable(one: Path, other: Path) -> None:
-    filesystem._announce("exchange", other)
+    filesystem._notify_observers("exchange", other)
     raise filesystem.ExchangeUnavailable(errno.EINVAL, "no exchange here", str(other))
 
 
@@ -69,7 +69,7 @@ def _interrupted(verb: Verb, at: int, fault: Fault, overwrite: bool) -> tuple[in
     """Run a verb with a fault; its exit code (None if it ended), and how many changes it made."""
     injector = Injector(at, fault)
     try:
-        with filesystem.observed(injector):
+        with filesystem.observe_changes(injector):
             return run(verb.line(overwrite=overwrite)), injector.count
     except Ended:
         return None, injector.count

@@ -98,7 +98,7 @@ def make_world(folder: Path, age: int = 40) -> None:
         (folder / name).write_text(text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Verb:
     """A verb with its arguments, and the files or folders that it is told to write."""
 
@@ -121,82 +121,82 @@ _KEYS = ("-q", "town", "-q", "age", "-q", "sex")
 VERBS = {
     verb.name: verb
     for verb in (
-        Verb("check", ("check", "release.toml"), ("results",), ("--out",)),
-        Verb("protect", ("protect", "release.toml"), ("protected",), ("--out",)),
+        Verb(name="check", arguments=("check", "release.toml"), outputs=("results",), options=("--out",)),
+        Verb(name="protect", arguments=("protect", "release.toml"), outputs=("protected",), options=("--out",)),
         Verb(
-            "suppress",
-            ("suppress", "people.csv", *_KEYS, "-k", "2"),
-            ("safe.csv", "log.parquet"),
-            ("--out", "--log"),
+            name="suppress",
+            arguments=("suppress", "people.csv", *_KEYS, "-k", "2"),
+            outputs=("safe.csv", "log.parquet"),
+            options=("--out", "--log"),
         ),
         Verb(
-            "sweep",
-            ("sweep", "people.csv", "--knows", "town", "--knows", "age", "--seeks", "job"),
-            ("sweep.csv", "sweep.svg"),
-            ("--out", "--chart"),
-            "kept",
+            name="sweep",
+            arguments=("sweep", "people.csv", "--knows", "town", "--knows", "age", "--seeks", "job"),
+            outputs=("sweep.csv", "sweep.svg"),
+            options=("--out", "--chart"),
+            resume="kept",
         ),
         Verb(
-            "attack",
-            ("attack", "people.csv", "--knows", "town"),
-            ("attack.parquet", "attack.svg"),
-            ("--out", "--chart"),
+            name="attack",
+            arguments=("attack", "people.csv", "--knows", "town"),
+            outputs=("attack.parquet", "attack.svg"),
+            options=("--out", "--chart"),
         ),
         Verb(
-            "risk", ("risk", "people.csv", *_KEYS), ("risk.csv", "risk.svg"), ("--out", "--chart")
+            name="risk", arguments=("risk", "people.csv", *_KEYS), outputs=("risk.csv", "risk.svg"), options=("--out", "--chart")
         ),
         Verb(
-            "suda",
-            ("suda", "people.csv", *_KEYS),
-            ("suda.csv", "suda.svg"),
-            ("--out", "--chart"),
-            "kept",
+            name="suda",
+            arguments=("suda", "people.csv", *_KEYS),
+            outputs=("suda.csv", "suda.svg"),
+            options=("--out", "--chart"),
+            resume="kept",
         ),
         Verb(
-            "tables suppress",
-            (
+            name="tables suppress",
+            arguments=(
                 "tables", "suppress", "people.csv", "--by", "town,sex", "--min-frequency", "2",
                 "--method", "fast",
             ),
-            ("table.csv", "table.html"),
-            ("--out", "--html"),
+            outputs=("table.csv", "table.html"),
+            options=("--out", "--html"),
         ),
-        Verb("tables audit", ("tables", "audit", "published.csv"), ("audit.html",), ("--html",)),
+        Verb(name="tables audit", arguments=("tables", "audit", "published.csv"), outputs=("audit.html",), options=("--html",)),
         Verb(
-            "tables attack",
-            ("tables", "attack", "published.csv", "--min-frequency", "3", "--width", "3"),
-            ("matching.html",),
-            ("--html",),
+            name="tables attack",
+            arguments=("tables", "attack", "published.csv", "--min-frequency", "3", "--width", "3"),
+            outputs=("matching.html",),
+            options=("--html",),
         ),
         Verb(
-            "events attack",
-            ("events", "attack", "events.csv", "--user", "user", "--time", "date",
+            name="events attack",
+            arguments=("events", "attack", "events.csv", "--user", "user", "--time", "date",
              "--item", "goods"),
-            ("events.svg",),
-            ("--chart",),
+            outputs=("events.svg",),
+            options=("--chart",),
         ),
         Verb(
-            "events ten",
-            ("events", "ten", "events.csv", "--user", "user", "--time", "date",
+            name="events ten",
+            arguments=("events", "ten", "events.csv", "--user", "user", "--time", "date",
              "--item", "goods"),
-            ("charts", "ten.svg"),
-            ("--charts", "--chart"),
+            outputs=("charts", "ten.svg"),
+            options=("--charts", "--chart"),
         ),
         Verb(
-            "events unicity",
-            ("events", "unicity", "events.csv", "--user", "user", "--time", "date",
+            name="events unicity",
+            arguments=("events", "unicity", "events.csv", "--user", "user", "--time", "date",
              "--item", "goods", "--points", "2"),
-            ("unicity.svg",),
-            ("--chart",),
+            outputs=("unicity.svg",),
+            options=("--chart",),
         ),
         Verb(
-            "reconstruct",
-            ("reconstruct", "reconstruction.toml", "--workers", "1"),
-            ("phases.svg",),
-            ("--chart",),
-            "kept",
+            name="reconstruct",
+            arguments=("reconstruct", "reconstruction.toml", "--workers", "1"),
+            outputs=("phases.svg",),
+            options=("--chart",),
+            resume="kept",
         ),
-        Verb("init", ("init", "people.csv"), ("draft.toml",), ("--out",)),
+        Verb(name="init", arguments=("init", "people.csv"), outputs=("draft.toml",), options=("--out",)),
     )
 }  # fmt: skip
 

@@ -20,14 +20,14 @@ from divulge.tables import (
     intervals,
     sensitive_cells,
 )
-from divulge.tables.audit.table_counts import marginals
+from divulge.tables.feasibility.table_counts import count_marginals
 from divulge.work import InvalidInput
 
 
 def counted_plainly(published: Published) -> dict[int, Counter[int]]:
     """The twin: every value of every suppressed cell, kept where all sums are true."""
     found = intervals(published)
-    matrix = published.structure.relations.matrix(published.structure.size).toarray()
+    matrix = published.structure.relations.to_matrix(published.structure.size).toarray()
     ranges = [range(int(a), int(b) + 1) for a, b in zip(found.lower, found.upper, strict=True)]
     counts: dict[int, Counter[int]] = {int(cell): Counter() for cell in found.cells}
     for values in product(*ranges):
@@ -46,7 +46,7 @@ def test_counting_tables_equals_trying_all(published: Published) -> None:
     if np.any(np.isinf(found.upper)) or np.prod(found.widths + 1) > 20_000:
         return
     plain = counted_plainly(published)
-    for cell, counter in marginals(published, found).items():
+    for cell, counter in count_marginals(published, found).items():
         whole, mine = sum(plain[cell].values()), sum(counter.values())
         assert set(counter) == set(plain[cell])
         for value, count in counter.items():
@@ -121,12 +121,12 @@ def test_contributors_are_holdings_not_records() -> None:
     by_owner = Table.from_records(firms(), ["sector", "size"], "turnover", contributor="owner")
     assert by_record.contributions is not None
     assert by_owner.contributions is not None
-    place = by_owner.structure.number((0, 1))  # sizes are in order: l, s
-    assert by_record.contributions.counts()[place] == 3
-    assert by_owner.contributions.counts()[place] == 2
-    assert by_owner.contributions.largest(2)[place].tolist() == [90, 10]
-    total = by_owner.structure.number((2, 2))
-    assert by_owner.contributions.largest(3)[total].tolist() == [120, 47, 40]
+    place = by_owner.structure.cell_number((0, 1))  # sizes are in order: l, s
+    assert by_record.contributions.count_contributors()[place] == 3
+    assert by_owner.contributions.count_contributors()[place] == 2
+    assert by_owner.contributions.find_largest_amounts(2)[place].tolist() == [90, 10]
+    total = by_owner.structure.cell_number((2, 2))
+    assert by_owner.contributions.find_largest_amounts(3)[total].tolist() == [120, 47, 40]
 
 
 def test_the_rules_of_sensitivity_find_their_cells() -> None:

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 import divulge as dv
 from divulge.tables import Table, intervals
-from divulge.tables.audit.network import network
+from divulge.tables.feasibility.network import build_network
 from divulge.work import InvalidInput
 
 FIGURE_2 = [[7, 11, 60], [10, 60, 11], [60, 12, 60]]
@@ -22,7 +22,7 @@ FIGURE_2 = [[7, 11, 60], [10, 60, 11], [60, 12, 60]]
 def bounds_by_scipy(published: dv.tables.Published, cell: int) -> tuple[float, float]:
     """The plain twin: two linear programs over all cells, written as the paper writes them."""
     structure = published.structure
-    matrix = structure.relations.matrix(structure.size).toarray()
+    matrix = structure.relations.to_matrix(structure.size).toarray()
     free = published.suppressed
     limits = [
         (0, None) if hidden else (v, v) for v, hidden in zip(published.units, free, strict=True)
@@ -87,14 +87,14 @@ def test_what_discloses_a_cell_computes_it(published: dv.tables.Published) -> No
     found = intervals(published)
     structure = published.structure
     names = {structure.relations.names(r): r for r in range(structure.relations.count)}
-    matrix = structure.relations.matrix(structure.size).toarray()
+    matrix = structure.relations.to_matrix(structure.size).toarray()
     for why in found.disclosures():
         assert why.relations
         if not why.by_sums_alone:
             continue
         combined = sum(factor * matrix[names[name]] for name, factor in why.relations)
         alone = np.zeros(structure.size)
-        alone[structure.number(why.key)] = 1
+        alone[structure.cell_number(why.key)] = 1
         np.testing.assert_allclose(
             np.asarray(combined)[published.suppressed], alone[published.suppressed], atol=1e-6
         )
@@ -127,13 +127,13 @@ def test_a_subtotal_along_one_dimension_leaves_a_network() -> None:
         np.arange(12).reshape(4, 3), axes=[rows, dv.tables.Axis.flat("sex", "fmx")]
     )
     everything = np.ones(table.structure.size, dtype=bool)
-    assert network(table.structure.relations, everything) is not None
+    assert build_network(table.structure.relations, everything) is not None
 
 
 def test_what_cannot_be_is_refused() -> None:
     table = Table.from_cells([[1, 2], [3, 4]])
     published = table.publish({(0, 0), (1, 1)})
-    published.units[table.structure.number((0, 1))] = 99
+    published.units[table.structure.cell_number((0, 1))] = 99
     with pytest.raises(InvalidInput, match="no table of possible values agrees"):
         intervals(published)
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from divulge.tables import Table, read_cells, read_crosstab, read_jj, write_jj
-from divulge.tables.table.cell_files import marked_cells, read_complete_crosstab
+from divulge.tables.table.crosstab_files import find_marked_cells, read_complete_crosstab
 from divulge.work import DivulgeError, InvalidInput
 
 SECRETS = ("Zanzibar", "Pemba", "leprosy", "malaria", "417", "383")
@@ -144,9 +144,9 @@ def test_marks_are_found_by_the_reader_that_finds_the_cells(tmp_path: Path) -> N
     text = CROSSTAB.replace("417", "x").replace("383", "*")
     for encoding in ("utf-8", "utf-8-sig"):
         path.write_bytes(text.replace("region", "région").encode(encoding))
-        assert marked_cells(path, "x") == {(0, 0)}
+        assert find_marked_cells(path, "x") == {(0, 0)}
     latin = text.replace("region", "région").encode("latin-1")
-    said = refused(lambda path: marked_cells(path, "x"), path, latin)
+    said = refused(lambda path: find_marked_cells(path, "x"), path, latin)
     assert "line 1: is not UTF-8 text" in said
 
 
@@ -201,7 +201,8 @@ def test_amounts_that_are_too_large_together_are_a_problem_of_their_file(tmp_pat
 
 
 @pytest.mark.parametrize(
-    "read", [read_crosstab, read_jj, read_complete_crosstab, lambda path: marked_cells(path, "x")]
+    "read",
+    [read_crosstab, read_jj, read_complete_crosstab, lambda path: find_marked_cells(path, "x")],
 )
 def test_only_plain_files_hold_tables(tmp_path: Path, read: Callable[[Path | str], object]) -> None:
     os.mkfifo(tmp_path / "pipe")
@@ -232,7 +233,7 @@ def test_a_spoilt_table_is_read_or_refused_and_nothing_else(data: st.DataObject)
 
 def test_a_table_that_is_written_is_read_again(tmp_path: Path) -> None:
     table = Table.from_cells([[417.25, 5], [383, 1e9]])
-    write_jj(table, table.structure.mask({(0, 1)}), tmp_path / "t.jj", width=3)
+    write_jj(table, table.structure.to_mask({(0, 1)}), tmp_path / "t.jj", width=3)
     again = read_jj(tmp_path / "t.jj")
     assert np.array_equal(again.table.units, table.units)
     assert again.primary.sum() == 1

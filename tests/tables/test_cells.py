@@ -115,7 +115,7 @@ def test_linked_magnitude_tables_from_records_on_the_command_line(
 
 def test_a_jj_file_is_protected_on_the_command_line(divulge: Command, tmp_path: Path) -> None:
     table = Table.from_cells([[7, 11, 60], [10, 60, 11], [60, 12, 60]])
-    primary = table.structure.mask({(0, 0)})
+    primary = table.structure.to_mask({(0, 0)})
     write_jj(table, primary, tmp_path / "t.jj", width=10)
     done = divulge("tables", "suppress", "t.jj", "--json")
     assert done.returncode == 0, done.stderr
@@ -127,7 +127,7 @@ def test_options_that_a_jj_file_would_overrule_are_refused(
     divulge: Command, tmp_path: Path
 ) -> None:
     table = Table.from_cells([[7, 11, 60], [10, 60, 11], [60, 12, 60]])
-    write_jj(table, table.structure.mask({(0, 0)}), tmp_path / "t.jj", width=10)
+    write_jj(table, table.structure.to_mask({(0, 0)}), tmp_path / "t.jj", width=10)
     done = divulge("tables", "suppress", "t.jj", "--min-frequency", "20", "--resist-matching")
     assert done.returncode == 2
     assert "--min-frequency: a JJ file says this itself" in done.stderr

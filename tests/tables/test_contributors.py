@@ -16,23 +16,23 @@ from divulge.tables import (
     sensitive_cells,
     suppress,
 )
-from divulge.tables.audit.sensitivity import Rules, rule_levels
+from divulge.tables.feasibility.sensitivity import SensitivityRules, compute_rule_levels
 from divulge.work import InvalidInput
 
 
 def test_every_rule_asks_for_what_would_make_it_content() -> None:
     table = Table.from_records(firms(), ["sector", "size"], "turnover")
-    place = table.structure.number((0, 1))  # sector a, small: 50, 40 and 10
+    place = table.structure.cell_number((0, 1))  # sector a, small: 50, 40 and 10
     asked = {
-        "p_percent": (Rules(p_percent=25), 3),  # 12.5 - 10, in whole units
-        "pq": (Rules(pq=(25, 50)), 15),  # 25 - 10
-        "dominance": (Rules(dominance=(2, 80)), 13),  # 90 / 0.8 - 100
-        "request": (Rules(request=40), 25),  # 50 / 0.4 - 100
-        "content": (Rules(p_percent=15), 0),
-        "counts": (Rules(min_frequency=4), 0),
+        "p_percent": (SensitivityRules(p_percent=25), 3),  # 12.5 - 10, in whole units
+        "pq": (SensitivityRules(pq=(25, 50)), 15),  # 25 - 10
+        "dominance": (SensitivityRules(dominance=(2, 80)), 13),  # 90 / 0.8 - 100
+        "request": (SensitivityRules(request=40), 25),  # 50 / 0.4 - 100
+        "content": (SensitivityRules(p_percent=15), 0),
+        "counts": (SensitivityRules(min_frequency=4), 0),
     }
     for rules, expected in asked.values():
-        upper, lower = rule_levels(table, rules)
+        upper, lower = compute_rule_levels(table, rules)
         assert upper[place] == expected
         assert lower[place] == min(expected, 100)
 

@@ -21,7 +21,7 @@ from divulge.tables import (
     write_jj,
 )
 from divulge.tables.suppression.optimal import optimal_pattern
-from divulge.tables.suppression.result import suppression_problem
+from divulge.tables.suppression.result import build_suppression_problem
 from divulge.work import InvalidInput
 
 CROSSTAB = """region,P1,P2,P3,Total
@@ -44,7 +44,7 @@ def test_a_crosstab_survives_the_round_trip(tmp_path: Path) -> None:
 def test_a_crosstab_with_a_byte_order_mark_has_its_own_names(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("r,a,b,Total\nx,*,*,5\ny,*,*,7\nTotal,6,6,12\n", encoding="utf-8-sig")
-    assert read_crosstab(path).structure.label(0) == "r=x, column=a"
+    assert read_crosstab(path).structure.describe_cell(0) == "r=x, column=a"
 
 
 @pytest.mark.parametrize(
@@ -84,10 +84,10 @@ def test_a_crosstab_that_is_wrong_is_refused_with_its_places(tmp_path: Path) -> 
 def test_a_jj_file_gives_the_same_problem_and_the_same_pattern(tmp_path: Path) -> None:
     table = Table.from_cells(FIGURE_2)
     found = suppress(table, min_frequency=10, width=10, margins="suppressible")
-    primary = table.structure.mask(found.primary)
+    primary = table.structure.to_mask(found.primary)
     write_jj(table, primary, tmp_path / "t.jj", width=10)
     problem = read_jj(tmp_path / "t.jj").problem()
-    mine = suppression_problem(table, primary, width=10, margins="suppressible")
+    mine = build_suppression_problem(table, primary, width=10, margins="suppressible")
     assert np.array_equal(problem.values, mine.values)
     assert np.array_equal(problem.sliding, mine.sliding)
     assert np.array_equal(optimal_pattern(problem).pattern, found.published.suppressed)
@@ -109,7 +109,7 @@ def test_a_jj_file_with_an_error_is_refused_with_the_line(
 ) -> None:
     table = Table.from_cells(FIGURE_2)
     path = tmp_path / "t.jj"
-    write_jj(table, table.structure.mask({(0, 0)}), path, width=10)
+    write_jj(table, table.structure.to_mask({(0, 0)}), path, width=10)
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))

@@ -27,7 +27,7 @@ from divulge.tables import (
     suppress,
     write_jj,
 )
-from divulge.tables.suppression.result import protect
+from divulge.tables.suppression.result import protect_table
 from divulge.work import InvalidInput
 
 
@@ -98,7 +98,7 @@ def test_large_amounts_in_a_cube_are_bounded_as_small_ones_are(unit: int) -> Non
     shown = [(0, 0, 0), (0, 2, 0), (0, 2, 1), (0, 2, 2), (1, 0, 0), (1, 2, 0), (1, 2, 1)]
     shown += [(1, 2, 2), (2, 0, 0), (2, 1, 0), (2, 2, 0)]
     table = Table.from_cells(cells)
-    found = intervals(table.publish(~table.structure.mask(shown)))
+    found = intervals(table.publish(~table.structure.to_mask(shown)))
     assert found[(0, 0, 1)] == (0, 5 * unit + 2)
     assert found[(0, 0, 2)] == (unit, 6 * unit + 2)
     assert found.disclosed == [(0, 1, 0), (1, 1, 0), (2, 2, 1), (2, 2, 2)]
@@ -196,7 +196,7 @@ def test_a_file_with_cells_below_0_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="below 0"):
         read_cells(path, ["r"])
     table = Table.from_cells([-1, 4], lowest=-5)
-    write_jj(table, table.structure.mask([(0,)]), tmp_path / "table.jj")
+    write_jj(table, table.structure.to_mask([(0,)]), tmp_path / "table.jj")
     with pytest.raises(InvalidInput, match="below 0"):
         read_jj(tmp_path / "table.jj")
 
@@ -223,7 +223,7 @@ def test_a_prior_and_labels_see_values_and_not_what_lies_above_the_lowest() -> N
 
 def test_weights_with_decimals_are_costs_with_decimals(tmp_path: Path) -> None:
     table = Table.from_cells([[7, 11, 60], [10, 60, 11], [60, 12, 60]])
-    primary = table.structure.mask([(0, 0)])
+    primary = table.structure.to_mask([(0, 0)])
     path = tmp_path / "table.jj"
     write_jj(table, primary, path, width=3, cost=[5] * 16)
     lines = path.read_text().splitlines()
@@ -232,7 +232,7 @@ def test_weights_with_decimals_are_costs_with_decimals(tmp_path: Path) -> None:
         lines[2 + cell] = " ".join([*fields[:2], weight, *fields[3:]])
     path.write_text("\n".join(lines) + "\n")
     given = read_jj(path)
-    found = protect(given.table, given.problem(), "optimal", unit=given.cost_unit)
+    found = protect_table(given.table, given.problem(), "optimal", unit=given.cost_unit)
     assert found.cost == pytest.approx(1.3)
 
 

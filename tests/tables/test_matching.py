@@ -21,11 +21,15 @@ from divulge.tables import (
     matching_attack,
     suppress,
 )
-from divulge.tables.knowledge import pattern_kernels as kernels
-from divulge.tables.knowledge.small_network import MOST_STEPS, BitNetwork, first_optimum
-from divulge.tables.knowledge.suppressor_knowledge import Parameters, candidate_table, problem_of
+from divulge.tables.candidate_tables import pattern_kernels as kernels
+from divulge.tables.candidate_tables.small_network import MOST_STEPS, BitNetwork, find_first_optimum
+from divulge.tables.candidate_tables.suppressor_knowledge import (
+    SuppressorParameters,
+    build_candidate_table,
+    build_problem,
+)
 from divulge.tables.suppression.optimal import optimal_pattern
-from divulge.tables.suppression.problem import Adversary, SuppressionProblem
+from divulge.tables.suppression.problem import PatternAdversary, SuppressionProblem
 from divulge.work import InvalidInput
 
 TABLE_1 = [[15, 15, 12, 10], [19, 14, 13, 9], [8, 8, 11, 14], [9, 9, 26, 0]]
@@ -40,13 +44,13 @@ def gaussian(side: int, seed: int) -> Table:
 
 
 def possible_by_solving(
-    published: Published, rules: Parameters, labels: np.ndarray | None = None
+    published: Published, rules: SuppressorParameters, labels: np.ndarray | None = None
 ) -> list[tuple[int, ...]]:
     """The plain attack (Algorithm 1): suppress every candidate again and compare."""
     found = candidates(published)
     possible = []
     for values in found.values:
-        problem = problem_of(candidate_table(found, values), rules)
+        problem = build_problem(build_candidate_table(found, values), rules)
         if labels is not None and not np.array_equal(problem.start, labels):
             continue
         solution = optimal_pattern(problem)
@@ -59,12 +63,12 @@ def possible_by_solving(
 def protecting_patterns(problem: SuppressionProblem) -> list[np.ndarray]:
     """All patterns that protect, by trying all."""
     free = np.flatnonzero(problem.open & ~problem.start)
-    adversary, found = Adversary(problem), []
+    adversary, found = PatternAdversary(problem), []
     for size in range(len(free) + 1):
         for extra in combinations(free.tolist(), size):
             pattern = problem.start.copy()
             pattern[list(extra)] = True
-            if len(adversary.unprotected(pattern)) == 0:
+            if len(adversary.find_unprotected(pattern)) == 0:
                 found.append(pattern)
     return found
 
@@ -89,7 +93,7 @@ def test_candidates_are_all_whole_numbers_that_keep_the_sums(published: Publishe
     audited = intervals(published)
     assume(not np.any(np.isinf(audited.upper)))
     assume(np.prod(audited.widths + 1) <= 5_000)
-    matrix = published.structure.relations.matrix(published.structure.size).toarray()
+    matrix = published.structure.relations.to_matrix(published.structure.size).toarray()
     ranges = [range(int(a), int(b) + 1) for a, b in zip(audited.lower, audited.upper, strict=True)]
     expected = []
     for values in product(*ranges):
@@ -106,15 +110,15 @@ def test_the_compiled_search_finds_the_solvers_first_optimum(
     cells: Any, width: int, zeros: bool, by_value: bool, totals: bool
 ) -> None:
     table = Table.from_cells(cells)
-    rules = Parameters(
-        4, width, zeros, "value" if by_value else "number",
-        "suppressible" if totals else "published",
+    rules = SuppressorParameters(
+        min_frequency=4, width=width, zeros_primary=zeros, cost="value" if by_value else "number",
+        margins="suppressible" if totals else "published",
     )  # fmt: skip
-    problem = problem_of(table, rules)
+    problem = build_problem(table, rules)
     assume(len(problem.primary) > 0)
-    small = BitNetwork.of(table.structure.relations, problem.open)
+    small = BitNetwork.from_relations(table.structure.relations, problem.open)
     assert small is not None
-    mine, solution = first_optimum(problem, small), optimal_pattern(problem)
+    mine, solution = find_first_optimum(problem, small), optimal_pattern(problem)
     if solution.hopeless:
         assert mine is None
     else:
@@ -127,13 +131,16 @@ def test_the_compiled_search_finds_the_solvers_first_optimum(
 def test_the_fast_attack_equals_solving_every_candidate_again(
     cells: Any, width: int, zeros: bool, labelled: bool
 ) -> None:
-    table, rules = Table.from_cells(cells), Parameters(4, width, zeros)
-    solution = optimal_pattern(problem_of(table, rules))
+    table, rules = (
+        Table.from_cells(cells),
+        SuppressorParameters(min_frequency=4, width=width, zeros_primary=zeros),
+    )
+    solution = optimal_pattern(build_problem(table, rules))
     assume(not solution.hopeless and solution.pattern.any())
     published = table.publish(solution.pattern)
     assume(not np.any(np.isinf(intervals(published).upper)))  # small totals are suppressed too
     assume(len(candidates(published).values) <= 60)
-    primary = problem_of(table, rules).start
+    primary = build_problem(table, rules).start
     found = matching_attack(published, 4, width, zeros, labelled, mode="full", primary=primary)
     labels = primary if labelled else None
     assert found_possible(found) == sorted(possible_by_solving(published, rules, labels))
@@ -147,11 +154,14 @@ def test_the_fast_attack_equals_solving_every_candidate_again(
 def test_interval_mode_gives_the_intervals_of_full_mode(
     seed: int, zeros: bool, labelled: bool
 ) -> None:
-    table, rules = gaussian(4, seed), Parameters(5, 8, zeros)
-    problem = problem_of(table, rules)
-    small = BitNetwork.of(table.structure.relations, problem.open)
+    table, rules = (
+        gaussian(4, seed),
+        SuppressorParameters(min_frequency=5, width=8, zeros_primary=zeros),
+    )
+    problem = build_problem(table, rules)
+    small = BitNetwork.from_relations(table.structure.relations, problem.open)
     assert small is not None
-    pattern = first_optimum(problem, small)
+    pattern = find_first_optimum(problem, small)
     assume(pattern is not None and len(problem.primary) > 0)
     published = table.publish(pattern)
     one, other = (
@@ -171,8 +181,8 @@ def test_interval_mode_gives_the_intervals_of_full_mode(
 @given(grids(most=3, high=9), st.integers(1, 6))
 def test_random_suppressors_may_give_just_what_all_patterns_say(cells: Any, width: int) -> None:
     table = Table.from_cells(cells)
-    rules = Parameters(3, width)
-    problem = problem_of(table, rules)
+    rules = SuppressorParameters(min_frequency=3, width=width)
+    problem = build_problem(table, rules)
     assume(len(problem.primary) > 0 and cells.size <= 6)
     assume(min(cells.sum(axis=0).min(), cells.sum(axis=1).min()) >= 3)  # totals are published
     patterns = protecting_patterns(problem)
@@ -188,12 +198,12 @@ def test_random_suppressors_may_give_just_what_all_patterns_say(cells: Any, widt
     dearest = max(minimal, key=lambda p: (p.sum(), p.tobytes()))
     spare = matching_attack(table.publish(dearest), 3, width, suppressor="minimal", mode="full")
     assert tuple(table.units[np.flatnonzero(dearest)].tolist()) in found_possible(spare)
-    small = BitNetwork.of(table.structure.relations, problem.open)
+    small = BitNetwork.from_relations(table.structure.relations, problem.open)
     assert small is not None
     net = small.net.cells
-    count, _ = kernels.optima(
-        *small.arcs, problem.values[net], small.bits(problem.start), width, problem.cost[net],
-        small.all, small.bits(optima[0]), 1 << 60, MOST_STEPS,
+    count, _ = kernels.search_all_optima(
+        *small.arcs, problem.values[net], small.to_bits(problem.start), width, problem.cost[net],
+        small.all, small.to_bits(optima[0]), 1 << 60, MOST_STEPS,
     )  # fmt: skip
     assert count == len(optima)
 
@@ -215,7 +225,7 @@ def test_any_deterministic_suppressor_can_be_attacked() -> None:
 def test_a_table_that_is_no_network_is_attacked_by_solving_it_again() -> None:
     table = Table.from_cells([[[2, 6], [7, 9]], [[8, 5], [6, 7]]])
     found = matching_attack(suppress(table, 3, 3), 3, 3, mode="full")
-    rules = Parameters(3, 3)
+    rules = SuppressorParameters(min_frequency=3, width=3)
     assert found_possible(found) == sorted(possible_by_solving(found.published, rules))
 
 
@@ -281,17 +291,18 @@ def test_a_random_choice_among_ties_weighs_tables_by_one_over_their_ties() -> No
     assert found.weights is not None
     weights = np.zeros(len(found.status))
     for row in np.flatnonzero(found.status == 1):
-        problem = problem_of(
-            candidate_table(found.found, found.found.values[row]), Parameters(5, 8)
+        problem = build_problem(
+            build_candidate_table(found.found, found.found.values[row]),
+            SuppressorParameters(min_frequency=5, width=8),
         )
-        adversary = Adversary(problem)
+        adversary = PatternAdversary(problem)
         free = np.flatnonzero(problem.open & ~problem.start)
         extra = int(chosen.cost) - len(problem.primary)
         ties = 0
         for cells in combinations(free.tolist(), extra):
             pattern = problem.start.copy()
             pattern[list(cells)] = True
-            ties += len(adversary.unprotected(pattern)) == 0
+            ties += len(adversary.find_unprotected(pattern)) == 0
         weights[row] = 1 / ties
     np.testing.assert_allclose(found.weights, weights)
     assert found.assessment.claim == "exact"

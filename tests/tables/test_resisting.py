@@ -12,27 +12,31 @@ import pytest
 from tests.tables.test_matching import gaussian, protecting_patterns
 
 from divulge.tables import Table, fresh_draws, intervals, matching_attack, suppress
-from divulge.tables.knowledge.small_network import BitNetwork, first_optimum
-from divulge.tables.knowledge.suppressor_knowledge import (
+from divulge.tables.candidate_tables.small_network import BitNetwork, find_first_optimum
+from divulge.tables.candidate_tables.suppressor_knowledge import (
     POSSIBLE,
-    Parameters,
-    knowledge_of,
-    problem_of,
+    SuppressorParameters,
+    build_problem,
+    choose_knowledge,
 )
-from divulge.tables.randomised.draw_likelihood import likely_weights
-from divulge.tables.randomised.randomised_suppression import draw_pattern, drawn_patterns, resists
-from divulge.tables.resistance import likely
-from divulge.tables.suppression.problem import Adversary, SuppressionProblem
+from divulge.tables.randomised.draw_likelihood import weigh_candidates
+from divulge.tables.randomised.randomised_suppression import (
+    draw_pattern,
+    enumerate_draws,
+    is_resisting,
+)
+from divulge.tables.resistance import count_likely_values
+from divulge.tables.suppression.problem import PatternAdversary, SuppressionProblem
 from divulge.work import InvalidInput
 
-RULES = Parameters(5, 8, rule="resisting")
+RULES = SuppressorParameters(min_frequency=5, width=8, rule="resisting")
 
 
 def cheapest(problem: SuppressionProblem) -> np.ndarray | None:
     """The deterministic suppressor's pattern; None if nothing protects."""
-    small = BitNetwork.of(problem.relations, problem.open)
+    small = BitNetwork.from_relations(problem.relations, problem.open)
     assert small is not None
-    return first_optimum(problem, small)
+    return find_first_optimum(problem, small)
 
 
 def primary_tables(count: int, side: int, zeros: bool) -> list[tuple[Table, np.ndarray]]:
@@ -40,7 +44,9 @@ def primary_tables(count: int, side: int, zeros: bool) -> list[tuple[Table, np.n
     found = []
     for seed in range(10 * count):
         table = gaussian(side, seed)
-        problem = problem_of(table, Parameters(5, 8, zeros))
+        problem = build_problem(
+            table, SuppressorParameters(min_frequency=5, width=8, zeros_primary=zeros)
+        )
         pattern = cheapest(problem)
         if len(problem.primary) and pattern is not None:
             found.append((table, pattern))
@@ -52,10 +58,10 @@ def primary_tables(count: int, side: int, zeros: bool) -> list[tuple[Table, np.n
 def test_no_cell_is_narrower_for_who_knows_all_but_the_seed(
     side: int, count: int, zeros: bool
 ) -> None:
-    rules = Parameters(5, 8, zeros, rule="resisting")
+    rules = SuppressorParameters(min_frequency=5, width=8, zeros_primary=zeros, rule="resisting")
     narrowed = 0
     for table, pattern in primary_tables(count, side, zeros):
-        primary = problem_of(table, rules).start
+        primary = build_problem(table, rules).start
         drawn = draw_pattern(table, rules, seed=11)
         found = matching_attack(
             table.publish(drawn.pattern), 5, 8, zeros, suppressor="resisting", primary=primary
@@ -76,23 +82,23 @@ def at_width(problem: SuppressionProblem, width: int, cost: np.ndarray) -> Suppr
 def spares_nothing(problem: SuppressionProblem, pattern: np.ndarray) -> int | None:
     """A width of at least 4 at which the pattern protects and no smaller one inside it does."""
     for width in range(4, 40):
-        adversary = Adversary(at_width(problem, width, problem.cost))
-        if len(adversary.unprotected(pattern)):
+        adversary = PatternAdversary(at_width(problem, width, problem.cost))
+        if len(adversary.find_unprotected(pattern)):
             return None
         extra = np.flatnonzero(pattern & ~problem.start)
         smaller = (pattern & (np.arange(len(pattern)) != cell) for cell in extra)
-        if all(len(adversary.unprotected(less)) for less in smaller):
+        if all(len(adversary.find_unprotected(less)) for less in smaller):
             return width
     return None
 
 
 def test_the_support_is_every_pattern_with_no_cell_to_spare_at_some_width() -> None:
     table = Table.from_cells([[2, 6, 5], [7, 3, 9], [6, 8, 7]])
-    rules = Parameters(3, 4, rule="resisting")
-    problem = problem_of(table, rules)
+    rules = SuppressorParameters(min_frequency=3, width=4, rule="resisting")
+    problem = build_problem(table, rules)
     patterns = [(p, spares_nothing(problem, p)) for p in protecting_patterns(problem)]
     support = {p.tobytes(): (p, width) for p, width in patterns if width is not None}
-    drawn = {p.tobytes() for _, p in islice(drawn_patterns(table, problem, rules, 5), 500)}
+    drawn = {p.tobytes() for _, p in islice(enumerate_draws(table, problem, rules, 5), 500)}
     assert len(drawn) > 1
     assert drawn <= set(support)
     own = table.units
@@ -104,8 +110,8 @@ def test_the_support_is_every_pattern_with_no_cell_to_spare_at_some_width() -> N
         found = matching_attack(table.publish(pattern), 3, 4, suppressor="resisting")
         cells = np.flatnonzero(pattern)
         box = np.stack([np.full(len(cells), 2**60), np.full(len(cells), -1)])
-        known = knowledge_of(found.found, rules)
-        assert known.possible(own[None, cells], box, False).tolist() == [1]
+        known = choose_knowledge(found.found, rules)
+        assert known.judge_candidates(own[None, cells], box, False).tolist() == [1]
 
 
 def test_whether_a_draw_is_kept_depends_on_the_release_alone() -> None:
@@ -117,7 +123,7 @@ def test_whether_a_draw_is_kept_depends_on_the_release_alone() -> None:
         units = table.units.copy()
         units[found.found.cells] = values
         other = Table(table.structure, units)
-        assert resists(other.publish(drawn.pattern), RULES) == resists(published, RULES)
+        assert is_resisting(other.publish(drawn.pattern), RULES) == is_resisting(published, RULES)
 
 
 def test_suppress_draws_and_tells_what_it_costs_and_leaves() -> None:
@@ -179,9 +185,9 @@ def test_averaging_over_fresh_draws_gives_away_what_one_draw_hides() -> None:
 
 
 def test_the_likely_values_are_the_fewest_that_hold_95_percent() -> None:
-    assert likely({0: 0.5, 1: 0.45, 2: 0.05}) == 2
-    assert likely(dict.fromkeys(range(10), 0.1)) == 10
-    assert likely({7: 1.0}) == 1
+    assert count_likely_values({0: 0.5, 1: 0.45, 2: 0.05}) == 2
+    assert count_likely_values(dict.fromkeys(range(10), 0.1)) == 10
+    assert count_likely_values({7: 1.0}) == 1
 
 
 def test_a_table_without_sensitive_cells_needs_no_draw() -> None:
@@ -212,15 +218,15 @@ def test_costs_by_value_are_each_candidates_own_in_the_posterior(
         "divulge.tables.randomised.draw_likelihood.MOST_DRAWS", 200
     )  # for one as for many
     table = Table.from_cells([[1, 6, 9], [6, 4, 8], [9, 8, 7]])
-    rules = Parameters(3, 4, cost="value", rule="minimal")
+    rules = SuppressorParameters(min_frequency=3, width=4, cost="value", rule="minimal")
     published = table.publish({(0, 0), (0, 1), (1, 0), (1, 1)})
     found = matching_attack(published, 3, 4, suppressor="minimal", cost="value", mode="full")
     rows = found.status == POSSIBLE
-    weights, _ = likely_weights(found.found, found.status, rules, None, 0)
+    weights, _ = weigh_candidates(found.found, found.status, rules, None, 0)
     assert weights is not None
     # The same draws, one candidate at a time, with the costs of its own values.
     for row in np.flatnonzero(rows):
         alone = np.where(np.arange(len(rows)) == row, found.status, 0)
-        expected, _ = likely_weights(found.found, alone, rules, None, 0)
+        expected, _ = weigh_candidates(found.found, alone, rules, None, 0)
         assert expected is not None
         assert weights[row] == expected[row] or (weights[row] == 0 and expected[row] == 1)

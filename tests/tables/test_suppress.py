@@ -14,13 +14,13 @@ from tests.tables.test_audit import FIGURE_2, grids
 import divulge as dv
 from divulge.tables import Axis, Table, intervals, link, link_published, suppress
 from divulge.tables.suppression.problem import SuppressionProblem
-from divulge.tables.suppression.result import suppression_problem
+from divulge.tables.suppression.result import build_suppression_problem
 from divulge.work import InvalidInput
 
 
 def protects(table: Table, problem: SuppressionProblem, pattern: np.ndarray) -> bool:
     """The audit's word: every primary cell's interval is as wide as asked."""
-    found = intervals(table.publish(pattern), table.structure.spread(problem.start))
+    found = intervals(table.publish(pattern), table.structure.to_grids(problem.start))
     values = table.units[found.cells]
     return bool(
         np.all(found.widths >= problem.sliding)
@@ -60,7 +60,7 @@ def test_the_optimal_pattern_is_the_first_of_all_cheapest_ones(
     table = Table.from_cells(cells)
     primary = (cells < 4) & (zeros | (cells > 0))
     primary = np.pad(primary, ((0, 1), (0, 1)))
-    problem = suppression_problem(table, primary.ravel(), width=width)
+    problem = build_suppression_problem(table, primary.ravel(), width=width)
     expected = cheapest_by_enumeration(table, problem)
     if expected is None:
         with pytest.raises(InvalidInput, match="cannot be protected"):
@@ -77,7 +77,7 @@ def test_the_optimal_pattern_is_the_first_of_all_cheapest_ones(
 def test_upper_and_lower_protection_are_optimal_too(cells: Any, upper: int, lower: int) -> None:
     table = Table.from_cells(cells)
     primary = np.pad((cells >= lower) & (cells < 6) & (cells > 0), ((0, 1), (0, 1)))
-    problem = suppression_problem(table, primary.ravel(), upper=upper, lower=lower)
+    problem = build_suppression_problem(table, primary.ravel(), upper=upper, lower=lower)
     expected = cheapest_by_enumeration(table, problem)
     if expected is None:
         with pytest.raises(InvalidInput, match="cannot be protected"):
@@ -92,7 +92,7 @@ def test_sampled_tables_of_four_by_four_equal_enumeration(seed: int) -> None:
     random = np.random.default_rng(seed)
     table = Table.from_cells(np.maximum(random.normal(15, 10, (4, 4)).round(), 0).astype(int))
     found = suppress(table, min_frequency=5, width=8)
-    problem = suppression_problem(table, table.structure.mask(found.primary), width=8)
+    problem = build_suppression_problem(table, table.structure.to_mask(found.primary), width=8)
     expected = cheapest_by_enumeration(table, problem)
     assert expected is not None
     np.testing.assert_array_equal(found.pattern.ravel(), expected)
@@ -103,7 +103,7 @@ def test_sampled_tables_of_four_by_four_equal_enumeration(seed: int) -> None:
 def test_cubes_equal_enumeration(cells: Any, width: int) -> None:
     table = Table.from_cells(cells)
     primary = np.pad((cells < 3) & (cells > 0), ((0, 1),) * 3)
-    problem = suppression_problem(table, primary.ravel(), width=width)
+    problem = build_suppression_problem(table, primary.ravel(), width=width)
     expected = cheapest_by_enumeration(table, problem)
     if expected is None:
         return
@@ -141,7 +141,7 @@ def test_a_fast_pattern_always_passes_the_audit(kind: str, seed: int, width: int
     table = TABLES[kind](np.random.default_rng(seed))
     threshold = 25 if kind == "linked" else 5
     found = suppress(table, threshold, width, method="fast", margins="suppressible")
-    primary = table.structure.mask(found.primary)
+    primary = table.structure.to_mask(found.primary)
     audited = intervals(found.published, found.primary)
     assert len(audited) == primary.sum()
     assert np.all(audited.widths >= width)

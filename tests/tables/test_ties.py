@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from tests.tables.test_suppress import cheapest_by_enumeration, hierarchical
 
 from divulge.tables import Table, link, optimal_pattern, suppress
-from divulge.tables.suppression.branch_and_cut import Bounds, Relaxation, within_price
-from divulge.tables.suppression.cp_sat_patterns import satisfied
-from divulge.tables.suppression.cut_pool import Pool
+from divulge.tables.suppression.branch_and_cut import Bounds, Relaxation, find_within_price
+from divulge.tables.suppression.cp_sat_patterns import find_by_cp_sat
+from divulge.tables.suppression.cut_pool import CutPool
 from divulge.tables.suppression.problem import SuppressionProblem
-from divulge.tables.suppression.result import suppression_problem
+from divulge.tables.suppression.result import build_suppression_problem
 from divulge.work import Effort
 
 
@@ -52,7 +52,7 @@ def test_cubes_subtotals_and_linked_tables_equal_enumeration(
     make: Callable[[np.random.Generator], Table], seed: int
 ) -> None:
     table = make(np.random.default_rng(seed))
-    problem = suppression_problem(table, smallest(table, 2), width=3)
+    problem = build_suppression_problem(table, smallest(table, 2), width=3)
     expected = cheapest_by_enumeration(table, problem)
     found = optimal_pattern(problem)
     if expected is None:
@@ -66,24 +66,24 @@ def test_cubes_subtotals_and_linked_tables_equal_enumeration(
 def random_problem(seed: int, side: int = 5) -> SuppressionProblem:
     random = np.random.default_rng(seed)
     table = Table.from_cells(random.integers(1, 25, (side, side)))
-    return suppression_problem(table, table.structure.mask(smallest(table, 3)), width=8)
+    return build_suppression_problem(table, table.structure.to_mask(smallest(table, 3)), width=8)
 
 
 @settings(max_examples=10)
 @given(st.integers(0, 10_000), st.integers(3, 9))
 def test_branching_and_the_solver_of_constraints_give_the_same_answer(seed: int, most: int) -> None:
     problem = random_problem(seed)
-    one, two = Pool(problem), Pool(problem)
-    nothing = Bounds.open(len(one.free))
-    branched = within_price(Relaxation(one), nothing, most, 10_000, Effort(60))
-    asked = satisfied(two, nothing, most, problem.start, Effort(60))
+    one, two = CutPool(problem), CutPool(problem)
+    nothing = Bounds.all_open(len(one.free))
+    branched = find_within_price(Relaxation(one), nothing, most, 10_000, Effort(60))
+    asked = find_by_cp_sat(two, nothing, most, problem.start, Effort(60))
     assert isinstance(branched, str) == isinstance(asked, str)
     for found in (branched, asked):
         if isinstance(found, str):
             assert found == "none"
         else:
             assert problem.price(found) <= most + one.base
-            assert one.protects(found)
+            assert one.is_protecting(found)
 
 
 @settings(max_examples=10)
@@ -92,7 +92,7 @@ def test_no_cell_of_a_cheapest_pattern_stands_alone_in_a_sum(seed: int) -> None:
     problem = random_problem(seed)
     found = optimal_pattern(problem)
     relations = problem.relations
-    unknown = np.bincount(relations.of_entry[found.pattern[relations.cells]])
+    unknown = np.bincount(relations.relation_of_entry[found.pattern[relations.cells]])
     assert 1 not in unknown
 
 

@@ -17,7 +17,7 @@ from divulge.work import (
     require_whole,
     whole_file,
 )
-from divulge.work.staging import MARK
+from divulge.work.staging import MARK_FILE
 
 WRITER = """
 import sys, time
@@ -190,7 +190,7 @@ def test_where_the_file_system_has_no_locks_files_are_written_all_the_same(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "out"]
     left = tmp_path / ".divulge-0123456789ab.part"
     left.mkdir()
-    (left / MARK).write_text("")
+    (left / MARK_FILE).write_text("")
     with whole_file(tmp_path / "c.txt") as part:
         part.write_text("whole")
     assert left.exists(), "nobody can tell whether its run has ended"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from divulge.assessment import html
-from divulge.assessment.sentence import Sentence, number, percent, points
+from divulge.assessment.sentence import Sentence, format_number, format_percent, format_points
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError
 
@@ -115,13 +115,13 @@ class Assessment:
             return self
         most = self.most or Most(self.secrets, self.secrets)
         # What a guess is worth to an adversary has no bound that a number of secrets would tell.
-        guessed = math.inf if self.by_gain else most.right / self.secrets
+        right_share = math.inf if self.by_gain else most.right / self.secrets
         return replace(
             self,
             certain=PriorPosterior(self.certain.prior, most.certain),
             right=PriorPosterior(self.right.prior, most.right),
             deterministic=PriorPosterior(self.deterministic.prior, most.certain / self.secrets),
-            probabilistic=PriorPosterior(self.probabilistic.prior, guessed),
+            probabilistic=PriorPosterior(self.probabilistic.prior, right_share),
         )
 
     def explain(self, language: str = "en") -> list[str]:
@@ -142,7 +142,7 @@ class Assessment:
 
     def chart(self) -> Chart:
         """The attack's own picture of what it found."""
-        return _offered(self._chart, "has no chart")()
+        return _require_part(self._chart, "has no chart")()
 
     def details(self) -> Details | None:
         """The attack's own table and further pictures; None if it has no more to show."""
@@ -150,11 +150,11 @@ class Assessment:
 
     def by(self, group: str) -> Breakdown:
         """The same figures for every value of an attribute: who bears the risk."""
-        return _offered(self._breakdown, "cannot be broken down by an attribute")(group)
+        return _require_part(self._breakdown, "cannot be broken down by an attribute")(group)
 
     def risk(self) -> npt.NDArray[np.float64]:
         """The risk of each record, in the order of the records."""
-        return _offered(self._risk, "gives no risk for single records")()
+        return _require_part(self._risk, "gives no risk for single records")()
 
     def named(self, adversary: str) -> Assessment:
         """The same assessment under the name that a release gives the adversary."""
@@ -171,21 +171,21 @@ class Assessment:
             "seeks": list(self.seeks),
             "secrets": self.secrets,
             "claim": self.claim,
-            "deterministic": self._pair("deterministic", self.certain),
-            "probabilistic": self._pair("probabilistic", self.right),
+            "deterministic": self._pair_to_dict("deterministic", self.certain),
+            "probabilistic": self._pair_to_dict("probabilistic", self.right),
             # JSON has no infinity: nothing bounds the figure from above.
             "figures": {k: v if math.isfinite(v) else None for k, v in self.figures.items()},
             "sentences": self.explain(),
             **({} if self._plain is None else {"details": dict(self._plain())}),
         }
 
-    def _pair(self, kind: str, counts: PriorPosterior) -> dict[str, Any]:
+    def _pair_to_dict(self, kind: str, counts: PriorPosterior) -> dict[str, Any]:
         shares: PriorPosterior = getattr(self, kind)
         most: float = getattr(self.at_worst, kind).posterior
         factor = shares.multiplicative
         # JSON knows no infinity: something out of nothing has no factor, and what a guess is worth
         # may have no bound.
-        told = {
+        figures = {
             "prior": shares.prior,
             "posterior": shares.posterior,
             "additive": shares.additive,
@@ -193,8 +193,8 @@ class Assessment:
             "count": {"prior": counts.prior, "posterior": counts.posterior},
         }
         if self.claim == "bound":
-            told["most"] = most if math.isfinite(most) else None
-        return told
+            figures["most"] = most if math.isfinite(most) else None
+        return figures
 
     def __str__(self) -> str:
         return "\n".join(self.explain())
@@ -203,12 +203,14 @@ class Assessment:
         """The figures as a table for people: what, before, after, how much more."""
         worst = self.at_worst
         rows = [
-            _row("known for certain", self.deterministic, self.certain, worst.certain),
-            _row("guessed right", self.guessed, self.right, worst.right),
+            _format_row("known for certain", self.deterministic, self.certain, worst.certain),
+            _format_row("guessed right", self.guessed, self.right, worst.right),
         ]
         if self.by_gain:
-            before, after = map(number, self.probabilistic)
-            rows.append(("worth to them", before, after, f"+{number(self.additive_leakage)}"))
+            before, after = map(format_number, self.probabilistic)
+            rows.append(
+                ("worth to them", before, after, f"+{format_number(self.additive_leakage)}")
+            )
         return rows
 
     @property
@@ -232,25 +234,30 @@ class Assessment:
         certain, right = self.deterministic.posterior, self.guessed.posterior
         return (
             f'Assessment({self.attack} {self.model} of "{self.dataset}", {self.claim}: '
-            f"{percent(certain)} known for certain, {percent(right)} guessed right)"
+            f"{format_percent(certain)} known for certain, {format_percent(right)} guessed right)"
         )
 
     def _repr_html_(self) -> str:
-        return html.paragraphs(self.explain()) + html.table(HEAD, self.rows())
+        return html.render_paragraphs(self.explain()) + html.render_table(HEAD, self.rows())
 
 
-def _offered(part: T | None, lack: str) -> T:
+def _require_part(part: T | None, lack: str) -> T:
     if part is None:
         raise DivulgeError(f"this assessment {lack}")
     return part
 
 
-def _row(
+def _format_row(
     what: str, shares: PriorPosterior, counts: PriorPosterior, at_worst: PriorPosterior
 ) -> tuple[str, str, str, str]:
-    before = f"{number(counts.prior)} ({percent(shares.prior)})"
-    after = f"{number(counts.posterior)} ({percent(shares.posterior)})"
+    before = f"{format_number(counts.prior)} ({format_percent(shares.prior)})"
+    after = f"{format_number(counts.posterior)} ({format_percent(shares.posterior)})"
     if at_worst is not counts:
-        after += f", at most {number(at_worst.posterior)}"
-    change, factor = f"+{points(shares.additive)}", shares.multiplicative
-    return what, before, after, f"{change}, x{number(factor)}" if math.isfinite(factor) else change
+        after += f", at most {format_number(at_worst.posterior)}"
+    change, factor = f"+{format_points(shares.additive)}", shares.multiplicative
+    return (
+        what,
+        before,
+        after,
+        f"{change}, x{format_number(factor)}" if math.isfinite(factor) else change,
+    )

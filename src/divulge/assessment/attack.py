@@ -143,7 +143,7 @@ class AttackDefaults(Attack):
         attack says otherwise, what its settings name: if it needs more, it fails on the protected
         data and nothing goes out, whereas a pseudonym too many could be counted.
         """
-        return set(_texts_in(settings.model_dump().values()))
+        return set(_collect_texts(settings.model_dump().values()))
 
     def identifying_columns(self, settings: Any) -> Collection[str]:  # noqa: ARG002
         """Columns that name people outright by what the attack takes them for, whatever role."""
@@ -248,14 +248,14 @@ class Measure(Protocol):
         """Measure a dataset."""
 
 
-def _texts_in(settings: Any) -> Iterator[str]:
+def _collect_texts(settings: Any) -> Iterator[str]:
     """All texts in the settings of an adversary: the columns that they name are among them."""
     if isinstance(settings, str):
         yield settings
     elif isinstance(settings, Mapping):
         for key, value in settings.items():
-            yield from _texts_in(key)
-            yield from _texts_in(value)
+            yield from _collect_texts(key)
+            yield from _collect_texts(value)
     elif isinstance(settings, Iterable):
         for each in settings:
-            yield from _texts_in(each)
+            yield from _collect_texts(each)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from divulge.assessment import html
 from divulge.assessment.assessment import Assessment
 from divulge.assessment.chart import RISK_COLOUR, Chart
-from divulge.assessment.sentence import number, percent
+from divulge.assessment.sentence import format_number, format_percent
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +36,7 @@ class Breakdown(Mapping[Any, Assessment]):
 
     def to_dict(self) -> dict[str, Any]:
         """The figures by group, for JSON."""
-        groups = [{"value": _text(v), **a.to_dict()} for v, a in self.assessments.items()]
+        groups = [{"value": _format_group(v), **a.to_dict()} for v, a in self.assessments.items()]
         return {"attribute": self.attribute, "groups": groups}
 
     def to_arrow(self) -> pa.Table:
@@ -58,12 +58,16 @@ class Breakdown(Mapping[Any, Assessment]):
         """The share known for certain in every group, the most exposed first."""
         import altair as alt
 
-        ranked = sorted(
+        ranking = sorted(
             self.assessments.items(), key=lambda group: -group[1].deterministic.posterior
         )
         records = [
-            {"group": _text(value), "certain": a.deterministic.posterior, "secrets": a.secrets}
-            for value, a in ranked[:MOST_BARS]
+            {
+                "group": _format_group(value),
+                "certain": a.deterministic.posterior,
+                "secrets": a.secrets,
+            }
+            for value, a in ranking[:MOST_BARS]
         ]
         bars = (
             alt.Chart(Chart.source(), title=f"Known for certain, by {self.attribute}")
@@ -74,17 +78,25 @@ class Breakdown(Mapping[Any, Assessment]):
             )
             .properties(width=420)
         )
-        said = "; ".join(f"{r['group']}: {percent(float(str(r['certain'])))}" for r in records)
-        return Chart.of(bars, records, f"Share known for certain by {self.attribute}: {said}")
+        shares = "; ".join(
+            f"{r['group']}: {format_percent(float(str(r['certain'])))}" for r in records
+        )
+        return Chart.of(bars, records, f"Share known for certain by {self.attribute}: {shares}")
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """The figures as a table for people: group, secrets, known for certain, guessed right."""
         return [
             (
-                _text(value),
-                number(a.secrets),
-                f"{number(a.certain.posterior)} ({percent(a.deterministic.posterior)})",
-                f"{number(round(a.right.posterior, 1))} ({percent(a.guessed.posterior)})",
+                _format_group(value),
+                format_number(a.secrets),
+                (
+                    f"{format_number(a.certain.posterior)} "
+                    f"({format_percent(a.deterministic.posterior)})"
+                ),
+                (
+                    f"{format_number(round(a.right.posterior, 1))} "
+                    f"({format_percent(a.guessed.posterior)})"
+                ),
             )
             for value, a in self.assessments.items()
         ]
@@ -108,8 +120,8 @@ class Breakdown(Mapping[Any, Assessment]):
         return f'Breakdown by "{self.attribute}": {len(self)} groups'
 
     def _repr_html_(self) -> str:
-        return html.table(self.head, self.rows())
+        return html.render_table(self.head, self.rows())
 
 
-def _text(value: Any) -> str:
+def _format_group(value: Any) -> str:
     return "(missing)" if value is None else str(value)

@@ -50,7 +50,7 @@ class Decision:
 
     def to_dict(self, with_binding: bool = False) -> dict[str, Any]:
         """The decision as plain values; the binding only if it is asked for."""
-        told = {
+        plain_values = {
             "change": self.change,
             "dataset": self.dataset,
             "record": self.record,
@@ -60,7 +60,7 @@ class Decision:
             "before": self.before,
             "after": self.after,
         }
-        return {**told, "binding": dict(self.binding)} if with_binding else told
+        return {**plain_values, "binding": dict(self.binding)} if with_binding else plain_values
 
     def __str__(self) -> str:
         return str(self.sentence)

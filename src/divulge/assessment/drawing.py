@@ -44,10 +44,10 @@ LEAST_MEMORY = 512 << 20
 
 ADDRESS_SPACE_GB = 69
 
-_PAUSE = 50
+_POLL_MILLISECONDS = 50
 """Milliseconds between two looks at a child that draws."""
 
-_CHUNK = 1 << 20
+_CHUNK_BYTES = 1 << 20
 
 
 class ChartNotDrawn(DivulgeError):
@@ -70,7 +70,7 @@ class DrawingLimits:
     wall_seconds: float = WALL_SECONDS
     memory: int | None = None
 
-    def memory_now(self) -> int:
+    def compute_memory_limit(self) -> int:
         """Resident bytes that the child may have."""
         if self.memory is not None:
             return self.memory
@@ -99,15 +99,15 @@ class Drawer:
 
     def draw(self, kind: str, chart: Mapping[str, Any], scale: float = 1) -> bytes:
         """The picture's bytes; raises `ChartNotDrawn`."""
-        message = _message({"kind": kind, "chart": chart, "scale": scale})
+        message = _encode_request({"kind": kind, "chart": chart, "scale": scale})
         with self._lock:
             if self._child is not None:
                 # It may have been killed since, or be large from earlier charts: a chart is given
                 # up only if a new child does not draw it.
                 with suppress(_ChildLost):
-                    return self._exchange(message)
+                    return self._draw_in_child(message)
             try:
-                return self._exchange(message)
+                return self._draw_in_child(message)
             except _ChildLost as lost:
                 raise ChartNotDrawn(lost.reason) from None
 
@@ -115,27 +115,27 @@ class Drawer:
         """End the child."""
         child, self._child = self._child, None
         if child is not None:
-            child.end()
+            child.kill_process()
 
     def after_fork(self) -> None:
         """In a process that was forked off: the child, and the lock, are the other process's."""
         child, self._child = self._child, None
         self._lock = threading.Lock()
         if child is not None:
-            child.leave()
+            child.abandon_process()
 
-    def _exchange(self, message: bytes) -> bytes:
+    def _draw_in_child(self, message: bytes) -> bytes:
         if self._child is None:
-            self._child = _Child(self._command or _command())
-        finished = False
+            self._child = _Child(self._command or _build_command())
+        is_reusable = False
         try:
-            drawn, picture = self._child.exchange(message, self._limits)
-            finished = self._child.memory() <= LEAST_MEMORY
+            is_drawn, picture = self._child.send_request(message, self._limits)
+            is_reusable = self._child.measure_memory() <= LEAST_MEMORY
         finally:
             # Also on Control-C: the rest of an answer would be taken for the next one.
-            if not finished:
+            if not is_reusable:
                 self.close()
-        if not drawn:
+        if not is_drawn:
             raise ChartNotDrawn("the drawing library does not accept it")
         return picture
 
@@ -173,22 +173,22 @@ class _Child:
         for pipe in self._pipes:
             os.set_blocking(pipe.fileno(), False)
 
-    def exchange(self, message: bytes, limits: DrawingLimits) -> tuple[bool, bytes]:
+    def send_request(self, message: bytes, limits: DrawingLimits) -> tuple[bool, bytes]:
         """Send a request and take the answer, with an eye on the child."""
         requests, answers = (pipe.fileno() for pipe in self._pipes)
         watch = _Watch(self._process.pid, limits)
         unsent = memoryview(message)
-        received = bytearray()
+        answer = bytearray()
         ready = select.poll()
         ready.register(requests, select.POLLOUT)
         ready.register(answers, select.POLLIN)
         while True:
-            for descriptor, _ in ready.poll(_PAUSE):
+            for descriptor, _ in ready.poll(_POLL_MILLISECONDS):
                 if descriptor == answers:
-                    part = os.read(answers, _CHUNK)
+                    part = os.read(answers, _CHUNK_BYTES)
                     if not part:
-                        raise _ChildLost(self._death())
-                    received += part
+                        raise _ChildLost(self._describe_death())
+                    answer += part
                     continue
                 try:
                     unsent = unsent[os.write(requests, unsent) :]
@@ -196,41 +196,41 @@ class _Child:
                     unsent = unsent[:0]
                 if not unsent:
                     ready.unregister(requests)
-            if len(received) >= ANSWER.size:
-                drawn, size = ANSWER.unpack_from(received)
-                if len(received) >= ANSWER.size + size:
-                    return drawn, bytes(received[ANSWER.size :])
+            if len(answer) >= ANSWER.size:
+                is_drawn, size = ANSWER.unpack_from(answer)
+                if len(answer) >= ANSWER.size + size:
+                    return is_drawn, bytes(answer[ANSWER.size :])
             watch.check()
 
-    def memory(self) -> int:
+    def measure_memory(self) -> int:
         """Resident bytes, if that can be known."""
         return _resident_memory(self._process.pid) or 0
 
-    def end(self) -> None:
+    def kill_process(self) -> None:
         """It has nothing to lose: no file is open in it."""
         self._process.kill()
         self._process.wait()
         for pipe in self._pipes:
             pipe.close()
 
-    def leave(self) -> None:
+    def abandon_process(self) -> None:
         """Let go of another process's child, which must see that process end, not this one."""
         for pipe in self._pipes:
             pipe.close()
         self._process.returncode = 0  # ours to forget, not to wait for
 
-    def _death(self) -> str:
+    def _describe_death(self) -> str:
         try:
             code = self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             return "the process that draws does not answer"
         names = {-number: number.name for number in signal.Signals}
-        how = names.get(code, f"exit code {code}")
+        ending = names.get(code, f"exit code {code}")
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
         if limit >= ADDRESS_SPACE_GB * 10**9 or limit == resource.RLIM_INFINITY:
-            return f"the process that draws died ({how})"
+            return f"the process that draws died ({ending})"
         return (
-            f"the process that draws died ({how}); address space is limited here (ulimit -v), "
+            f"the process that draws died ({ending}); address space is limited here (ulimit -v), "
             f"and drawing sets aside {ADDRESS_SPACE_GB} GB of it, though it uses little memory"
         )
 
@@ -241,21 +241,21 @@ class _Watch:
     def __init__(self, pid: int, limits: DrawingLimits) -> None:
         self._pid = pid
         self._limits = limits
-        self._memory = limits.memory_now()
-        self._begun = time.monotonic()
+        self._memory_limit = limits.compute_memory_limit()
+        self._started_at = time.monotonic()
         self._cpu_before = _cpu_seconds(pid) or 0.0
 
     def check(self) -> None:
         """Raise if a limit is exceeded; where there is no /proc, time passed is all we know."""
-        computed = (_cpu_seconds(self._pid) or 0.0) - self._cpu_before
-        if computed > self._limits.cpu_seconds:
+        cpu_seconds = (_cpu_seconds(self._pid) or 0.0) - self._cpu_before
+        if cpu_seconds > self._limits.cpu_seconds:
             seconds = f"{self._limits.cpu_seconds:g}"
             raise ChartNotDrawn(f"it was not finished after {seconds} seconds of computing")
-        if time.monotonic() - self._begun > self._limits.wall_seconds:
+        if time.monotonic() - self._started_at > self._limits.wall_seconds:
             seconds = f"{self._limits.wall_seconds:g}"
             raise ChartNotDrawn(f"it was not finished after {seconds} seconds of waiting")
-        if (_resident_memory(self._pid) or 0) > self._memory:
-            raise _ChildLost(f"it needs more than {self._memory / 2**20:,.0f} MiB of memory")
+        if (_resident_memory(self._pid) or 0) > self._memory_limit:
+            raise _ChildLost(f"it needs more than {self._memory_limit / 2**20:,.0f} MiB of memory")
 
 
 def _cpu_seconds(pid: int) -> float | None:
@@ -277,7 +277,7 @@ def _resident_memory(pid: int) -> int | None:
     return int(sizes[0]) * 1024 if sizes else None  # a process that has just ended has none
 
 
-def _command() -> list[str]:
+def _build_command() -> list[str]:
     """Our interpreter on the child's file: no path, no setting and no folder of the user's."""
     try:
         library = metadata.distribution("vl-convert-python").locate_file("")
@@ -287,15 +287,15 @@ def _command() -> list[str]:
     return [sys.executable, "-I", "-S", str(program), str(Path(str(library)).resolve())]
 
 
-def _message(request: Mapping[str, Any]) -> bytes:
+def _encode_request(request: Mapping[str, Any]) -> bytes:
     try:
-        text = json.dumps(request, default=_plain).encode()
+        text = json.dumps(request, default=_to_json_value).encode()
     except (TypeError, ValueError):
         raise ChartNotDrawn("its records are not plain numbers and texts") from None
     return REQUEST.pack(len(text)) + text
 
 
-def _plain(value: object) -> object:
+def _to_json_value(value: object) -> object:
     """What else vl-convert takes, as JSON has it."""
     if isinstance(value, Mapping):
         return dict(value)

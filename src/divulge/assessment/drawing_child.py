@@ -24,36 +24,39 @@ ANSWER = struct.Struct("<?Q")
 
 # A picture within the chart that does not carry its own bytes. Quotes and angle brackets are
 # escaped in what vl-convert writes, so no value of a record can pretend to be such an attribute.
-_OUTSIDE_IMAGE = re.compile(r'<image\b(?![^>]*\bhref="data:)')
+_EXTERNAL_IMAGE = re.compile(r'<image\b(?![^>]*\bhref="data:)')
 
 
 def main() -> None:
     """Draw what is asked for on standard input; the pictures go to standard output."""
-    _leave_no_core()
+    _disable_core_dumps()
     sys.path += sys.argv[1:]
-    with _take_over(0, os.O_RDONLY) as requests, _take_over(1, os.O_WRONLY) as answers:
+    with (
+        _take_over_stream(0, os.O_RDONLY) as requests,
+        _take_over_stream(1, os.O_WRONLY) as answers,
+    ):
         while request := _read_request(requests):
-            with _ending_with_the_parent(requests):
-                drawn, picture = _draw(request)
-            answers.write(ANSWER.pack(drawn, len(picture)) + picture)
+            with _exit_with_parent(requests):
+                is_drawn, picture = _draw_picture(request)
+            answers.write(ANSWER.pack(is_drawn, len(picture)) + picture)
             answers.flush()
 
 
-def _leave_no_core() -> None:
+def _disable_core_dumps() -> None:
     # A core file would hold the chart's records. One byte is too little for a file, and the one
     # size at which Linux does not hand the core to a program either (0 would not stop that).
-    _, most = resource.getrlimit(resource.RLIMIT_CORE)
-    size = 1 if most == resource.RLIM_INFINITY else min(1, most)
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_CORE)
+    size = 1 if hard_limit == resource.RLIM_INFINITY else min(1, hard_limit)
     resource.setrlimit(resource.RLIMIT_CORE, (size, size))
 
 
-def _take_over(descriptor: int, flags: int) -> BinaryIO:
+def _take_over_stream(descriptor: int, flags: int) -> BinaryIO:
     """A standard stream for ourselves: whatever a library prints must not get between messages."""
-    ours = os.dup(descriptor)
-    nothing = os.open(os.devnull, flags)
-    os.dup2(nothing, descriptor)
-    os.close(nothing)
-    return os.fdopen(ours, "rb" if flags == os.O_RDONLY else "wb")
+    duplicate = os.dup(descriptor)
+    null_device = os.open(os.devnull, flags)
+    os.dup2(null_device, descriptor)
+    os.close(null_device)
+    return os.fdopen(duplicate, "rb" if flags == os.O_RDONLY else "wb")
 
 
 def _read_request(requests: BinaryIO) -> dict[str, Any] | None:
@@ -69,7 +72,7 @@ def _read_request(requests: BinaryIO) -> dict[str, Any] | None:
 
 
 @contextmanager
-def _ending_with_the_parent(requests: BinaryIO) -> Iterator[None]:
+def _exit_with_parent(requests: BinaryIO) -> Iterator[None]:
     """While it is drawn, the end of the parent ends this process by a signal of the kernel.
 
     vl-convert keeps Python's lock as long as it draws, so no thread could look after the parent;
@@ -80,15 +83,15 @@ def _ending_with_the_parent(requests: BinaryIO) -> Iterator[None]:
     flags = fcntl.fcntl(requests, fcntl.F_GETFL)
     fcntl.fcntl(requests, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(requests, fcntl.F_SETFL, flags | os.O_ASYNC)
-    closed = select.poll()
-    closed.register(requests, 0)
-    if closed.poll(0):  # before the signal was asked for
+    hangup = select.poll()
+    hangup.register(requests, 0)
+    if hangup.poll(0):  # before the signal was asked for
         os._exit(1)
     yield
     fcntl.fcntl(requests, fcntl.F_SETFL, flags)
 
 
-def _draw(request: dict[str, Any]) -> tuple[bool, bytes]:
+def _draw_picture(request: dict[str, Any]) -> tuple[bool, bytes]:
     import vl_convert
 
     try:
@@ -97,7 +100,7 @@ def _draw(request: dict[str, Any]) -> tuple[bool, bytes]:
         if request["kind"] == "svg":
             return True, svg.encode()
         # vl-convert keeps to the allowed addresses for data, and fetches images from anywhere.
-        if _OUTSIDE_IMAGE.search(svg):
+        if _EXTERNAL_IMAGE.search(svg):
             return False, b""
         return True, vl_convert.svg_to_png(svg, scale=request["scale"])
     except Exception:  # what it says may hold a value of a record

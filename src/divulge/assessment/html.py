@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from html import escape
 
 
-def paragraphs(sentences: Iterable[str]) -> str:
+def render_paragraphs(sentences: Iterable[str]) -> str:
     """One paragraph a sentence."""
     return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def render_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """A plain table.
 
-    >>> table(["town"], [["<b>"]])
+    >>> render_table(["town"], [["<b>"]])
     '<table><tr><th>town</th></tr><tr><td>&lt;b&gt;</td></tr></table>'
     """
     cells = "".join(f"<th>{escape(name)}</th>" for name in head)

@@ -20,7 +20,7 @@ from divulge.qif import (
     worst_case,
 )
 
-DOUBLED = 2.0
+NOTABLE_FACTOR = 2.0
 """From which factor on a move of belief is worth a sentence."""
 
 
@@ -43,54 +43,56 @@ def in_words(
     In 50% of cases nothing is left to guess; before the release, in 0%.
     An adversary can expect $2 before the release and $3 after: seeing it is worth $1 to them.
     """
-    return list(_figures(h, seeks, gain, currency))
+    return list(_describe_figures(h, seeks, gain, currency))
 
 
-def _figures(h: Hyper, seeks: str, gain: Any, currency: str) -> Iterator[Sentence]:
+def _describe_figures(h: Hyper, seeks: str, gain: Any, currency: str) -> Iterator[Sentence]:
     guess = bayes_vulnerability(h)
-    yield _said("guess", guess, seeks=seeks, points=guess.additive)
-    yield _said("certain", deterministic_success(h))
+    yield _build_sentence("guess", guess, seeks=seeks, points=guess.additive)
+    yield _build_sentence("certain", deterministic_success(h))
     if gain is not None:
         worth = g_vulnerability(h, gain)
         key = "worth" if worth.additive > 0 else "worthless"
-        yield _said(key, worth, currency=currency, gained=worth.additive)
-    yield _said("worst", worst_case(h), seeks=seeks)
-    doubled = _doubled(h)
-    if doubled > 0:
-        yield Sentence("divulge.assessment", "information.doubled", {"share": doubled})
+        yield _build_sentence(key, worth, currency=currency, gained=worth.additive)
+    yield _build_sentence("worst", worst_case(h), seeks=seeks)
+    doubled_share = _compute_doubled_share(h)
+    if doubled_share > 0:
+        yield Sentence("divulge.assessment", "information.doubled", {"share": doubled_share})
     bits = shannon_entropy(h)
-    as_if = PriorPosterior(2**bits.prior, 2**bits.posterior)
-    yield _said("uncertainty", as_if, bits_before=bits.prior, bits_after=bits.posterior)
-    yield _said("search", guessing_entropy(h))
-    capacities = {"factor": _capacity(h), "points": float(additive_capacity(h))}
+    effective_sizes = PriorPosterior(2**bits.prior, 2**bits.posterior)
+    yield _build_sentence(
+        "uncertainty", effective_sizes, bits_before=bits.prior, bits_after=bits.posterior
+    )
+    yield _build_sentence("search", guessing_entropy(h))
+    capacities = {"factor": _compute_capacity(h), "points": float(additive_capacity(h))}
     yield Sentence("divulge.assessment", "information.capacity", capacities)
 
 
-def _said(key: str, pair: PriorPosterior, **more: Any) -> Sentence:
+def _build_sentence(key: str, pair: PriorPosterior, **more: Any) -> Sentence:
     values = {
         "before": float(pair.prior),
         "after": float(pair.posterior),
         "factor": float(pair.multiplicative),
-        **{name: _plain(value) for name, value in more.items()},
+        **{name: _to_plain_value(value) for name, value in more.items()},
     }
     return Sentence("divulge.assessment", f"information.{key}", values)
 
 
-def _plain(value: Any) -> Any:
+def _to_plain_value(value: Any) -> Any:
     return value if isinstance(value, str) else float(value)
 
 
-def _doubled(h: Hyper) -> float:
+def _compute_doubled_share(h: Hyper) -> float:
     """In which share of cases the best guess is at least twice as probable as it was."""
     shift = posterior_shift(h)
-    return float(shift.probability[shift.after >= DOUBLED * shift.before].sum())
+    return float(shift.probability[shift.after >= NOTABLE_FACTOR * shift.before].sum())
 
 
-def _capacity(h: Hyper) -> float:
+def _compute_capacity(h: Hyper) -> float:
     # A secret of probability zero has no row in the channel; it cannot be the secret either.
     possible = h.prior > 0
     if possible.all():
         return float(multiplicative_capacity(h.channel))
     joint = h.joint
-    kept = joint[possible.nonzero()[0]]
-    return float(multiplicative_capacity(Hyper.from_counts(kept).channel))
+    possible_joint = joint[possible.nonzero()[0]]
+    return float(multiplicative_capacity(Hyper.from_counts(possible_joint).channel))

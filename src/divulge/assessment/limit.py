@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from divulge.assessment.assessment import Assessment
 from divulge.assessment.attack import Measurement
 from divulge.assessment.registry import measures
-from divulge.assessment.sentence import Sentence, number, percent
+from divulge.assessment.sentence import Sentence, format_number, format_percent
 from divulge.qif import PriorPosterior
 from divulge.work import InvalidInput, Problem, checks
 
@@ -29,62 +29,68 @@ _SCALES: Mapping[Scale, tuple[float, float, str]] = {
 
 Figure: TypeAlias = Callable[[Assessment], Fraction | float]
 
-HAIR = 1e-9
+RELATIVE_TOLERANCE = 1e-9
 """Sums of chances, entropies and distances end this near to what they are, as a share of it."""
-BREATH = 1e-12
+ABSOLUTE_TOLERANCE = 1e-12
 """And this near to 0, where they are differences: nothing that is counted has so small a share."""
 
 
-def _of_success(kind: str) -> dict[str, tuple[Scale, Figure]]:
+def _build_success_measures(kind: str) -> dict[str, tuple[Scale, Figure]]:
     """The measures of one kind of success: `deterministic` or `probabilistic`."""
     return {
-        f"{kind}.prior": ("share", lambda a: _exact(a, kind).prior),
-        f"{kind}.posterior": ("share", lambda a: _exact(a, kind).posterior),
-        f"{kind}.additive": ("share", lambda a: _exact(a, kind).additive),
-        f"{kind}.multiplicative": ("factor", lambda a: _exact(a, kind).multiplicative),
-        f"{kind}.count": ("count", lambda a: _counts(a, kind).posterior),
+        f"{kind}.prior": ("share", lambda a: _compute_exact_shares(a, kind).prior),
+        f"{kind}.posterior": ("share", lambda a: _compute_exact_shares(a, kind).posterior),
+        f"{kind}.additive": ("share", lambda a: _compute_exact_shares(a, kind).additive),
+        f"{kind}.multiplicative": (
+            "factor",
+            lambda a: _compute_exact_shares(a, kind).multiplicative,
+        ),
+        f"{kind}.count": ("count", lambda a: _select_counts(a, kind).posterior),
     }
 
 
-def _counts(assessment: Assessment, kind: str) -> PriorPosterior:
+def _select_counts(assessment: Assessment, kind: str) -> PriorPosterior:
     return assessment.certain if kind == "deterministic" else assessment.right
 
 
-def _exact(assessment: Assessment, kind: str) -> PriorPosterior:
+def _compute_exact_shares(assessment: Assessment, kind: str) -> PriorPosterior:
     """The shares as fractions of counts, so that a bound of 0.3 is met by 4/10 - 1/10."""
     shares: PriorPosterior = getattr(assessment, kind)
-    counts = _counts(assessment, kind)
+    counts = _select_counts(assessment, kind)
 
-    def fraction(share: float, count: float) -> float:
+    def to_fraction(share: float, count: float) -> float:
         if assessment.secrets == 0:  # nothing is sought, so nothing of it is known
             return cast("float", Fraction(share))
-        of_counts = Fraction(count) / assessment.secrets
+        count_share = Fraction(count) / assessment.secrets
         # With a gain, the figure is worth something and no share of the secrets; with a prior it
         # is no count. Such figures are as exact as floats are.
-        counted = float(of_counts) == share and count == int(count)
-        return cast("float", of_counts if counted else share)
+        is_count_share = float(count_share) == share and count == int(count)
+        return cast("float", count_share if is_count_share else share)
 
     return PriorPosterior(
-        fraction(shares.prior, counts.prior), fraction(shares.posterior, counts.posterior)
+        to_fraction(shares.prior, counts.prior), to_fraction(shares.posterior, counts.posterior)
     )
 
 
 ASSESSMENT_MEASURES: Mapping[str, tuple[Scale, Figure]] = {
-    **_of_success("deterministic"),
-    **_of_success("probabilistic"),
-    "additive_leakage": ("share", lambda a: _exact(a, "probabilistic").additive),
-    "multiplicative_leakage": ("factor", lambda a: _exact(a, "probabilistic").multiplicative),
+    **_build_success_measures("deterministic"),
+    **_build_success_measures("probabilistic"),
+    "additive_leakage": ("share", lambda a: _compute_exact_shares(a, "probabilistic").additive),
+    "multiplicative_leakage": (
+        "factor",
+        lambda a: _compute_exact_shares(a, "probabilistic").multiplicative,
+    ),
 }
 """What an adversary may be limited in, by name, with the scale of its bounds."""
 
-_OF_GUESSES = [
+_GUESS_MEASURES = [
     name
     for name in ASSESSMENT_MEASURES
     if not name.startswith("deterministic.") and not name.endswith(".count")
 ]
 
 
-_PLAIN = ("measure", "at_most", "at_least", "adversary", "dataset", "attribute")
+_COMMON_FIELDS = ("measure", "at_most", "at_least", "adversary", "dataset", "attribute")
 """What a limit holds beside the options of its measure."""
 
 
@@ -113,11 +119,12 @@ class Limit:
         at_least: float | None = None,
         adversary: str | None = None,
         dataset: str | None = None,
+        *,
         attribute: str | None = None,
         **options: Any,
     ) -> None:
         name = str(measure)
-        given = {
+        fields = {
             # Whatever a measure was called, results call it by one name.
             "measure": name if name in ASSESSMENT_MEASURES else measures().first_name(name),
             "at_most": at_most,
@@ -127,9 +134,9 @@ class Limit:
             "attribute": attribute,
             "options": options,
         }
-        for name, value in given.items():
+        for name, value in fields.items():
             object.__setattr__(self, name, value)
-        problems = list(self._problems())
+        problems = list(self._find_problems())
         if problems:
             raise InvalidInput("limit", problems)
 
@@ -155,9 +162,11 @@ class Limit:
         """The options that name another dataset of the release, with the names."""
         if self.of_assessment:
             return {}
-        named = getattr(measures()[self.measure], "names_datasets", ())
-        given = {name: self.options[name] for name in named if name in self.options}
-        return {name: value for name, value in given.items() if isinstance(value, str)}
+        dataset_options = getattr(measures()[self.measure], "names_datasets", ())
+        values_by_option = {
+            name: self.options[name] for name in dataset_options if name in self.options
+        }
+        return {name: value for name, value in values_by_option.items() if isinstance(value, str)}
 
     def seeing(self, datasets: Mapping[str, Dataset]) -> Limit:
         """The same limit with the datasets themselves where options name them.
@@ -165,9 +174,9 @@ class Limit:
         >>> Limit("deterministic.posterior", at_most=0.05).seeing({}).options
         {}
         """
-        found = {option: datasets[name] for option, name in self.others.items()}
-        plain = {name: getattr(self, name) for name in _PLAIN}
-        return Limit(**plain, **{**self.options, **found})
+        other_datasets = {option: datasets[name] for option, name in self.others.items()}
+        plain = {name: getattr(self, name) for name in _COMMON_FIELDS}
+        return Limit(**plain, **{**self.options, **other_datasets})
 
     def on(self, adversary: str) -> Limit:
         """The same limit on one adversary.
@@ -175,7 +184,13 @@ class Limit:
         >>> Limit("deterministic.count", at_most=5).on("neighbour").adversary
         'neighbour'
         """
-        return Limit(self.measure, self.at_most, self.at_least, adversary, **self.options)
+        return Limit(
+            self.measure,
+            at_most=self.at_most,
+            at_least=self.at_least,
+            adversary=adversary,
+            **self.options,
+        )
 
     def broken_by(self, value: Any) -> Any:
         """Whether a figure, or each of an array of them, is on the wrong side of the bound.
@@ -188,67 +203,87 @@ class Limit:
         if isinstance(value, Fraction):
             exact = Fraction(str(self.bound))
             return value > exact if self.at_most is not None else value < exact
-        return beyond(value, self.bound, "highest" if self.at_most is not None else "lowest")
+        return is_beyond_bound(
+            value, self.bound, "highest" if self.at_most is not None else "lowest"
+        )
 
     def judge(self, assessment: Assessment) -> Outcome:
         """Whether an assessment keeps to the limit."""
         scale, figure = ASSESSMENT_MEASURES[self.measure]
         subject = assessment.adversary or assessment.model
         # What a guess is worth is no share; how many are guessed right is counted all the same.
-        worth = assessment.by_gain and self.measure in _OF_GUESSES
-        scale = "factor" if worth else scale
-        of: Literal["measure", "worth"] = "worth" if worth else "measure"
-        outcome = self._outcome(figure(assessment), scale, subject, of=of)
+        is_worth = assessment.by_gain and self.measure in _GUESS_MEASURES
+        scale = "factor" if is_worth else scale
+        kind: Literal["measure", "worth"] = "worth" if is_worth else "measure"
+        outcome = self._build_outcome(figure(assessment), scale, subject, of=kind)
         worst = assessment.at_worst
         if worst is assessment or self.at_most is None or self.measure.endswith(".prior"):
             return outcome
-        return self._at_worst(outcome, figure(worst), scale)
+        return self._judge_at_worst(outcome, figure(worst), scale)
 
-    def _at_worst(self, outcome: Outcome, most: Fraction | float, scale: Scale) -> Outcome:
+    def _judge_at_worst(self, outcome: Outcome, most: Fraction | float, scale: Scale) -> Outcome:
         """Whether it also holds for the most that may be known; if not, it is not shown to hold."""
-        told, _ = _told(float(most), self.bound, percent if scale == "share" else number)
-        held = outcome.held and not (self.broken_by(most) or math.isnan(most))
-        key = "within" if held else "beyond" if math.isfinite(most) else "without_end"
-        said = (Sentence("divulge.assessment", f"shown.{key}", {"most": told}),)
+        most_text, _ = _format_value_and_bound(
+            float(most), self.bound, format_percent if scale == "share" else format_number
+        )
+        holds = outcome.held and not (self.broken_by(most) or math.isnan(most))
+        key = "within" if holds else "beyond" if math.isfinite(most) else "without_end"
+        sentences = (Sentence("divulge.assessment", f"shown.{key}", {"most": most_text}),)
         return replace(
             outcome,
-            held=held,
+            held=holds,
             most=float(most),
-            found=f"{outcome.found} to {told}",
+            found=f"{outcome.found} to {most_text}",
             # Where the least is beyond the limit, nothing depends on the most.
-            sentences=outcome.sentences + (said if outcome.held else ()),
+            sentences=outcome.sentences + (sentences if outcome.held else ()),
         )
 
     def judge_measurement(self, measurement: Measurement, dataset: str) -> Outcome:
         """Whether a measure of a dataset keeps to the limit."""
-        said = (*((measurement.sentence,) if measurement.sentence else ()), *measurement.notes)
-        return self._outcome(measurement.value, measurement.scale, dataset, said)
+        sentences = (*((measurement.sentence,) if measurement.sentence else ()), *measurement.notes)
+        return self._build_outcome(measurement.value, measurement.scale, dataset, sentences)
 
     def to_dict(self) -> dict[str, Any]:
         """What was given, as plain values."""
-        told = {name: getattr(self, name) for name in _PLAIN}
+        fields = {name: getattr(self, name) for name in _COMMON_FIELDS}
         # A dataset that was given itself goes by its name.
         options = {name: getattr(of, "name", of) for name, of in self.options.items()}
-        return {**told, **options}
+        return {**fields, **options}
 
-    def _outcome(
+    def _build_outcome(
         self,
         value: Fraction | float,
         scale: Scale,
         subject: str,
-        more: tuple[Sentence, ...] = (),
+        notes: tuple[Sentence, ...] = (),
         of: Literal["measure", "worth"] = "measure",
     ) -> Outcome:
-        held = not (self.broken_by(value) or math.isnan(value))  # what means nothing keeps nothing
-        found, allowed = _told(float(value), self.bound, percent if scale == "share" else number)
+        holds = not (self.broken_by(value) or math.isnan(value))  # what means nothing keeps nothing
+        value_text, allowed = _format_value_and_bound(
+            float(value), self.bound, format_percent if scale == "share" else format_number
+        )
         allowed = f"{self.direction} {allowed}"
-        what = self.measure if self.of_assessment else "other"
-        values = {"measure": self.measure, "subject": subject, "found": found, "allowed": allowed}
-        said = (Sentence("divulge.assessment", f"{of}.{what}", values), *more)
-        vacuous = self._cannot_fail(scale)
-        return Outcome(self, subject, float(value), held, found, allowed, said, vacuous=vacuous)
+        key = self.measure if self.of_assessment else "other"
+        values = {
+            "measure": self.measure,
+            "subject": subject,
+            "found": value_text,
+            "allowed": allowed,
+        }
+        sentences = (Sentence("divulge.assessment", f"{of}.{key}", values), *notes)
+        vacuous = self._is_vacuous(scale)
+        return Outcome(
+            limit=self,
+            subject=subject,
+            value=float(value),
+            held=holds,
+            found=value_text,
+            allowed=allowed,
+            sentences=sentences,
+            vacuous=vacuous,
+        )
 
-    def _cannot_fail(self, scale: Scale) -> bool:
+    def _is_vacuous(self, scale: Scale) -> bool:
         """Whether no data could break it: a share of at most 1, or classes of at least 1 record."""
         if self.of_assessment:
             return scale == "share" and self.bound >= 1
@@ -258,11 +293,11 @@ class Limit:
         least = 1 if getattr(measure, "whole", False) else getattr(measure, "lowest", -math.inf)
         return bool(self.bound <= least)
 
-    def _problems(self) -> Iterator[Problem]:
+    def _find_problems(self) -> Iterator[Problem]:
         if not self.of_assessment and self.measure not in measures():
-            known = [*ASSESSMENT_MEASURES, *measures()]
+            measure_names = [*ASSESSMENT_MEASURES, *measures()]
             message = " ".join([f'"{self.measure}" is not a measure.', *measures().failures])
-            yield Problem("measure", message, value=self.measure, allowed=known)
+            yield Problem("measure", message, value=self.measure, allowed=measure_names)
             return
         if (self.at_most is None) == (self.at_least is None):
             yield Problem("", "give either at_most or at_least.")
@@ -272,23 +307,23 @@ class Limit:
             yield from not_finite
             return
         if self.of_assessment:
-            yield from self._problems_of_assessment()
+            yield from self._find_assessment_problems()
         else:
-            yield from self._problems_of_measure()
+            yield from self._find_measure_problems()
 
-    def _problems_of_assessment(self) -> Iterator[Problem]:
+    def _find_assessment_problems(self) -> Iterator[Problem]:
         if self.at_least is not None:
             message = f"{self.measure} is what an adversary achieves: limit it from above, at_most."
             yield Problem("at_least", message)
             return
-        low, high, wanted = _SCALES[ASSESSMENT_MEASURES[self.measure][0]]
+        low, high, scale_text = _SCALES[ASSESSMENT_MEASURES[self.measure][0]]
         if not low <= self.bound <= high:
             hint = ""
-            if wanted.startswith("a share") and self.bound > 1:
+            if scale_text.startswith("a share") and self.bound > 1:
                 kind = self.measure.partition(".")[0]
                 kind = kind if kind in ("deterministic", "probabilistic") else "probabilistic"
                 hint = f' To limit a number of records, use measure "{kind}.count".'
-            yield Problem(self._bound_name, f"{self.bound:g} is not {wanted}.{hint}")
+            yield Problem(self._bound_name, f"{self.bound:g} is not {scale_text}.{hint}")
         for name in ("dataset", "attribute"):
             if getattr(self, name) is not None:
                 message = f"{self.measure} is a figure of an adversary; name the adversary instead."
@@ -296,7 +331,7 @@ class Limit:
         for name in self.options:
             yield Problem(name, f"is not an option of {self.measure}.")
 
-    def _problems_of_measure(self) -> Iterator[Problem]:
+    def _find_measure_problems(self) -> Iterator[Problem]:
         if self.adversary is not None:
             message = f"{self.measure} is a measure of a dataset; name the dataset instead."
             yield Problem("adversary", message)
@@ -307,27 +342,29 @@ class Limit:
         return "at_most" if self.at_most is not None else "at_least"
 
 
-def beyond(value: Any, bound: float, worst: Literal["lowest", "highest"]) -> Any:
+def is_beyond_bound(value: Any, bound: float, worst: Literal["lowest", "highest"]) -> Any:
     """Whether a figure, or each of an array of them, passes a bound by more than a hair.
 
-    >>> beyond(2.9999999999999996, 3, "lowest"), beyond(2.9, 3, "lowest")
+    >>> is_beyond_bound(2.9999999999999996, 3, "lowest"), is_beyond_bound(2.9, 3, "lowest")
     (False, True)
     """
-    hair = HAIR * abs(bound) + BREATH
-    return value > bound + hair if worst == "highest" else value < bound - hair
+    tolerance = RELATIVE_TOLERANCE * abs(bound) + ABSOLUTE_TOLERANCE
+    return value > bound + tolerance if worst == "highest" else value < bound - tolerance
 
 
-def _told(value: float, bound: float, show: Callable[[float], str]) -> tuple[str, str]:
+def _format_value_and_bound(
+    value: float, bound: float, show: Callable[[float], str]
+) -> tuple[str, str]:
     """Both figures in words; with as many digits as tell them apart where few would not."""
-    found, allowed = show(value), show(bound)
+    value_text, bound_text = show(value), show(bound)
     for digits in range(4, 18):
-        if found != allowed or value == bound:
+        if value_text != bound_text or value == bound:
             break
-        found, allowed = f"{value:.{digits}g}", f"{bound:.{digits}g}"
-    return found, allowed
+        value_text, bound_text = f"{value:.{digits}g}", f"{bound:.{digits}g}"
+    return value_text, bound_text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """Whether one limit holds for one adversary or dataset; figures as numbers and as said.
 
@@ -359,14 +396,14 @@ class Outcome:
     def to_dict(self) -> dict[str, Any]:
         """The limit, the figure and the outcome as plain values."""
         value = self.value if math.isfinite(self.value) else None
-        said = [sentence.render() for sentence in self.sentences]
-        told = {
+        sentences = [sentence.render() for sentence in self.sentences]
+        fields = {
             **self.limit.to_dict(),
             "subject": self.subject,
             "value": value,
             "passed": self.held,
-            "sentences": said,
+            "sentences": sentences,
         }
         if self.most is not None:
-            told["most"] = self.most if math.isfinite(self.most) else None
-        return told
+            fields["most"] = self.most if math.isfinite(self.most) else None
+        return fields

@@ -47,24 +47,24 @@ class Origin:
         """
 
         @wraps(method)
-        def call(*given: Any, **named: Any) -> Any:
+        def call_method(*arguments: Any, **keywords: Any) -> Any:
             try:
-                result = method(*given, **named)
+                result = method(*arguments, **keywords)
                 return list(result) if isinstance(result, Iterator) else result
             except (DivulgeError, OSError, MemoryError):
                 raise
             except Exception as error:
-                raise self.error(f"failed ({type(error).__name__})") from error
+                raise self.build_error(f"failed ({type(error).__name__})") from error
 
-        return call
+        return call_method
 
-    def error(self, what: str) -> PluginError:
+    def build_error(self, what: str) -> PluginError:
         """An error that says whose mistake it is."""
         hint = "This is a mistake of that package; set DIVULGE_TRACEBACK=1 to see where."
         return PluginError(f'"{self.name}" of {self.owner} {what}. {hint}')
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Offer:
     """One thing that a package offers under a name: by an entry point, or in its mapping."""
 
@@ -77,7 +77,7 @@ class _Offer:
     """Why the entry point could not be loaded, if it was tried."""
 
     @property
-    def claim(self) -> tuple[str, str]:
+    def identity(self) -> tuple[str, str]:
         """What tells two offers apart; a package that is found twice offers the same."""
         return self.point.value, self.name
 
@@ -91,7 +91,7 @@ class _Offer:
         """Whether this package is Divulge."""
         return self.point.module.partition(".")[0] == __package__.partition(".")[0]
 
-    def make(self) -> Any:
+    def load_object(self) -> Any:
         """The thing itself."""
         return self.point.load()() if self.entry is None else self.entry
 
@@ -117,25 +117,27 @@ class Registry(Mapping[str, T], Generic[T]):
     ) -> None:
         self._kind = kind
         self._complete = complete
-        self._listed: dict[str, list[_Offer]] = {}
-        self._by_alias: dict[str, list[_Offer]] = {}
+        self._offers_by_name: dict[str, list[_Offer]] = {}
+        self._offers_by_alias: dict[str, list[_Offer]] = {}
         for point in metadata.entry_points(group=group):
-            for offer in _offers_of(point) if mappings else [_Offer(point.name, point)]:
-                self._listed.setdefault(offer.name, []).append(offer)
+            for offer in (
+                _load_offers(point) if mappings else [_Offer(name=point.name, point=point)]
+            ):
+                self._offers_by_name.setdefault(offer.name, []).append(offer)
                 for alias in offer.aliases:
-                    self._by_alias.setdefault(alias, []).append(offer)
-        self._made: dict[str, T] = {}
+                    self._offers_by_alias.setdefault(alias, []).append(offer)
+        self._plugins: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
-        if name not in self._made:
-            self._made[name] = self._make(name)
-        return self._made[name]
+        if name not in self._plugins:
+            self._plugins[name] = self._load_plugin(name)
+        return self._plugins[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._listed)
+        return iter(self._offers_by_name)
 
     def __len__(self) -> int:
-        return len(self._listed)
+        return len(self._offers_by_name)
 
     def first_name(self, name: str) -> str:
         """The name under which a thing is listed; the same if nobody offers such a thing.
@@ -143,52 +145,56 @@ class Registry(Mapping[str, T], Generic[T]):
         >>> measures().first_name("suda"), measures().first_name("nonsense")
         ('dis_suda', 'nonsense')
         """
-        offers = self._offers(name)
+        offers = self._list_offers(name)
         # What several claim keeps the name that was given: the error repeats it.
-        return offers[0].name if len({offer.claim for offer in offers}) == 1 else name
+        return offers[0].name if len({offer.identity for offer in offers}) == 1 else name
 
     @property
     def failures(self) -> tuple[str, ...]:
         """The entry points that could not be loaded when their names were looked for."""
-        offers = (offer for offers in self._listed.values() for offer in offers)
+        offers = (offer for offers in self._offers_by_name.values() for offer in offers)
         return tuple(
             f'What {offer.owner} offers as "{offer.name}" could not be loaded ({offer.failure}).'
             for offer in offers
             if offer.failure
         )
 
-    def _offers(self, name: str) -> list[_Offer]:
-        return [*self._listed.get(name, ()), *self._by_alias.get(name, ())]
+    def _list_offers(self, name: str) -> list[_Offer]:
+        return [*self._offers_by_name.get(name, ()), *self._offers_by_alias.get(name, ())]
 
-    def _make(self, name: str) -> T:
-        offers = self._offers(name)
+    def _load_plugin(self, name: str) -> T:
+        offers = self._list_offers(name)
         if not offers:
             raise KeyError(name)
         owners = " and ".join(sorted(offer.owner for offer in offers))
-        if len({offer.claim for offer in offers}) > 1:
+        if len({offer.identity for offer in offers}) > 1:
             raise PluginError(f'"{name}" is claimed by {owners}; only one of them can stay')
         try:
-            made = offers[0].make()
+            plugin = offers[0].load_object()
         except Exception as error:
             message = f'"{name}" of {owners} could not be loaded: {type(error).__name__}'
             raise PluginError(f"{message} (entry point {offers[0].point.value})") from error
-        if not isinstance(made, self._kind):
+        if not isinstance(plugin, self._kind):
             raise PluginError(f'"{name}" of {owners} is no {self._kind.__name__.lower()}')
-        return self._complete(made, Origin(name, owners, offers[0].is_ours))
+        return self._complete(plugin, Origin(name, owners, offers[0].is_ours))
 
 
-def _offers_of(point: metadata.EntryPoint) -> Iterator[_Offer]:
+def _load_offers(point: metadata.EntryPoint) -> Iterator[_Offer]:
     """What an entry point offers; if it cannot be loaded, whoever asks for it is told why."""
     try:
         target = point.load()
     except Exception as error:
-        yield _Offer(point.name, point, failure=type(error).__name__)
+        yield _Offer(name=point.name, point=point, failure=type(error).__name__)
         return
     if isinstance(target, Mapping):
         for name, entry in target.items():
-            yield _Offer(name, point, entry, tuple(getattr(entry, "aliases", ())))
+            yield _Offer(
+                name=name, point=point, entry=entry, aliases=tuple(getattr(entry, "aliases", ()))
+            )
     else:
-        yield _Offer(point.name, point, None, tuple(getattr(target, "aliases", ())))
+        yield _Offer(
+            name=point.name, point=point, entry=None, aliases=tuple(getattr(target, "aliases", ()))
+        )
 
 
 @lru_cache
@@ -233,8 +239,8 @@ class _ForeignAttack(AttackDefaults):
 
     def __init__(self, attack: Attack, origin: Origin) -> None:
         self.__dict__["Settings"] = attack.Settings
-        asked = [name for name in dir(AttackDefaults) if not name.startswith("_")]
-        for name in asked:
+        method_names = [name for name in dir(AttackDefaults) if not name.startswith("_")]
+        for name in method_names:
             if name not in vars(_ForeignAttack) and hasattr(attack, name):
                 self.__dict__[name] = origin.name_failures(getattr(attack, name))
         self._attack, self._origin = attack, origin
@@ -245,10 +251,10 @@ class _ForeignAttack(AttackDefaults):
 
     def run(self, settings: Any, datasets: Sequence[Dataset]) -> Assessment:
         """As the attack does, if it gives what limits can judge."""
-        found = self._origin.name_failures(self._attack.run)(settings, datasets)
-        if not isinstance(found, Assessment):
-            raise self._origin.error("gives no assessment")
-        return found
+        assessment = self._origin.name_failures(self._attack.run)(settings, datasets)
+        if not isinstance(assessment, Assessment):
+            raise self._origin.build_error("gives no assessment")
+        return assessment
 
 
 class _ForeignMeasure:
@@ -268,7 +274,7 @@ class _ForeignMeasure:
 
     def of(self, dataset: Dataset, limit: Limit) -> Measurement:
         """As the measure does, if it gives what limits can judge."""
-        found = self._origin.name_failures(self._measure.of)(dataset, limit)
-        if not isinstance(found, Measurement):
-            raise self._origin.error("gives no measurement")
-        return found
+        measurement = self._origin.name_failures(self._measure.of)(dataset, limit)
+        if not isinstance(measurement, Measurement):
+            raise self._origin.build_error("gives no measurement")
+        return measurement

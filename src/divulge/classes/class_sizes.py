@@ -11,14 +11,14 @@ from divulge.data import Dataset
 def class_sizes(dataset: Dataset, knows: Sequence[str]) -> engines.ClassSizes:
     """How many classes there are of each size; remembered by a run that can be resumed."""
 
-    def count() -> dict[str, engines.IntArray]:
+    def count_classes() -> dict[str, engines.IntArray]:
         with work.step(f"Counting {dataset.subjects} who look alike"):
-            found = engines.class_sizes(dataset.codes(knows), by=knows)
-        return {"size": found.size, "classes": found.classes}
+            sizes = engines.class_sizes(dataset.codes(knows), by=knows)
+        return {"size": sizes.size, "classes": sizes.classes}
 
-    kept = work.remember(
+    counts = work.remember(
         "class-sizes",
         lambda: {"data": dataset.fingerprint, "knows": sorted(knows)},
-        count,
+        count_classes,
     )
-    return engines.ClassSizes(kept["size"], kept["classes"])
+    return engines.ClassSizes(counts["size"], counts["classes"])

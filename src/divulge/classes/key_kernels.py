@@ -28,7 +28,7 @@ def add_code(keys: Array, codes: Array, shift: int) -> None:
 
 
 @kernel
-def grouped(
+def group_by_block(
     keys: Array, counts: Array, weights: Array | None, blocks: Array, shift: int, mask: int,
     moves: Array, starts: Array, to_keys: Array, to_counts: Array, to_weights: Array | None,
 ) -> None:  # fmt: skip
@@ -72,14 +72,14 @@ def sort_blocks(
     for block in range(first, last):
         low, high = starts[block], starts[block + 1]
         if high - low <= SMALL_BLOCK:
-            _insertion(keys, counts, weights, low, high)
+            _insertion_sort(keys, counts, weights, low, high)
         else:
-            _radix(keys, counts, weights, low, high, spare_keys, spare_counts, spare_weights)
-        ends[block] = _joined(keys, counts, weights, low, high)
+            _radix_sort(keys, counts, weights, low, high, spare_keys, spare_counts, spare_weights)
+        ends[block] = _merge_equal_keys(keys, counts, weights, low, high)
 
 
 @kernel
-def _insertion(keys: Array, counts: Array, weights: Array | None, low: int, high: int) -> None:
+def _insertion_sort(keys: Array, counts: Array, weights: Array | None, low: int, high: int) -> None:
     for i in range(low + 1, high):
         key, count = keys[i], counts[i]
         if weights is not None:
@@ -96,7 +96,7 @@ def _insertion(keys: Array, counts: Array, weights: Array | None, low: int, high
 
 
 @kernel
-def _radix(
+def _radix_sort(
     keys: Array, counts: Array, weights: Array | None, low: int, high: int,
     spare_keys: Array, spare_counts: Array, spare_weights: Array,
 ) -> None:  # fmt: skip
@@ -129,7 +129,9 @@ def _radix(
 
 
 @kernel
-def _joined(keys: Array, counts: Array, weights: Array | None, low: int, high: int) -> int:
+def _merge_equal_keys(
+    keys: Array, counts: Array, weights: Array | None, low: int, high: int
+) -> int:
     """Make equal neighbours one, adding their counts; where the sorted run ends then."""
     if high == low:
         return low
@@ -149,7 +151,9 @@ def _joined(keys: Array, counts: Array, weights: Array | None, low: int, high: i
 
 
 @kernel
-def close_up(keys: Array, counts: Array, weights: Array | None, starts: Array, ends: Array) -> int:
+def compact_blocks(
+    keys: Array, counts: Array, weights: Array | None, starts: Array, ends: Array
+) -> int:
     """Move the blocks together after sorting, over the gaps that equal keys left."""
     end = 0
     for block in range(len(ends)):
@@ -162,7 +166,7 @@ def close_up(keys: Array, counts: Array, weights: Array | None, starts: Array, e
 
 
 @kernel
-def numbered(blocks: Array) -> int:
+def number_blocks(blocks: Array) -> int:
     """Number the blocks that occur from 0 in place, in the order of their ids; how many."""
     rows = len(blocks)
     order = np.empty(rows, np.int32)
@@ -170,7 +174,7 @@ def numbered(blocks: Array) -> int:
         order[i] = i
     spare = np.empty(rows, np.int64)
     none = np.empty((0, 2), np.float64)
-    _radix(blocks, order, None, 0, rows, spare, np.empty(rows, np.int32), none)
+    _radix_sort(blocks, order, None, 0, rows, spare, np.empty(rows, np.int32), none)
     number = -1
     for i in range(rows):
         if i == 0 or blocks[i] != blocks[i - 1]:
@@ -188,7 +192,7 @@ def tally_secrets(
     cells = np.zeros(number * values, np.int32)
     for i in range(len(classes)):
         cells[np.int64(classes[i]) * values + codes[i]] += 1
-    pure, right, capacity = 0, 0, 0.0
+    homogeneous, correct, capacity = 0, 0, 0.0
     for c in range(number):
         size, most, kinds, share = 0, 0, 0, 0.0
         for v in range(values):
@@ -197,8 +201,8 @@ def tally_secrets(
             most = max(most, count)
             kinds += count > 0
             share = max(share, count * inverse[v])
-        right += most
+        correct += most
         capacity += share
         if kinds == 1:
-            pure += size
-    return pure, right, capacity
+            homogeneous += size
+    return homogeneous, correct, capacity

@@ -25,19 +25,19 @@ from divulge.classes.keys import (
     AnyArray,
     FloatArray,
     IntArray,
-    dense,
-    keys,
-    sums_of_equals,
-    weighed_count,
+    combine_codes,
+    densify_keys,
+    sum_by_place,
+    sum_over_equal_keys,
 )
 
-MOST_BITS = 62
+MAX_MASK_BITS = 62
 
 Chances = Callable[["Victims", Sequence[int]], FloatArray]
 """For each victim, the chance that some hidden attributes hold their values."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Patterns:
     """Distinct records: their codes by attribute, how many there are of each, what they hide."""
 
@@ -48,11 +48,11 @@ class Patterns:
     mask: IntArray
     of_record: IntArray
 
-    def by_mask(self) -> dict[int, IntArray]:
+    def group_by_mask(self) -> dict[int, IntArray]:
         """The patterns that hide the same cells, by the bits of the attributes they hide."""
         return {int(mask): np.flatnonzero(self.mask == mask) for mask in np.unique(self.mask)}
 
-    def visible(self, mask: int) -> list[int]:
+    def visible_attributes(self, mask: int) -> list[int]:
         """The attributes that a mask does not hide."""
         return [a for a in range(len(self.columns)) if not mask >> a & 1]
 
@@ -71,79 +71,91 @@ class Victims:
     of_record: IntArray
 
 
-def patterns(
+def gather_patterns(
     columns: Sequence[AnyArray],
     cardinalities: Sequence[int],
     missing: Sequence[int],
     weights: FloatArray,
 ) -> Patterns:
     """Gather equal records; `missing` is the code of a missing value in each column."""
-    of_record, total = dense(*keys(columns, cardinalities, weights.size))
+    of_record, total = densify_keys(*combine_codes(columns, cardinalities, weights.size))
     first: IntArray = np.empty(total, np.int64)
     first[of_record[::-1]] = np.arange(weights.size - 1, -1, -1)
     distinct = [column[first] for column in columns]
     # Numbers of any length where 64 bits are not enough.
-    kind: Any = np.int64 if len(distinct) <= MOST_BITS else object
+    kind: Any = np.int64 if len(distinct) <= MAX_MASK_BITS else object
     mask: npt.NDArray[Any] = np.zeros(total, kind)
     for bit, (column, code) in enumerate(zip(distinct, missing, strict=True)):
         mask |= (column == code).astype(kind) << bit
     count = np.bincount(of_record, minlength=total).astype(np.float64)
-    weight = weighed_count(of_record, weights, total)
-    return Patterns(distinct, list(cardinalities), count, weight, mask, of_record)
+    weight = sum_by_place(of_record, weights, total)
+    return Patterns(
+        columns=distinct,
+        cardinalities=list(cardinalities),
+        count=count,
+        weight=weight,
+        mask=mask,
+        of_record=of_record,
+    )
 
 
-def by_value(found: Patterns) -> tuple[FloatArray, FloatArray]:
+def count_by_value(patterns: Patterns) -> tuple[FloatArray, FloatArray]:
     """Frequency and weight of each pattern where missing is a value of its own."""
-    return found.count, found.weight
+    return patterns.count, patterns.weight
 
 
-def by_standard(found: Patterns, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+def count_by_standard(patterns: Patterns, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Frequency and weight of each record where a null equals nothing but itself."""
-    alone = (found.mask != 0)[found.of_record]
-    sample = np.where(alone, 1.0, found.count[found.of_record])
-    return sample, np.where(alone, weights, found.weight[found.of_record])
+    alone = (patterns.mask != 0)[patterns.of_record]
+    sample = np.where(alone, 1.0, patterns.count[patterns.of_record])
+    return sample, np.where(alone, weights, patterns.weight[patterns.of_record])
 
 
-def by_maybe(found: Patterns, alpha: float) -> tuple[FloatArray, FloatArray]:
+def count_by_maybe(patterns: Patterns, alpha: float) -> tuple[FloatArray, FloatArray]:
     """Frequency and weight of each pattern where a null matches everything.
 
     A pattern with nulls counts with weight alpha for a complete one, and in full otherwise.
     """
-    sample, population = np.zeros(found.count.size), np.zeros(found.count.size)
-    masks = found.by_mask()
+    sample, population = np.zeros(patterns.count.size), np.zeros(patterns.count.size)
+    masks = patterns.group_by_mask()
     with work.step("Matching records that may be alike", len(masks)) as step:
-        for mine, asking in masks.items():
-            for theirs, holding in masks.items():
-                share = alpha if mine == 0 and theirs != 0 else 1.0
-                visible = found.visible(mine | theirs)
-                asked, held, size = joint_keys(
-                    [found.columns[a][asking] for a in visible],
-                    [found.columns[a][holding] for a in visible],
-                    [found.cardinalities[a] for a in visible],
-                    (asking.size, holding.size),
+        for own_mask, own_rows in masks.items():
+            for other_mask, other_rows in masks.items():
+                share = alpha if own_mask == 0 and other_mask != 0 else 1.0
+                visible = patterns.visible_attributes(own_mask | other_mask)
+                own_keys, other_keys, size = build_joint_keys(
+                    [patterns.columns[a][own_rows] for a in visible],
+                    [patterns.columns[a][other_rows] for a in visible],
+                    [patterns.cardinalities[a] for a in visible],
+                    (own_rows.size, other_rows.size),
                 )
-                counts, weights = sums_of_equals(
-                    asked, held, size, [found.count[holding], found.weight[holding]]
+                counts, weights = sum_over_equal_keys(
+                    own_keys,
+                    other_keys,
+                    size,
+                    [patterns.count[other_rows], patterns.weight[other_rows]],
                 )
-                sample[asking] += share * counts
-                population[asking] += share * weights
+                sample[own_rows] += share * counts
+                population[own_rows] += share * weights
             step.advance()
     return sample, population
 
 
-def by_known(found: Patterns, victims: Victims) -> tuple[FloatArray, FloatArray]:
+def count_by_known(patterns: Patterns, victims: Victims) -> tuple[FloatArray, FloatArray]:
     """Frequency and weight of the released records that are compatible with each victim."""
     size = victims.columns[0].size
     sample, population = np.zeros(size), np.zeros(size)
-    for mask, holding in found.by_mask().items():
-        counts, weights = _compatible(found, holding, found.visible(mask), victims)
+    for mask, rows in patterns.group_by_mask().items():
+        counts, weights = _count_compatible(
+            patterns, rows, patterns.visible_attributes(mask), victims
+        )
         sample += counts
         population += weights
     return sample, population
 
 
-def by_bayes(
-    found: Patterns, victims: Victims, chances: Chances | None = None
+def count_by_bayes(
+    patterns: Patterns, victims: Victims, chances: Chances | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Effective frequency of each victim: one over the posterior of the likeliest record.
 
@@ -152,69 +164,75 @@ def by_bayes(
     record has their values, they would be one more among them.
     """
     size = victims.columns[0].size
-    total, weighed, best = np.zeros(size), np.zeros(size), np.zeros(size)
-    chance_of = chance_by_mask(found, victims, chances)
-    for mask, holding in found.by_mask().items():
-        counts, weights = _compatible(found, holding, found.visible(mask), victims)
+    total, weighted_total, best = np.zeros(size), np.zeros(size), np.zeros(size)
+    chance_of = estimate_chance_by_mask(patterns, victims, chances)
+    for mask, rows in patterns.group_by_mask().items():
+        counts, weights = _count_compatible(
+            patterns, rows, patterns.visible_attributes(mask), victims
+        )
         chance = chance_of[mask]
         total += counts * chance
-        weighed += weights * chance
+        weighted_total += weights * chance
         best = np.where(counts > 0, np.maximum(best, chance), best)
     if np.all(best > 0):
-        return total / best, weighed / best
+        return total / best, weighted_total / best
     # A prior that excludes every compatible record weighs nothing: they are left to be counted.
-    sample, population = by_known(found, victims)
+    sample, population = count_by_known(patterns, victims)
     possible = best > 0
     safe = np.where(possible, best, 1)
-    return np.where(possible, total / safe, sample), np.where(possible, weighed / safe, population)
+    return np.where(possible, total / safe, sample), np.where(
+        possible, weighted_total / safe, population
+    )
 
 
-def chance_by_mask(
-    found: Patterns, victims: Victims, chances: Chances | None = None
+def estimate_chance_by_mask(
+    patterns: Patterns, victims: Victims, chances: Chances | None = None
 ) -> dict[int, FloatArray]:
     """For the records that hide the same cells, the chance that these hold each victim's values."""
     size = victims.columns[0].size
-    masks = found.by_mask()
+    masks = patterns.group_by_mask()
     complete = masks.get(0, np.empty(0, np.int64))
-    whole, _ = _compatible(found, complete, found.visible(0), victims)
+    whole, _ = _count_compatible(patterns, complete, patterns.visible_attributes(0), victims)
     chance: dict[int, FloatArray] = {}
     for mask in masks:
         if not mask:
             chance[mask] = np.ones(size)
         elif chances is not None:
-            hidden = [a for a in range(len(found.columns)) if mask >> a & 1]
+            hidden = [a for a in range(len(patterns.columns)) if mask >> a & 1]
             chance[mask] = chances(victims, hidden)
         else:
-            comparable, _ = _compatible(found, complete, found.visible(mask), victims)
+            comparable, _ = _count_compatible(
+                patterns, complete, patterns.visible_attributes(mask), victims
+            )
             chance[mask] = np.where(
                 whole > 0, whole / np.maximum(comparable, 1), 1 / (comparable + 1)
             )
     return chance
 
 
-def _compatible(
-    found: Patterns, holding: IntArray, visible: Sequence[int], victims: Victims
+def _count_compatible(
+    patterns: Patterns, rows: IntArray, visible: Sequence[int], victims: Victims
 ) -> tuple[FloatArray, FloatArray]:
     """For each victim, the patterns held that show their values in the visible attributes."""
     size = victims.columns[0].size
-    if holding.size == 0:
+    if rows.size == 0:
         return np.zeros(size), np.zeros(size)
-    whose, columns = as_released(victims, visible)
-    asked, held, top = joint_keys(
+    whose, columns = enumerate_released_codes(victims, visible)
+    victim_keys, pattern_keys, key_bound = build_joint_keys(
         columns,
-        [found.columns[a][holding] for a in visible],
-        [found.cardinalities[a] for a in visible],
-        (whose.size, holding.size),
+        [patterns.columns[a][rows] for a in visible],
+        [patterns.cardinalities[a] for a in visible],
+        (whose.size, rows.size),
     )
-    counts, weights = sums_of_equals(
-        asked, held, top, [found.count[holding], found.weight[holding]]
+    counts, weights = sum_over_equal_keys(
+        victim_keys, pattern_keys, key_bound, [patterns.count[rows], patterns.weight[rows]]
     )
     if whose.size == size and np.array_equal(whose, np.arange(size)):
         return counts, weights
-    return weighed_count(whose, counts, size), weighed_count(whose, weights, size)
+    return sum_by_place(whose, counts, size), sum_by_place(whose, weights, size)
 
 
-def as_released(
+def enumerate_released_codes(
     victims: Victims, visible: Sequence[int]
 ) -> tuple[IntArray, list[npt.NDArray[np.int64]]]:
     """Every way in which a victim's values may stand in the release: whose, and which codes."""
@@ -223,19 +241,21 @@ def as_released(
     for attribute in visible:
         starts, flat = victims.options[attribute]
         code = victims.columns[attribute][whose]
-        ways = starts[code + 1] - starts[code]
-        if not np.all(ways == 1):
-            again = np.repeat(np.arange(whose.size), ways)
-            columns = [column[again] for column in columns]
-            whose, code = whose[again], code[again]
-            way = np.arange(again.size) - np.repeat(np.cumsum(ways) - ways, ways)
+        option_counts = starts[code + 1] - starts[code]
+        if not np.all(option_counts == 1):
+            repeated_rows = np.repeat(np.arange(whose.size), option_counts)
+            columns = [column[repeated_rows] for column in columns]
+            whose, code = whose[repeated_rows], code[repeated_rows]
+            option = np.arange(repeated_rows.size) - np.repeat(
+                np.cumsum(option_counts) - option_counts, option_counts
+            )
         else:
-            way = np.zeros(whose.size, np.int64)
-        columns.append(flat[starts[code] + way])
+            option = np.zeros(whose.size, np.int64)
+        columns.append(flat[starts[code] + option])
     return whose, columns
 
 
-def joint_keys(
+def build_joint_keys(
     first: Sequence[AnyArray],
     second: Sequence[AnyArray],
     cardinalities: Sequence[int],
@@ -243,5 +263,5 @@ def joint_keys(
 ) -> tuple[IntArray, IntArray, int]:
     """Keys of two tables that are equal where their rows are."""
     together = [np.concatenate([one, other]) for one, other in zip(first, second, strict=True)]
-    joint, size = keys(together, cardinalities, sum(sizes))
+    joint, size = combine_codes(together, cardinalities, sum(sizes))
     return joint[: sizes[0]], joint[sizes[0] :], size

@@ -11,46 +11,52 @@ from typing import Any
 
 import numpy as np
 
-from divulge.classes.keys import AnyArray, FloatArray, IntArray, dense, keys
+from divulge.classes.keys import AnyArray, FloatArray, IntArray, combine_codes, densify_keys
 from divulge.classes.null_semantics import Chances, Victims
 from divulge.data import Column, Dataset
-from divulge.data.dictionary import problems_with_names
-from divulge.data.ladders import text_of
+from divulge.data.dictionary import find_name_problems
+from divulge.data.hierarchy_rules import format_value
 from divulge.work import Problems
 
 
-def victims_of(released: Dataset, original: Dataset, names: Sequence[str]) -> Victims:
+def gather_victims(released: Dataset, original: Dataset, names: Sequence[str]) -> Victims:
     """The distinct original records, with the released values that theirs may have become.
 
     Raises:
         InvalidInput: if the original lacks an attribute or has another number of records.
     """
     problems = Problems(f'original "{original.name}"')
-    problems.extend("", problems_with_names("among", names, original.names, "the original"))
+    problems.extend("", find_name_problems("among", names, original.names, "the original"))
     if original.rows != released.rows:
         message = f"has {original.rows:,} records and the release {released.rows:,}; give the same "
         problems.add("", message + "records in the same order.")
     problems.raise_any()
     columns = [original.columns[name] for name in names]
-    of_record, total = dense(
-        *keys([c.codes for c in columns], [len(c.values) + 1 for c in columns], original.rows)
+    of_record, total = densify_keys(
+        *combine_codes(
+            [c.codes for c in columns], [len(c.values) + 1 for c in columns], original.rows
+        )
     )
     first: IntArray = np.empty(total, np.int64)
     first[of_record[::-1]] = np.arange(original.rows - 1, -1, -1)
     options = [
-        _options(original.columns[name], released.columns[name], _climb(original, released, name))
+        _list_released_codes(
+            original.columns[name],
+            released.columns[name],
+            _find_hierarchy(original, released, name),
+        )
         for name in names
     ]
     codes: list[AnyArray] = [column.codes[first].astype(np.int64) for column in columns]
     return Victims(codes, options, of_record)
 
 
-def chances_of(
+def build_prior_chances(
     original: Dataset, names: Sequence[str], prior: Mapping[str, Mapping[Any, float]]
 ) -> Chances:
     """The chance of hidden values under a prior by attribute; attributes are independent."""
     problems = Problems("prior")
-    problems.extend("", problems_with_names("prior", prior, names, "the attributes considered"))
+    problems.extend("", find_name_problems("prior", prior, names, "the attributes considered"))
     for name in set(names) - set(prior):
         problems.add(f'"{name}"', "is missing; give a chance to each value of every attribute.")
     for name, chances in prior.items():
@@ -62,37 +68,42 @@ def chances_of(
         values = original.columns[name].values.to_pylist()
         by_code.append(np.array([prior[name].get(value, 0.0) for value in values] + [1.0]))
 
-    def chances_at(victims: Victims, hidden: Sequence[int]) -> FloatArray:
+    def multiply_chances(victims: Victims, hidden: Sequence[int]) -> FloatArray:
         chance = np.ones(victims.columns[0].size)
         for attribute in hidden:
             chance *= by_code[attribute][victims.columns[attribute]]
         return chance
 
-    return chances_at
+    return multiply_chances
 
 
-def _climb(original: Dataset, released: Dataset, name: str) -> Any:
+def _find_hierarchy(original: Dataset, released: Dataset, name: str) -> Any:
     return original.dictionary[name].hierarchy or released.dictionary[name].hierarchy
 
 
-def _options(before: Column, after: Column, hierarchy: Any) -> tuple[IntArray, IntArray]:
+def _list_released_codes(
+    before: Column, after: Column, hierarchy: Any
+) -> tuple[IntArray, IntArray]:
     """For each original code, the released codes it may have become (starts, flat)."""
     size = len(after.values) + 1
-    shown = after.codes != after.missing_code
-    pairs = np.unique(before.codes[shown].astype(np.int64) * size + after.codes[shown])
-    became: dict[int, set[int]] = {}
+    is_visible = after.codes != after.missing_code
+    pairs = np.unique(before.codes[is_visible].astype(np.int64) * size + after.codes[is_visible])
+    released_codes: dict[int, set[int]] = {}
     for pair in pairs.tolist():
-        became.setdefault(pair // size, set()).add(pair % size)
-    place = {text_of(value): code for code, value in enumerate(after.values.to_pylist())}
+        released_codes.setdefault(pair // size, set()).add(pair % size)
+    place = {format_value(value): code for code, value in enumerate(after.values.to_pylist())}
     for code, value in enumerate(before.values.to_pylist()):
-        if code not in became:
-            names = [text_of(value)]
+        if code not in released_codes:
+            names = [format_value(value)]
             if hierarchy is not None and not hierarchy.lacks([value]):
                 names += [
-                    text_of(hierarchy.at(value, level)) for level in range(1, hierarchy.height + 1)
+                    format_value(hierarchy.at(value, level))
+                    for level in range(1, hierarchy.height + 1)
                 ]
-            became[code] = {place[name] for name in names if name in place}
+            released_codes[code] = {place[name] for name in names if name in place}
     # A value that was missing before has no name: only records that hide it fit, by default.
-    ways = [sorted(became.get(code, ())) for code in range(len(before.values) + 1)]
-    starts = np.cumsum([0, *map(len, ways)], dtype=np.int64)
-    return starts, np.array([code for way in ways for code in way], np.int64)
+    codes_by_value = [
+        sorted(released_codes.get(code, ())) for code in range(len(before.values) + 1)
+    ]
+    starts = np.cumsum([0, *map(len, codes_by_value)], dtype=np.int64)
+    return starts, np.array([code for codes in codes_by_value for code in codes], np.int64)

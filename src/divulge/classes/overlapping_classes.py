@@ -15,15 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.classes.keys import AnyArray, FloatArray, IntArray, weighed_count
+from divulge.classes.keys import AnyArray, FloatArray, IntArray, sum_by_place
 from divulge.classes.null_semantics import (
     Patterns,
-    as_released,
-    chance_by_mask,
-    joint_keys,
-    patterns,
+    build_joint_keys,
+    enumerate_released_codes,
+    estimate_chance_by_mask,
+    gather_patterns,
 )
-from divulge.classes.original_values import victims_of
+from divulge.classes.original_values import gather_victims
 from divulge.data import Dataset
 
 
@@ -38,21 +38,22 @@ class Entries:
 
 
 @dataclass(frozen=True)
-class _Holding:
+class _MaskValues:
     """Patterns that hide the same cells, with the values that each brings."""
 
     rows: IntArray
     """The patterns, by their place in the patterns of the release."""
-    brings: IntArray
+    pattern_of_entry: IntArray
     """For each entry, the place of its pattern in `rows`."""
     code: IntArray
     amount: FloatArray
 
 
-def entries_of_overlapping(
+def gather_overlapping_entries(
     dataset: Dataset,
     names: Sequence[str],
     nulls: str,
+    *,
     original: Dataset | None,
     codes: AnyArray,
     values: int,
@@ -71,95 +72,117 @@ def entries_of_overlapping(
     """
     columns = [dataset.columns[name] for name in names]
     ones = np.ones(dataset.rows)
-    found = patterns(
+    released = gather_patterns(
         [column.codes for column in columns],
         [len(column.values) + 1 for column in columns],
         [column.missing_code for column in columns],
         ones,
     )
-    held = _holdings(found, codes, values, ones if weights is None else weights)
+    values_by_mask = _group_values_by_mask(
+        released, codes, values, ones if weights is None else weights
+    )
     if nulls == "maybe" or original is None:
-        return _joined(found.of_record, values, _asked_by_patterns(found, held, values))
-    victims = victims_of(dataset, original, names)
-    chance = chance_by_mask(found, victims) if nulls == "bayes" else None
+        return _merge_entries(
+            released.of_record, values, _split_by_mask(released, values_by_mask, values)
+        )
+    victims = gather_victims(dataset, original, names)
+    chance = estimate_chance_by_mask(released, victims) if nulls == "bayes" else None
 
-    def parts() -> list[tuple[IntArray, IntArray, FloatArray]]:
+    def collect_victim_values() -> list[tuple[IntArray, IntArray, FloatArray]]:
         gathered = []
-        for mask, holding in held.items():
-            visible = found.visible(mask)
-            whose, asked = as_released(victims, visible)
-            asker, code, amount = _values_of(found, visible, asked, whose, holding, values)
-            weigh = 1.0 if chance is None else chance[mask][asker]
-            gathered.append((asker, code, amount * weigh))
+        for mask, holding in values_by_mask.items():
+            visible = released.visible_attributes(mask)
+            whose, victim_columns = enumerate_released_codes(victims, visible)
+            asker, code, amount = _match_values(
+                released, visible, victim_columns, asker=whose, holding=holding, values=values
+            )
+            factor = 1.0 if chance is None else chance[mask][asker]
+            gathered.append((asker, code, amount * factor))
         return gathered
 
-    return _joined(victims.of_record, values, [parts])
+    return _merge_entries(victims.of_record, values, [collect_victim_values])
 
 
-def _holdings(
-    found: Patterns, codes: AnyArray, values: int, weights: FloatArray
-) -> dict[int, _Holding]:
-    entries, place = np.unique(found.of_record * values + codes, return_inverse=True)
-    amount = weighed_count(place.reshape(-1), weights, entries.size)
+def _group_values_by_mask(
+    released: Patterns, codes: AnyArray, values: int, weights: FloatArray
+) -> dict[int, _MaskValues]:
+    entries, place = np.unique(released.of_record * values + codes, return_inverse=True)
+    amount = sum_by_place(place.reshape(-1), weights, entries.size)
     pattern, code = entries // values, entries % values
-    held = {}
-    for mask, rows in found.by_mask().items():
-        mine = found.mask[pattern] == mask
-        brings = np.searchsorted(rows, pattern[mine]).astype(np.int64)
-        held[mask] = _Holding(rows, brings, code[mine], amount[mine])
-    return held
+    values_by_mask = {}
+    for mask, rows in released.group_by_mask().items():
+        mine = released.mask[pattern] == mask
+        pattern_of_entry = np.searchsorted(rows, pattern[mine]).astype(np.int64)
+        values_by_mask[mask] = _MaskValues(rows, pattern_of_entry, code[mine], amount[mine])
+    return values_by_mask
 
 
 Part = Callable[[], list[tuple[IntArray, IntArray, FloatArray]]]
 
 
-def _asked_by_patterns(found: Patterns, held: dict[int, _Holding], values: int) -> list[Part]:
+def _split_by_mask(
+    released: Patterns, values_by_mask: dict[int, _MaskValues], values: int
+) -> list[Part]:
     """One part of the work for each mask of those who ask, so that few entries are held at once."""
 
-    def part(mine: int) -> list[tuple[IntArray, IntArray, FloatArray]]:
+    def collect_mask_values(mine: int) -> list[tuple[IntArray, IntArray, FloatArray]]:
         gathered = []
-        asking = held[mine].rows
-        for theirs, holding in held.items():
-            visible = found.visible(mine | theirs)
-            asked = [found.columns[a][asking] for a in visible]
-            gathered.append(_values_of(found, visible, asked, asking, holding, values))
+        asker_rows = values_by_mask[mine].rows
+        for theirs, holding in values_by_mask.items():
+            visible = released.visible_attributes(mine | theirs)
+            asker_columns = [released.columns[a][asker_rows] for a in visible]
+            gathered.append(
+                _match_values(
+                    released,
+                    visible,
+                    asker_columns,
+                    asker=asker_rows,
+                    holding=holding,
+                    values=values,
+                )
+            )
         return gathered
 
-    return [lambda mine=mine: part(mine) for mine in held]  # type: ignore[misc]
+    return [lambda mine=mine: collect_mask_values(mine) for mine in values_by_mask]  # type: ignore[misc]
 
 
-def _values_of(
-    found: Patterns,
+def _match_values(
+    released: Patterns,
     visible: Sequence[int],
-    asked: Sequence[AnyArray],
+    asker_columns: Sequence[AnyArray],
+    *,
     asker: IntArray,
-    holding: _Holding,
+    holding: _MaskValues,
     values: int,
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """For each who asks, the values of the patterns held that show the same."""
-    mine, theirs, _ = joint_keys(
-        asked,
-        [found.columns[a][holding.rows] for a in visible],
-        [found.cardinalities[a] for a in visible],
+    mine, theirs, _ = build_joint_keys(
+        asker_columns,
+        [released.columns[a][holding.rows] for a in visible],
+        [released.cardinalities[a] for a in visible],
         (asker.size, holding.rows.size),
     )
     # Keys are made dense first: a key times the number of values might not fit.
-    known, place = np.unique(theirs, return_inverse=True)
+    distinct_keys, place = np.unique(theirs, return_inverse=True)
     entries, where = np.unique(
-        place.reshape(-1)[holding.brings] * values + holding.code, return_inverse=True
+        place.reshape(-1)[holding.pattern_of_entry] * values + holding.code, return_inverse=True
     )
-    amount = weighed_count(where.reshape(-1), holding.amount, entries.size)
-    there = np.minimum(np.searchsorted(known, mine), known.size - 1)
-    fits = known[there] == mine
+    amount = sum_by_place(where.reshape(-1), holding.amount, entries.size)
+    there = np.minimum(np.searchsorted(distinct_keys, mine), distinct_keys.size - 1)
+    fits = distinct_keys[there] == mine
     first = np.searchsorted(entries, there * values)
     last = np.searchsorted(entries, (there + 1) * values)
     many = np.where(fits, last - first, 0)
-    again = np.repeat(np.arange(asker.size), many)
-    entry = np.arange(again.size) - np.repeat(np.cumsum(many) - many, many) + first[again]
-    return asker[again], entries[entry] % values, amount[entry]
+    repeated_askers = np.repeat(np.arange(asker.size), many)
+    entry = (
+        np.arange(repeated_askers.size)
+        - np.repeat(np.cumsum(many) - many, many)
+        + first[repeated_askers]
+    )
+    return asker[repeated_askers], entries[entry] % values, amount[entry]
 
 
-def _joined(of_record: IntArray, values: int, parts: Sequence[Part]) -> Entries:
+def _merge_entries(of_record: IntArray, values: int, parts: Sequence[Part]) -> Entries:
     """All entries in one: amounts for the same class and value are added up."""
     keys, amounts = [], []
     with work.step("Gathering the values of those who may be alike", len(parts)) as step:
@@ -169,7 +192,7 @@ def _joined(of_record: IntArray, values: int, parts: Sequence[Part]) -> Entries:
             entries, place = np.unique(joint, return_inverse=True)
             whole = np.concatenate([amount for _, _, amount in gathered])
             keys.append(entries)
-            amounts.append(weighed_count(place.reshape(-1), whole, entries.size))
+            amounts.append(sum_by_place(place.reshape(-1), whole, entries.size))
             step.advance()
     # Parts have classes of their own, so sorting is all that is left to do.
     joint = np.concatenate(keys)

@@ -11,7 +11,7 @@ from divulge.data import Dataset
 from divulge.work import Problems, checks
 
 
-def weights_of(dataset: Dataset, prior: Any = "weight") -> npt.NDArray[np.float64]:
+def read_weights(dataset: Dataset, prior: Any = "weight") -> npt.NDArray[np.float64]:
     """One number a record: none is missing or negative, and not all are zero.
 
     Args:
@@ -19,7 +19,7 @@ def weights_of(dataset: Dataset, prior: Any = "weight") -> npt.NDArray[np.float6
         prior: `"weight"` for the attribute that plays this role, an attribute's name, or numbers.
 
     >>> import divulge as dv
-    >>> weights_of(dv.datasets.inflation_and_growth_example())[:2].tolist()
+    >>> read_weights(dv.datasets.inflation_and_growth_example())[:2].tolist()
     [230.0, 190.0]
     """
     problems = Problems(f'dataset "{dataset.name}"')
@@ -30,7 +30,7 @@ def weights_of(dataset: Dataset, prior: Any = "weight") -> npt.NDArray[np.float6
             message = f'there is no weight "{name}"; declare the role, or give numbers.'
             problems.add("prior", message, name, dataset.names)
             problems.raise_any()
-        values = _numbers(problems, dataset, name)
+        values = _read_weight_column(problems, dataset, name)
         place = f'weight "{name}"'
     else:
         place = "prior"
@@ -44,7 +44,7 @@ def weights_of(dataset: Dataset, prior: Any = "weight") -> npt.NDArray[np.float6
     return values
 
 
-def _numbers(problems: Problems, dataset: Dataset, name: str) -> npt.NDArray[np.float64]:
+def _read_weight_column(problems: Problems, dataset: Dataset, name: str) -> npt.NDArray[np.float64]:
     import pyarrow as pa
 
     column = dataset.columns[name]

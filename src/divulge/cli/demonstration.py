@@ -7,8 +7,8 @@ from pathlib import Path
 
 from divulge import datasets, protection, records
 from divulge.assessment import Limit
-from divulge.assessment.sentence import percent
-from divulge.cli.showing import say
+from divulge.assessment.sentence import format_percent
+from divulge.cli.output import print_text
 from divulge.data import Dataset
 from divulge.records.risk.frequencies import Nulls
 from divulge.release import Release
@@ -24,15 +24,15 @@ PROTECTED = "protected.html"
 SWEPT_PUPILS = 50_000
 
 
-def demonstrate(folder: Path, pupils: int, overwrite: bool = False) -> None:
+def run_demonstration(folder: Path, pupils: int, overwrite: bool = False) -> None:
     """Make the data and the release, check it, and say where everything is."""
     with OutputFolder(folder, "a demonstration", overwrite).held() as place:
-        place.write(lambda new: _fill(new, folder, pupils))
-    say(f"The report is in {folder / RESULTS / REPORT}")
-    say(f"Change {folder / RELEASE} and run: divulge check {folder / RELEASE} --out results")
+        place.write(lambda new: _fill_folder(new, folder, pupils))
+    print_text(f"The report is in {folder / RESULTS / REPORT}")
+    print_text(f"Change {folder / RELEASE} and run: divulge check {folder / RELEASE} --out results")
 
 
-def _fill(new: Path, folder: Path, pupils: int) -> None:
+def _fill_folder(new: Path, folder: Path, pupils: int) -> None:
     """Write everything to a new folder, and say where it will be."""
     text = (resources.files("divulge.cli") / "demo_release.toml").read_text(encoding="utf-8")
     filesystem.write_text(new / RELEASE, text)
@@ -40,11 +40,11 @@ def _fill(new: Path, folder: Path, pupils: int) -> None:
     datasets.inflation_and_growth(5_000, balance="U").write(new / "companies.csv")
     make_payments(new)
     make_trade(new)
-    say(f"A release of made-up datasets is described in {folder / RELEASE}:\n")
+    print_text(f"A release of made-up datasets is described in {folder / RELEASE}:\n")
     verdict = check_into(Release.load(new / RELEASE), new / RESULTS)
-    say(verdict)
+    print_text(verdict)
     if not verdict.passed:
-        say("\nThis release is meant to fail: that is what the report is for.")
+        print_text("\nThis release is meant to fail: that is what the report is for.")
     _show_sweep(datasets.school_census(min(pupils, SWEPT_PUPILS)), new, folder)
     _show_before_and_after(datasets.school_census(min(pupils, SWEPT_PUPILS)))
     _show_special_companies()
@@ -55,13 +55,13 @@ def _fill(new: Path, folder: Path, pupils: int) -> None:
 
 def _show_sweep(pupils: Dataset, new: Path, folder: Path) -> None:
     """Nobody knows what an adversary knows: every set of attributes at once."""
-    swept = records.sweep(pupils)
-    swept.chart().save(new / SWEEP)
-    [worst] = swept.most_dangerous(size=3, count=1).to_pylist()
-    say(
-        f"\nOf all {len(swept):,} sets of attributes that an adversary might know of "
+    sweep = records.sweep(pupils)
+    sweep.chart().save(new / SWEEP)
+    [worst] = sweep.most_dangerous(size=3, count=1).to_pylist()
+    print_text(
+        f"\nOf all {len(sweep):,} sets of attributes that an adversary might know of "
         f"{pupils.rows:,} pupils, the most identifying three are {', '.join(worst['knows'])}: "
-        f"they single out {percent(worst['success'])}. "
+        f"they single out {format_percent(worst['success'])}. "
         f"The picture of all sets is in {folder / SWEEP}\n"
     )
 
@@ -77,25 +77,25 @@ def _show_before_and_after(pupils: Dataset) -> None:
     hidden = Dataset.from_arrow(table.set_column(place, "day_of_birth", nothing))
     before = records.attack(pupils, "CRS", knows)
     after = records.attack(pupils, "CRS", knows, release=hidden)
-    say(
+    print_text(
         f"An adversary who knows birthdays and schools singles out "
-        f"{percent(before.deterministic.posterior)} of them; if the day of birth is hidden, "
-        f"{percent(after.deterministic.posterior)} (divulge attack --release).\n"
+        f"{format_percent(before.deterministic.posterior)} of them; if the day of birth is hidden, "
+        f"{format_percent(after.deterministic.posterior)} (divulge attack --release).\n"
     )
 
 
 def _show_special_companies() -> None:
     """What makes companies special, and what a missing cell hides from whom."""
     companies = datasets.inflation_and_growth(5_000, balance="U")
-    say("What makes the companies special (divulge suda):")
-    say(records.suda(companies, max_size=3).explain()[2])
-    say(f"{records.individual_risk(companies, 'exact').explain()[0]} (divulge risk)")
+    print_text("What makes the companies special (divulge suda):")
+    print_text(records.suda(companies, max_size=3).explain()[2])
+    print_text(f"{records.individual_risk(companies, 'exact').explain()[0]} (divulge risk)")
     before = datasets.local_suppression_example()
     after = datasets.local_suppression_example(protected=True)
-    say("Seven companies of a paper, one cell suppressed:")
-    say(str(records.frequencies(after, original=before)))
-    say("The companies as a prosecutor, a journalist and a marketer find them:")
-    say(f"{records.three_attackers(companies)}\n{records.population_uniques(companies)}\n")
+    print_text("Seven companies of a paper, one cell suppressed:")
+    print_text(str(records.frequencies(after, original=before)))
+    print_text("The companies as a prosecutor, a journalist and a marketer find them:")
+    print_text(f"{records.three_attackers(companies)}\n{records.population_uniques(companies)}\n")
 
 
 def _show_matching_attack() -> None:
@@ -105,35 +105,37 @@ def _show_matching_attack() -> None:
     cells = [[15, 15, 12, 10], [19, 20, 13, 3], [8, 8, 11, 14], [9, 3, 26, 6]]
     table = tables.Table.from_cells(cells)
     cheapest = tables.suppress(table, min_frequency=5, width=8)
-    say("A table of a paper, suppressed at the least cost (divulge tables attack):")
+    print_text("A table of a paper, suppressed at the least cost (divulge tables attack):")
     for sentence in tables.matching_attack(cheapest, 5, 8).assessment.explain()[:2]:
-        say(sentence)
-    drawn = tables.suppress(table, 5, 8, resist_matching=True, seed=1)
-    say("The same table with a drawn pattern (divulge tables suppress --resist-matching):")
-    say(f"{drawn.resistance}\n")
+        print_text(sentence)
+    randomised = tables.suppress(table, 5, 8, resist_matching=True, seed=1)
+    print_text("The same table with a drawn pattern (divulge tables suppress --resist-matching):")
+    print_text(f"{randomised.resistance}\n")
 
 
 def _show_protection(new: Path, folder: Path) -> None:
     """The least change that protects, why counts understate the risk, and what the method tells."""
     companies = datasets.inflation_and_growth(5_000, balance="U")
-    say("Protecting the companies (divulge protect, divulge suppress):")
+    print_text("Protecting the companies (divulge protect, divulge suppress):")
     ways: tuple[Nulls, ...] = ("maybe", "bayes")
     for nulls in ways:
-        found = protection.suppress(companies, 3, nulls)
-        cells = found.suppressed_cells
-        say(f"- {cells} cells, if a null is taken as {nulls}: {found.explain()[-1]}")
-    report(found, new / PROTECTED)
-    say(f"What was changed, and why, is in {folder / PROTECTED}")
+        protected = protection.suppress(companies, 3, nulls)
+        cells = protected.suppressed_cells
+        print_text(f"- {cells} cells, if a null is taken as {nulls}: {protected.explain()[-1]}")
+    report(protected, new / PROTECTED)
+    print_text(f"What was changed, and why, is in {folder / PROTECTED}")
     towns = [("Roma", "Center"), ("Milano", "North"), ("Torino", "North")]
     limit = Limit("k_anonymity", at_least=2, nulls="maybe")
     paper = datasets.local_suppression_example()
-    small = protection.protect(paper, [limit], is_a={"Area": towns})
-    say("The seven companies again, protected by the cycle:")
-    for sentence in small.decisions.explain():
-        say(f"- {sentence}")
-    audited = protection.audit(small)
-    out = ", ".join(sorted(audited.excluded[0, "Sector"]))
-    say(f"- An adversary who knows the algorithm rules out {out} for the suppressed sector.\n")
+    protected_paper = protection.protect(paper, [limit], is_a={"Area": towns})
+    print_text("The seven companies again, protected by the cycle:")
+    for sentence in protected_paper.decisions.explain():
+        print_text(f"- {sentence}")
+    audit = protection.audit(protected_paper)
+    out = ", ".join(sorted(audit.excluded[0, "Sector"]))
+    print_text(
+        f"- An adversary who knows the algorithm rules out {out} for the suppressed sector.\n"
+    )
 
 
 def make_payments(folder: Path) -> None:
@@ -163,10 +165,13 @@ def _show_reconstruction(new: Path, folder: Path) -> None:
 
     release = Release.load(new / RELEASE)
     [reader] = [a for a in release.adversaries if a.attack == "reconstruction"]
-    read = [release.datasets[name].read() for name in reader.datasets]
-    found = plugin.reconstruction(reader.settings, read, workers=1)
-    found.chart().save(new / PHASES)
-    say("What totals of imports disclose of single imports (divulge reconstruct):")
-    for row in found.table_6b:
-        say(f"  phase {row.phase}: {percent(row.probability)}, {row.identified:,} re-identified")
-    say(f"The picture of the phases is in {folder / PHASES}\n")
+    sources = [release.datasets[name].read() for name in reader.datasets]
+    reconstruction = plugin.reconstruction(reader.settings, sources, workers=1)
+    reconstruction.chart().save(new / PHASES)
+    print_text("What totals of imports disclose of single imports (divulge reconstruct):")
+    for row in reconstruction.table_6b:
+        print_text(
+            f"  phase {row.phase}: {format_percent(row.probability)}, "
+            f"{row.identified:,} re-identified"
+        )
+    print_text(f"The picture of the phases is in {folder / PHASES}\n")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from divulge.cli.options import Overwrite
-from divulge.cli.running import conditions
+from divulge.cli.run_context import set_run_conditions
 
 if TYPE_CHECKING:
     from divulge.events import History
@@ -33,7 +33,7 @@ By = Annotated[str | None, typer.Option(help="Who bears the risk: an attribute."
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 ChartFile = Annotated[Path | None, typer.Option(help="Write the chart to an .svg or .png file.")]
 
-READING: dict[str, tuple[Any, Any]] = {
+READING_OPTIONS: dict[str, tuple[Any, Any]] = {
     "user": (
         Annotated[str | None, typer.Option(help="The attribute that says whose record it is.")],
         None,
@@ -65,39 +65,39 @@ READING: dict[str, tuple[Any, Any]] = {
 
 
 @dataclass(frozen=True)
-class Records:
+class HistorySource:
     """A file of records and how to read it."""
 
     path: Path
-    told: dict[str, Any]
+    reading: dict[str, Any]
 
-    def history(self, release: Path | None = None, rounded: str | None = None) -> History:
+    def read_history(self, release: Path | None = None, rounded: str | None = None) -> History:
         """The history of the file, or of a release of it; usual names are looked for."""
         import divulge as dv
         from divulge import events
 
         # What is not named is looked for; an amount only once negative ones are decided on.
-        told = dict(self.told)
-        kind = told.pop("kind")
-        for name in ("user", "time", "item", *(["amount"] if told["returns"] else [])):
-            if told[name] is None:
-                del told[name]
+        reading = dict(self.reading)
+        kind = reading.pop("kind")
+        for name in ("user", "time", "item", *(["amount"] if reading["returns"] else [])):
+            if reading[name] is None:
+                del reading[name]
         if release is not None:
-            told |= {"missing": "maybe", "rounded": rounded}
-        return events.History.preset(dv.read(release or self.path), kind, **told)
+            reading |= {"missing": "maybe", "rounded": rounded}
+        return events.History.preset(dv.read(release or self.path), kind, **reading)
 
-    def released(self, release: Path | None, rounded: str | None) -> History | None:
+    def read_release(self, release: Path | None, rounded: str | None) -> History | None:
         """The history of a release of the file, if there is one."""
         from divulge.work import InvalidInput, Problem
 
         if release is None and rounded is not None:
             message = "is said of the times of a release; give --release."
             raise InvalidInput("events", [Problem("rounded", message)])
-        return None if release is None else self.history(release, rounded)
+        return None if release is None else self.read_history(release, rounded)
 
 
-def reads_records(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the file and the options of `READING` in place of its first argument."""
+def add_reading_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the file and the `READING_OPTIONS` in place of its first argument."""
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
     file = inspect.Parameter(
         "data",
@@ -110,24 +110,27 @@ def reads_records(command: Callable[..., None]) -> Callable[..., None]:
         inspect.Parameter(
             name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
         )
-        for name, (annotation, default) in READING.items()
+        for name, (annotation, default) in READING_OPTIONS.items()
     ]
 
-    def run(**given: Any) -> None:
-        path = given.pop("data")
-        command(Records(path, {name: given.pop(name) for name in READING}), **given)
+    def run_command(**arguments: Any) -> None:
+        path = arguments.pop("data")
+        command(
+            HistorySource(path, {name: arguments.pop(name) for name in READING_OPTIONS}),
+            **arguments,
+        )
 
     by_name = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own]
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__signature__ = inspect.Signature([file, *by_name, *options])  # type: ignore[attr-defined]
-    run.__annotations__ = {}
-    return run
+    run_command.__name__, run_command.__doc__ = command.__name__, command.__doc__
+    run_command.__signature__ = inspect.Signature([file, *by_name, *options])  # type: ignore[attr-defined]
+    run_command.__annotations__ = {}
+    return run_command
 
 
 @app.command()
-@reads_records
+@add_reading_options
 def attack(
-    records: Records,
+    records: HistorySource,
     knows: Knows = ["day", "item"],  # noqa: B006  # typer copies it
     release: Release = None,
     rounded: Rounded = None,
@@ -143,8 +146,8 @@ def attack(
     """Attack a history with knowledge of events."""
     from divulge import events
 
-    with conditions(None, {"--chart": chart}, [records.path, release], overwrite):
-        history = records.history()
+    with set_run_conditions(None, {"--chart": chart}, [records.path, release], overwrite):
+        history = records.read_history()
         attacker: Any = events.Attacker(
             knows,
             points=points,
@@ -152,17 +155,19 @@ def attack(
             guess=guess,  # type: ignore[arg-type]  # checked there
             attributes=history.dataset.names,
         )
-        found = events.attack(history, attacker, records.released(release, rounded), seed)
-        groups = None if by is None else found.by(by)
-        _draw(found, chart)
-    told = found.to_dict() if groups is None else {**found.to_dict(), "by": groups.to_dict()}
-    _show(told if json else [found, groups], json)
+        assessment = events.attack(history, attacker, records.read_release(release, rounded), seed)
+        groups = None if by is None else assessment.by(by)
+        _save_chart(assessment, chart)
+    content = (
+        assessment.to_dict() if groups is None else {**assessment.to_dict(), "by": groups.to_dict()}
+    )
+    _print_content(content if json else [assessment, groups], json)
 
 
 @app.command()
-@reads_records
+@add_reading_options
 def ten(
-    records: Records,
+    records: HistorySource,
     weight: Weight = "record",
     guess: Guess = "uniform",
     count: Annotated[str, typer.Option(help="How many: kinds (distinct items) or records.")] = (
@@ -178,25 +183,27 @@ def ten(
     from divulge import events
 
     with (
-        conditions(None, {"--chart": chart}, [records.path], overwrite),
-        _folder(charts, records.path, overwrite) as place,
+        set_run_conditions(None, {"--chart": chart}, [records.path], overwrite),
+        _open_chart_folder(charts, records.path, overwrite) as place,
     ):
-        history = records.history()
-        found = events.ten_attackers(history, weight, guess, count)  # type: ignore[arg-type]
-        groups = {} if by is None else found.by(by)
-        _draw(found, chart)
+        history = records.read_history()
+        result = events.ten_attackers(history, weight, guess, count)  # type: ignore[arg-type]
+        groups = {} if by is None else result.by(by)
+        _save_chart(result, chart)
         if place is not None:
-            place.write(lambda folder: _draw_all(found, folder))
+            place.write(lambda folder: _draw_all(result, folder))
     remarks = [sentence.render() for sentence in history.remarks()]
     broken_down = {"by": {str(n): each.to_dict() for n, each in groups.items()}} if groups else {}
     parts = [part for n, each in groups.items() for part in (f"\nAttacker {n}:", each)]
-    _show({**found.to_dict(), **broken_down} if json else [found, *remarks, *parts], json)
+    _print_content(
+        {**result.to_dict(), **broken_down} if json else [result, *remarks, *parts], json
+    )
 
 
 @app.command()
-@reads_records
+@add_reading_options
 def unicity(
-    records: Records,
+    records: HistorySource,
     knows: Knows = ["day", "item"],  # noqa: B006  # typer copies it
     release: Release = None,
     rounded: Rounded = None,
@@ -214,29 +221,31 @@ def unicity(
 ) -> None:
     """How few points of a history single its user out, from one point on."""
     from divulge import events
-    from divulge.events.unicity import granularities, steps
+    from divulge.events.unicity import choose_curve_points, list_granularities
 
-    with conditions(None, {"--chart": chart}, [records.path, release], overwrite):
-        history = records.history()
+    with set_run_conditions(None, {"--chart": chart}, [records.path, release], overwrite):
+        history = records.read_history()
         curve = events.unicity_curve(
             history,
-            granularities(knows, granularity) if granularity else [knows],
-            steps(points) or [points],
+            list_granularities(knows, granularity) if granularity else [knows],
+            choose_curve_points(points) or [points],
             weight=weight,  # type: ignore[arg-type]  # checked there
             sample=sample,
             seed=seed,
-            release=records.released(release, rounded),
+            release=records.read_release(release, rounded),
         )
         last = curve.assessments[tuple(knows), points]
         groups = None if by is None else last.by(by)
-        _draw(curve, chart)
-    told = {**last.to_dict(), **curve.to_dict()}
-    told |= {} if groups is None else {"by": groups.to_dict()}
-    _show(told if json else [str(curve), last, groups], json)
+        _save_chart(curve, chart)
+    content = {**last.to_dict(), **curve.to_dict()}
+    content |= {} if groups is None else {"by": groups.to_dict()}
+    _print_content(content if json else [str(curve), last, groups], json)
 
 
 @contextmanager
-def _folder(charts: Path | None, source: Path, overwrite: bool) -> Iterator[OutputFolder | None]:
+def _open_chart_folder(
+    charts: Path | None, source: Path, overwrite: bool
+) -> Iterator[OutputFolder | None]:
     """The folder for all charts, if one is asked for."""
     from divulge.work import Inputs, OutputFolder
 
@@ -247,24 +256,24 @@ def _folder(charts: Path | None, source: Path, overwrite: bool) -> Iterator[Outp
         yield place
 
 
-def _draw_all(found: Any, folder: Path) -> None:
-    for name, drawn in found.charts().items():
-        drawn.save(folder / f"{name.replace(' ', '-')}.svg")
+def _draw_all(result: Any, folder: Path) -> None:
+    for name, chart in result.charts().items():
+        chart.save(folder / f"{name.replace(' ', '-')}.svg")
 
 
-def _show(content: Any, json: bool) -> None:
-    from divulge.cli.showing import print_json, say, shown
+def _print_content(content: Any, json: bool) -> None:
+    from divulge.cli.output import print_json, print_text, tolerate_closed_pipe
 
-    with shown():
+    with tolerate_closed_pipe():
         if json:
             print_json(content)
             return
         for part in content:
             if part is not None:
-                say(part)
+                print_text(part)
 
 
-def _draw(found: Any, path: Path | None) -> None:
+def _save_chart(result: Any, path: Path | None) -> None:
     """Before anything is shown: a run that ends in an error has no result to read."""
     if path is not None:
-        found.chart().save(path)
+        result.chart().save(path)

@@ -16,7 +16,7 @@ import typer
 
 from divulge.cli import events, matching, protection, reconstruct, records, risk, tables
 from divulge.cli.options import Overwrite, StopAfter
-from divulge.cli.showing import print_json, say, shown
+from divulge.cli.output import print_json, print_text, tolerate_closed_pipe
 
 FINE, LIMIT_FAILS, COULD_NOT_RUN, NOT_JUDGED = 0, 1, 2, 3
 EXIT_CODES = {"pass": FINE, "fail": LIMIT_FAILS, "not judged": NOT_JUDGED}
@@ -63,10 +63,10 @@ def check(
     stop_after: StopAfter = None,
 ) -> None:
     """Run every attack on a release and say whether its limits hold."""
-    from divulge.cli.running import conditions
+    from divulge.cli.run_context import set_run_conditions
     from divulge.release import Release
 
-    with conditions(stop_after):
+    with set_run_conditions(stop_after):
         loaded = Release.load(release)
         if out is None:
             verdict = loaded.check()
@@ -74,15 +74,15 @@ def check(
             from divulge.report import check_into
 
             verdict = check_into(loaded, out, overwrite)
-    with shown():
+    with tolerate_closed_pipe():
         if json:
             print_json(verdict.to_dict())
         else:
-            say(verdict)
+            print_text(verdict)
             if out is not None:
                 from divulge.report.results import REPORT
 
-                say(f"\nThe report is in {out / REPORT}")
+                print_text(f"\nThe report is in {out / REPORT}")
     raise typer.Exit(EXIT_CODES[verdict.status])
 
 
@@ -104,14 +104,14 @@ def init(
     json: Json = False,
 ) -> None:
     """Look at data and draft a release file: roles with reasons, adversaries, limits."""
-    from divulge.cli.drafting import drafted
+    from divulge.cli.release_draft import draft_release
 
-    text, content = drafted(data, out, overwrite, separator, encoding, decimal, table, accept)
-    with shown():
+    text, content = draft_release(data, out, overwrite, separator, encoding, decimal, table, accept)
+    with tolerate_closed_pipe():
         if json:
             print_json(content)
         else:
-            say(text)
+            print_text(text)
 
 
 @app.command()
@@ -123,11 +123,11 @@ def demo(
     overwrite: Overwrite = False,
 ) -> None:
     """Show everything Divulge does on made-up data."""
-    from divulge.cli.demonstration import demonstrate
-    from divulge.cli.running import conditions
+    from divulge.cli.demonstration import run_demonstration
+    from divulge.cli.run_context import set_run_conditions
 
-    with conditions():
-        demonstrate(out, pupils, overwrite)
+    with set_run_conditions():
+        run_demonstration(out, pupils, overwrite)
 
 
 @app.command()
@@ -137,7 +137,7 @@ def schema(
     """Print the JSON schema of release files or of result.json."""
     from divulge.release import release_schema, result_schema
 
-    with shown():
+    with tolerate_closed_pipe():
         print_json(release_schema() if of == "release" else result_schema())
 
 
@@ -160,44 +160,46 @@ def main() -> NoReturn:
 
     from divulge.work.problems import DivulgeError
 
-    for wish in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(wish, _interrupted)
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal_number, _raise_cancelled)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter shows another
             stream.reconfigure(errors="replace")
     try:
         app()
     except DivulgeError as error:
-        if os.environ.get("DIVULGE_TRACEBACK") and _is_of_plugin(error):
+        if os.environ.get("DIVULGE_TRACEBACK") and _is_plugin_error(error):
             raise
-        _stop(str(error))
+        _exit_with_error(str(error))
     except OSError as error:
-        _stop(f"{error.filename or 'a file'}: {(error.strerror or 'cannot be used').lower()}")
+        _exit_with_error(
+            f"{error.filename or 'a file'}: {(error.strerror or 'cannot be used').lower()}"
+        )
     except Exception as error:
         if os.environ.get("DIVULGE_TRACEBACK"):
             raise
         # An exception's text may hold values out of records, so it is not shown unasked.
-        _stop(
+        _exit_with_error(
             f"something unexpected happened ({type(error).__name__}). This is a mistake of "
             "Divulge's; set DIVULGE_TRACEBACK=1 to see where."
         )
     sys.exit(FINE)
 
 
-def _interrupted(*_: object) -> NoReturn:
+def _raise_cancelled(*_: object) -> NoReturn:
     """Control-C is a wish like any other: said in a message, and an end with our exit code."""
     from divulge.work.budget import Cancelled
 
     raise Cancelled("stopped; nothing was written")
 
 
-def _is_of_plugin(error: Exception) -> bool:
+def _is_plugin_error(error: Exception) -> bool:
     """Whether another package's code failed: its author wants to see where."""
     from divulge.assessment import PluginError
 
     return isinstance(error, PluginError)
 
 
-def _stop(message: str) -> NoReturn:
+def _exit_with_error(message: str) -> NoReturn:
     typer.echo(f"divulge: {message}", err=True)
     sys.exit(COULD_NOT_RUN)

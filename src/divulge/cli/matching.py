@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from divulge.cli.options import Effort, Overwrite, StopAfter
-from divulge.cli.showing import print_json, say, shown
+from divulge.cli.output import print_json, print_text, tolerate_closed_pipe
 
 if TYPE_CHECKING:
     from divulge.tables import Matching
@@ -59,22 +59,22 @@ def attack(
 ) -> None:
     """Attack a published crosstab with the knowledge of how its cells were suppressed."""
     from divulge import tables
-    from divulge.cli.running import conditions
-    from divulge.tables.table.cell_files import marked_cells, read_crosstab
+    from divulge.cli.run_context import set_run_conditions
+    from divulge.tables.table.crosstab_files import find_marked_cells, read_crosstab
 
-    with conditions(stop_after, {"--html": html}, [crosstab], overwrite):
+    with set_run_conditions(stop_after, {"--html": html}, [crosstab], overwrite):
         published = read_crosstab(crosstab, separator)
         labels = None
         if primary_mark is not None:
-            labels = marked_cells(crosstab, primary_mark, separator)
-        found = tables.matching_attack(
+            labels = find_marked_cells(crosstab, primary_mark, separator)
+        result = tables.matching_attack(
             published,
             min_frequency,
             width,
             zeros_primary,
             labels is not None,
-            None if suppressor == "first optimum" else suppressor,
-            mode,
+            suppressor=None if suppressor == "first optimum" else suppressor,
+            mode=mode,
             primary=labels,
             parameters="unknown" if unknown else "known",
             cost=cost,
@@ -84,43 +84,45 @@ def attack(
             name=crosstab.name,
         )
         if html is not None:
-            _draw(found, html, crosstab.name)
-    with shown():
+            _write_page(result, html, crosstab.name)
+    with tolerate_closed_pipe():
         if json:
-            print_json(found.to_dict())
+            print_json(result.to_dict())
         else:
-            _say(found)
-    raise typer.Exit(LIMIT_FAILS if found.unsafe else FINE)
+            _print_intervals(result)
+    raise typer.Exit(LIMIT_FAILS if result.unsafe else FINE)
 
 
-def _draw(found: Matching, html: Path, name: str) -> None:
+def _write_page(result: Matching, html: Path, name: str) -> None:
     """A page with what is left to every suppressed cell; P are those that are judged."""
-    from divulge.tables.table.display import page
+    from divulge.tables.table.display import render_page
     from divulge.work import whole_file
 
-    structure = found.published.structure
-    said = str(found.assessment).splitlines()
-    said += [f"Unsafe: {structure.label(structure.number(key))}." for key in found.unsafe]
-    drawn = page(name, said, found.intervals.crosstabs(found.sensitive_cells))
+    structure = result.published.structure
+    sentences = str(result.assessment).splitlines()
+    sentences += [
+        f"Unsafe: {structure.describe_cell(structure.cell_number(key))}." for key in result.unsafe
+    ]
+    html_text = render_page(name, sentences, result.intervals.crosstabs(result.sensitive_cells))
     with whole_file(html) as part:
-        part.write_text(drawn, encoding="utf-8")
+        part.write_text(html_text, encoding="utf-8")
 
 
-def _say(found: Matching) -> None:
+def _print_intervals(result: Matching) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from divulge.assessment.sentence import number
+    from divulge.assessment.sentence import format_number
 
     head = ("suppressed cell", "by the sums", "knowing the suppressor", "")
     table = RichTable(*head, box=None, header_style="dim")
-    structure, unsafe = found.published.structure, set(found.unsafe)
-    judged = set(found.sensitive_cells)
-    for key, (low, high) in found.intervals.items():
-        before = found.feasible[key]
+    structure, unsafe = result.published.structure, set(result.unsafe)
+    judged = set(result.sensitive_cells)
+    for key, (low, high) in result.intervals.items():
+        before = result.feasible[key]
         mark = "unsafe" if key in unsafe else "" if key in judged else "never primary"
-        label = structure.label(structure.number(key))
-        intervals = (f"{number(a)} to {number(b)}" for a, b in (before, (low, high)))
+        label = structure.describe_cell(structure.cell_number(key))
+        intervals = (f"{format_number(a)} to {format_number(b)}" for a, b in (before, (low, high)))
         table.add_row(*map(Text, (label, *intervals, mark)))
-    say(table)
-    say(f"\n{found.assessment}")
+    print_text(table)
+    print_text(f"\n{result.assessment}")

@@ -37,36 +37,36 @@ def protect(
     stop_after: StopAfter = None,
 ) -> None:
     """Change the data until every limit of a release holds, and attack them again."""
-    from divulge.cli.running import conditions
-    from divulge.cli.showing import print_json, say, shown
+    from divulge.cli.output import print_json, print_text, tolerate_closed_pipe
+    from divulge.cli.run_context import set_run_conditions
     from divulge.release import Release
-    from divulge.release.writing import INTERNAL, RELEASE
+    from divulge.release.output_files import INTERNAL, RELEASE
 
-    with conditions(stop_after, {"--mapping": mapping}, [release], overwrite):
+    with set_run_conditions(stop_after, {"--mapping": mapping}, [release], overwrite):
         loaded = Release.load(release)
-        found = loaded.protect(out, overwrite, values, _report_into)
+        result = loaded.protect(out, overwrite, values, _write_report)
         if mapping is not None:
-            _write_mapping([p.decisions.mapping() for p in found.records.values()], mapping)
-    judged = found.status != "not judged"
-    with shown():
+            _write_mapping([p.decisions.mapping() for p in result.records.values()], mapping)
+    judged = result.status != "not judged"
+    with tolerate_closed_pipe():
         if json:
-            print_json(found.to_dict())
+            print_json(result.to_dict())
         else:
-            say(found)
+            print_text(result)
             if out is not None:
-                say("")
+                print_text("")
                 if judged:
-                    say(f"What may be released is in {out / RELEASE}, and nothing else.")
-                say(f"Results and decisions stay in {out / INTERNAL}: they help to undo it.")
-                say(f"Why a record was changed: divulge explain record 1 --log {out}")
+                    print_text(f"What may be released is in {out / RELEASE}, and nothing else.")
+                print_text(f"Results and decisions stay in {out / INTERNAL}: they help to undo it.")
+                print_text(f"Why a record was changed: divulge explain record 1 --log {out}")
     raise typer.Exit(FINE if judged else NOT_JUDGED)
 
 
-def _report_into(found: Any, folder: Path) -> None:
+def _write_report(result: Any, folder: Path) -> None:
     from divulge.report import report
     from divulge.report.results import REPORT
 
-    report(found, folder / REPORT)
+    report(result, folder / REPORT)
 
 
 def suppress(
@@ -112,13 +112,13 @@ def suppress(
 ) -> None:
     """Suppress the fewest cells of a file that make every record k-anonymous."""
     from divulge import protection
-    from divulge.cli.running import conditions
-    from divulge.cli.showing import print_json, say, shown
+    from divulge.cli.output import print_json, print_text, tolerate_closed_pipe
+    from divulge.cli.run_context import set_run_conditions
 
-    with conditions(stop_after, {"--out": out, "--log": log}, [data], overwrite):
-        held = read_records(data, dataset, quasi_identifier, weight, None, missing)
-        found = protection.suppress(
-            held,
+    with set_run_conditions(stop_after, {"--out": out, "--log": log}, [data], overwrite):
+        records = read_records(data, dataset, quasi_identifier, weight, None, missing)
+        protected = protection.suppress(
+            records,
             k,
             nulls,
             subsets=subsets,
@@ -129,14 +129,14 @@ def suppress(
             seed=seed,
         )
         if out is not None:
-            found.write(out, overwrite, guard_formulas)
+            protected.write(out, overwrite, guard_formulas)
         if log is not None:
-            found.decisions.write(log, values, overwrite)
-    with shown():
+            protected.decisions.write(log, values, overwrite)
+    with tolerate_closed_pipe():
         if json:
-            print_json(found.to_dict())
+            print_json(protected.to_dict())
         else:
-            say(found)
+            print_text(protected)
 
 
 def explain(
@@ -151,22 +151,22 @@ def explain(
     json: Json = False,
 ) -> None:
     """Explain the decisions on a record: what was changed, why, and what it did to the risk."""
-    from divulge.cli.showing import print_json, say, shown
+    from divulge.cli.output import print_json, print_text, tolerate_closed_pipe
 
-    decisions, of_all = _decisions(log, number - 1, dataset)
-    with shown():
+    decisions, of_all = _read_decisions(log, number - 1, dataset)
+    with tolerate_closed_pipe():
         if json:
             print_json({what: number, "decisions": decisions, "of_all": of_all})
             return
         for decision in decisions:
-            say(decision["sentence"])
+            print_text(decision["sentence"])
         for sentence in of_all:
-            say(sentence)
+            print_text(sentence)
         if not decisions and not of_all:
-            say(f"Nothing was changed in record {number}.")
+            print_text(f"Nothing was changed in record {number}.")
 
 
-def _decisions(
+def _read_decisions(
     log: Path, record: int, dataset: str | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The rows of a log that are about a record: its own, and those of whole columns.
@@ -175,41 +175,41 @@ def _decisions(
     """
     import pyarrow.parquet as pq
 
-    from divulge.release.writing import OF_RELEASE
+    from divulge.release.output_files import METADATA_KEY
     from divulge.work import InvalidInput, Problem, input_file
 
-    path = _log_in(log) if log.is_dir() else log
+    path = _find_log(log) if log.is_dir() else log
     if not path.is_file():
         message = "there is no log of decisions; name it, or the folder that protect wrote."
         raise InvalidInput(str(path), [Problem("log", message)])
     try:
         table = pq.read_table(input_file(path))
         rows: list[dict[str, Any]] = table.to_pylist()
-        told = from_json((table.schema.metadata or {}).get(OF_RELEASE, b"{}"))
-        sound = all(map(_is_decision, rows)) and all(map(_is_of_dataset, told.values()))
+        summaries = from_json((table.schema.metadata or {}).get(METADATA_KEY, b"{}"))
+        sound = all(map(_is_decision, rows)) and all(map(_is_dataset_summary, summaries.values()))
     except Exception:
         # What Arrow says may quote what it stumbled over.
         sound = False
     if not sound:
         raise InvalidInput(str(path), [Problem("log", "is not a log of decisions.")])
-    names = sorted({*(row["dataset"] for row in rows), *told})
+    names = sorted({*(row["dataset"] for row in rows), *summaries})
     if dataset is not None and dataset not in names:
         message = f'no decision is on a dataset "{dataset}".'
         raise InvalidInput(str(path), [Problem("dataset", message, dataset, names)])
-    asked = {name: of for name, of in told.items() if dataset in (None, name)}
-    if asked and record >= (most := max(of["records"] for of in asked.values())):
+    chosen = {name: summary for name, summary in summaries.items() if dataset in (None, name)}
+    if chosen and record >= (most := max(summary["records"] for summary in chosen.values())):
         raise InvalidInput(str(path), [Problem("record", f"there are {most:,} records.")])
-    here = [of for of in asked.values() if record < of["records"]]
-    said = [sentence for of in here for sentence in of["said"]]
-    said += [
-        f"Replaced or removed in all records: {', '.join(of['names'])}."
-        for of in here
-        if of["names"]
+    containing = [summary for summary in chosen.values() if record < summary["records"]]
+    sentences = [sentence for summary in containing for sentence in summary["said"]]
+    sentences += [
+        f"Replaced or removed in all records: {', '.join(summary['names'])}."
+        for summary in containing
+        if summary["names"]
     ]
     own = [
         row for row in rows if row["record"] in (None, record) and dataset in (None, row["dataset"])
     ]
-    return own, said
+    return own, sentences
 
 
 def _is_decision(row: dict[str, Any]) -> bool:
@@ -217,19 +217,19 @@ def _is_decision(row: dict[str, Any]) -> bool:
     return texts and (row["record"] is None or isinstance(row["record"], int))
 
 
-def _is_of_dataset(told: Any) -> bool:
-    lists = (told["said"], told["names"])
+def _is_dataset_summary(summary: Any) -> bool:
+    lists = (summary["said"], summary["names"])
     texts = all(isinstance(each, list) and all(map(_is_text, each)) for each in lists)
-    return texts and isinstance(told["records"], int)
+    return texts and isinstance(summary["records"], int)
 
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _log_in(folder: Path) -> Path:
+def _find_log(folder: Path) -> Path:
     """The log in what protect wrote, which must be whole, or in its internal folder."""
-    from divulge.release.writing import DECISIONS, INTERNAL
+    from divulge.release.output_files import DECISIONS, INTERNAL
     from divulge.work import require_whole
 
     if (folder / INTERNAL).is_dir():

@@ -69,96 +69,110 @@ def reconstruct(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Reconstruct where records belong from totals, and say who is re-identified."""
-    from divulge.cli.running import conditions
-    from divulge.cli.showing import print_json, shown
+    from divulge.cli.output import print_json, tolerate_closed_pipe
+    from divulge.cli.run_context import set_run_conditions
     from divulge.reconstruction import plugin
     from divulge.release import Release
 
-    given = {"seconds": seconds, "in_all": in_all, "workers": workers}
-    other: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    with conditions(stop_after, {"--chart": chart}, [release, prior, truth], overwrite, resume=out):
+    options = {"seconds": seconds, "in_all": in_all, "workers": workers}
+    overrides: dict[str, Any] = {
+        name: value for name, value in options.items() if value is not None
+    }
+    with set_run_conditions(
+        stop_after, {"--chart": chart}, [release, prior, truth], overwrite, resume=out
+    ):
         loaded = Release.load(release)
-        chosen = _chosen(loaded, adversary)
+        chosen = _choose_adversary(loaded, adversary)
         datasets = [loaded.datasets[name].read() for name in chosen.datasets]
-        _refuse_alone("--about", about, "--prior", prior)
-        _refuse_alone("--truth-on", truth_on, "--truth", truth)
+        _require_companion("--about", about, "--prior", prior)
+        _require_companion("--truth-on", truth_on, "--truth", truth)
         if prior is not None:
-            other["prior"] = _prior(prior, about)
+            overrides["prior"] = _read_prior(prior, about)
         if truth is not None:
-            other["truth"] = plugin.truth_in_file(chosen.settings, datasets, truth, truth_on)
-        found = plugin.reconstruction(chosen.settings, datasets, **other)
+            overrides["truth"] = plugin.read_truth(chosen.settings, datasets, truth, truth_on)
+        result = plugin.reconstruction(chosen.settings, datasets, **overrides)
         remedies = remedies or bool(chosen.settings.what_would_help)
-        tried = plugin.remedies(chosen.settings, datasets, found, **other) if remedies else None
-        asked_by_name = chosen.settings, datasets, found
-        named = None if names is None else plugin.identities(*asked_by_name, names)
+        remedy_result = (
+            plugin.evaluate_remedies(chosen.settings, datasets, result, **overrides)
+            if remedies
+            else None
+        )
+        identity_request = chosen.settings, datasets, result
+        identities = None if names is None else plugin.list_identities(*identity_request, names)
         target = chosen.settings.target if target is None else target
-        of_target = [] if target is None else found.table_4(target)
+        of_target = [] if target is None else result.table_4(target)
         if chart is not None:
-            found.chart().save(chart)
-    with shown():
+            result.chart().save(chart)
+    with tolerate_closed_pipe():
         if json:
-            print_json(_plain(found, chosen.name, of_target, named, tried))
+            print_json(_to_plain_values(result, chosen.name, of_target, identities, remedy_result))
         else:
-            _show(found, of_target, named, tried)
+            _print_result(result, of_target, identities, remedy_result)
 
 
-def _plain(found: Any, adversary: str, of_target: Any, named: Any, tried: Any) -> dict[str, Any]:
+def _to_plain_values(
+    result: Any, adversary: str, of_target: Any, identities: Any, remedies: Any
+) -> dict[str, Any]:
     """The result for scripts; who was re-identified and what would help only if asked for."""
-    told = {**found.to_dict(), "target": [vars(row) for row in of_target]}
-    for one in (told, *told["assessments"]):
+    content = {**result.to_dict(), "target": [vars(row) for row in of_target]}
+    for one in (content, *content["assessments"]):
         one["adversary"] = adversary
-    if named is not None:
-        told["identities"] = {str(record): str(name) for record, name in named.items()}
-    return told if tried is None else {**told, "what_would_help": tried.to_dict()}
+    if identities is not None:
+        content["identities"] = {str(record): str(name) for record, name in identities.items()}
+    return content if remedies is None else {**content, "what_would_help": remedies.to_dict()}
 
 
-def _show(found: Any, of_target: Any, named: Any, tried: Any) -> None:
+def _print_result(result: Any, of_target: Any, identities: Any, remedies: Any) -> None:
     """The result for people."""
-    from divulge.assessment.sentence import number
-    from divulge.cli.showing import say
+    from divulge.assessment.sentence import format_number
+    from divulge.cli.output import print_text
     from divulge.reconstruction.reporting import details
 
-    say(str(found))
-    say(_table(details.BY_PHASE, found.rows()))
-    say(_table(details.BY_COMPLEXITY, details.rows_by_complexity(found)))
+    print_text(str(result))
+    print_text(_build_table(details.PHASE_COLUMNS, result.rows()))
+    print_text(_build_table(details.COMPLEXITY_COLUMNS, details.format_complexity_rows(result)))
     if of_target:
         rows = [(r.phase, f"1/{r.parties:,.0f}", f"x{r.factor:,.1f}") for r in of_target]
-        say(_table(("phase", "chance", "factor"), rows))
-    wrong = [(*where, number(by)) for *where, by in found.inconsistent()]
+        print_text(_build_table(("phase", "chance", "factor"), rows))
+    wrong = [(*where, format_number(by)) for *where, by in result.inconsistent()]
     if wrong:
-        say(_table(details.OF_CONTRADICTIONS, wrong))
-    if named is not None:
-        say(_table(("record", "named"), [(str(record), str(who)) for record, who in named.items()]))
-    if tried is not None:
-        say(_table(details.BY_REMEDY, tried.rows()))
-        say(str(tried))
+        print_text(_build_table(details.CONTRADICTION_COLUMNS, wrong))
+    if identities is not None:
+        print_text(
+            _build_table(
+                ("record", "named"), [(str(record), str(who)) for record, who in identities.items()]
+            )
+        )
+    if remedies is not None:
+        print_text(_build_table(details.REMEDY_COLUMNS, remedies.rows()))
+        print_text(str(remedies))
 
 
-def _chosen(loaded: Any, name: str | None) -> Any:
+def _choose_adversary(loaded: Any, name: str | None) -> Any:
     from divulge.work import Problem
     from divulge.work.problems import InvalidInput
 
-    able = {a.name: a for a in loaded.adversaries if a.attack == "reconstruction"}
-    if name is None and len(able) == 1:
-        return next(iter(able.values()))
-    if name not in able:
+    candidates = {a.name: a for a in loaded.adversaries if a.attack == "reconstruction"}
+    if name is None and len(candidates) == 1:
+        return next(iter(candidates.values()))
+    if name not in candidates:
         message = 'name one adversary with attack = "reconstruction".'
-        problem = Problem("adversary", message, value=name, allowed=list(able))
+        problem = Problem("adversary", message, value=name, allowed=list(candidates))
         raise InvalidInput(loaded.path.name, [problem])
-    return able[name]
+    return candidates[name]
 
 
-def _refuse_alone(option: str, said: str | None, file: str, given: Path | None) -> None:
+def _require_companion(option: str, value: str | None, file: str, path: Path | None) -> None:
     """Refuse what says more about a file that is not given."""
     from divulge.work import DivulgeError
 
-    if said is not None and given is None:
+    if value is not None and path is None:
         raise DivulgeError(f"{option} goes with {file}, which is not given")
 
 
-def _prior(path: Path, about: str | None) -> Any:
+def _read_prior(path: Path, about: str | None) -> Any:
     """A prior in a file: sector, kind and weight in this order, the kind as text."""
-    from divulge.data.reading import Source, read
+    from divulge.data.source import Source, read
     from divulge.reconstruction import Generalised, Prior
     from divulge.work import DivulgeError
 
@@ -174,7 +188,7 @@ def _prior(path: Path, about: str | None) -> Any:
     return Prior.from_dataset(weights, of, sector, kind, weight)
 
 
-def _table(head: tuple[str, ...], rows: Any) -> Any:
+def _build_table(head: tuple[str, ...], rows: Any) -> Any:
     from rich.table import Table
     from rich.text import Text
 

@@ -50,18 +50,18 @@ def sweep(
     stop_after: StopAfter = None,
 ) -> None:
     """Assess every set of attributes that an adversary might know."""
-    from divulge.cli.running import conditions
+    from divulge.cli.run_context import set_run_conditions
     from divulge.records import sweep as swept
 
     outputs = {"--out": out, "--chart": chart}
-    with conditions(stop_after, outputs, [source], overwrite, resume):
-        dataset = _read(source, knows, seeks, weight)
-        found = swept(dataset, knows or None, seeks or [], size, engine)
+    with set_run_conditions(stop_after, outputs, [source], overwrite, resume):
+        dataset = _read_dataset(source, knows, seeks, weight)
+        result = swept(dataset, knows or None, seeks or [], size, engine)
         if out is not None:
-            _write(found.to_arrow(), out)
+            _write_table(result.to_arrow(), out)
         if chart is not None:
-            found.chart(seeks[0] if seeks else None).save(chart)
-    _print(found, json)
+            result.chart(seeks[0] if seeks else None).save(chart)
+    _print_result(result, json)
 
 
 def attack(
@@ -112,41 +112,45 @@ def attack(
     stop_after: StopAfter = None,
 ) -> None:
     """Attack records with knowledge of some attributes."""
-    from divulge.cli.running import conditions
+    from divulge.cli.run_context import set_run_conditions
     from divulge.records import attack as attacked
 
     outputs = {"--out": out, "--chart": chart}
-    with conditions(stop_after, outputs, [*sources, population, *(release or ())], overwrite):
-        _require_different(sources)
-        datasets = [_read(source, None, None, None) for source in sources]
-        found: Any = attacked(
+    with set_run_conditions(
+        stop_after, outputs, [*sources, population, *(release or ())], overwrite
+    ):
+        _require_distinct_files(sources)
+        datasets = [_read_dataset(source, None, None, None) for source in sources]
+        result: Any = attacked(
             datasets,
             model,
             knows or None,
             seeks or None,
-            target=_targets(target, datasets) if target else None,
-            population=_read(population, None, None, None) if population else None,
+            target=_parse_targets(target, datasets) if target else None,
+            population=_read_dataset(population, None, None, None) if population else None,
             on=on,
             prior=prior,
-            gain=_gain(gain) if gain else None,
-            release=[_read(each, None, None, None) for each in release] if release else None,
+            gain=_parse_gain(gain) if gain else None,
+            release=[_read_dataset(each, None, None, None) for each in release]
+            if release
+            else None,
             duplicates=duplicates,  # type: ignore[arg-type]  # checked by the attack
             seed=seed,
         )
         if out is not None:
-            _write_risk(found, out)
+            _write_risk(result, out)
         if chart is not None:
-            found.chart().save(chart)
-        groups = None if by is None else found.by(by)
+            result.chart().save(chart)
+        groups = None if by is None else result.by(by)
     if json:
-        _print(found if groups is None else groups, json)
+        _print_result(result if groups is None else groups, json)
         return
-    _print(found, json)
+    _print_result(result, json)
     if groups is not None:
-        _print(groups, json)
+        _print_result(groups, json)
 
 
-def _require_different(sources: list[Path]) -> None:
+def _require_distinct_files(sources: list[Path]) -> None:
     from divulge.work import Problems
 
     problems = Problems("attack")
@@ -156,34 +160,34 @@ def _require_different(sources: list[Path]) -> None:
     problems.raise_any()
 
 
-def _gain(given: list[str]) -> dict[str, Any]:
+def _parse_gain(texts: list[str]) -> dict[str, Any]:
     """A gain as a release file would say it."""
     from divulge.work import InvalidInput, Problem
 
-    told: dict[str, Any] = {}
+    gain: dict[str, Any] = {}
     try:
-        for each in given:
+        for each in texts:
             name, _, value = each.partition("=")
             if name == "worth":
                 pairs = [pair.rpartition(":") for pair in value.split(",")]
-                told["worth"] = {text: float(amount) for text, _, amount in pairs}
+                gain["worth"] = {text: float(amount) for text, _, amount in pairs}
             else:
-                told[name] = int(value) if name == "guesses" else float(value)
+                gain[name] = int(value) if name == "guesses" else float(value)
     except ValueError:
         message = "write guesses=3, within=5, worth=yes:10,no:1 or wrong=1."
         raise InvalidInput("attack", [Problem("gain", message)]) from None
-    return told
+    return gain
 
 
-def _write_risk(found: Any, out: Path) -> None:
+def _write_risk(assessment: Any, out: Path) -> None:
     import pyarrow as pa
 
     from divulge.data import Dataset
 
-    Dataset.from_arrow(pa.table({"risk": found.risk()})).write(out)
+    Dataset.from_arrow(pa.table({"risk": assessment.risk()})).write(out)
 
 
-def _read(
+def _read_dataset(
     source: Path, knows: list[str] | None, seeks: list[str] | None, weight: str | None
 ) -> Dataset:
     from divulge.data import read
@@ -192,36 +196,36 @@ def _read(
     roles: dict[str, Any] = {"quasi_identifier": knows or [], "sensitive": seeks or []}
     if weight is not None:
         roles["weight"] = weight
-    found = read(source, roles={role: names for role, names in roles.items() if names})
-    return separate_missing_kinds(found)  # whoever sees the file tells them apart
+    dataset = read(source, roles={role: names for role, names in roles.items() if names})
+    return separate_missing_kinds(dataset)  # whoever sees the file tells them apart
 
 
-def _targets(given: list[str], datasets: list[Dataset]) -> Any:
+def _parse_targets(texts: list[str], datasets: list[Dataset]) -> Any:
     """What is known of one person; of several datasets a list, None where the person is absent."""
     from divulge.work import Problems
 
     problems = Problems("attack")
-    told: list[dict[str, Any] | None] = [{} for _ in datasets]
-    for each in given:
+    targets: list[dict[str, Any] | None] = [{} for _ in datasets]
+    for each in texts:
         number, colon, rest = each.partition(":")
         place = int(number) - 1 if colon and number.isdigit() else 0
         text = rest if colon and number.isdigit() else each
         if not 0 <= place < len(datasets):
             problems.add("target", f"there is no dataset {place + 1}.")
         elif text == "absent" and place > 0:
-            told[place] = None
+            targets[place] = None
         else:
-            known = told[place]
-            name, value = _attribute_and_value(problems, text, datasets[place])
-            if known is not None and name is not None:
-                known[name] = value
+            person = targets[place]
+            name, value = _parse_target(problems, text, datasets[place])
+            if person is not None and name is not None:
+                person[name] = value
     problems.raise_any()
-    return told[0] if len(datasets) == 1 else told
+    return targets[0] if len(datasets) == 1 else targets
 
 
-def _attribute_and_value(problems: Any, given: str, dataset: Dataset) -> tuple[str | None, Any]:
+def _parse_target(problems: Any, assignment: str, dataset: Dataset) -> tuple[str | None, Any]:
     """What was written as attribute=value, the value in the attribute's own type."""
-    name, equals, text = given.partition("=")
+    name, equals, text = assignment.partition("=")
     if not equals or name not in dataset.names:
         problems.add("target", f'"{name}" is not attribute=value.', name, dataset.names)
         return None, None
@@ -229,7 +233,7 @@ def _attribute_and_value(problems: Any, given: str, dataset: Dataset) -> tuple[s
     return name, values.get(text, text) if text else None
 
 
-def _write(table: Any, out: Path) -> None:
+def _write_table(table: Any, out: Path) -> None:
     """The table of a sweep; only Parquet holds lists, elsewhere names are joined by plus signs."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -241,15 +245,15 @@ def _write(table: Any, out: Path) -> None:
         with whole_file(out) as part:
             pq.write_table(table, part)
         return
-    known = [" + ".join(names) for names in table["knows"].to_pylist()]
-    Dataset.from_arrow(table.set_column(0, "knows", pa.array(known))).write(out)
+    joined_names = [" + ".join(names) for names in table["knows"].to_pylist()]
+    Dataset.from_arrow(table.set_column(0, "knows", pa.array(joined_names))).write(out)
 
 
-def _print(found: Any, json: bool) -> None:
-    from divulge.cli.showing import print_json, say, shown
+def _print_result(result: Any, json: bool) -> None:
+    from divulge.cli.output import print_json, print_text, tolerate_closed_pipe
 
-    with shown():
+    with tolerate_closed_pipe():
         if json:
-            print_json(found.to_dict())
+            print_json(result.to_dict())
         else:
-            say(found)
+            print_text(result)

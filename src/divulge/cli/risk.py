@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 FINE, LIMIT_FAILS = 0, 1
 
-OPTIONS = {
+OPTION_NAMES = {
     "dataset": "--original or --population",
     "knows": "--quasi-identifier",
     "seeks": "--sensitive",
@@ -51,7 +51,7 @@ class RiskCommand(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the page of help."""
-        texts = _help_of_measures()
+        texts = _describe_measures()
         for parameter in self.params:
             if parameter.name in texts and isinstance(parameter, TyperOption):
                 parameter.help = texts[parameter.name]
@@ -96,50 +96,53 @@ def risk(
 ) -> None:
     """Measure the risk that each record's owner is found, or what similar records disclose."""
     from divulge import records
-    from divulge.cli.running import conditions
+    from divulge.cli.run_context import set_run_conditions
     from divulge.data import read
     from divulge.data.missing_kinds import separate_missing_kinds
-    from divulge.records.risk.question import assess_risk, measure_risk
+    from divulge.records.risk.request import assess_risk, measure_risk
 
     words = ("", *(missing or ()))
-    given = {
+    settings = {
         "measure": measure,
         "seeks": sensitive,
         "method": method,
         "nulls": nulls,
         "count": count,
         "threshold": threshold,
-        **dict(_pair(each) for each in setting or ()),
+        **dict(_parse_setting(each) for each in setting or ()),
     }
     outputs = {"--out": out, "--chart": chart}
-    with conditions(stop_after, outputs, [data, original, population], overwrite):
-        held = separate_missing_kinds(
+    with set_run_conditions(stop_after, outputs, [data, original, population], overwrite):
+        loaded = separate_missing_kinds(
             read_records(data, dataset, quasi_identifier, weight, household, missing)
         )
         beside = original or population
         other = None
         if beside is not None:
             other = separate_missing_kinds(read(beside, missing=words))
-        asked = _question({**given, "knows": quasi_identifier}, 1 + (other is not None))
-        found = measure_risk(asked, held, other)
-        assessment = assess_risk(found, threshold)
-        summary, said = found.summary(), assessment.explain()
-        if isinstance(found, records.RecordRisk):
-            summary = found.summary(threshold)
+        question = _build_question({**settings, "knows": quasi_identifier}, 1 + (other is not None))
+        result = measure_risk(question, loaded, other)
+        assessment = assess_risk(result, threshold)
+        summary, sentences = result.summary(), assessment.explain()
+        if isinstance(result, records.RecordRisk):
+            summary = result.summary(threshold)
         if "alone_maybe" in summary:
-            knows_original = other if population is None else None
-            counted = records.frequencies(
-                held, _counted(nulls, knows_original), among=asked.knows, original=knows_original
+            known_original = other if population is None else None
+            frequencies = records.frequencies(
+                loaded,
+                _choose_semantics(nulls, known_original),
+                among=question.knows,
+                original=known_original,
             )
-            summary = {**summary, "frequencies": counted.to_dict()}
+            summary = {**summary, "frequencies": frequencies.to_dict()}
             # The claim comes last, and what both say is said once.
-            said = list(dict.fromkeys([*map(str, counted.sentences()), *said]))
+            sentences = list(dict.fromkeys([*map(str, frequencies.sentences()), *sentences]))
         if chart is not None:
-            found.chart().save(chart)
-        _write(found.to_arrow(), out)
-        groups = found.by(by) if by else None
-    _show({**summary, "sentences": said}, said, groups, json)
-    figure = _worst(found)
+            result.chart().save(chart)
+        _write_table(result.to_arrow(), out)
+        groups = result.by(by) if by else None
+    _print_summary({**summary, "sentences": sentences}, sentences, groups, json)
+    figure = _find_worst_figure(result)
     fails = (at_most is not None and figure > at_most) or (
         at_least is not None and figure < at_least
     )
@@ -171,33 +174,33 @@ def suda(
 ) -> None:
     """Find what makes records special: minimal sample uniques, SUDA and DIS-SUDA scores."""
     from divulge import records
-    from divulge.assessment.sentence import percent
-    from divulge.cli.running import conditions
+    from divulge.assessment.sentence import format_percent
+    from divulge.cli.run_context import set_run_conditions
     from divulge.data.missing_kinds import separate_missing_kinds
 
     outputs = {"--out": out, "--chart": chart}
-    with conditions(stop_after, outputs, [data], overwrite, resume):
-        held = separate_missing_kinds(
+    with set_run_conditions(stop_after, outputs, [data], overwrite, resume):
+        loaded = separate_missing_kinds(
             read_records(data, dataset, quasi_identifier, None, None, missing)
         )
-        found = records.suda(held, max_size, sampling_fraction, nulls=nulls)  # type: ignore[arg-type]  # checked there
-        said = found.explain()
-        said += [
-            f"{name}: {percent(share)} of all scores"
-            for name, share in sorted(found.contributions().items(), key=lambda each: -each[1])
+        scores = records.suda(loaded, max_size, sampling_fraction, nulls=nulls)  # type: ignore[arg-type]  # checked there
+        sentences = scores.explain()
+        sentences += [
+            f"{name}: {format_percent(share)} of all scores"
+            for name, share in sorted(scores.contributions().items(), key=lambda each: -each[1])
         ]
         if chart is not None:
-            found.chart().save(chart)
-        _write(found.to_arrow(), out)
-        groups = found.by(by) if by else None
-    _show(found.to_dict(), said, groups, json)
-    highest = float(found.dis.max())
+            scores.chart().save(chart)
+        _write_table(scores.to_arrow(), out)
+        groups = scores.by(by) if by else None
+    _print_summary(scores.to_dict(), sentences, groups, json)
+    highest = float(scores.dis.max())
     raise typer.Exit(LIMIT_FAILS if at_most is not None and highest > at_most else FINE)
 
 
-def _help_of_measures() -> dict[str, str]:
+def _describe_measures() -> dict[str, str]:
     """What the options of `divulge risk` say about measures."""
-    from divulge.records.risk.options import OneOf, Words
+    from divulge.records.risk.options import OneOf, ValueList
     from divulge.records.risk.registry import MEASURES, gather_settings
 
     settings = gather_settings()
@@ -205,12 +208,12 @@ def _help_of_measures() -> dict[str, str]:
         f"{name} (or {', '.join(spec.aliases)})" if spec.aliases else name
         for name, spec in MEASURES.items()
     ]
-    words = {name: of.words for name, of in settings.items() if isinstance(of, OneOf)}
+    words = {name: option.words for name, option in settings.items() if isinstance(option, OneOf)}
     # A list is not one value; releases and Python take it.
     more = [
         name
-        for name, of in settings.items()
-        if name not in OWN_OPTIONS and not isinstance(of, Words)
+        for name, option in settings.items()
+        if name not in OWN_OPTIONS and not isinstance(option, ValueList)
     ]
     return {
         "measure": f"Which risk: {', '.join(names)}.",
@@ -220,29 +223,29 @@ def _help_of_measures() -> dict[str, str]:
     }
 
 
-def _question(given: dict[str, Any], datasets: int) -> Any:
+def _build_question(settings: dict[str, Any], datasets: int) -> Any:
     """What is asked, with all that is wrong with it said in the words of the command line."""
     from pydantic import ValidationError
 
-    from divulge.records.risk.question import FullRiskQuestion, problems_of_question
-    from divulge.release.parse import problems_of
+    from divulge.records.risk.request import FullRiskRequest, problems_with_request
+    from divulge.release.parse import translate_errors
     from divulge.work import InvalidInput
 
     try:
-        asked = FullRiskQuestion.model_validate(given)
+        question = FullRiskRequest.model_validate(settings)
     except ValidationError as error:
-        problems = list(problems_of(error, FullRiskQuestion, given))
+        problems = list(translate_errors(error, FullRiskRequest, settings))
         raise InvalidInput("divulge risk", problems) from None
     problems = [
-        replace(each, place=OPTIONS.get(each.place, each.place))
-        for each in problems_of_question(asked, datasets)
+        replace(each, place=OPTION_NAMES.get(each.place, each.place))
+        for each in problems_with_request(question, datasets)
     ]
     if problems:
         raise InvalidInput("divulge risk", problems)
-    return asked
+    return question
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _parse_setting(text: str) -> tuple[str, str]:
     from divulge.work import InvalidInput, Problem
 
     name, equals, value = text.partition("=")
@@ -251,20 +254,20 @@ def _pair(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _counted(nulls: str, original: Dataset | None) -> Any:
+def _choose_semantics(nulls: str, original: Dataset | None) -> Any:
     """The semantics of the frequencies beside a risk; those of an original need one."""
     return "maybe" if nulls in ("known", "bayes") and original is None else nulls
 
 
-def _worst(found: Any) -> float:
+def _find_worst_figure(result: Any) -> float:
     """The figure that a bound is held against: of the worst record, or of the worst class."""
     from divulge import records
 
-    if isinstance(found, records.ClassMeasure):
-        return found.value
-    if isinstance(found, records.Frequencies):
-        return found.smallest
-    highest = found.highest if isinstance(found, records.RecordRisk) else found.risk().highest
+    if isinstance(result, records.ClassMeasure):
+        return result.value
+    if isinstance(result, records.Frequencies):
+        return result.smallest
+    highest = result.highest if isinstance(result, records.RecordRisk) else result.risk().highest
     return float(highest)
 
 
@@ -288,39 +291,39 @@ def read_records(
         if name is None or name not in plans:
             message = "name one of its datasets with --dataset."
             raise InvalidInput(str(path), [Problem("dataset", message, name or "", list(plans))])
-        held = plans[name].read()
+        loaded = plans[name].read()
     else:
-        held = read(path, missing=("", *(missing or ())))
-    roles: dict[str, Any] = {str(role): of for role, of in held.roles.items()}
-    given = {"quasi_identifier": attributes, "weight": weight, "household": household}
-    for role, names in given.items():
+        loaded = read(path, missing=("", *(missing or ())))
+    roles: dict[str, Any] = {str(role): of for role, of in loaded.roles.items()}
+    new_roles = {"quasi_identifier": attributes, "weight": weight, "household": household}
+    for role, names in new_roles.items():
         if names:
-            taken = [names] if isinstance(names, str) else names
+            assigned = [names] if isinstance(names, str) else names
             roles = {
-                each: [n for n in ([of] if isinstance(of, str) else of) if n not in taken]
+                each: [n for n in ([of] if isinstance(of, str) else of) if n not in assigned]
                 for each, of in roles.items()
                 if each != role
             }
             roles[role] = names
-    hierarchies = {a.name: a.hierarchy for a in held.dictionary if a.hierarchy is not None}
-    return held.describe({role: of for role, of in roles.items() if of}, hierarchies)
+    hierarchies = {a.name: a.hierarchy for a in loaded.dictionary if a.hierarchy is not None}
+    return loaded.describe({role: of for role, of in roles.items() if of}, hierarchies)
 
 
-def _write(table: Any, out: Path | None) -> None:
+def _write_table(table: Any, out: Path | None) -> None:
     if out is not None:
         from divulge.data import Dataset
 
         Dataset.from_arrow(table).write(out)
 
 
-def _show(summary: dict[str, Any], said: list[str], groups: Any, json: bool) -> None:
-    from divulge.cli.showing import print_json, say, shown
+def _print_summary(summary: dict[str, Any], sentences: list[str], groups: Any, json: bool) -> None:
+    from divulge.cli.output import print_json, print_text, tolerate_closed_pipe
 
-    with shown():
+    with tolerate_closed_pipe():
         if json:
             print_json({**summary, **({"by": groups.to_dict()} if groups is not None else {})})
             return
-        for sentence in said:
-            say(sentence)
+        for sentence in sentences:
+            print_text(sentence)
         if groups is not None:
-            say(groups)
+            print_text(groups)

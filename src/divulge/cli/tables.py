@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from divulge.cli.options import Effort, Overwrite, StopAfter
-from divulge.cli.showing import print_json, say, shown
+from divulge.cli.output import print_json, print_text, tolerate_closed_pipe
 
 if TYPE_CHECKING:
     from divulge.tables import Published, Suppression, Table
@@ -30,7 +30,7 @@ Source = Annotated[
         show_default=False,
     ),
 ]
-Published_ = Annotated[
+PublishedFiles = Annotated[
     list[Path],
     typer.Argument(
         help="A crosstab with margins, a JJ file, or with --by a file of one row per cell. "
@@ -104,13 +104,13 @@ def suppress(
 ) -> None:
     """Suppress the sensitive cells of a table, and as few others as protect them."""
     from divulge import tables
-    from divulge.cli.running import conditions
+    from divulge.cli.run_context import set_run_conditions
 
     outputs = {"--html": html, "--out": out}
-    files = [source, *(path for _, path in _levels(hierarchy))]
-    with conditions(stop_after, outputs, files, overwrite):
+    files = [source, *(path for _, path in _parse_hierarchies(hierarchy))]
+    with set_run_conditions(stop_after, outputs, files, overwrite):
         if source.suffix.lower() == ".jj":
-            from divulge.tables.suppression.result import protect
+            from divulge.tables.suppression.result import protect_table
 
             beside = {
                 "--min-frequency": min_frequency,
@@ -132,18 +132,20 @@ def suppress(
                 "--sealed": sealed,
             }
             _refuse_beside_jj([option for option, said in beside.items() if said])
-            given = tables.read_jj(source)
-            found = protect(given.table, given.problem(), method, seconds, given.cost_unit)
+            jj_file = tables.read_jj(source)
+            result = protect_table(
+                jj_file.table, jj_file.problem(), method, seconds, jj_file.cost_unit
+            )
         else:
-            found = tables.suppress(
-                _table(source, by, value, contributor, hierarchy, separator),
+            result = tables.suppress(
+                _read_table(source, by, value, contributor, hierarchy, separator),
                 min_frequency,
                 width,
                 zeros_primary,
                 method,
-                dominance=_pair("--dominance", dominance, whole=True),
+                dominance=_parse_pair("--dominance", dominance, whole=True),
                 p_percent=p_percent,
-                pq=_pair("--pq", pq),
+                pq=_parse_pair("--pq", pq),
                 request=request,
                 singletons=singletons,
                 cost=cost,
@@ -153,19 +155,22 @@ def suppress(
                 seed=seed,
                 sealed=sealed,
             )
-        said = [_told(found), *([] if found.resistance is None else [str(found.resistance)])]
-        _write(found.published, out)
-        _draw(found.crosstabs(), said, html, str(source.name))
+        said = [
+            _describe_suppression(result),
+            *([] if result.resistance is None else [str(result.resistance)]),
+        ]
+        _write_published(result.published, out)
+        _write_page(result.crosstabs(), said, html, str(source.name))
     if json:
-        with shown():
-            print_json(found.to_dict())
+        with tolerate_closed_pipe():
+            print_json(result.to_dict())
     else:
-        _show(found.crosstabs(), said)
+        _print_crosstabs(result.crosstabs(), said)
 
 
 @app.command()
 def audit(
-    published: Published_,
+    published: PublishedFiles,
     by: By = None,
     value: Value = None,
     hierarchy: Hierarchies = None,
@@ -176,26 +181,28 @@ def audit(
 ) -> None:
     """Compute what the suppressed cells of a table can be, and which are known after all."""
     from divulge import tables
-    from divulge.cli.running import conditions
+    from divulge.cli.run_context import set_run_conditions
 
-    files = [*published, *(path for _, path in _levels(hierarchy))]
-    with conditions(None, {"--html": html}, files, overwrite):
-        read = _published(published, by, value, hierarchy, separator)
-        found = tables.intervals(read)
-        reasons = [str(why) for why in found.disclosures()]
-        said = [
-            f"{len(found)} cells are suppressed; {len(reasons)} of them are known (!).",
+    files = [*published, *(path for _, path in _parse_hierarchies(hierarchy))]
+    with set_run_conditions(None, {"--html": html}, files, overwrite):
+        published_table = _read_published(published, by, value, hierarchy, separator)
+        intervals = tables.intervals(published_table)
+        reasons = [str(why) for why in intervals.disclosures()]
+        sentences = [
+            f"{len(intervals)} cells are suppressed; {len(reasons)} of them are known (!).",
             *reasons,
         ]
-        if not found.integral:
-            said.append("Bounds are those of numbers with decimals, rounded inwards.")
-        _draw(found.crosstabs(), said, html, ", ".join(path.name for path in published))
+        if not intervals.integral:
+            sentences.append("Bounds are those of numbers with decimals, rounded inwards.")
+        _write_page(
+            intervals.crosstabs(), sentences, html, ", ".join(path.name for path in published)
+        )
     if json:
-        with shown():
-            print_json({**found.to_dict(), "reasons": reasons})
+        with tolerate_closed_pipe():
+            print_json({**intervals.to_dict(), "reasons": reasons})
     else:
-        _show(found.crosstabs(), said)
-    raise typer.Exit(LIMIT_FAILS if found.disclosed else FINE)
+        _print_crosstabs(intervals.crosstabs(), sentences)
+    raise typer.Exit(LIMIT_FAILS if intervals.disclosed else FINE)
 
 
 def _refuse_beside_jj(options: Sequence[str]) -> None:
@@ -208,7 +215,7 @@ def _refuse_beside_jj(options: Sequence[str]) -> None:
     problems.raise_any()
 
 
-def _table(
+def _read_table(
     source: Path,
     by: Sequence[str] | None,
     value: str | None,
@@ -219,18 +226,19 @@ def _table(
     """A crosstab; or records, tabulated once for every --by and linked."""
     import divulge as dv
 
-    given = {"--value": value, "--contributor": contributor, "--hierarchy": hierarchy}
-    _refuse_without_by(given, by, "tables suppress")
+    tabulation = {"--value": value, "--contributor": contributor, "--hierarchy": hierarchy}
+    _refuse_without_by(tabulation, by, "tables suppress")
     if not by:
         return dv.tables.read_complete_crosstab(source, separator)
-    records = dv.read(source, hierarchies=dict(_levels(hierarchy)))
-    made = [
-        dv.tables.Table.from_records(records, _names(names), value, contributor) for names in by
+    records = dv.read(source, hierarchies=dict(_parse_hierarchies(hierarchy)))
+    tables = [
+        dv.tables.Table.from_records(records, _split_names(names), value, contributor)
+        for names in by
     ]
-    return made[0] if len(made) == 1 else dv.tables.link(*made)
+    return tables[0] if len(tables) == 1 else dv.tables.link(*tables)
 
 
-def _published(
+def _read_published(
     paths: Sequence[Path],
     by: Sequence[str] | None,
     value: str | None,
@@ -253,51 +261,57 @@ def _published(
             "for its columns: give files of one row per cell, and --by once per file."
         )
         raise InvalidInput("tables audit", [Problem("--by", message)])
-    levels = dict(_levels(hierarchy))
-    read = []
+    levels = dict(_parse_hierarchies(hierarchy))
+    published_tables = []
     for number, path in enumerate(paths):
         if path.suffix.lower() == ".jj":
-            given = tables.read_jj(path)
-            read.append(given.table.publish(given.primary))
+            jj_file = tables.read_jj(path)
+            published_tables.append(jj_file.table.publish(jj_file.primary))
         elif by:
-            names = _names(by[number if len(by) > 1 else 0])
+            names = _split_names(by[number if len(by) > 1 else 0])
             mine = {name: levels[name] for name in names if name in levels}
-            read.append(tables.read_cells(path, names, value or "count", mine))
+            published_tables.append(tables.read_cells(path, names, value or "count", mine))
         else:
-            read.append(tables.read_crosstab(path, separator))
-    return read[0] if len(read) == 1 else tables.link_published(*read)
+            published_tables.append(tables.read_crosstab(path, separator))
+    return (
+        published_tables[0]
+        if len(published_tables) == 1
+        else tables.link_published(*published_tables)
+    )
 
 
-def _refuse_without_by(given: Mapping[str, object], by: Sequence[str] | None, command: str) -> None:
+def _refuse_without_by(
+    options: Mapping[str, object], by: Sequence[str] | None, command: str
+) -> None:
     """Options that say how records are tabulated, where there are none."""
     from divulge.work import Problems
 
     problems = Problems(command)
-    for option, said in given.items():
-        if said and not by:
+    for option, content in options.items():
+        if content and not by:
             problems.add(option, "is of records or cells that --by names: give --by.")
     problems.raise_any()
 
 
-def _names(text: str) -> list[str]:
+def _split_names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _levels(given: Sequence[str] | None) -> list[tuple[str, Path]]:
+def _parse_hierarchies(texts: Sequence[str] | None) -> list[tuple[str, Path]]:
     from divulge.work import Problems
 
     problems = Problems("tables")
-    found = []
-    for text in given or ():
+    levels = []
+    for text in texts or ():
         name, equals, path = text.partition("=")
         if not equals or not name or not path:
             problems.add("--hierarchy", f'"{text}" is not name=file, as in region=levels.csv.')
-        found.append((name, Path(path)))
+        levels.append((name, Path(path)))
     problems.raise_any()
-    return found
+    return levels
 
 
-def _pair(option: str, text: str | None, whole: bool = False) -> tuple[int, float] | None:
+def _parse_pair(option: str, text: str | None, whole: bool = False) -> tuple[int, float] | None:
     from divulge.work import InvalidInput, Problem
 
     if text is None:
@@ -312,7 +326,7 @@ def _pair(option: str, text: str | None, whole: bool = False) -> tuple[int, floa
     return first, second  # type: ignore[return-value]
 
 
-def _write(published: Published, out: Path | None) -> None:
+def _write_published(published: Published, out: Path | None) -> None:
     """A crosstab where there is one table and the file is CSV; else one row per cell.
 
     Linked tables are told apart by the names of their dimensions, which a crosstab does not have.
@@ -331,37 +345,40 @@ def _write(published: Published, out: Path | None) -> None:
             published.write(path, table)
 
 
-def _told(found: Suppression) -> str:
-    from divulge.assessment.sentence import number, percent
+def _describe_suppression(suppression: Suppression) -> str:
+    from divulge.assessment.sentence import format_number, format_percent
 
-    structure, hidden = found.table.structure, found.published.suppressed
-    primary = int(structure.mask(found.primary).sum())
-    ties = " First of all equally cheap patterns." if found.first else ""
+    structure, hidden = suppression.table.structure, suppression.published.suppressed
+    primary = int(structure.to_mask(suppression.primary).sum())
+    ties = " First of all equally cheap patterns." if suppression.first else ""
     return (
         f"{primary} sensitive cells (P) and {int(hidden.sum()) - primary} others (*) are "
-        f"suppressed. Cost {number(found.cost)}, at least {number(found.bound)} "
-        f"(gap {percent(found.gap)}).{ties}"
+        f"suppressed. Cost {format_number(suppression.cost)}, "
+        f"at least {format_number(suppression.bound)} "
+        f"(gap {format_percent(suppression.gap)}).{ties}"
     )
 
 
-def _draw(tables: Sequence[Crosstab], said: Sequence[str], html: Path | None, name: str) -> None:
+def _write_page(
+    tables: Sequence[Crosstab], sentences: Sequence[str], html: Path | None, name: str
+) -> None:
     """The crosstabs and what is said of them in a page."""
-    from divulge.tables.table.display import page
+    from divulge.tables.table.display import render_page
     from divulge.work import whole_file
 
     if html is not None:
         with whole_file(html) as part:
-            part.write_text(page(name, said, tables), encoding="utf-8")
+            part.write_text(render_page(name, sentences, tables), encoding="utf-8")
 
 
-def _show(tables: Sequence[Crosstab], said: Sequence[str]) -> None:
+def _print_crosstabs(tables: Sequence[Crosstab], sentences: Sequence[str]) -> None:
     """The crosstabs and what is said of them on the terminal."""
-    with shown():
+    with tolerate_closed_pipe():
         for table in tables:
             if len(table.head) <= MOST_COLUMNS and len(table.rows) <= MOST_ROWS:
-                say(table.text())
+                print_text(table.to_text())
             else:
-                say("The table is too large for a terminal: --html FILE draws it.")
-        say("")
-        for sentence in said:
-            say(sentence)
+                print_text("The table is too large for a terminal: --html FILE draws it.")
+        print_text("")
+        for sentence in sentences:
+            print_text(sentence)

@@ -2,13 +2,13 @@
 
 from divulge.data.categorisation import Categorisation, Proposal, categorise
 from divulge.data.column import Column
-from divulge.data.comparison import Remark, compare
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import ROLES, Attribute, Dictionary, MissingCode, Role
-from divulge.data.experience import Experience
+from divulge.data.dictionary_check import Remark, compare
 from divulge.data.hierarchy import Hierarchy
-from divulge.data.reading import Source, read
-from divulge.data.weights import EstimatedWeights, estimate_weights
+from divulge.data.known_attributes import Experience
+from divulge.data.source import Source, read
+from divulge.data.weight_estimation import EstimatedWeights, estimate_weights
 
 __all__ = [
     "ROLES",

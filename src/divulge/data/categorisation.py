@@ -20,21 +20,26 @@ from typing import Any, Literal, TypeAlias
 
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import ROLES, SINGLE_ROLES, Dictionary, Role
-from divulge.data.experience import Experience, Known
-from divulge.data.likeness import NameIndex, Words, words_of
-from divulge.data.signs import Combination, Sign, combinations_that_single_out, signs_of
+from divulge.data.known_attributes import Experience, KnownAttribute
+from divulge.data.name_similarity import NameIndex, Words, split_words
+from divulge.data.value_patterns import (
+    Combination,
+    RoleEvidence,
+    find_role_evidence,
+    find_singling_combinations,
+)
 
 Status: TypeAlias = Literal["settled", "doubt", "conflict", "unknown"]
 
 # Known names that are alike by no less than this below the best speak with the same voice.
-MARGIN = 0.03
+TIE_MARGIN = 0.03
 # A category that is less supported than another by more than this is a doubt, not a conflict.
-CLEAR = 0.1
+CLEAR_LEAD = 0.1
 # A user's own decision outranks the shipped base, and by more than the margin.
-OWN = 0.05
+OWN_BASE_BONUS = 0.05
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Proposal:
     """The role proposed for one attribute, how sure it is, and why."""
 
@@ -56,9 +61,9 @@ class Proposal:
         }
 
     def __str__(self) -> str:
-        said = self.role or (" or ".join(self.candidates) if self.candidates else "?")
+        role = self.role or (" or ".join(self.candidates) if self.candidates else "?")
         mark = "" if self.status == "settled" else f" ({self.status})"
-        return "\n".join([f"{self.attribute}: {said}{mark}", *(f"  {r}" for r in self.reasons)])
+        return "\n".join([f"{self.attribute}: {role}{mark}", *(f"  {r}" for r in self.reasons)])
 
 
 @dataclass(frozen=True)
@@ -81,12 +86,12 @@ class Categorisation:
     @property
     def roles(self) -> dict[Role, list[str]]:
         """The proposed roles, as a dataset takes them; conflicts and unknowns have none."""
-        found: dict[Role, list[str]] = {}
+        names_by_role: dict[Role, list[str]] = {}
         for role in ROLES:
             names = [p.attribute for p in self.proposals.values() if p.role == role]
             if names:
-                found[role] = names
-        return found
+                names_by_role[role] = names
+        return names_by_role
 
     @property
     def conflicts(self) -> list[Proposal]:
@@ -130,20 +135,22 @@ def categorise(
     >>> {name: proposal.role for name, proposal in found.proposals.items()}
     {'sexo': 'quasi_identifier', 'Haushaltsnummer': 'household', 'V7': 'sensitive'}
     """
-    base = Experience.own() + Experience.shipped() if experience is None else experience
-    described = _descriptions(data)
-    proposals = _borrowed(described, base)
+    known_base = Experience.own() + Experience.shipped() if experience is None else experience
+    descriptions = _list_descriptions(data)
+    proposals = _borrow_roles(descriptions, known_base)
     if feed_back:
-        proposals = _fed_back(described, proposals)
-    proposals = _one_each(proposals)
+        proposals = _feed_back_conclusions(descriptions, proposals)
+    proposals = _flag_shared_single_roles(proposals)
     if not isinstance(data, Dataset):
         return Categorisation(proposals)
-    weighed = {name: _weighed(p, signs_of(data, name)) for name, p in proposals.items()}
-    singling = combinations_that_single_out(data, _publishable(weighed))
-    return Categorisation(_suspected(weighed, singling), singling)
+    weighed_proposals = {
+        name: _weigh_evidence(p, find_role_evidence(data, name)) for name, p in proposals.items()
+    }
+    combinations = find_singling_combinations(data, _list_publishable(weighed_proposals))
+    return Categorisation(_flag_suspects(weighed_proposals, combinations), combinations)
 
 
-def _descriptions(data: Dataset | Dictionary | Mapping[str, str]) -> dict[str, str]:
+def _list_descriptions(data: Dataset | Dictionary | Mapping[str, str]) -> dict[str, str]:
     if isinstance(data, Dataset):
         data = data.dictionary
     if isinstance(data, Dictionary):
@@ -151,70 +158,97 @@ def _descriptions(data: Dataset | Dictionary | Mapping[str, str]) -> dict[str, s
     return dict(data)
 
 
-def _borrowed(described: Mapping[str, str], base: Iterable[Known]) -> dict[str, Proposal]:
+def _borrow_roles(
+    descriptions: Mapping[str, str], base: Iterable[KnownAttribute]
+) -> dict[str, Proposal]:
     """Rules 2 and 4 for every attribute; those whose texts have the same words are one case."""
-    known = _first_of_each_kind(base)
-    words = {text: words_of(text) for texts in described.items() for text in texts}
-    alike = NameIndex([k.name for k in known]).alike(words.values())
+    known_attributes = _drop_repeated_attributes(base)
+    words = {text: split_words(text) for texts in descriptions.items() for text in texts}
+    similar = NameIndex([k.name for k in known_attributes]).find_similar(words.values())
     cases: dict[tuple[Words, Words], Proposal] = {}
     proposals = {}
-    for name, description in described.items():
+    for name, description in descriptions.items():
         case = words[name], words[description]
         if case not in cases:
-            matches = [_most_alike(alike.get(text, ()), known) for text in case]
-            cases[case] = _concluded(name, *matches)
+            matches = [
+                _select_most_similar(similar.get(text, ()), known_attributes) for text in case
+            ]
+            cases[case] = _conclude_role(name, *matches)
         proposals[name] = replace(cases[case], attribute=name)
     return proposals
 
 
-def _first_of_each_kind(base: Iterable[Known]) -> list[Known]:
+def _drop_repeated_attributes(base: Iterable[KnownAttribute]) -> list[KnownAttribute]:
     """What is known, without what was known before: the same words for the same role.
 
     Another of them would be exactly as alike to anything, come later, and say nothing new.
     """
-    kinds: dict[tuple[Words, Role, bool, bool], Known] = {}
-    for known in base:
-        kinds.setdefault((words_of(known.name), known.role, known.is_own, bool(known.topic)), known)
-    return list(kinds.values())
+    first_of_kind: dict[tuple[Words, Role, bool, bool], KnownAttribute] = {}
+    for attribute in base:
+        first_of_kind.setdefault(
+            (split_words(attribute.name), attribute.role, attribute.is_own, bool(attribute.topic)),
+            attribute,
+        )
+    return list(first_of_kind.values())
 
 
-def _concluded(name: str, *matches: Sequence[tuple[float, Known]]) -> Proposal:
+def _conclude_role(name: str, *matches: Sequence[tuple[float, KnownAttribute]]) -> Proposal:
     """A category from what is most alike to a name and to its description."""
     reasons: dict[Role, str] = {}
     degrees: dict[Role, float] = {}
     topic = ""
-    for what, found in zip(("name", "description"), matches, strict=True):
-        for degree, match in found:
+    for what, similar in zip(("name", "description"), matches, strict=True):
+        for degree, match in similar:
             how = "is" if degree >= 0.98 else "is like"
-            said = f'its {what} {how} "{match.name}" in {match.source}: {match.role}'
+            reason = f'its {what} {how} "{match.name}" in {match.source}: {match.role}'
             # One reason a category is enough to read: the first, which is the best of its text.
-            reasons.setdefault(match.role, said)
+            reasons.setdefault(match.role, reason)
             degrees[match.role] = max(degree, degrees.get(match.role, 0.0))
             topic = topic or match.topic
     if not reasons:
-        return Proposal(name, None, "unknown", ("not recognised",))
+        return Proposal(attribute=name, role=None, status="unknown", reasons=("not recognised",))
     best = max(degrees, key=lambda role: degrees[role])
-    why = (reasons[best], *(said for role, said in reasons.items() if role != best))
+    ordered_reasons = (reasons[best], *(reason for role, reason in reasons.items() if role != best))
     if len(reasons) == 1:
-        return Proposal(name, best, "settled", why, topic=topic)
-    if any(degree >= degrees[best] - CLEAR for role, degree in degrees.items() if role != best):
-        return Proposal(name, None, "conflict", tuple(reasons.values()), tuple(reasons), topic)
-    return Proposal(name, best, "doubt", why, tuple(reasons), topic)
+        return Proposal(
+            attribute=name, role=best, status="settled", reasons=ordered_reasons, topic=topic
+        )
+    if any(
+        degree >= degrees[best] - CLEAR_LEAD for role, degree in degrees.items() if role != best
+    ):
+        return Proposal(
+            attribute=name,
+            role=None,
+            status="conflict",
+            reasons=tuple(reasons.values()),
+            candidates=tuple(reasons),
+            topic=topic,
+        )
+    return Proposal(
+        attribute=name,
+        role=best,
+        status="doubt",
+        reasons=ordered_reasons,
+        candidates=tuple(reasons),
+        topic=topic,
+    )
 
 
-def _most_alike(
-    places: Iterable[tuple[int, float]], base: Sequence[Known]
-) -> list[tuple[float, Known]]:
+def _select_most_similar(
+    places: Iterable[tuple[int, float]], base: Sequence[KnownAttribute]
+) -> list[tuple[float, KnownAttribute]]:
     """The known attributes most alike to a text, all that are alike by about as much."""
     degrees = [(degree, base[place]) for place, degree in places]
-    alike = [(d + (OWN if k.is_own else 0), k) for d, k in degrees]
-    best = max((d for d, _ in alike), default=0.0)
+    similar = [(d + (OWN_BASE_BONUS if k.is_own else 0), k) for d, k in degrees]
+    best = max((d for d, _ in similar), default=0.0)
     # What is known by exactly this name needs no likeness.
-    margin = MARGIN if best < 1 else 0.0
-    return sorted(((d, k) for d, k in alike if d >= best - margin), key=lambda pair: -pair[0])
+    margin = TIE_MARGIN if best < 1 else 0.0
+    return sorted(((d, k) for d, k in similar if d >= best - margin), key=lambda pair: -pair[0])
 
 
-def _fed_back(described: Mapping[str, str], proposals: dict[str, Proposal]) -> dict[str, Proposal]:
+def _feed_back_conclusions(
+    descriptions: Mapping[str, str], proposals: dict[str, Proposal]
+) -> dict[str, Proposal]:
     """Rule 3 to its fixpoint: each round can only give a category to some that had none.
 
     What had none is alike to nothing that was known before, so a round asks only the conclusions
@@ -222,74 +256,74 @@ def _fed_back(described: Mapping[str, str], proposals: dict[str, Proposal]) -> d
     """
     latest = proposals
     while latest:
-        concluded = [
-            Known(p.attribute, p.role, p.topic, "the conclusions for these data")
+        conclusions = [
+            KnownAttribute(p.attribute, p.role, p.topic, "the conclusions for these data")
             for p in latest.values()
             if p.role is not None and p.status == "settled"
         ]
-        unknown = {n: described[n] for n, p in proposals.items() if p.status == "unknown"}
-        again = _borrowed(unknown, concluded) if concluded else {}
-        latest = {name: p for name, p in again.items() if p.status != "unknown"}
+        unknown = {n: descriptions[n] for n, p in proposals.items() if p.status == "unknown"}
+        next_proposals = _borrow_roles(unknown, conclusions) if conclusions else {}
+        latest = {name: p for name, p in next_proposals.items() if p.status != "unknown"}
         proposals = {**proposals, **latest}
     return proposals
 
 
-def _one_each(proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
+def _flag_shared_single_roles(proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
     """A dataset has one weight, one household, one time: several are a matter for a person."""
-    found = dict(proposals)
+    checked_proposals = dict(proposals)
     for role in SINGLE_ROLES:
-        several = [p for p in proposals.values() if p.role == role]
-        if len(several) > 1:
-            names = ", ".join(f'"{p.attribute}"' for p in several)
+        rivals = [p for p in proposals.values() if p.role == role]
+        if len(rivals) > 1:
+            names = ", ".join(f'"{p.attribute}"' for p in rivals)
             reason = f"only one attribute can be the {role}, and several could: {names}"
-            for p in several:
-                found[p.attribute] = replace(
+            for p in rivals:
+                checked_proposals[p.attribute] = replace(
                     p,
                     role=None,
                     status="conflict",
                     reasons=(*p.reasons, reason),
                     candidates=(role,),
                 )
-    return found
+    return checked_proposals
 
 
-def _weighed(proposal: Proposal, signs: Sequence[Sign]) -> Proposal:
+def _weigh_evidence(proposal: Proposal, evidence: Sequence[RoleEvidence]) -> Proposal:
     """A proposal against what the data show: they raise doubts, and fill gaps with doubt."""
-    reasons = tuple(sign.reason for sign in signs)
-    against = [sign for sign in signs if sign.speaks_against(proposal.role)]
-    if proposal.role is None and proposal.status == "unknown" and signs:
-        told = signs[0]
-        return replace(proposal, role=told.role, status="doubt", reasons=reasons)
+    reasons = tuple(item.reason for item in evidence)
+    against = [item for item in evidence if item.contradicts(proposal.role)]
+    if proposal.role is None and proposal.status == "unknown" and evidence:
+        first_item = evidence[0]
+        return replace(proposal, role=first_item.role, status="doubt", reasons=reasons)
     if proposal.role is not None and against:
-        said = tuple(f"but {sign.reason} ({sign.role}?)" for sign in against)
-        return replace(proposal, status="doubt", reasons=(*proposal.reasons, *said))
+        objections = tuple(f"but {item.reason} ({item.role}?)" for item in against)
+        return replace(proposal, status="doubt", reasons=(*proposal.reasons, *objections))
     if proposal.status == "conflict":
         return replace(proposal, reasons=(*proposal.reasons, *reasons))
     return proposal
 
 
-def _publishable(proposals: Mapping[str, Proposal]) -> list[str]:
+def _list_publishable(proposals: Mapping[str, Proposal]) -> list[str]:
     """What others might know: no identifiers, weights, households, and nothing sensitive."""
-    apart = ("identifier", "weight", "household", "sensitive")
-    return [p.attribute for p in proposals.values() if p.role not in apart]
+    unpublished_roles = ("identifier", "weight", "household", "sensitive")
+    return [p.attribute for p in proposals.values() if p.role not in unpublished_roles]
 
 
-def _suspected(
-    proposals: Mapping[str, Proposal], singling: Sequence[Combination]
+def _flag_suspects(
+    proposals: Mapping[str, Proposal], combinations: Sequence[Combination]
 ) -> dict[str, Proposal]:
     """Attributes in combinations that single many out are quasi-identifier suspects."""
-    found = dict(proposals)
-    for combination in singling:
+    flagged_proposals = dict(proposals)
+    for combination in combinations:
         for name in combination.attributes:
-            proposal = found[name]
-            already = any("single out" in reason for reason in proposal.reasons)
-            if proposal.role in (None, "non_identifying") and not already:
+            proposal = flagged_proposals[name]
+            is_flagged = any("single out" in reason for reason in proposal.reasons)
+            if proposal.role in (None, "non_identifying") and not is_flagged:
                 if proposal.status == "conflict":
                     continue
-                found[name] = replace(
+                flagged_proposals[name] = replace(
                     proposal,
                     role=proposal.role or "quasi_identifier",
                     status="doubt",
                     reasons=(*proposal.reasons, f"{combination} (quasi_identifier?)"),
                 )
-    return found
+    return flagged_proposals

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Codes: TypeAlias = npt.NDArray[np.unsignedinteger[Any]]
 
-FEW = 1_000
+MAX_RECORDS_ENCODED_SINGLY = 1_000
 """So many records are encoded faster one by one than by calls that each look at all of them."""
 
 
@@ -68,17 +68,17 @@ class Column:
         """Whether both hold the same values in the same order."""
         return bool(
             self.has_missing == other.has_missing
-            and _same_values(self, other)
+            and _have_same_values(self, other)
             and np.array_equal(self.codes, other.codes)
-            and _same_tags(self, other)
+            and _have_same_tags(self, other)
         )
 
 
-def encode(array: pa.Array | pa.ChunkedArray) -> Column:
+def encode_array(array: pa.Array | pa.ChunkedArray) -> Column:
     """Turn an Arrow array into codes.
 
     >>> import pyarrow as pa
-    >>> column = encode(pa.array(["F", None, "M", "F"]))
+    >>> column = encode_array(pa.array(["F", None, "M", "F"]))
     >>> column.codes.tolist(), column.codes.dtype.name, column.values.to_pylist()
     ([0, 2, 1, 0], 'uint8', ['F', 'M'])
     """
@@ -89,16 +89,16 @@ def encode(array: pa.Array | pa.ChunkedArray) -> Column:
         array = array.cast(array.type.storage_type)
     if isinstance(array, pa.ChunkedArray) and array.num_chunks == 1:
         array = array.chunk(0)
-    few = None if isinstance(array, pa.ChunkedArray) else encode_few(array)
-    if few is not None:
-        return few
+    short_column = None if isinstance(array, pa.ChunkedArray) else encode_short_array(array)
+    if short_column is not None:
+        return short_column
     chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
     if pa.types.is_dictionary(chunked.type):
         return _encode_dictionary(chunked)
-    ready = plain(chunked)
-    encoded = ready.dictionary_encode()
+    normalised = normalise_type(chunked)
+    encoded = normalised.dictionary_encode()
     if encoded.num_chunks == 0:
-        return Column(np.empty(0, np.uint8), pa.array([], ready.type), False)
+        return Column(np.empty(0, np.uint8), pa.array([], normalised.type), False)
     dictionary = encoded.chunk(0).dictionary
     if not all(chunk.dictionary.equals(dictionary) for chunk in encoded.iterchunks()):
         # Arrow gives all chunks one list of values, so this is a precaution.
@@ -107,23 +107,23 @@ def encode(array: pa.Array | pa.ChunkedArray) -> Column:
     order = pc.array_sort_indices(dictionary).to_numpy()
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    return _recode(encoded, rank, _whole_numbers(dictionary.take(pa.array(order))))
+    return _encode_by_rank(encoded, rank, _cast_whole_numbers(dictionary.take(pa.array(order))))
 
 
-def encode_few(array: pa.Array) -> Column | None:
+def encode_short_array(array: pa.Array) -> Column | None:
     """Encode the values of a few records; None where there are many, or of a rare kind.
 
     Files of many columns and few records are read in the time that a column takes, whatever its
-    length. What comes out is what `encode` makes of them.
+    length. What comes out is what `encode_array` makes of them.
 
     >>> import pyarrow as pa
-    >>> encode_few(pa.array([2.0, None, 1.0])).values.to_pylist()
+    >>> encode_short_array(pa.array([2.0, None, 1.0])).values.to_pylist()
     [1, 2]
     """
-    found = _cells_of_few(array) if len(array) <= FEW else None
-    if found is None:
+    cells_and_kind = _list_cells(array) if len(array) <= MAX_RECORDS_ENCODED_SINGLY else None
+    if cells_and_kind is None:
         return None
-    cells, kind = found
+    cells, kind = cells_and_kind
     distinct = set(cells)
     has_missing = None in distinct
     distinct.discard(None)
@@ -135,10 +135,10 @@ def encode_few(array: pa.Array) -> Column | None:
         dtype=smallest_unsigned(len(values) + has_missing),
         count=len(cells),
     )
-    return Column(codes, _array_of_few(values, kind), has_missing)
+    return Column(codes, _build_values_array(values, kind), has_missing)
 
 
-def _cells_of_few(array: pa.Array) -> tuple[list[Any], pa.DataType] | None:
+def _list_cells(array: pa.Array) -> tuple[list[Any], pa.DataType] | None:
     """The values as Python's own, and the kind that a column of them has.
 
     None where the kind is a rare one, or the array damaged: that is said by those who look closer.
@@ -146,8 +146,8 @@ def _cells_of_few(array: pa.Array) -> tuple[list[Any], pa.DataType] | None:
     import pyarrow as pa
 
     if array.type.id == pa.lib.Type_DICTIONARY:
-        return _cells_of_few_codes(array)
-    kind = _kinds_of_few().get(array.type.id)
+        return _list_dictionary_cells(array)
+    kind = _map_normalised_types().get(array.type.id)
     if kind is None:
         return None
     if kind.id == pa.lib.Type_DATE32:
@@ -162,25 +162,25 @@ def _cells_of_few(array: pa.Array) -> tuple[list[Any], pa.DataType] | None:
     return cells, kind
 
 
-def _cells_of_few_codes(array: pa.DictionaryArray) -> tuple[list[Any], pa.DataType] | None:
+def _list_dictionary_cells(array: pa.DictionaryArray) -> tuple[list[Any], pa.DataType] | None:
     """The same of codes that the array itself keeps."""
     import pyarrow as pa
 
-    if len(array.dictionary) > FEW:
+    if len(array.dictionary) > MAX_RECORDS_ENCODED_SINGLY:
         return None
     try:
         array.validate(full=True)
     except pa.ArrowInvalid:
         return None
-    listed = _cells_of_few(array.dictionary)
-    if listed is None:
+    dictionary_cells = _list_cells(array.dictionary)
+    if dictionary_cells is None:
         return None
-    values, kind = listed
+    values, kind = dictionary_cells
     places = array.indices.to_pylist()
     return [None if place is None else values[place] for place in places], kind
 
 
-def _array_of_few(values: list[Any], kind: pa.DataType) -> pa.Array:
+def _build_values_array(values: list[Any], kind: pa.DataType) -> pa.Array:
     import pyarrow as pa
 
     if kind.id == pa.lib.Type_DATE32:
@@ -195,8 +195,8 @@ def _array_of_few(values: list[Any], kind: pa.DataType) -> pa.Array:
 
 
 @cache
-def _kinds_of_few() -> Mapping[int, pa.DataType]:
-    """By what Arrow calls a type, the kind that `plain` makes of it."""
+def _map_normalised_types() -> Mapping[int, pa.DataType]:
+    """By what Arrow calls a type, the kind that `normalise_type` makes of it."""
     import pyarrow as pa
 
     whole = (pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32())
@@ -223,53 +223,54 @@ def smallest_unsigned(cardinality: int) -> np.dtype[Any]:
     return np.min_scalar_type(max(0, cardinality - 1))
 
 
-def recode(column: Column, values: pa.Array) -> Column:
+def replace_values(column: Column, values: pa.Array) -> Column:
     """The same records with other values: `values[i]` in place of the i-th, null for missing.
 
     Values that become equal become one, so this is how types are found and levels climbed.
 
     >>> import pyarrow as pa
-    >>> decades = recode(encode(pa.array([21, 25, 34])), pa.array(["20s", "20s", "30s"]))
+    >>> ages = encode_array(pa.array([21, 25, 34]))
+    >>> decades = replace_values(ages, pa.array(["20s", "20s", "30s"]))
     >>> decades.codes.tolist(), decades.values.to_pylist()
     ([0, 0, 1], ['20s', '30s'])
     """
-    coarser = encode(values)
+    coarser = encode_array(values)
     has_missing = column.has_missing or coarser.has_missing
     dtype = smallest_unsigned(len(coarser.values) + has_missing)
     codes = np.append(coarser.codes, coarser.missing_code).astype(dtype)[column.codes]
     return Column(codes, coarser.values, has_missing, column.tags)
 
 
-def from_codes(codes: npt.NDArray[np.integer[Any]], values: pa.Array) -> Column:
+def column_from_codes(codes: npt.NDArray[np.integer[Any]], values: pa.Array) -> Column:
     """A column from places in a list of values; a place after the last is a missing value.
 
     The list may be in any order, and values that no record has are not values of the data.
 
     >>> import pyarrow as pa
-    >>> column = from_codes(np.array([2, 0, 3]), pa.array(["M", "X", "F"]))
+    >>> column = column_from_codes(np.array([2, 0, 3]), pa.array(["M", "X", "F"]))
     >>> column.to_arrow().to_pylist(), column.values.to_pylist()
     (['F', 'M', None], ['F', 'M'])
     """
     import pyarrow as pa
 
-    used = np.zeros(len(values) + 1, dtype=bool)
-    used[codes] = True
-    has_missing = bool(used[-1])
-    kept = int(used[:-1].sum())
-    places = np.where(used, np.cumsum(used) - 1, kept)
-    table: Codes = places.astype(smallest_unsigned(kept + has_missing))
-    occurring = Column(table[codes], values.filter(pa.array(used[:-1])), has_missing)
-    return recode(occurring, occurring.values)
+    occurs = np.zeros(len(values) + 1, dtype=bool)
+    occurs[codes] = True
+    has_missing = bool(occurs[-1])
+    distinct_values = int(occurs[:-1].sum())
+    places = np.where(occurs, np.cumsum(occurs) - 1, distinct_values)
+    table: Codes = places.astype(smallest_unsigned(distinct_values + has_missing))
+    occurring = Column(table[codes], values.filter(pa.array(occurs[:-1])), has_missing)
+    return replace_values(occurring, occurring.values)
 
 
-def _same_values(one: Column, other: Column) -> bool:
+def _have_same_values(one: Column, other: Column) -> bool:
     """Equal lists of values; of a column without any, no format knows the type."""
     if len(one.values) == 0:
         return len(other.values) == 0
     return bool(one.values.equals(other.values))
 
 
-def _same_tags(one: Column, other: Column) -> bool:
+def _have_same_tags(one: Column, other: Column) -> bool:
     none = np.zeros(len(one.codes), dtype=np.uint8)
     mine = none if one.tags is None else one.tags
     return np.array_equal(mine, none if other.tags is None else other.tags)
@@ -278,14 +279,16 @@ def _same_tags(one: Column, other: Column) -> bool:
 def _encode_dictionary(chunked: pa.ChunkedArray) -> Column:
     """Encode what is already a dictionary, by its values and not row by row."""
     if chunked.num_chunks == 0:
-        return encode(chunked.cast(chunked.type.value_type))
+        return encode_array(chunked.cast(chunked.type.value_type))
     unified = chunked.unify_dictionaries()
     dictionary = unified.chunk(0).dictionary
-    indices = _recode(unified, np.arange(len(dictionary)), dictionary)
-    return from_codes(indices.codes, dictionary)
+    indices = _encode_by_rank(unified, np.arange(len(dictionary)), dictionary)
+    return column_from_codes(indices.codes, dictionary)
 
 
-def _recode(encoded: pa.ChunkedArray, rank: npt.NDArray[np.int64], values: pa.Array) -> Column:
+def _encode_by_rank(
+    encoded: pa.ChunkedArray, rank: npt.NDArray[np.int64], values: pa.Array
+) -> Column:
     """Codes of a unified dictionary-encoded array, through the rank of each of its values."""
     has_missing = encoded.null_count > 0
     table = np.append(rank, len(rank)).astype(smallest_unsigned(len(values) + has_missing))
@@ -300,7 +303,7 @@ def _recode(encoded: pa.ChunkedArray, rank: npt.NDArray[np.int64], values: pa.Ar
     return Column(codes, values, has_missing)
 
 
-def plain(chunked: pa.ChunkedArray) -> pa.ChunkedArray:
+def normalise_type(chunked: pa.ChunkedArray) -> pa.ChunkedArray:
     """One type per kind of value, so that the same data of two formats are equal.
 
     Not-a-number is missing (data frames say it so), and minus zero is zero.
@@ -326,7 +329,7 @@ def plain(chunked: pa.ChunkedArray) -> pa.ChunkedArray:
         return chunked.cast(pa.date32())
     if pa.types.is_null(kind):
         return chunked.cast(pa.string())
-    if _is_plain(kind):
+    if _is_supported_type(kind):
         return chunked
     raise DivulgeError(
         f"a column of type {kind} cannot be read: an attribute is text, a number, a truth value, "
@@ -334,7 +337,7 @@ def plain(chunked: pa.ChunkedArray) -> pa.ChunkedArray:
     )
 
 
-def _whole_numbers(values: pa.Array) -> pa.Array:
+def _cast_whole_numbers(values: pa.Array) -> pa.Array:
     """Distinct numbers as integers if all are whole: some formats and data frames know no other."""
     import pyarrow as pa
 
@@ -345,7 +348,7 @@ def _whole_numbers(values: pa.Array) -> pa.Array:
     return values.cast(pa.int64()) if whole and np.all(numbers == np.floor(numbers)) else values
 
 
-def _is_plain(kind: pa.DataType) -> bool:
+def _is_supported_type(kind: pa.DataType) -> bool:
     import pyarrow as pa
 
     return bool(

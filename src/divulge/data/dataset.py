@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from divulge.data.column import Column, encode
+from divulge.data.column import Column, encode_array
 from divulge.data.dictionary import (
     Dictionary,
     Role,
-    RolesGiven,
+    RoleAssignment,
     as_names,
-    problems_with_names,
-    problems_with_roles,
-    repeated,
+    find_name_problems,
+    find_repeated_names,
+    find_role_problems,
 )
 from divulge.data.hierarchy import Hierarchy
-from divulge.data.values import typed_codes, typed_labels
+from divulge.data.values import convert_labels, convert_missing_codes
 from divulge.work import DivulgeError, Problems, usable_path
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Dataset:
     def from_arrow(
         cls,
         table: pa.Table,
-        roles: RolesGiven | None = None,
+        roles: RoleAssignment | None = None,
         hierarchies: Mapping[str, Hierarchy | Path | str] | None = None,
         name: str = "data",
         subjects: str = DEFAULT_SUBJECTS,
@@ -68,7 +68,7 @@ class Dataset:
         columns = {}
         for attribute in table.column_names:
             try:
-                columns[attribute] = encode(table.column(attribute))
+                columns[attribute] = encode_array(table.column(attribute))
             except DivulgeError as error:
                 problems.add(f'column "{attribute}"', f"{error}.")
         problems.raise_any()
@@ -101,11 +101,12 @@ class Dataset:
 
     def describe(
         self,
-        roles: RolesGiven | None = None,
+        roles: RoleAssignment | None = None,
         hierarchies: Mapping[str, Hierarchy | Path | str] | None = None,
         descriptions: Mapping[str, str] | None = None,
         labels: Mapping[str, Mapping[Any, str]] | None = None,
         units: Mapping[str, str] | None = None,
+        *,
         missing_codes: Mapping[str, Sequence[Any]] | None = None,
     ) -> Dataset:
         """The same records with another dictionary.
@@ -119,32 +120,36 @@ class Dataset:
             missing_codes: values that mean missing; a pair is all values from one to another.
         """
         problems = Problems(f'dataset "{self.name}"')
-        problems.extend("", problems_with_roles(roles or {}, self.names))
-        for setting, given in (
+        problems.extend("", find_role_problems(roles or {}, self.names))
+        for setting, value in (
             ("hierarchies", hierarchies),
             ("descriptions", descriptions),
             ("labels", labels),
             ("units", units),
             ("missing_codes", missing_codes),
         ):
-            if given and not given.keys() <= self.columns.keys():
-                problems.extend("", problems_with_names(setting, given, self.names))
+            if value and not value.keys() <= self.columns.keys():
+                problems.extend("", find_name_problems(setting, value, self.names))
         problems.raise_any()
-        ready = {
-            name: given if isinstance(given, Hierarchy) else Hierarchy.from_file(given)
-            for name, given in (hierarchies or {}).items()
+        hierarchy_objects = {
+            name: value if isinstance(value, Hierarchy) else Hierarchy.from_file(value)
+            for name, value in (hierarchies or {}).items()
         }
-        parts = Dictionary.of(self.columns, roles, ready, descriptions, before=self.dictionary)
+        parts = Dictionary.of(
+            self.columns, roles, hierarchy_objects, descriptions, before=self.dictionary
+        )
         attributes = dict(parts.attributes)
         for name in {*(labels or {}), *(units or {}), *(missing_codes or {})}:
             before, kind = attributes[name], self.columns[name].values.type
-            marked = (labels or {}).get(name)
+            value_labels = (labels or {}).get(name)
             codes = (missing_codes or {}).get(name)
             attributes[name] = replace(
                 before,
-                labels=before.labels if marked is None else typed_labels(marked, kind),
+                labels=before.labels
+                if value_labels is None
+                else convert_labels(value_labels, kind),
                 unit=(units or {}).get(name, before.unit),
-                missing=before.missing if codes is None else typed_codes(codes, kind),
+                missing=before.missing if codes is None else convert_missing_codes(codes, kind),
             )
         return replace(self, dictionary=Dictionary(attributes))
 
@@ -172,10 +177,10 @@ class Dataset:
         """The attributes that a caller names, checked; all quasi-identifiers if none are given."""
         names = self.quasi_identifiers if given is None else as_names(given)
         problems = Problems(f'dataset "{self.name}"')
-        problems.extend("", problems_with_names(argument, names, self.names))
+        problems.extend("", find_name_problems(argument, names, self.names))
         if not names:
             problems.add(argument, "names no attribute, and no quasi-identifier is declared.")
-        for name in repeated(names):
+        for name in find_repeated_names(names):
             problems.add(argument, f'names "{name}" more than once.')
         problems.raise_any()
         return names
@@ -184,8 +189,8 @@ class Dataset:
         """The codes of some attributes as an Arrow table, for an engine; nothing is copied."""
         import pyarrow as pa
 
-        wanted = self.names if names is None else list(names)
-        return pa.table({name: pa.array(self.columns[name].codes) for name in wanted})
+        column_names = self.names if names is None else list(names)
+        return pa.table({name: pa.array(self.columns[name].codes) for name in column_names})
 
     def to_arrow(self) -> pa.Table:
         """The values as an Arrow table; missing ones are null."""
@@ -229,17 +234,19 @@ class Dataset:
         Raises:
             InvalidInput: if the file exists already, or cannot hold the records.
         """
-        from divulge.data.formats import Options, Records, write
+        from divulge.data.formats import EncodedRecords, Options, write_records
 
-        said = {a.name: a for a in self.dictionary if a.name in self.columns}
-        options = Options(separator, table=table, guard_formulas=guard_formulas)
-        write(Records(self.columns, said), usable_path(path), options, overwrite)
+        attributes = {a.name: a for a in self.dictionary if a.name in self.columns}
+        options = Options(separator=separator, table=table, guard_formulas=guard_formulas)
+        write_records(
+            EncodedRecords(self.columns, attributes), usable_path(path), options, overwrite
+        )
 
     def select(self, names: Iterable[str]) -> Dataset:
         """The same records with some of the attributes."""
-        wanted = self.attributes(names, "select")
-        columns = {name: self.columns[name] for name in wanted}
-        return replace(self, columns=columns, dictionary=self.dictionary.only(wanted))
+        column_names = self.attributes(names, "select")
+        columns = {name: self.columns[name] for name in column_names}
+        return replace(self, columns=columns, dictionary=self.dictionary.only(column_names))
 
     def equals(self, other: Dataset) -> bool:
         """Whether both hold the same attributes with the same values in the same order."""
@@ -275,10 +282,10 @@ class Dataset:
     def __repr__(self) -> str:
         # Never a value: a dataset is printed into logs and notebooks that are shared.
         parts = ", ".join(f"{len(as_names(names))} {role}" for role, names in self.roles.items())
-        described = f" ({parts})" if parts else ""
+        role_counts = f" ({parts})" if parts else ""
         return (
             f'Dataset "{self.name}": {self.rows:,} {self.subjects}, '
-            f"{len(self.columns)} attributes{described}"
+            f"{len(self.columns)} attributes{role_counts}"
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from divulge.data.formats.header import listable_names
+from divulge.data.formats.header import select_listable_names
 from divulge.work import DivulgeError, Problem
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 # One attribute holds the weight, one the household, one the time; of the others there are many.
 SINGLE_ROLES: frozenset[Role] = frozenset({"weight", "household", "time"})
 
-RolesGiven: TypeAlias = Mapping[str, str | Sequence[str]]
+RoleAssignment: TypeAlias = Mapping[str, str | Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Dictionary:
     def of(
         cls,
         names: Iterable[str],
-        roles: RolesGiven | None = None,
+        roles: RoleAssignment | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
         descriptions: Mapping[str, str] | None = None,
         before: Dictionary | None = None,
@@ -94,12 +94,12 @@ class Dictionary:
         else is given.
         """
         role_of = {name: role for role in ROLES for name in as_names((roles or {}).get(role, ()))}
-        told = {**role_of, **(descriptions or {}), **(hierarchies or {})}
-        known = {} if before is None else before.attributes
+        declarations = {**role_of, **(descriptions or {}), **(hierarchies or {})}
+        previous = {} if before is None else before.attributes
         attributes = {}
         for name in names:
-            attribute = known.get(name) or Attribute(name)
-            if name in told or attribute.role or attribute.hierarchy:
+            attribute = previous.get(name) or Attribute(name)
+            if name in declarations or attribute.role or attribute.hierarchy:
                 attribute = replace(
                     attribute,
                     role=role_of.get(name),
@@ -112,12 +112,12 @@ class Dictionary:
     @property
     def roles(self) -> dict[Role, str | list[str]]:
         """The roles as they are given: the weight, household and time by name, others as lists."""
-        found: dict[Role, str | list[str]] = {}
+        names_by_role: dict[Role, str | list[str]] = {}
         for role in ROLES:
             names = self.having(role)
             if names:
-                found[role] = names[0] if role in SINGLE_ROLES else names
-        return found
+                names_by_role[role] = names[0] if role in SINGLE_ROLES else names
+        return names_by_role
 
     def having(self, role: Role) -> list[str]:
         """The attributes that play a role, in the order of the columns."""
@@ -134,74 +134,79 @@ class Dictionary:
         return iter(self.attributes.values())
 
 
-def as_names(given: str | Iterable[str]) -> list[str]:
+def as_names(names: str | Iterable[str]) -> list[str]:
     """A name or several, as a list.
 
     >>> as_names("age"), as_names(("age", "sex"))
     (['age'], ['age', 'sex'])
     """
-    if not isinstance(given, str | Iterable):
-        raise DivulgeError(f"attributes are named by text, one or several, and not by {given!r}")
-    return [given] if isinstance(given, str) else list(given)
+    if not isinstance(names, str | Iterable):
+        raise DivulgeError(f"attributes are named by text, one or several, and not by {names!r}")
+    return [names] if isinstance(names, str) else list(names)
 
 
-def repeated(names: Iterable[str]) -> list[str]:
+def find_repeated_names(names: Iterable[str]) -> list[str]:
     """The names that occur more than once, each once.
 
-    >>> repeated(["age", "sex", "age", "age"])
+    >>> find_repeated_names(["age", "sex", "age", "age"])
     ['age']
     """
     return [name for name, times in Counter(names).items() if times > 1]
 
 
-def problems_with_roles(roles: RolesGiven, names: Sequence[str]) -> Iterator[Problem]:
+def find_role_problems(roles: RoleAssignment, names: Sequence[str]) -> Iterator[Problem]:
     """What is wrong with the roles that a user gives for these attributes."""
-    playing: dict[str, str] = {}
-    everything = [name for given in roles.values() if _are_names(given) for name in as_names(given)]
-    known = set(names)
-    for role, given in roles.items():
+    role_of: dict[str, str] = {}
+    all_names = [
+        name
+        for role_names in roles.values()
+        if _are_names(role_names)
+        for name in as_names(role_names)
+    ]
+    dataset_names = set(names)
+    for role, role_names in roles.items():
         if role not in ROLES:
             yield Problem("roles", f'"{role}" is not a role.', value=role, allowed=ROLES)
             continue
-        if not _are_names(given):
+        if not _are_names(role_names):
             yield Problem(f"roles, {role}", "names attributes by text; give a name or a list.")
             continue
-        attributes = as_names(given)
+        attributes = as_names(role_names)
         if role in SINGLE_ROLES and len(attributes) > 1:
             yield Problem(f"roles, {role}", f"names {len(attributes)} attributes; give one.")
         for name in attributes:
-            if name not in known:
-                yield from problems_with_names(f"roles, {role}", [name], names, beside=everything)
-            if name in playing:
-                message = f'attribute "{name}" is already {playing[name]}; give it one role.'
+            if name not in dataset_names:
+                yield from find_name_problems(f"roles, {role}", [name], names, beside=all_names)
+            if name in role_of:
+                message = f'attribute "{name}" is already {role_of[name]}; give it one role.'
                 yield Problem(f"roles, {role}", message)
-            playing[name] = role
+            role_of[name] = role
 
 
-def _are_names(given: object) -> bool:
-    several = isinstance(given, Sequence) and all(isinstance(name, str) for name in given)
-    return isinstance(given, str) or several
+def _are_names(value: object) -> bool:
+    several = isinstance(value, Sequence) and all(isinstance(name, str) for name in value)
+    return isinstance(value, str) or several
 
 
-def problems_with_names(
+def find_name_problems(
     place: str,
-    given: Iterable[str],
+    candidates: Iterable[str],
     names: Sequence[str],
     of: str = "the dataset",
     beside: Iterable[str] = (),
 ) -> Iterator[Problem]:
     """Names that are not attributes; `beside` are others that the user has given with them.
 
-    >>> print(*problems_with_names("by", ["agee"], ["age", "sex"]))
+    >>> print(*find_name_problems("by", ["agee"], ["age", "sex"]))
     by: the dataset has no attribute "agee". Did you mean "age"?
     """
-    names_given, known = list(given), set(names)
-    absent = [name for name in names_given if name not in known]
+    candidate_names, dataset_names = list(candidates), set(names)
+    absent = [name for name in candidate_names if name not in dataset_names]
     # Where nothing is absent nothing is listed, and a dataset may have very many names.
-    listable = listable_names(names, [*names_given, *beside]) if absent else []
+    listable = select_listable_names(names, [*candidate_names, *beside]) if absent else []
     for name in absent:
-        told = str(name)
-        message = f'{of} has no attribute "{told}".'
+        absent_name = str(name)
+        message = f'{of} has no attribute "{absent_name}".'
         if names and not listable:
             message += f" It has {len(names)}, none of them by that name."
-        yield Problem(place, message, value=told, allowed=listable)
+        yield Problem(place, message, value=absent_name, allowed=listable)

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from divulge.data.column import Codes, Column, encode, encode_few, plain, smallest_unsigned
+from divulge.data.column import (
+    Codes,
+    Column,
+    encode_array,
+    encode_short_array,
+    normalise_type,
+    smallest_unsigned,
+)
 from divulge.work import DivulgeError, room
 
 if TYPE_CHECKING:
@@ -31,7 +38,7 @@ PLACES_AT_A_TIME = 1 << 16
 """NumPy widens places to 64 bits before it looks them up: so many stay within the cache."""
 
 
-class DisagreeingPieces(DivulgeError):
+class PieceMismatch(DivulgeError):
     """Two pieces of one column hold different kinds of values."""
 
 
@@ -49,8 +56,8 @@ class ColumnEncoder:
     >>> import pyarrow as pa
     >>> encoder = ColumnEncoder()
     >>> for piece in (["M", None], ["F", "M"]):
-    ...     encoder.add(pa.array(piece))
-    >>> encoder.column().codes.tolist()
+    ...     encoder.add_piece(pa.array(piece))
+    >>> encoder.build_column().codes.tolist()
     [1, 2, 0, 1]
     """
 
@@ -64,14 +71,14 @@ class ColumnEncoder:
         self._tags: list[Tags | None] = []
         self._missing = False
 
-    def add(self, piece: pa.Array, tags: Tags | None = None) -> None:
+    def add_piece(self, piece: pa.Array, tags: Tags | None = None) -> None:
         """Take the next piece."""
         import pyarrow as pa
 
         if isinstance(piece, pa.ExtensionArray):
             piece = piece.storage
         if not self._codes and self._first is None and len(piece):
-            few = encode_few(piece)
+            few = encode_short_array(piece)
             if few is not None:
                 # Where no other piece comes, that is all.
                 self._first = (few, piece, tags)
@@ -79,54 +86,54 @@ class ColumnEncoder:
         if self._first is not None:
             _, first, its_tags = self._first
             self._first = None
-            self._add(first, its_tags)
-        self._add(piece, tags)
+            self._append_piece(first, its_tags)
+        self._append_piece(piece, tags)
 
-    def _add(self, piece: pa.Array, tags: Tags | None) -> None:
+    def _append_piece(self, piece: pa.Array, tags: Tags | None) -> None:
         """Take a piece that is one of several, or a large one."""
         if len(piece) == 0:
-            self._add_nothing(piece)
+            self._append_empty_piece(piece)
             return
-        places, values, missing = _places(piece)
+        places, values, missing = _encode_piece(piece)
         self._missing = self._missing or missing
         self._codes.append(places)
         self._tags.append(tags)
         self._values.append(values)
 
-    def _add_nothing(self, piece: pa.Array) -> None:
+    def _append_empty_piece(self, piece: pa.Array) -> None:
         """An empty piece has a kind, and that is all it has."""
         import pyarrow as pa
 
         kind = piece.type.value_type if pa.types.is_dictionary(piece.type) else piece.type
         self._codes.append(np.empty(0, dtype=np.uint8))
         self._tags.append(None)
-        self._values.append(_plain(pa.array([], kind)))
+        self._values.append(_normalise_piece(pa.array([], kind)))
 
-    def column(self) -> Column:
+    def build_column(self) -> Column:
         """All pieces as one column; the encoder is empty afterwards."""
         if self._first is not None:
             column, _, tags = self._first
             self._first = None
             return column if tags is None or not tags.any() else replace(column, tags=tags)
-        merged = encode(_one_kind(self._values))
+        merged = encode_array(_unify_kinds(self._values))
         has_missing = self._missing or merged.has_missing
         dtype = smallest_unsigned(len(merged.values) + has_missing)
         codes: npt.NDArray[Any] = room(sum(map(len, self._codes)), dtype)
-        start = of_piece = 0
-        tags = self._whole_tags()
+        start = value_start = 0
+        tags = self._concatenate_tags()
         self._codes.reverse()
         for values in self._values:
             piece = self._codes.pop()
-            table = merged.codes[of_piece : of_piece + len(values)].astype(dtype)
+            table = merged.codes[value_start : value_start + len(values)].astype(dtype)
             if has_missing:
                 table = np.append(table, dtype.type(merged.missing_code))
-            _translated(table, piece, codes[start : start + len(piece)])
+            _translate_places(table, piece, codes[start : start + len(piece)])
             start += len(piece)
-            of_piece += len(values)
+            value_start += len(values)
         self._values = []
         return Column(codes, merged.values, has_missing, tags)
 
-    def _whole_tags(self) -> Tags | None:
+    def _concatenate_tags(self) -> Tags | None:
         """The tags of all pieces; None where no value carries one."""
         if not any(tags is not None and tags.any() for tags in self._tags):
             return None
@@ -134,7 +141,7 @@ class ColumnEncoder:
         return np.concatenate([np.zeros(len(c), np.uint8) if t is None else t for t, c in parts])
 
 
-def _places(piece: pa.Array) -> tuple[Codes, pa.Array, bool]:
+def _encode_piece(piece: pa.Array) -> tuple[Codes, pa.Array, bool]:
     """The place of each value in a list of those that occur, and whether one is missing.
 
     A missing value has the place after the last.
@@ -143,65 +150,65 @@ def _places(piece: pa.Array) -> tuple[Codes, pa.Array, bool]:
     import pyarrow.compute as pc
 
     if pa.types.is_dictionary(piece.type):
-        return *_places_of_codes(piece), piece.null_count > 0
-    ready = _plain(piece)
-    found = _places_of_numbers(ready)
-    if found is None:
-        encoded = pc.dictionary_encode(ready)
-        found = _indices(encoded), encoded.dictionary
-    return *found, ready.null_count > 0
+        return *_encode_dictionary_piece(piece), piece.null_count > 0
+    normalised = _normalise_piece(piece)
+    encoded_values = _encode_dense_numbers(normalised)
+    if encoded_values is None:
+        encoded = pc.dictionary_encode(normalised)
+        encoded_values = _fill_null_indices(encoded), encoded.dictionary
+    return *encoded_values, normalised.null_count > 0
 
 
-def _indices(encoded: pa.DictionaryArray) -> Codes:
-    many = len(encoded.dictionary)
+def _fill_null_indices(encoded: pa.DictionaryArray) -> Codes:
+    null_place = len(encoded.dictionary)
     indices = encoded.indices
     if indices.null_count:
         # Small indices may have no room for the place of a missing value.
-        indices = indices.cast("int64").fill_null(many)
-    codes: Codes = indices.to_numpy(zero_copy_only=False).astype(smallest_unsigned(many + 1))
+        indices = indices.cast("int64").fill_null(null_place)
+    codes: Codes = indices.to_numpy(zero_copy_only=False).astype(smallest_unsigned(null_place + 1))
     return codes
 
 
-def _places_of_codes(piece: pa.DictionaryArray) -> tuple[Codes, pa.Array]:
+def _encode_dictionary_piece(piece: pa.DictionaryArray) -> tuple[Codes, pa.Array]:
     """Of codes that the file itself keeps: it may list more values than occur in this piece."""
     import pyarrow as pa
 
     values = piece.dictionary
     # A damaged file may point outside of its own list of values, or hold what is no text.
     values.validate(full=True)
-    lowest, highest = _ends(piece.indices)
+    lowest, highest = _find_min_max(piece.indices)
     if lowest < 0 or highest >= max(1, len(values)):
         raise pa.ArrowInvalid("an index outside of the dictionary")
-    places = _indices(piece)
-    used = _used(places, len(values) + 1)
-    if not used[:-1].all():
-        places = _renumbered(places, used)
-        values = values.filter(pa.array(used[:-1]))
-    return places, _plain(values)
+    places = _fill_null_indices(piece)
+    occurs = _mark_used_places(places, len(values) + 1)
+    if not occurs[:-1].all():
+        places = _renumber_places(places, occurs)
+        values = values.filter(pa.array(occurs[:-1]))
+    return places, _normalise_piece(values)
 
 
-def _places_of_numbers(piece: pa.Array) -> tuple[Codes, pa.Array] | None:
+def _encode_dense_numbers(piece: pa.Array) -> tuple[Codes, pa.Array] | None:
     """Of whole numbers or dates that lie close together, counted off; None of all others."""
     import pyarrow as pa
 
     if piece.null_count or not (pa.types.is_integer(piece.type) or pa.types.is_date32(piece.type)):
         return None
-    bare = pa.int32() if pa.types.is_date32(piece.type) else piece.type
-    numbers = piece.view(bare).to_numpy()
-    lowest, highest = _ends(piece.view(bare))
+    storage_type = pa.int32() if pa.types.is_date32(piece.type) else piece.type
+    numbers = piece.view(storage_type).to_numpy()
+    lowest, highest = _find_min_max(piece.view(storage_type))
     if highest - lowest >= len(numbers):
         return None
     spread = highest - lowest + 1
     places = np.empty(len(numbers), smallest_unsigned(spread + 1))
     np.subtract(numbers, numbers.dtype.type(lowest), out=places, casting="unsafe")
-    used = _used(places, spread + 1)
-    if not used[:-1].all():
-        places = _renumbered(places, used)
-    occurring = np.flatnonzero(used).astype(numbers.dtype) + numbers.dtype.type(lowest)
-    return places, pa.array(occurring, bare).view(piece.type)
+    occurs = _mark_used_places(places, spread + 1)
+    if not occurs[:-1].all():
+        places = _renumber_places(places, occurs)
+    occurring = np.flatnonzero(occurs).astype(numbers.dtype) + numbers.dtype.type(lowest)
+    return places, pa.array(occurring, storage_type).view(piece.type)
 
 
-def _ends(numbers: pa.Array) -> tuple[int, int]:
+def _find_min_max(numbers: pa.Array) -> tuple[int, int]:
     """The least and the largest number there is; 0 and 0 where all are missing."""
     import pyarrow.compute as pc
 
@@ -209,33 +216,33 @@ def _ends(numbers: pa.Array) -> tuple[int, int]:
     return ends["min"] or 0, ends["max"] or 0
 
 
-def _plain(piece: pa.Array) -> pa.Array:
-    """One piece as `plain` has it."""
+def _normalise_piece(piece: pa.Array) -> pa.Array:
+    """One piece as `normalise_type` has it."""
     import pyarrow as pa
 
-    ready = plain(pa.chunked_array([piece]))
-    return ready.chunk(0) if ready.num_chunks == 1 else ready.combine_chunks()
+    normalised = normalise_type(pa.chunked_array([piece]))
+    return normalised.chunk(0) if normalised.num_chunks == 1 else normalised.combine_chunks()
 
 
-def _used(places: Codes, many: int) -> npt.NDArray[np.bool_]:
+def _mark_used_places(places: Codes, count: int) -> npt.NDArray[np.bool_]:
     """Which of so many places occur."""
-    used = np.zeros(many, dtype=bool)
+    occurs = np.zeros(count, dtype=bool)
     for start in range(0, len(places), PLACES_AT_A_TIME):
-        used[places[start : start + PLACES_AT_A_TIME].astype(np.intp)] = True
-    return used
+        occurs[places[start : start + PLACES_AT_A_TIME].astype(np.intp)] = True
+    return occurs
 
 
-def _renumbered(places: Codes, used: npt.NDArray[np.bool_]) -> Codes:
+def _renumber_places(places: Codes, occurs: npt.NDArray[np.bool_]) -> Codes:
     """The places without gaps; the last stands for what is missing, and stays in any case."""
-    kept = int(used[:-1].sum())
-    dtype = smallest_unsigned(kept + 1)
-    table = np.append(np.cumsum(used[:-1]) - 1, kept).astype(dtype)
+    distinct_values = int(occurs[:-1].sum())
+    dtype = smallest_unsigned(distinct_values + 1)
+    table = np.append(np.cumsum(occurs[:-1]) - 1, distinct_values).astype(dtype)
     codes = np.empty(len(places), dtype)
-    _translated(table, places, codes)
+    _translate_places(table, places, codes)
     return codes
 
 
-def _translated(table: Codes, places: Codes, codes: Codes) -> None:
+def _translate_places(table: Codes, places: Codes, codes: Codes) -> None:
     """Write to `codes` what a table says of each place."""
     for start in range(0, len(places), PLACES_AT_A_TIME):
         part = slice(start, start + PLACES_AT_A_TIME)
@@ -247,8 +254,8 @@ class TableEncoder:
 
     >>> import pyarrow as pa
     >>> encoder = TableEncoder(["age"])
-    >>> encoder.add(Batch({"age": pa.array([25, 49])}))
-    >>> encoder.columns()["age"].values.to_pylist()
+    >>> encoder.add_batch(Batch({"age": pa.array([25, 49])}))
+    >>> encoder.build_columns()["age"].values.to_pylist()
     [25, 49]
     """
 
@@ -256,27 +263,27 @@ class TableEncoder:
         self._encoders = {name: ColumnEncoder() for name in names}
         self.rows = 0
 
-    def add(self, batch: Batch) -> None:
+    def add_batch(self, batch: Batch) -> None:
         """Take the next batch; a column that cannot be read is named."""
         for name, encoder in self._encoders.items():
             try:
-                encoder.add(batch.arrays[name], batch.tags.get(name))
+                encoder.add_piece(batch.arrays[name], batch.tags.get(name))
             except DivulgeError as error:
                 raise type(error)(f'column "{name}": {error}') from None
         self.rows += len(next(iter(batch.arrays.values()), ()))
 
-    def columns(self) -> dict[str, Column]:
+    def build_columns(self) -> dict[str, Column]:
         """All batches as columns; the encoders are given up one by one."""
-        found = {}
+        columns = {}
         for name in list(self._encoders):
             try:
-                found[name] = self._encoders.pop(name).column()
-            except DisagreeingPieces as error:
-                raise DisagreeingPieces(f'column "{name}": {error}') from None
-        return found
+                columns[name] = self._encoders.pop(name).build_column()
+            except PieceMismatch as error:
+                raise PieceMismatch(f'column "{name}": {error}') from None
+        return columns
 
 
-def _one_kind(values: Sequence[pa.Array]) -> pa.ChunkedArray:
+def _unify_kinds(values: Sequence[pa.Array]) -> pa.ChunkedArray:
     """The lists of values as one array: whole and broken numbers agree, other kinds must be one."""
     import pyarrow as pa
 
@@ -284,7 +291,7 @@ def _one_kind(values: Sequence[pa.Array]) -> pa.ChunkedArray:
     if len(kinds) <= 1:
         kind = next(iter(kinds), values[0].type if values else pa.string())
     elif all(pa.types.is_integer(k) or pa.types.is_floating(k) for k in kinds):
-        _check_exact(values)
+        _check_exact_integers(values)
         kind = pa.float64()
     elif all(pa.types.is_string(k) or pa.types.is_large_string(k) for k in kinds):
         kind = pa.large_string()
@@ -293,13 +300,13 @@ def _one_kind(values: Sequence[pa.Array]) -> pa.ChunkedArray:
     ):
         kind = pa.timestamp("us")
     else:
-        said = sorted(kind_in_words(k) for k in kinds)
-        raise DisagreeingPieces(f"holds {' in one part and '.join(said)} in another")
-    ready = [v.cast(kind) if v.type != kind else v for v in values]
-    return pa.chunked_array(ready, kind)
+        descriptions = sorted(describe_kind(k) for k in kinds)
+        raise PieceMismatch(f"holds {' in one part and '.join(descriptions)} in another")
+    cast_values = [v.cast(kind) if v.type != kind else v for v in values]
+    return pa.chunked_array(cast_values, kind)
 
 
-def _check_exact(values: Sequence[pa.Array]) -> None:
+def _check_exact_integers(values: Sequence[pa.Array]) -> None:
     """Whole numbers that a broken number cannot hold must not be rounded silently."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -308,23 +315,23 @@ def _check_exact(values: Sequence[pa.Array]) -> None:
         if pa.types.is_integer(part.type) and len(part):
             largest = max(abs(v) for v in pc.min_max(part).as_py().values())
             if largest > 2**53:
-                raise DisagreeingPieces(
+                raise PieceMismatch(
                     "holds whole numbers above 2^53 in one part and broken numbers in another"
                 )
 
 
 @cache
-def kind_in_words(kind: pa.DataType) -> str:
+def describe_kind(kind: pa.DataType) -> str:
     """What a type holds, as a user would say it.
 
     >>> import pyarrow as pa
-    >>> kind_in_words(pa.int32()), kind_in_words(pa.string())
+    >>> describe_kind(pa.int32()), describe_kind(pa.string())
     ('numbers', 'text')
     """
     import pyarrow as pa
 
     if pa.types.is_dictionary(kind):
-        return kind_in_words(kind.value_type)
+        return describe_kind(kind.value_type)
     tests = (
         (pa.types.is_integer, "numbers"),
         (pa.types.is_floating, "numbers"),
@@ -338,14 +345,14 @@ def kind_in_words(kind: pa.DataType) -> str:
         (pa.types.is_string_view, "text"),
         (pa.types.is_null, "nothing"),
     )
-    return next((said for test, said in tests if test(kind)), str(kind))
+    return next((description for test, description in tests if test(kind)), str(kind))
 
 
-def pieces(column: Column, size: int = RECORDS_AT_A_TIME) -> Iterator[Column]:
+def split_column(column: Column, size: int = RECORDS_AT_A_TIME) -> Iterator[Column]:
     """A column cut into columns of at most so many records, for writing piece by piece.
 
     >>> import pyarrow as pa
-    >>> [len(piece.codes) for piece in pieces(encode(pa.array([1, 2, 3])), size=2)]
+    >>> [len(piece.codes) for piece in split_column(encode_array(pa.array([1, 2, 3])), size=2)]
     [2, 1]
     """
     for start in range(0, len(column.codes), size):

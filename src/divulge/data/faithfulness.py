@@ -16,9 +16,9 @@ import numpy as np
 from divulge.data.column import Column
 from divulge.data.encoding import PLACES_AT_A_TIME, Tags
 from divulge.data.files import read_files
-from divulge.data.formats import Options, format_of
-from divulge.data.formats.capacity import is_text
-from divulge.data.formats.contents import SAS_TRANSPORT, STATA
+from divulge.data.formats import Options, find_format
+from divulge.data.formats.capacity import is_text_kind
+from divulge.data.formats.file_signature import SAS_TRANSPORT, STATA
 from divulge.work import InvalidInput
 
 if TYPE_CHECKING:
@@ -28,50 +28,57 @@ FORMATS_WITH_TAGS = (STATA, SAS_TRANSPORT)
 """The formats that say why a value is missing; in all others a tag becomes a plain missing one."""
 
 
-def same_partition(one: Column, other: Column) -> bool:
+def is_same_partition(one: Column, other: Column) -> bool:
     """Whether two columns tell records apart in the same way, whatever their values are.
 
     Records that share a value in one share a value in the other, and the same values are missing,
     with the same tags.
 
     >>> import pyarrow as pa
-    >>> from divulge.data.column import encode
-    >>> towns = encode(pa.array(["Roma", "Bari", None, "Roma"]))
-    >>> same_partition(towns, encode(pa.array([7.5, 0.1, None, 7.5])))
+    >>> from divulge.data.column import encode_array
+    >>> towns = encode_array(pa.array(["Roma", "Bari", None, "Roma"]))
+    >>> is_same_partition(towns, encode_array(pa.array([7.5, 0.1, None, 7.5])))
     True
-    >>> same_partition(towns, encode(pa.array(["R", "B", "", "R"])))
+    >>> is_same_partition(towns, encode_array(pa.array(["R", "B", "", "R"])))
     False
     """
     if len(one.codes) != len(other.codes):
         return False
     # Codes are a one-to-one relation if each of the two is a function of the other.
-    into = np.zeros(one.missing_code + 1, dtype=other.codes.dtype)
-    back = np.zeros(other.missing_code + 1, dtype=one.codes.dtype)
+    other_by_one = np.zeros(one.missing_code + 1, dtype=other.codes.dtype)
+    one_by_other = np.zeros(other.missing_code + 1, dtype=one.codes.dtype)
     blocks = [
         slice(start, start + PLACES_AT_A_TIME)
         for start in range(0, len(one.codes), PLACES_AT_A_TIME)
     ]
     for block in blocks:
         mine, theirs = one.codes[block], other.codes[block]
-        into[mine] = theirs
-        back[theirs] = mine
+        other_by_one[mine] = theirs
+        one_by_other[theirs] = mine
     for block in blocks:
         mine, theirs = one.codes[block], other.codes[block]
-        if not (np.array_equal(into[mine], theirs) and np.array_equal(back[theirs], mine)):
+        if not (
+            np.array_equal(other_by_one[mine], theirs)
+            and np.array_equal(one_by_other[theirs], mine)
+        ):
             return False
-        if not np.array_equal(_reasons(one, block), _reasons(other, block)):
+        if not np.array_equal(
+            _list_missing_reasons(one, block), _list_missing_reasons(other, block)
+        ):
             return False
     return True
 
 
-def difference_in_writing(judged: Dataset, path: Path, options: Options | None = None) -> list[str]:
+def find_writing_differences(
+    dataset: Dataset, path: Path, options: Options | None = None
+) -> list[str]:
     r"""The columns that a file, read again, tells otherwise than the dataset that was judged.
 
     A column that is only in one of the two is among them; if the file cannot be read at all, or
     has another number of records, every column is.
 
     Args:
-        judged: the records as they were meant to be written.
+        dataset: the records as they were meant to be written.
         path: the file that they were written to.
         options: the separator and the table that they were written with.
 
@@ -81,40 +88,41 @@ def difference_in_writing(judged: Dataset, path: Path, options: Options | None =
     >>> people = Dataset.from_arrow(pa.table({"age": [25, 31], "town": ["Roma", "Bari"]}))
     >>> path = Path(tempfile.mkdtemp()) / "people.csv"
     >>> people.write(path)
-    >>> difference_in_writing(people, path)
+    >>> find_writing_differences(people, path)
     []
     >>> _ = path.write_text("age,town\n25,Roma\n31,Roma\n")
-    >>> difference_in_writing(people, path)
+    >>> find_writing_differences(people, path)
     ['town']
     """
-    reading = _as_written(path, options or Options())
+    reading_options = _build_reading_options(path, options or Options())
     try:
-        format_ = format_of(path)
-        written = dict.fromkeys(format_.names(path, reading))
-        shared = [name for name in judged.names if name in written]
-        reading = replace(
-            reading, text=[name for name in shared if is_text(judged.columns[name].values.type)]
+        format_ = find_format(path)
+        written_names = dict.fromkeys(format_.read_names(path, reading_options))
+        shared = [name for name in dataset.names if name in written_names]
+        reading_options = replace(
+            reading_options,
+            text=[name for name in shared if is_text_kind(dataset.columns[name].values.type)],
         )
-        columns = read_files([path], shared, reading).columns if shared else {}
+        columns = read_files([path], shared, reading_options).columns if shared else {}
     except InvalidInput:
-        return judged.names
-    tags = format_.kind in FORMATS_WITH_TAGS
+        return dataset.names
+    has_tags = format_.kind in FORMATS_WITH_TAGS
     differing = [
         name
-        for name, column in judged.columns.items()
+        for name, column in dataset.columns.items()
         if name not in columns
-        or not same_partition(
+        or not is_same_partition(
             # Text has no tags in any format; a column without values may be one of numbers.
             column
-            if tags and not (is_text(column.values.type) and len(column.values))
-            else _untagged(column),
+            if has_tags and not (is_text_kind(column.values.type) and len(column.values))
+            else _drop_tags(column),
             columns[name],
         )
     ]
-    return differing + [name for name in written if name not in judged.columns]
+    return differing + [name for name in written_names if name not in dataset.columns]
 
 
-def _reasons(column: Column, block: slice) -> Tags:
+def _list_missing_reasons(column: Column, block: slice) -> Tags:
     """Per record 0 for a value, 1 for a plain missing one, and the tag of any other."""
     codes = column.codes[block]
     if not column.has_missing:
@@ -123,11 +131,11 @@ def _reasons(column: Column, block: slice) -> Tags:
     return np.where(codes == column.missing_code, tags, np.uint8(0))
 
 
-def _as_written(path: Path, options: Options) -> Options:
+def _build_reading_options(path: Path, options: Options) -> Options:
     """How the file is to be read: nothing that was settled in writing is guessed at again."""
     separator = options.separator or ("\t" if ".tsv" in path.name else ",")
     return Options(separator=separator, decimal=".", quote='"', table=options.table, header=True)
 
 
-def _untagged(column: Column) -> Column:
+def _drop_tags(column: Column) -> Column:
     return replace(column, tags=None)

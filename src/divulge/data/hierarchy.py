@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from divulge.data import ladders
-from divulge.data.column import Column, recode
+from divulge.data import hierarchy_rules
+from divulge.data.column import Column, replace_values
 from divulge.work import DivulgeError, Problems, usable_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Ladder = tuple[str, ...]
+Ancestors = tuple[str, ...]
 """What a value becomes at levels 1, 2, ... of its hierarchy."""
 
 
@@ -36,8 +36,8 @@ class Hierarchy:
     """
 
     height: int
-    _climb: Callable[[Any], Ladder | None]
-    table: Mapping[str, Ladder] | None = None
+    _find_ancestors: Callable[[Any], Ancestors | None]
+    table: Mapping[str, Ancestors] | None = None
     rule: Mapping[str, Any] | None = None
 
     @classmethod
@@ -47,18 +47,20 @@ class Hierarchy:
         >>> Hierarchy.from_levels([["25", "20-29", "*"], ["31", "30-39", "*"]]).at(25, 1)
         '20-29'
         """
-        table = ladders.from_rows(rows, Problems(subject))
-        return cls._of_table(table)
+        table = hierarchy_rules.build_table_from_rows(rows, Problems(subject))
+        return cls._from_table(table)
 
     @classmethod
     def from_file(cls, path: Path | str, separator: str = ";") -> Hierarchy:
         """From a text file without header: `value;coarser;coarser`, one value a line."""
-        return cls.from_levels(ladders.rows_of_file(usable_path(path), separator), str(path))
+        return cls.from_levels(
+            hierarchy_rules.read_level_rows(usable_path(path), separator), str(path)
+        )
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[tuple[str, str]], subject: str = "hierarchy") -> Hierarchy:
         """From pairs (value, what it is one of); chains may be of different lengths."""
-        return cls._of_table(ladders.from_pairs(pairs, Problems(subject)))
+        return cls._from_table(hierarchy_rules.build_table_from_pairs(pairs, Problems(subject)))
 
     @classmethod
     def intervals(cls, *levels: Sequence[float]) -> Hierarchy:
@@ -69,7 +71,7 @@ class Hierarchy:
         ('[18, 30)', '[18, 65)', '>= 65')
         """
         rule = {"intervals": [list(edges) for edges in levels]}
-        return cls(len(levels), ladders.by_intervals(levels), rule=rule)
+        return cls(len(levels), hierarchy_rules.make_interval_rule(levels), rule=rule)
 
     @classmethod
     def dates(cls, *levels: str) -> Hierarchy:
@@ -78,7 +80,9 @@ class Hierarchy:
         >>> Hierarchy.dates("month", "year").at("2010-12-01", 1)
         '2010-12'
         """
-        return cls(len(levels), ladders.by_dates(levels), rule={"dates": list(levels)})
+        return cls(
+            len(levels), hierarchy_rules.make_date_rule(levels), rule={"dates": list(levels)}
+        )
 
     @classmethod
     def prefixes(cls, *lengths: int) -> Hierarchy:
@@ -87,12 +91,16 @@ class Hierarchy:
         >>> Hierarchy.prefixes(4, 2).at("52083900", 1)
         '5208*'
         """
-        return cls(len(lengths), ladders.by_prefixes(lengths), rule={"prefixes": list(lengths)})
+        return cls(
+            len(lengths),
+            hierarchy_rules.make_prefix_rule(lengths),
+            rule={"prefixes": list(lengths)},
+        )
 
     @classmethod
-    def _of_table(cls, table: Mapping[str, Ladder]) -> Hierarchy:
-        height = max((len(ladder) for ladder in table.values()), default=0)
-        return cls(height, lambda value: table.get(ladders.text_of(value)), table)
+    def _from_table(cls, table: Mapping[str, Ancestors]) -> Hierarchy:
+        height = max((len(ancestors) for ancestors in table.values()), default=0)
+        return cls(height, lambda value: table.get(hierarchy_rules.format_value(value)), table)
 
     def at(self, value: Any, level: int) -> Any:
         """What a value becomes at a level; the value itself at level 0."""
@@ -100,10 +108,10 @@ class Hierarchy:
             raise DivulgeError(f"level {level} does not exist: levels are 0 to {self.height}")
         if level == 0:
             return value
-        ladder = self._climb(value)
-        if ladder is None:
+        ancestors = self._find_ancestors(value)
+        if ancestors is None:
             raise DivulgeError("the hierarchy lacks a value of the data; `lacks` lists them")
-        return ladder[level - 1]
+        return ancestors[level - 1]
 
     def as_settings(self) -> Mapping[str, Any]:
         """The hierarchy as a release file writes it: its rule, or the rows of its levels.
@@ -113,16 +121,20 @@ class Hierarchy:
         """
         if self.rule is not None:
             return self.rule
-        return {"levels": [[value, *ladder] for value, ladder in (self.table or {}).items()]}
+        return {"levels": [[value, *ancestors] for value, ancestors in (self.table or {}).items()]}
 
     def lacks(self, values: Iterable[Any]) -> list[Any]:
         """The values that have no place in the hierarchy."""
-        return [value for value in values if self._climb(value) is None]
+        return [value for value in values if self._find_ancestors(value) is None]
 
     def over(self, values: Iterable[Any]) -> Hierarchy:
         """The same hierarchy as a table of just these values."""
-        ladders_of = {ladders.text_of(value): self._climb(value) for value in values}
-        return Hierarchy._of_table({v: ladder for v, ladder in ladders_of.items() if ladder})
+        ancestors_by_value = {
+            hierarchy_rules.format_value(value): self._find_ancestors(value) for value in values
+        }
+        return Hierarchy._from_table(
+            {v: ancestors for v, ancestors in ancestors_by_value.items() if ancestors}
+        )
 
     def leaves(self, level: int) -> dict[str, list[str]]:
         """The values under each coarser value of a level (of a table; see `over`)."""
@@ -137,8 +149,8 @@ class Hierarchy:
         """A column with every value at a level of the hierarchy.
 
         >>> import pyarrow as pa
-        >>> from divulge.data.column import encode
-        >>> towns = encode(pa.array(["Roma", None, "Milano"]))
+        >>> from divulge.data.column import encode_array
+        >>> towns = encode_array(pa.array(["Roma", None, "Milano"]))
         >>> area = Hierarchy.from_pairs([("Roma", "Center"), ("Milano", "North")])
         >>> area.coarsen(towns, 1).to_arrow().to_pylist()
         ['Center', None, 'North']
@@ -149,10 +161,10 @@ class Hierarchy:
         lacking = self.lacks(values)
         if lacking:
             raise DivulgeError(f"the hierarchy lacks {len(lacking)} of {len(values)} values")
-        return recode(column, _texts([self.at(value, level) for value in values]))
+        return replace_values(column, _to_string_array([self.at(value, level) for value in values]))
 
 
-def _texts(texts: list[str]) -> pa.Array:
+def _to_string_array(texts: list[str]) -> pa.Array:
     import pyarrow as pa
 
     return pa.array(texts, pa.string())

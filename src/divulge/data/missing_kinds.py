@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from divulge.data.column import Column, from_codes
+from divulge.data.column import Column, column_from_codes
 from divulge.data.dataset import Dataset
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_COUNTED = ("weight", "time")
+_NUMERIC_ROLES = ("weight", "time")
 """Roles of attributes that are reckoned with: a value of its own would be taken for an amount."""
 
 
@@ -31,15 +31,19 @@ def merge_missing_kinds(dataset: Dataset) -> Dataset:
     >>> merge_missing_kinds(kinds).to_arrow()["town"].to_pylist()
     ['Roma', None, None]
     """
-    columns = {name: _merged(column) for name, column in dataset.columns.items()}
+    columns = {name: _merge_column_kinds(column) for name, column in dataset.columns.items()}
     if all(columns[name] is dataset.columns[name] for name in columns):
         return dataset
     return replace(dataset, columns=columns)
 
 
-def merged_names(dataset: Dataset) -> list[str]:
+def list_merged_names(dataset: Dataset) -> list[str]:
     """The attributes of which `merge_missing_kinds` makes different missing values one."""
-    return [name for name, column in dataset.columns.items() if _merged(column) is not column]
+    return [
+        name
+        for name, column in dataset.columns.items()
+        if _merge_column_kinds(column) is not column
+    ]
 
 
 def separate_missing_kinds(dataset: Dataset) -> Dataset:
@@ -48,16 +52,16 @@ def separate_missing_kinds(dataset: Dataset) -> Dataset:
     The values stand for the tags in counting alone: numbers below all others, one a tag.
 
     >>> import pyarrow as pa
-    >>> from divulge.data.column import encode
+    >>> from divulge.data.column import encode_array
     >>> tags = np.array([0, ord("a"), ord("b"), 0], np.uint8)
-    >>> column = replace(encode(pa.array([7, None, None, None])), tags=tags)
+    >>> column = replace(encode_array(pa.array([7, None, None, None])), tags=tags)
     >>> separated = separate_missing_kinds(Dataset({"age": column}))
     >>> separated.to_arrow()["age"].to_pylist()
     [7, 5, 6, None]
     """
-    kept = {name for role in _COUNTED for name in dataset.dictionary.having(role)}  # type: ignore[arg-type]  # roles of the house
+    numeric_names = {name for role in _NUMERIC_ROLES for name in dataset.dictionary.having(role)}  # type: ignore[arg-type]  # roles of the house
     columns = {
-        name: column if name in kept else _separated(column)
+        name: column if name in numeric_names else _separate_tagged_values(column)
         for name, column in dataset.columns.items()
     }
     if all(columns[name] is dataset.columns[name] for name in columns):
@@ -65,7 +69,7 @@ def separate_missing_kinds(dataset: Dataset) -> Dataset:
     return replace(dataset, columns=columns)
 
 
-def _merged(column: Column) -> Column:
+def _merge_column_kinds(column: Column) -> Column:
     import pyarrow as pa
 
     plain = column if column.tags is None else replace(column, tags=None)
@@ -77,46 +81,46 @@ def _merged(column: Column) -> Column:
         return plain
     codes = column.codes.astype(np.int64)
     codes = np.where(codes == 0, column.missing_code, codes)
-    return from_codes(codes, column.values)
+    return column_from_codes(codes, column.values)
 
 
-def _separated(column: Column) -> Column:
+def _separate_tagged_values(column: Column) -> Column:
     tags = column.tags
     if tags is None or not column.has_missing:
         return column
-    tagged = (tags != 0) & (column.codes == column.missing_code)
-    letters = np.unique(tags[tagged])
+    is_tagged = (tags != 0) & (column.codes == column.missing_code)
+    letters = np.unique(tags[is_tagged])
     if len(letters) == 0:
         return column
     codes = column.codes.astype(np.int64)
     # A place after the last is a missing value, so that one moves up.
     codes[codes == column.missing_code] += len(letters)
-    codes[tagged] = len(column.values) + np.searchsorted(letters, tags[tagged])
-    return from_codes(codes, _with_values(column.values, len(letters)))
+    codes[is_tagged] = len(column.values) + np.searchsorted(letters, tags[is_tagged])
+    return column_from_codes(codes, _add_lower_values(column.values, len(letters)))
 
 
-def _with_values(values: pa.Array, count: int) -> pa.Array:
+def _add_lower_values(values: pa.Array, count: int) -> pa.Array:
     """The values, and so many new ones below them."""
     import pyarrow as pa
 
-    numbers = _as_numbers(values)
+    numbers = _to_numbers(values)
     lowest = numbers.min() if len(numbers) else 0
-    new = [lowest - count + number for number in range(count)]
+    new_numbers = [lowest - count + number for number in range(count)]
     if pa.types.is_floating(values.type):
-        return pa.concat_arrays([values, pa.array([float(v) for v in new], values.type)])
+        return pa.concat_arrays([values, pa.array([float(v) for v in new_numbers], values.type)])
     days = pa.types.is_date32(values.type)
-    bare = pa.int32() if days else pa.int64()
-    made = pa.array([int(v) for v in new], bare)
+    storage_type = pa.int32() if days else pa.int64()
+    new_values = pa.array([int(v) for v in new_numbers], storage_type)
     if days or pa.types.is_timestamp(values.type) or pa.types.is_time(values.type):
-        return pa.concat_arrays([values, made.cast(values.type)])
-    return pa.concat_arrays([values.cast(pa.int64()), made])
+        return pa.concat_arrays([values, new_values.cast(values.type)])
+    return pa.concat_arrays([values.cast(pa.int64()), new_values])
 
 
-def _as_numbers(values: pa.Array) -> npt.NDArray[Any]:
+def _to_numbers(values: pa.Array) -> npt.NDArray[Any]:
     import pyarrow as pa
 
     if pa.types.is_floating(values.type):
         finite = np.asarray(values.to_numpy(), np.float64)
         return np.floor(finite[np.isfinite(finite)])
-    bare = pa.int32() if pa.types.is_date32(values.type) else pa.int64()
-    return np.asarray(values.cast(bare).to_numpy(zero_copy_only=False), np.int64)
+    storage_type = pa.int32() if pa.types.is_date32(values.type) else pa.int64()
+    return np.asarray(values.cast(storage_type).to_numpy(zero_copy_only=False), np.int64)

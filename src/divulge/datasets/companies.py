@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from divulge.data import Dataset
-from divulge.data.column import from_codes
+from divulge.data.column import column_from_codes
 from divulge.work import DivulgeError
 
 Balance: TypeAlias = Literal["W", "U", "V"]
@@ -31,7 +31,7 @@ DOMAINS: dict[str, tuple[str, ...]] = {
 """The quasi-identifiers in the order in which they are taken, commonest value first."""
 
 # How fast shares fall from the commonest value to the rarest (Zipf's exponent).
-_FALL: dict[Balance, float] = {"W": 0.35, "U": 1.6, "V": 2.6}
+_ZIPF_EXPONENTS: dict[Balance, float] = {"W": 0.35, "U": 1.6, "V": 2.6}
 
 
 def inflation_and_growth(
@@ -48,29 +48,29 @@ def inflation_and_growth(
     >>> inflation_and_growth(rows=1000, balance="U", quasi_identifiers=5).quasi_identifiers
     ['Area', 'Sector', 'Employees', 'Residential Rev.', 'Export Rev.']
     """
-    if balance not in _FALL:
-        raise DivulgeError(f'balance "{balance}": give one of {", ".join(_FALL)}')
+    if balance not in _ZIPF_EXPONENTS:
+        raise DivulgeError(f'balance "{balance}": give one of {", ".join(_ZIPF_EXPONENTS)}')
     if not 4 <= quasi_identifiers <= len(DOMAINS):
         raise DivulgeError(f"{quasi_identifiers} quasi-identifiers: give 4 to {len(DOMAINS)}")
     if rows < 1:
         raise DivulgeError(f"{rows} companies: give a number from 1")
     random = np.random.default_rng(seed)
-    columns = {"Id": _column(random.permutation(rows), 100_000 + np.arange(rows))}
+    columns = {"Id": _build_column(random.permutation(rows), 100_000 + np.arange(rows))}
     commonness = np.ones(rows)
     for name in list(DOMAINS)[:quasi_identifiers]:
         values = DOMAINS[name]
-        shares = np.arange(1, len(values) + 1) ** -_FALL[balance]
+        shares = np.arange(1, len(values) + 1) ** -_ZIPF_EXPONENTS[balance]
         shares /= shares.sum()
         codes = random.choice(len(values), rows, p=shares)
         commonness *= shares[codes] / shares.max()
-        columns[name] = _column(codes, values)
+        columns[name] = _build_column(codes, values)
     to_germany = random.choice(4, rows, p=[0.6, 0.25, 0.1, 0.05])
-    columns["Exp. to DE"] = _column(to_germany, ("0-30", "30-60", "60-90", "90+"))
+    columns["Exp. to DE"] = _build_column(to_germany, ("0-30", "30-60", "60-90", "90+"))
     growth = np.rint(random.normal(4, 15, rows)).astype(int).clip(-60, 300)
-    columns["Growth"] = _column(growth + 60, np.arange(-60, 301))
+    columns["Growth"] = _build_column(growth + 60, np.arange(-60, 301))
     # A common kind of company stands for many in the population, an odd one for few.
     weight = np.rint(30 + 270 * commonness ** (1 / quasi_identifiers) * random.random(rows))
-    columns["Weight"] = _column(weight.astype(int), np.arange(301))
+    columns["Weight"] = _build_column(weight.astype(int), np.arange(301))
     roles = {
         "identifier": ["Id"],
         "quasi_identifier": list(DOMAINS)[:quasi_identifiers],
@@ -80,7 +80,7 @@ def inflation_and_growth(
     return Dataset(columns, name="inflation and growth", subjects="companies").describe(roles)
 
 
-def _column(codes: Any, values: Any) -> Any:
+def _build_column(codes: Any, values: Any) -> Any:
     import pyarrow as pa
 
-    return from_codes(codes, pa.array(values))
+    return column_from_codes(codes, pa.array(values))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import resources
 
 from divulge.data import Dataset, read
-from divulge.data.dictionary import RolesGiven
+from divulge.data.dictionary import RoleAssignment
 from divulge.work import DivulgeError
 
 
@@ -16,7 +16,7 @@ def language_example() -> Dataset:
         "quasi_identifier": ["gender", "age"],
         "sensitive": ["language"],
     }
-    return _example("language", "people", roles)
+    return _read_example("language", "people", roles)
 
 
 def school_year_example(year: int = 1) -> Dataset:
@@ -33,7 +33,7 @@ def school_year_example(year: int = 1) -> Dataset:
     }
     if year == 1:
         roles["sensitive"] = ["disability"]
-    return _example(f"school_year_{year}", "pupils", roles)
+    return _read_example(f"school_year_{year}", "pupils", roles)
 
 
 def inflation_and_growth_example() -> Dataset:
@@ -44,7 +44,7 @@ def inflation_and_growth_example() -> Dataset:
         "non_identifying": ["Exp. to DE", "Growth"],
         "weight": "Weight",
     }
-    return _example("inflation_and_growth", "companies", roles)
+    return _read_example("inflation_and_growth", "companies", roles)
 
 
 def local_suppression_example(protected: bool = False) -> Dataset:
@@ -54,35 +54,35 @@ def local_suppression_example(protected: bool = False) -> Dataset:
         "quasi_identifier": ["Area", "Sector", "Employees", "Residential Rev."],
     }
     name = "local_suppression_after" if protected else "local_suppression"
-    return _example(name, "companies", roles)
+    return _read_example(name, "companies", roles)
 
 
 def purchases_example() -> Dataset:
     """Ten purchases by three customers (Ito et al. 2018, Table 5)."""
     roles = {"identifier": ["user"], "time": "date"}
-    return _example("purchases", "purchases", roles)
+    return _read_example("purchases", "purchases", roles)
 
 
 def trade_transactions_example() -> Dataset:
     """Fourteen imports without importers (Favato et al. 2022, Table 3a)."""
-    return _example("trade_transactions", "transactions", {"identifier": ["order"]})
+    return _read_example("trade_transactions", "transactions", {"identifier": ["order"]})
 
 
 def trade_totals_example() -> Dataset:
     """The published totals of the same imports by state (Favato et al. 2022, Table 3b)."""
-    return _example("trade_totals", "states", {})
+    return _read_example("trade_totals", "states", {})
 
 
 def occupations_example() -> Dataset:
     """Respondents and their incomes by region and occupation (Minami and Abe 2019, Fig. 1)."""
-    return _example("occupations", "cells", {})
+    return _read_example("occupations", "cells", {})
 
 
 def frequency_table_example() -> Dataset:
     """A table of counts with one cell below ten (Minami and Abe 2019, Fig. 2 and Example 1)."""
-    return _example("frequency_table", "cells", {})
+    return _read_example("frequency_table", "cells", {})
 
 
-def _example(file: str, subjects: str, roles: RolesGiven) -> Dataset:
+def _read_example(file: str, subjects: str, roles: RoleAssignment) -> Dataset:
     with resources.as_file(resources.files("divulge.datasets") / f"{file}.csv") as path:
         return read(path, roles=roles, name=file.replace("_", " "), subjects=subjects)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from divulge import work
 from divulge.data import Column, Dataset
-from divulge.data.column import from_codes
+from divulge.data.column import column_from_codes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,12 +40,12 @@ YEAR = 2018
 CITIES = 5570
 COUNTRIES = 150
 PUPILS_PER_SCHOOL = 270
-TINY_SCHOOLS = 0.005
+TINY_SCHOOL_SHARE = 0.005
 PUPILS_OF_A_TINY_SCHOOL = 1.5
-BORN_WHERE_THEY_LIVE = 0.75
-SCHOOL_IN_OWN_CITY = 0.97
-WITH_DISABILITY = 0.024
-NOT_BRAZILIAN = 0.003
+BORN_AT_HOME_SHARE = 0.75
+SCHOOL_AT_HOME_SHARE = 0.97
+DISABILITY_SHARE = 0.024
+FOREIGNER_SHARE = 0.003
 
 GENDERS = ("female", "male")
 ETHNICITIES = ("not declared", "white", "brown", "black", "yellow", "indigenous")
@@ -74,15 +74,18 @@ def school_census(rows: int = 100_000, seed: int = 2018) -> Dataset:
     if rows < 1:
         raise work.DivulgeError(f"a census of {rows} pupils: give a number from 1")
     schools = _Schools(max(1, rows // PUPILS_PER_SCHOOL), np.random.default_rng([seed, 0]))
-    codes = {name: np.empty(rows, dtype) for name, dtype in _dtypes(schools).items()}
+    codes = {name: np.empty(rows, dtype) for name, dtype in _choose_dtypes(schools).items()}
     with work.step("Making a school census", rows) as step:
         for start in range(0, rows, _ROWS_AT_A_TIME):
             stop = min(rows, start + _ROWS_AT_A_TIME)
             random = np.random.default_rng([seed, 1, start])
-            for name, values in _pupils(stop - start, schools, random):
+            for name, values in _draw_pupils(stop - start, schools, random):
                 codes[name][start:stop] = values
             step.advance(stop - start)
-    columns = {name: _column(codes.pop(name), values) for name, values in _values(schools).items()}
+    columns = {
+        name: _build_column(codes.pop(name), values)
+        for name, values in _list_values(schools).items()
+    }
     roles = {"quasi_identifier": QUASI_IDENTIFIERS, "sensitive": SENSITIVE}
     return Dataset(columns, name="school census", subjects="pupils").describe(roles)
 
@@ -92,23 +95,23 @@ class _Schools:
 
     def __init__(self, count: int, random: Random) -> None:
         self.count = count
-        self.city_cumulative = np.cumsum(_zipf(CITIES, shift=8))
-        self.city = _drawn(self.city_cumulative, count, random)
+        self.city_cumulative = np.cumsum(_compute_zipf_shares(CITIES, shift=8))
+        self.city = _draw_from_shares(self.city_cumulative, count, random)
         self.type = random.choice(len(SCHOOL_TYPES), count, p=SCHOOL_TYPE_SHARES)
-        size = _zipf(count, exponent=0.6, shift=count / 50)
+        size = _compute_zipf_shares(count, exponent=0.6, shift=count / 50)
         size = random.permutation(size)
         self.usual_age = random.choice([4, 8, 12, 16, 30], count, p=[0.2, 0.34, 0.25, 0.19, 0.02])
         rural = random.beta(0.5, 1.6, count)
         # A few schools have hardly a pupil: their code alone tells who it is.
-        tiny = random.random(count) < TINY_SCHOOLS
+        tiny = random.random(count) < TINY_SCHOOL_SHARE
         size[tiny] = PUPILS_OF_A_TINY_SCHOOL / PUPILS_PER_SCHOOL / count
         self.size_cumulative = np.cumsum(size / size.sum())
         self.bus = np.where(self.type == SCHOOL_TYPES.index("private"), rural / 20, rural)
 
 
-def _pupils(rows: int, schools: _Schools, random: Random) -> Iterator[tuple[str, Ints]]:
+def _draw_pupils(rows: int, schools: _Schools, random: Random) -> Iterator[tuple[str, Ints]]:
     """The codes of one batch of pupils, attribute by attribute."""
-    school = _drawn(schools.size_cumulative, rows, random)
+    school = _draw_from_shares(schools.size_cumulative, rows, random)
     spread = np.where(schools.usual_age[school] == 30, 9.0, 1.9)
     age = np.rint(random.normal(schools.usual_age[school], spread)).astype(int).clip(0, 68)
     month = random.integers(0, 12, rows)
@@ -118,26 +121,26 @@ def _pupils(rows: int, schools: _Schools, random: Random) -> Iterator[tuple[str,
     yield "gender", random.integers(0, 2, rows)
     yield "ethnicity", random.choice(len(ETHNICITIES), rows, p=ETHNICITY_SHARES)
 
-    abroad = random.random(rows) < NOT_BRAZILIAN
+    abroad = random.random(rows) < FOREIGNER_SHARE
     yield "nationality", np.where(abroad, random.integers(1, 3, rows), 0)
-    countries = _drawn(np.cumsum(_zipf(COUNTRIES - 1)), rows, random)
+    countries = _draw_from_shares(np.cumsum(_compute_zipf_shares(COUNTRIES - 1)), rows, random)
     yield "country_of_birth", np.where(abroad, 1 + countries, 0)
 
-    elsewhere = _drawn(schools.city_cumulative, rows, random)
-    home = np.where(random.random(rows) < SCHOOL_IN_OWN_CITY, schools.city[school], elsewhere)
-    birthplace = _drawn(schools.city_cumulative, rows, random)
-    birthplace = np.where(random.random(rows) < BORN_WHERE_THEY_LIVE, home, birthplace)
+    elsewhere = _draw_from_shares(schools.city_cumulative, rows, random)
+    home = np.where(random.random(rows) < SCHOOL_AT_HOME_SHARE, schools.city[school], elsewhere)
+    birthplace = _draw_from_shares(schools.city_cumulative, rows, random)
+    birthplace = np.where(random.random(rows) < BORN_AT_HOME_SHARE, home, birthplace)
     yield "city_of_birth", np.where(abroad, CITIES, birthplace)  # born abroad: no city, missing
     yield "city_of_residency", home
     yield "school_code", school
     yield "school_type", schools.type[school]
-    yield "disability", (random.random(rows) >= WITH_DISABILITY).astype(int)
+    yield "disability", (random.random(rows) >= DISABILITY_SHARE).astype(int)
     rides = random.random(rows) < schools.bus[school]
     not_asked = random.random(rows) < 0.012
     yield "transport", np.where(not_asked, 2, np.where(rides, 0, 1))
 
 
-def _values(schools: _Schools) -> dict[str, list[Any]]:
+def _list_values(schools: _Schools) -> dict[str, list[Any]]:
     """What the codes of every attribute stand for."""
     return {
         "day_of_birth": list(range(1, 32)),
@@ -156,29 +159,31 @@ def _values(schools: _Schools) -> dict[str, list[Any]]:
     }
 
 
-def _dtypes(schools: _Schools) -> dict[str, np.dtype[Any]]:
+def _choose_dtypes(schools: _Schools) -> dict[str, np.dtype[Any]]:
     # One code more than there are values: the missing one.
-    return {name: np.min_scalar_type(len(values)) for name, values in _values(schools).items()}
+    return {name: np.min_scalar_type(len(values)) for name, values in _list_values(schools).items()}
 
 
-def _column(codes: Ints, values: list[Any]) -> Column:
-    return from_codes(codes, _array(values))
+def _build_column(codes: Ints, values: list[Any]) -> Column:
+    return column_from_codes(codes, _build_array(values))
 
 
-def _array(values: list[Any]) -> pa.Array:
+def _build_array(values: list[Any]) -> pa.Array:
     import pyarrow as pa
 
     return pa.array(values)
 
 
-def _zipf(count: int, exponent: float = 1.0, shift: float = 0.0) -> npt.NDArray[np.float64]:
+def _compute_zipf_shares(
+    count: int, exponent: float = 1.0, shift: float = 0.0
+) -> npt.NDArray[np.float64]:
     """Shares that fall with the rank (Zipf; Mandelbrot's shift flattens the top)."""
     weights = (np.arange(1, count + 1) + shift) ** -exponent
     shares: npt.NDArray[np.float64] = weights / weights.sum()
     return shares
 
 
-def _drawn(cumulative: npt.NDArray[np.float64], count: int, random: Random) -> Ints:
+def _draw_from_shares(cumulative: npt.NDArray[np.float64], count: int, random: Random) -> Ints:
     """Draws from shares given by their running sum."""
     places = np.searchsorted(cumulative, random.random(count), side="right")
     return places.clip(max=len(cumulative) - 1)

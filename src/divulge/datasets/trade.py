@@ -19,9 +19,9 @@ import numpy.typing as npt
 
 from divulge import work
 from divulge.data import Dataset
-from divulge.data.column import from_codes
-from divulge.datasets import dealing
-from divulge.datasets.dealing import CENTS, GRAINS, MOST_HEADINGS
+from divulge.data.column import column_from_codes
+from divulge.datasets import trade_generator
+from divulge.datasets.trade_generator import CENTS_PER_DOLLAR, GRAINS_PER_KILOGRAM, MOST_HEADINGS
 
 Ints = npt.NDArray[np.int64]
 Random = np.random.Generator
@@ -39,7 +39,7 @@ SECTORS = (
 AMOUNTS = ("value", "weight", "freight", "insurance", "quantity")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TradeMonth:
     """What is published of a month of trade, and the truth behind it.
 
@@ -63,6 +63,7 @@ def trade_month(
     importers: int = 18_430,
     cities: int | None = None,
     states: int = 27,
+    *,
     products: int = 7_062,
     headings: int | None = None,
     countries: int = 150,
@@ -101,43 +102,54 @@ def trade_month(
         "cities": cities,
         "headings": headings,
     }
-    _refuse(counts, {"excluded": excluded, "extra": extra}, customs_units)
+    _check_arguments(counts, {"excluded": excluded, "extra": extra}, customs_units)
     random = np.random.default_rng(seed)
     cities = cities or max(states, round(importers**0.5 * 12.5))
     headings = headings or min(max(1, products // 6), MOST_HEADINGS)
     if customs_units is None:
         customs_units = max(1, round(importers**0.5 * 0.75))
-    city_state = dealing.states_of_cities(cities, states, random)
-    city_of = dealing.cities_of_importers(importers, cities, random)
-    heading_of, code_text = dealing.headings_and_codes(products, headings, random)
-    deals = dealing.deals_of(transactions, importers, products, countries, heading_of, random)
+    city_state = trade_generator.draw_city_states(cities, states, random)
+    city_of = trade_generator.draw_importer_cities(importers, cities, random)
+    heading_of, code_text = trade_generator.draw_headings_and_codes(products, headings, random)
+    deals = trade_generator.draw_deals(
+        transactions, importers, products, countries=countries, heading_of=heading_of, random=random
+    )
     importer, product, country = deals.importer, deals.product, deals.country
-    amounts = dealing.amounts_of(transactions, product, random)
-    suppressed = dealing.of_few_importers(importer, product, products)
-    hidden = suppressed[product]
-    published = ~hidden
+    amounts = trade_generator.draw_amounts(transactions, product, random)
+    suppressed = trade_generator.flag_rare_codes(importer, product, products)
+    is_hidden = suppressed[product]
+    published = ~is_hidden
     is_extra = published & (random.random(transactions) < extra)
-    left_out = published & ~is_extra & (random.random(transactions) < excluded)
-    seen, counted = published & ~is_extra, ~left_out
+    is_excluded = published & ~is_extra & (random.random(transactions) < excluded)
+    in_transactions, in_totals = published & ~is_extra, ~is_excluded
     city = city_of[importer]
     # Drawn apart, so that the rest of a month is the same with customs units and without.
-    apart = np.random.default_rng([seed, 1])
-    customs = dealing.customs_units_of(deals, city_state[city_of], customs_units, apart)
-    where = _Where(product, country, customs, city, heading_of, city_state)
-    names = _Names(code_text, countries, customs_units, cities, states)
-    place = np.flatnonzero(seen)
+    customs_random = np.random.default_rng([seed, 1])
+    customs = trade_generator.draw_customs_units(
+        deals, city_state[city_of], customs_units, customs_random
+    )
+    keys = _TransactionKeys(
+        product=product,
+        country=country,
+        customs=customs,
+        city=city,
+        heading_of=heading_of,
+        city_state=city_state,
+    )
+    names = _CodeNames(code_text, countries, customs_units, cities, states)
+    place = np.flatnonzero(in_transactions)
     return TradeMonth(
-        _transactions(place, where, amounts, names, random),
-        _totals(counted, where, amounts, names, by_city=True),
-        _totals(counted, where, amounts, names, by_city=False),
-        _listed(city_of, city_state, names, random),
-        _truth(place, city, city_state, names),
-        int(suppressed.sum()),
-        left_out[place],
+        transactions=_build_transactions(place, keys, amounts, names, random),
+        by_city=_build_totals(in_totals, keys, amounts, names, by_city=True),
+        by_state=_build_totals(in_totals, keys, amounts, names, by_city=False),
+        importers=_build_importer_list(city_of, city_state, names, random),
+        truth=_build_truth(place, city, city_state, names),
+        suppressed_codes=int(suppressed.sum()),
+        excluded=is_excluded[place],
     )
 
 
-def _refuse(
+def _check_arguments(
     counts: Mapping[str, int | None], shares: Mapping[str, float], customs_units: int | None
 ) -> None:
     """Say all that cannot be, at once."""
@@ -163,7 +175,7 @@ def _refuse(
     problems.raise_any()
 
 
-class _Names:
+class _CodeNames:
     """What codes stand for: made-up names of cities and states, codes of countries."""
 
     def __init__(
@@ -177,8 +189,8 @@ class _Names:
         self.states = [f"S{number:02d}" for number in range(states)]
 
 
-@dataclass(frozen=True)
-class _Where:
+@dataclass(frozen=True, kw_only=True)
+class _TransactionKeys:
     """Of each transaction what it is counted by; the heading of a code, the state of a city."""
 
     product: Ints
@@ -189,99 +201,105 @@ class _Where:
     city_state: Ints
 
 
-def _scale(name: str) -> int:
-    return GRAINS if name in ("weight", "quantity") else CENTS
+def _get_unit_scale(name: str) -> int:
+    return GRAINS_PER_KILOGRAM if name in ("weight", "quantity") else CENTS_PER_DOLLAR
 
 
-def _transactions(
+def _build_transactions(
     place: Ints,
-    where: _Where,
+    keys: _TransactionKeys,
     amounts: dict[str, Ints],
-    names: _Names,
+    names: _CodeNames,
     random: Random,
 ) -> Dataset:
     import pyarrow as pa
 
     order = random.permutation(len(place)) + 1_000_000
     columns: dict[str, Any] = {
-        "number": from_codes(np.arange(len(place)), pa.array(order)),
-        "product": from_codes(where.product[place], pa.array(names.products)),
-        "country": from_codes(where.country[place], pa.array(names.countries)),
+        "number": column_from_codes(np.arange(len(place)), pa.array(order)),
+        "product": column_from_codes(keys.product[place], pa.array(names.products)),
+        "country": column_from_codes(keys.country[place], pa.array(names.countries)),
     }
     if names.customs_units:
-        columns["customs_unit"] = from_codes(where.customs[place], pa.array(names.customs_units))
+        columns["customs_unit"] = column_from_codes(
+            keys.customs[place], pa.array(names.customs_units)
+        )
     for name in AMOUNTS:
         distinct, codes = np.unique(amounts[name][place], return_inverse=True)
-        columns[name] = from_codes(codes, pa.array(distinct / _scale(name)))
-    described = Dataset(columns, name="transactions", subjects="transactions")
-    return described.describe({"identifier": ["number"]})
+        columns[name] = column_from_codes(codes, pa.array(distinct / _get_unit_scale(name)))
+    dataset = Dataset(columns, name="transactions", subjects="transactions")
+    return dataset.describe({"identifier": ["number"]})
 
 
-def _totals(
-    counted: npt.NDArray[np.bool_],
-    where: _Where,
+def _build_totals(
+    in_totals: npt.NDArray[np.bool_],
+    keys: _TransactionKeys,
     amounts: dict[str, Ints],
-    names: _Names,
+    names: _CodeNames,
     by_city: bool,
 ) -> Dataset:
     """Totals rounded half up to whole dollars and kilograms, one row per key and place."""
     import pyarrow as pa
 
-    goods = where.heading_of[where.product] if by_city else where.product
-    customs = np.zeros_like(where.customs) if by_city else where.customs
-    place = where.city if by_city else where.city_state[where.city]
+    goods = keys.heading_of[keys.product] if by_city else keys.product
+    customs = np.zeros_like(keys.customs) if by_city else keys.customs
+    place = keys.city if by_city else keys.city_state[keys.city]
     shape = (
         len(names.headings if by_city else names.products),
         len(names.countries),
         max(1, len(names.customs_units)),
         len(names.cities),
     )
-    key = np.ravel_multi_index((goods, where.country, customs, place), shape)
-    rows, of_row = np.unique(key[counted], return_inverse=True)
+    key = np.ravel_multi_index((goods, keys.country, customs, place), shape)
+    rows, row_of_record = np.unique(key[in_totals], return_inverse=True)
     goods, country, customs, place = np.unravel_index(rows, shape)
     first = "heading" if by_city else "product"
     columns: dict[str, Any] = {
-        first: from_codes(goods, pa.array(names.headings if by_city else names.products)),
-        "country": from_codes(country, pa.array(names.countries)),
+        first: column_from_codes(goods, pa.array(names.headings if by_city else names.products)),
+        "country": column_from_codes(country, pa.array(names.countries)),
     }
     if names.customs_units and not by_city:
-        columns["customs_unit"] = from_codes(customs, pa.array(names.customs_units))
+        columns["customs_unit"] = column_from_codes(customs, pa.array(names.customs_units))
     if by_city:
-        columns["city"] = from_codes(place, pa.array(names.cities))
-        columns["state"] = from_codes(where.city_state[place], pa.array(names.states))
+        columns["city"] = column_from_codes(place, pa.array(names.cities))
+        columns["state"] = column_from_codes(keys.city_state[place], pa.array(names.states))
     else:
-        columns["state"] = from_codes(place, pa.array(names.states))
+        columns["state"] = column_from_codes(place, pa.array(names.states))
     for name in AMOUNTS[:2] if by_city else AMOUNTS:
-        scale = _scale(name)
+        scale = _get_unit_scale(name)
         sums = np.zeros(len(rows), np.int64)
-        np.add.at(sums, of_row, amounts[name][counted])
+        np.add.at(sums, row_of_record, amounts[name][in_totals])
         whole = (sums + scale // 2) // scale
         distinct, codes = np.unique(whole, return_inverse=True)
-        columns[name] = from_codes(codes, pa.array(distinct))
+        columns[name] = column_from_codes(codes, pa.array(distinct))
     title = "totals by city" if by_city else "totals by state"
     return Dataset(columns, name=title, subjects="totals").describe({})
 
 
-def _listed(city_of: Ints, city_state: Ints, names: _Names, random: Random) -> Dataset:
+def _build_importer_list(
+    city_of: Ints, city_state: Ints, names: _CodeNames, random: Random
+) -> Dataset:
     import pyarrow as pa
 
     columns = {
-        "company": from_codes(
+        "company": column_from_codes(
             np.arange(len(city_of)), pa.array([f"company {n:05d}" for n in range(len(city_of))])
         ),
-        "city": from_codes(city_of, pa.array(names.cities)),
-        "state": from_codes(city_state[city_of], pa.array(names.states)),
-        "sector": from_codes(random.integers(0, len(SECTORS), len(city_of)), pa.array(SECTORS)),
+        "city": column_from_codes(city_of, pa.array(names.cities)),
+        "state": column_from_codes(city_state[city_of], pa.array(names.states)),
+        "sector": column_from_codes(
+            random.integers(0, len(SECTORS), len(city_of)), pa.array(SECTORS)
+        ),
     }
-    described = Dataset(columns, name="importers", subjects="importers")
-    return described.describe({"identifier": ["company"]})
+    dataset = Dataset(columns, name="importers", subjects="importers")
+    return dataset.describe({"identifier": ["company"]})
 
 
-def _truth(place: Ints, city: Ints, city_state: Ints, names: _Names) -> Dataset:
+def _build_truth(place: Ints, city: Ints, city_state: Ints, names: _CodeNames) -> Dataset:
     import pyarrow as pa
 
     columns = {
-        "city": from_codes(city[place], pa.array(names.cities)),
-        "state": from_codes(city_state[city[place]], pa.array(names.states)),
+        "city": column_from_codes(city[place], pa.array(names.cities)),
+        "state": column_from_codes(city_state[city[place]], pa.array(names.states)),
     }
     return Dataset(columns, name="truth", subjects="transactions").describe({})

@@ -62,19 +62,19 @@ def class_sizes(codes: pa.Table, by: Sequence[str]) -> ClassSizes:
     >>> sizes.size.tolist(), sizes.classes.tolist(), sizes.singletons
     ([1, 2], [1, 1], 1)
     """
-    records, attributes = _for_sql(codes, by)
+    records, attributes = _rename_for_sql(codes, by)
     with DuckSession(records=records) as duck:
-        found = duck.arrays(
+        counts = duck.arrays(
             f"""
             SELECT size, count(*) AS classes
             FROM (SELECT count(*) AS size FROM records GROUP BY {attributes})
             GROUP BY size ORDER BY size
             """
         )
-    return ClassSizes(found["size"].astype(np.int64), found["classes"].astype(np.int64))
+    return ClassSizes(counts["size"].astype(np.int64), counts["classes"].astype(np.int64))
 
 
-def _for_sql(codes: pa.Table, by: Sequence[str]) -> tuple[pa.Table, str]:
+def _rename_for_sql(codes: pa.Table, by: Sequence[str]) -> tuple[pa.Table, str]:
     """The attributes under names of our own, and these names for SQL.
 
     A user's names never reach SQL: DuckDB takes "Age" and "age" for one even in quotation marks.

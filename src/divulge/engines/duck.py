@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # DuckDB's own default is 80% of the machine; we leave room for the codes that it reads from us.
 SHARE_OF_FREE_MEMORY = 0.6
 SECONDS_BETWEEN_CHECKS = 0.1
-_SPILL = re.compile(r"^divulge-spill-(?P<pid>\d+)-")
+_SPILL_FOLDER = re.compile(r"^divulge-spill-(?P<pid>\d+)-")
 
 
 class DuckSession:
@@ -36,13 +36,13 @@ class DuckSession:
 
     def __init__(self, **tables: pa.Table) -> None:
         self._tables = tables
-        self._open = ExitStack()
+        self._resources = ExitStack()
 
     def __enter__(self) -> DuckSession:
         import duckdb
 
         _remove_abandoned_spills()
-        spill = self._open.enter_context(
+        spill = self._resources.enter_context(
             tempfile.TemporaryDirectory(prefix=f"divulge-spill-{os.getpid()}-")
         )
         limit = int(work.available_memory() * SHARE_OF_FREE_MEMORY)
@@ -50,7 +50,7 @@ class DuckSession:
             ":memory:",
             config={"memory_limit": f"{limit}B", "temp_directory": spill},
         )
-        self._open.callback(self._connection.close)
+        self._resources.callback(self._connection.close)
         for name, table in self._tables.items():
             self._connection.register(name, table)
         return self
@@ -61,7 +61,7 @@ class DuckSession:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._open.close()
+        self._resources.close()
 
     def arrays(self, sql: str) -> dict[str, npt.NDArray[Any]]:
         """The result of a query as one array a column.
@@ -70,17 +70,17 @@ class DuckSession:
         query cannot look by itself.
         """
         work.check()
-        with ThreadPoolExecutor(max_workers=1) as beside:
-            running = beside.submit(self._result, sql)
+        with ThreadPoolExecutor(max_workers=1) as executor:
+            query = executor.submit(self._fetch_arrays, sql)
             try:
-                while not wait([running], timeout=SECONDS_BETWEEN_CHECKS).done:
+                while not wait([query], timeout=SECONDS_BETWEEN_CHECKS).done:
                     work.check()
             except BaseException:
                 self._connection.interrupt()
                 raise
-        return running.result()
+        return query.result()
 
-    def _result(self, sql: str) -> dict[str, npt.NDArray[Any]]:
+    def _fetch_arrays(self, sql: str) -> dict[str, npt.NDArray[Any]]:
         result: dict[str, Any] = self._connection.execute(sql).fetchnumpy()
         return result
 
@@ -98,6 +98,6 @@ def identifier(name: str) -> str:
 def _remove_abandoned_spills() -> None:
     """Remove what killed runs have spilled: it holds codes of records."""
     for folder in Path(tempfile.gettempdir()).glob("divulge-spill-*"):
-        owner = _SPILL.match(folder.name)
+        owner = _SPILL_FOLDER.match(folder.name)
         if owner and not work.lives(int(owner["pid"])):
             shutil.rmtree(folder, ignore_errors=True)

@@ -11,13 +11,13 @@ import numpy as np
 
 from divulge.assessment import Assessment, Breakdown, Sentence
 from divulge.assessment.assessment import Claim
-from divulge.data.dictionary import problems_with_names
+from divulge.data.dictionary import find_name_problems
 from divulge.events.history.history import History, problems_with_history
 from divulge.events.knowledge.attacker import Attacker
-from divulge.events.knowledge.facets import Facet, facet
+from divulge.events.knowledge.facets import Facet, parse_facet
 from divulge.events.matching import kernels
 from divulge.events.matching.matching import Floats, Tally
-from divulge.events.protected.attack_protected import Each, Outcome
+from divulge.events.protected.attack_protected import LookupResult, RecordShares
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError, Problem
 
@@ -53,7 +53,7 @@ class EventAssessment(Assessment):
                 "weight": figures[:, kernels.WEIGHT],
                 "risk": figures[:, column] / weight,
                 "certain": figures[:, kernels.CERTAIN] / weight,
-                "worst": figures[:, kernels.MOST],
+                "worst": figures[:, kernels.WORST_CASE],
             }
         )
 
@@ -83,40 +83,48 @@ def problems_with_release(
         yield Problem("release", message)
     if release is not None:
         for words in knows:
-            found = facet(words, history.dataset.names)
-            if isinstance(found, Facet) and found.kind == "attribute":
+            meaning = parse_facet(words, history.dataset.names)
+            if isinstance(meaning, Facet) and meaning.kind == "attribute":
                 names = release.dataset.names
-                yield from problems_with_names("knows", [words], names, "the release")
+                yield from find_name_problems("knows", [words], names, "the release")
 
 
-def said_of_release(tally: Tally, released: Outcome, release: History) -> list[Sentence]:
+def describe_release_effects(
+    tally: Tally, released: LookupResult, release: History
+) -> list[Sentence]:
     """How often what is known fits nobody in the release, or only others; what it hides."""
-    lost = {"lost": float(tally.by_matches[0] / tally.weight), "misled": released.misled}
-    keys = ["released", *(["misled"] if released.misled > 0 else [])]
-    hidden = [said for said in release.remarks() if said.key.startswith("remark.maybe")]
-    return [*(Sentence("divulge.events", key, lost) for key in keys), *hidden]
+    shares = {"lost": float(tally.by_matches[0] / tally.weight), "misled": released.misled_share}
+    keys = ["released", *(["misled"] if released.misled_share > 0 else [])]
+    hidden = [sentence for sentence in release.remarks() if sentence.key.startswith("remark.maybe")]
+    return [*(Sentence("divulge.events", key, shares) for key in keys), *hidden]
 
 
-def per_record(
-    history: History, attacker: Attacker, prior: float, each: Callable[[], Each], claim: Claim
+def defer_record_risk(
+    history: History,
+    attacker: Attacker,
+    prior: float,
+    each: Callable[[], RecordShares],
+    claim: Claim,
 ) -> dict[str, Any]:
     """The risk of each record of the dataset, and who bears it, when they are asked for."""
-    borne_by_records = cache(each)  # found once, if at all
+    cached_risk = cache(each)  # found once, if at all
 
-    def risk() -> Floats:
-        borne = borne_by_records()
+    def compute_record_risk() -> Floats:
+        shares = cached_risk()
         in_order = np.full(history.dataset.rows, np.nan)
-        weigh = np.where(borne.weight > 0, borne.weight, np.nan)
-        in_order[history.order] = borne.right(attacker.guess) / weigh
+        weight = np.where(shares.weight > 0, shares.weight, np.nan)
+        in_order[history.order] = shares.correct_shares(attacker.guess) / weight
         return in_order
 
-    def broken_down(group: str) -> Breakdown:
-        return _by_group(history, attacker, group, prior, borne_by_records(), claim)
+    def break_down(group: str) -> Breakdown:
+        return _break_down_by_group(
+            history, attacker, group, prior=prior, each=cached_risk(), claim=claim
+        )
 
-    return {"_risk": risk, "_breakdown": broken_down}
+    return {"_risk": compute_record_risk, "_breakdown": break_down}
 
 
-def values_of(
+def collect_sentence_values(
     attacker: Attacker, weight: float, certain: float, right: float, prior: float
 ) -> dict[str, Any]:
     """What sentences about an attacker tell."""
@@ -132,7 +140,7 @@ def values_of(
     }
 
 
-def described(
+def build_assessment(
     history: History,
     attacker: Attacker,
     *,
@@ -162,8 +170,14 @@ def described(
     )
 
 
-def _by_group(
-    history: History, attacker: Attacker, group: str, prior: float, each: Each, claim: Claim
+def _break_down_by_group(
+    history: History,
+    attacker: Attacker,
+    group: str,
+    *,
+    prior: float,
+    each: RecordShares,
+    claim: Claim,
 ) -> Breakdown:
     """The same attacker, seen from the records of each group."""
     [group] = history.dataset.attributes(group, "by")
@@ -171,14 +185,14 @@ def _by_group(
     column = history.dataset.columns[group]
     sums = [
         np.bincount(codes, part, minlength=column.cardinality)
-        for part in (each.weight, each.certain, each.right(attacker.guess))
+        for part in (each.weight, each.certain, each.correct_shares(attacker.guess))
     ]
     assessments = {}
     for code, (weight, certain, correct) in enumerate(np.stack(sums, axis=1).tolist()):
         if weight == 0:
             continue
-        values = values_of(attacker, weight, certain, correct, prior)
-        assessments[column.value(code)] = described(
+        values = collect_sentence_values(attacker, weight, certain, correct, prior)
+        assessments[column.value(code)] = build_assessment(
             history,
             attacker,
             weight=weight,

@@ -11,18 +11,22 @@ from divulge.assessment.assessment import Claim, Number
 from divulge.events import charts
 from divulge.events.assess import (
     EventAssessment,
-    described,
-    per_record,
+    build_assessment,
+    collect_sentence_values,
+    defer_record_risk,
+    describe_release_effects,
     problems_with_release,
-    said_of_release,
-    values_of,
 )
 from divulge.events.history.history import History, require_history
 from divulge.events.knowledge.attacker import Attacker
 from divulge.events.matching import kernels
-from divulge.events.matching.item_subsets import matched_alone
-from divulge.events.matching.matching import Floats, Matching, Tally, weight_of_record
-from divulge.events.protected.attack_protected import Each, one_point_released, within_bounds
+from divulge.events.matching.item_subsets import match_item_subsets
+from divulge.events.matching.matching import Floats, KnowledgeMatching, Tally, weigh_record_by_user
+from divulge.events.protected.attack_protected import (
+    RecordShares,
+    match_one_point,
+    may_overcount_users,
+)
 from divulge.events.unicity import unicity
 from divulge.work import Problems, checks
 
@@ -67,51 +71,69 @@ def attack(
             history, attacker.knows, attacker.points, weight=weight, seed=seed, release=release
         )
     facets = attacker.facets(history)
-    several = next((facet for facet in facets if facet.kind == "items"), None)
+    items_facet = next((facet for facet in facets if facet.kind == "items"), None)
     if release is not None:
-        outcome, borne = one_point_released(history, attacker, release)
-        tally = outcome.tally(history.users)
-        said = said_of_release(tally, outcome, release)
+        outcome, shares_by_record = match_one_point(history, attacker, release)
+        tally = outcome.to_tally(history.users)
+        sentences = describe_release_effects(tally, outcome, release)
         claim: Claim = "exact"
-        if within_bounds(history, release, facets, points=1):
-            said.append(Sentence("divulge.events", "maybe.twice", {}))
+        if may_overcount_users(history, release, facets, points=1):
+            sentences.append(Sentence("divulge.events", "maybe.twice", {}))
             claim = "estimate"
-        elif attacker.guess == "best" and several is not None:
+        elif attacker.guess == "best" and items_facet is not None:
             # Guessed is who has most records that fit; who has most sets of items may be likelier.
             claim = "bound"
-        most = Most(tally.certain, float(outcome.draws.weight @ outcome.among))
-        return _assessment(
-            history, attacker, tally, lambda: borne, said, outcome.misled, claim, most
+        most = Most(tally.certain, float(outcome.draws.weight @ outcome.includes_target))
+        return _assess_tally(
+            history,
+            attacker,
+            tally,
+            each=lambda: shares_by_record,
+            release_sentences=sentences,
+            misled=outcome.misled_share,
+            claim=claim,
+            most=most,
         )
-    if several is None:
-        matching = Matching.of(history, attacker)
-        return _assessment(
-            history, attacker, matching.tally, lambda: _borne(history, attacker, matching)
+    if items_facet is None:
+        matching = KnowledgeMatching.from_attacker(history, attacker)
+        return _assess_tally(
+            history,
+            attacker,
+            matching.tally,
+            each=lambda: _match_records(history, attacker, matching),
         )
     others = [facet for facet in facets if facet.kind != "items"]
-    drawn, tally, matches, hits = matched_alone(history, others, several, attacker.weight)
+    item_subsets, tally, matches, hits = match_item_subsets(
+        history, others, items_facet, attacker.weight
+    )
     shares = (1 / matches, hits, matches == 1)
-    return _assessment(
+    return _assess_tally(
         history,
         attacker,
         tally,
-        lambda: Each(drawn.on_records(1.0), *(drawn.on_records(share) for share in shares)),
+        each=lambda: RecordShares(
+            item_subsets.spread_on_records(1.0),
+            *(item_subsets.spread_on_records(share) for share in shares),
+        ),
     )
 
 
-def _borne(history: History, attacker: Attacker, matching: Matching) -> Each:
+def _match_records(
+    history: History, attacker: Attacker, matching: KnowledgeMatching
+) -> RecordShares:
     """What each record bears: its weight, and what of it is found."""
-    weights = _weight_of_each(history, attacker, matching)
-    matches, hits = matching.each()
-    return Each(weights, weights / matches, weights * hits, weights * (matches == 1))
+    weights = _weigh_records(history, attacker, matching)
+    matches, hits = matching.match_each_record()
+    return RecordShares(weights, weights / matches, weights * hits, weights * (matches == 1))
 
 
-def _assessment(
+def _assess_tally(
     history: History,
     attacker: Attacker,
     tally: Tally,
-    each: Callable[[], Each],
-    released: Sequence[Sentence] = (),
+    *,
+    each: Callable[[], RecordShares],
+    release_sentences: Sequence[Sentence] = (),
     misled: float | None = None,
     claim: Claim = "exact",
     most: Most | None = None,
@@ -125,21 +147,21 @@ def _assessment(
         "cells": tally.cells,
         "best_guess": tally.right_best / tally.weight,
         "best_guess_before": tally.largest_user,
-        "users_singled_out_at_worst": int((tally.by_user[:, kernels.MOST] == 1).sum()),
+        "users_singled_out_at_worst": int((tally.by_user[:, kernels.WORST_CASE] == 1).sum()),
     }
-    values = values_of(attacker, tally.weight, tally.certain, right, prior)
-    told = [Sentence("divulge.events", "singled_out", values)]
-    told.append(Sentence("divulge.events", f"guessed.{attacker.guess}", values))
+    values = collect_sentence_values(attacker, tally.weight, tally.certain, right, prior)
+    sentences = [Sentence("divulge.events", "singled_out", values)]
+    sentences.append(Sentence("divulge.events", f"guessed.{attacker.guess}", values))
     more = {
         **values,
         "best_share": figures["best_guess"],
         "best_prior": figures["best_guess_before"],
     }
-    told.append(Sentence("divulge.events", f"weight.{attacker.guess}", more))
-    told += released
+    sentences.append(Sentence("divulge.events", f"weight.{attacker.guess}", more))
+    sentences += release_sentences
     if misled is not None:
         figures["misled"] = misled
-    return described(
+    return build_assessment(
         history,
         attacker,
         weight=tally.weight,
@@ -148,20 +170,20 @@ def _assessment(
         prior=prior,
         claim=claim,
         most=most if claim == "bound" else None,
-        sentences=(*told, *history.remarks()),
+        sentences=(*sentences, *history.remarks()),
         figures=figures,
         tally=tally,
         _users=history.user_values,
-        _chart=lambda: charts.matches(tally.by_matches / tally.weight, attacker),
-        **per_record(history, attacker, prior, each, claim),
+        _chart=lambda: charts.draw_matches_chart(tally.by_matches / tally.weight, attacker),
+        **defer_record_risk(history, attacker, prior, each, claim),
     )
 
 
-def _weight_of_each(history: History, attacker: Attacker, matching: Matching) -> Floats:
+def _weigh_records(history: History, attacker: Attacker, matching: KnowledgeMatching) -> Floats:
     """What each record weighs; records that are one event (or pair) share its weight."""
     weight = attacker.weight
     if weight == "event":
-        keys = matching.keys_of_records()
+        keys = matching.list_record_keys()
         _, which, count = np.unique(keys, return_inverse=True, return_counts=True)
         return np.asarray(1 / count[which], dtype=np.float64)
-    return weight_of_record(history, weight)[history.user_of_record]
+    return weigh_record_by_user(history, weight)[history.user_of_record]

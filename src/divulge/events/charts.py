@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from divulge.assessment import Chart
 from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR, SAFE_COLOUR
-from divulge.assessment.sentence import percent
+from divulge.assessment.sentence import format_percent
 
 if TYPE_CHECKING:
     from divulge.events.knowledge.attacker import Attacker
@@ -27,11 +27,11 @@ BANDS = (
 """How many users fit, as one speaks of it."""
 
 
-MOST_MARKS = 1_000
+MAX_MARKS = 1_000
 """More than so many marks are drawn together."""
 
 
-def matches(shares: npt.NDArray[np.float64], attacker: Attacker) -> Chart:
+def draw_matches_chart(shares: npt.NDArray[np.float64], attacker: Attacker) -> Chart:
     """How many users fit what the adversary knows: one on the left."""
     import altair as alt
 
@@ -48,12 +48,12 @@ def matches(shares: npt.NDArray[np.float64], attacker: Attacker) -> Chart:
         color=alt.condition(alt.datum.users == "1", alt.value(RISK_COLOUR), alt.value(SAFE_COLOUR))
     )
     marks = base.mark_text(dy=-6, fontSize=11).encode(text=alt.Text("share:Q", format=".1%"))
-    said = "; ".join(f"{r['users']}: {percent(float(str(r['share'])))}" for r in records)
-    drawn = (bars + marks).properties(width=420, height=220)
-    return Chart.of(drawn, records, f"Share of knowledge by how many users fit it: {said}")
+    caption = "; ".join(f"{r['users']}: {format_percent(float(str(r['share'])))}" for r in records)
+    picture = (bars + marks).properties(width=420, height=220)
+    return Chart.of(picture, records, f"Share of knowledge by how many users fit it: {caption}")
 
 
-def ten(records: Sequence[Mapping[str, Any]], weight: str) -> Chart:
+def draw_ten_attackers_chart(records: Sequence[Mapping[str, Any]], weight: str) -> Chart:
     """The ten attackers: exact as bars, the estimate as a mark."""
     import altair as alt
 
@@ -68,11 +68,13 @@ def ten(records: Sequence[Mapping[str, Any]], weight: str) -> Chart:
         )
     )
     ticks = base.mark_tick(color=LIMIT_COLOUR, thickness=3).encode(x="estimate:Q")
-    said = "; ".join(f"{r['attacker']}: {percent(r['exact'])}" for r in records)
-    return Chart.of((bars + ticks).properties(width=420), list(records), f"Ten attackers: {said}")
+    caption = "; ".join(f"{r['attacker']}: {format_percent(r['exact'])}" for r in records)
+    return Chart.of(
+        (bars + ticks).properties(width=420), list(records), f"Ten attackers: {caption}"
+    )
 
 
-def frequencies(values: npt.NDArray[np.int64], title: str, axis: str) -> Chart:
+def draw_frequencies_chart(values: npt.NDArray[np.int64], title: str, axis: str) -> Chart:
     """How often each value occurs (Ito et al. 2018, Fig. 1)."""
     import altair as alt
 
@@ -87,11 +89,11 @@ def frequencies(values: npt.NDArray[np.int64], title: str, axis: str) -> Chart:
         .properties(width=420, height=220)
     )
     most = int(value[np.argmax(count)])
-    said = f"{title}: from {value.min()} to {value.max()}, most often {most}"
-    return Chart.of(bars, records, said)
+    caption = f"{title}: from {value.min()} to {value.max()}, most often {most}"
+    return Chart.of(bars, records, caption)
 
 
-def ranks(counts: npt.NDArray[np.int64], title: str) -> Chart:
+def draw_ranks_chart(counts: npt.NDArray[np.int64], title: str) -> Chart:
     """Frequencies by rank, the most frequent first (Ito et al. 2018, Fig. 2)."""
     import altair as alt
 
@@ -99,8 +101,8 @@ def ranks(counts: npt.NDArray[np.int64], title: str) -> Chart:
     axis = alt.Axis(format="~s", tickCount=4)
     falling = np.sort(counts[counts > 0])[::-1]
     places = np.arange(len(falling))
-    if len(places) > MOST_MARKS:  # on a logarithmic axis, later ranks lie on top of each other
-        places = np.unique(np.geomspace(1, len(falling), MOST_MARKS).astype(np.int64)) - 1
+    if len(places) > MAX_MARKS:  # on a logarithmic axis, later ranks lie on top of each other
+        places = np.unique(np.geomspace(1, len(falling), MAX_MARKS).astype(np.int64)) - 1
     records = [{"rank": int(place) + 1, "count": int(falling[place])} for place in places]
     line = (
         alt.Chart(Chart.source(), title=title)
@@ -111,11 +113,11 @@ def ranks(counts: npt.NDArray[np.int64], title: str) -> Chart:
         )
         .properties(width=420, height=220)
     )
-    said = f"{title}: {len(falling)} items, the most frequent in {int(falling[0])} records"
-    return Chart.of(line, records, said)
+    caption = f"{title}: {len(falling)} items, the most frequent in {int(falling[0])} records"
+    return Chart.of(line, records, caption)
 
 
-def users_and_records(
+def draw_users_by_records_chart(
     users: npt.NDArray[np.int64], weights: npt.NDArray[np.float64], knows: str
 ) -> Chart:
     """|U_X| against |R_X|; on the line they are equal (Ito et al. 2018, Figs. 3 to 5)."""
@@ -123,7 +125,7 @@ def users_and_records(
 
     both = np.stack([users, weights.astype(np.int64)])
     pairs, count = np.unique(both, axis=1, return_counts=True)
-    if len(count) > MOST_MARKS:  # to two digits, as far as the eye can tell them apart
+    if len(count) > MAX_MARKS:  # to two digits, as far as the eye can tell them apart
         step = 10 ** np.maximum(np.floor(np.log10(both)) - 1, 0)
         both = (np.round(both / step) * step).astype(np.int64)
         pairs, count = np.unique(both, axis=1, return_counts=True)
@@ -141,11 +143,14 @@ def users_and_records(
     )
     line = base.mark_line(color=BEFORE_COLOUR).encode(x="users:Q", y="users:Q")
     below = float(np.mean(users < weights))
-    said = f"Knowing {knows}, {percent(below)} of what may be known fits fewer users than records"
-    return Chart.of((dots + line).properties(width=420, height=300), records, said)
+    caption = (
+        f"Knowing {knows}, {format_percent(below)} of what may be known "
+        "fits fewer users than records"
+    )
+    return Chart.of((dots + line).properties(width=420, height=300), records, caption)
 
 
-def curves(records: Sequence[Mapping[str, Any]]) -> Chart:
+def draw_unicity_chart(records: Sequence[Mapping[str, Any]]) -> Chart:
     """Users singled out by number of points, one line per granularity."""
     import altair as alt
 
@@ -163,6 +168,8 @@ def curves(records: Sequence[Mapping[str, Any]]) -> Chart:
         color=colour,
     )
     bars = base.mark_rule().encode(y="low:Q", y2="high:Q", color=colour)
-    said = "; ".join(f"{r['knows']}, {r['points']}: {percent(r['share'])}" for r in records)
-    drawn = (bars + line).properties(width=420, height=260)
-    return Chart.of(drawn, list(records), f"Share of users singled out: {said}")
+    caption = "; ".join(
+        f"{r['knows']}, {r['points']}: {format_percent(r['share'])}" for r in records
+    )
+    picture = (bars + line).properties(width=420, height=260)
+    return Chart.of(picture, list(records), f"Share of users singled out: {caption}")

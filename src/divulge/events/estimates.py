@@ -29,7 +29,7 @@ from divulge.work import InvalidInput, Problem, Problems, checks
 Floats = npt.NDArray[np.float64]
 Method: TypeAlias = Literal["baskets", "marginals", "product"]
 
-MOST_GROUPS = 80
+MAX_GROUPS = 80
 """Into so many groups the counts of a marginal are taken together, at most."""
 
 METHODS = ("baskets", "marginals", "product")
@@ -48,10 +48,10 @@ class Estimate(float):
 
     def __new__(cls, value: float, weight: str, method: str) -> Estimate:
         """A number with its weight and method."""
-        made = super().__new__(cls, value)
-        made.weight = weight
-        made.method = method
-        return made
+        share = super().__new__(cls, value)
+        share.weight = weight
+        share.method = method
+        return share
 
     @property
     def claim(self) -> Claim:
@@ -60,11 +60,11 @@ class Estimate(float):
 
     def to_dict(self) -> dict[str, Any]:
         """The figure and all that is said of it, as plain values."""
-        told = {"weight": self.weight, "method": self.method, "claim": self.claim}
-        return {"value": float(self), **told}
+        labels = {"weight": self.weight, "method": self.method, "claim": self.claim}
+        return {"value": float(self), **labels}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Marginals:
     """Totals of a history: events by day (or other unit), events by basket size, baskets by item.
 
@@ -99,17 +99,17 @@ class Marginals:
             raise InvalidInput("totals", problems)
         kinds, _ = history.baskets
         _, when = np.unique(history.times(unit, of_events=True), return_counts=True)
-        items = ordering.events_by_item(*history.by_item)
+        items = ordering.count_events_by_item(*history.by_item)
         baskets = int(history.basket_numbers.max()) + 1
         sizes = np.bincount(kinds)
         return cls(
-            history.users,
-            when,
-            sizes,
-            items[items > 0],
-            baskets,
-            history.records,
-            unit == history.event,
+            users=history.users,
+            when=when,
+            sizes=sizes,
+            items=items[items > 0],
+            baskets=baskets,
+            records=history.records,
+            once=unit == history.event,
         )
 
     @property
@@ -157,13 +157,13 @@ def estimate(
     problems.extend("", checks.one_of("method", method, METHODS, "a method"))
     problems.raise_any()
     if method == "product":
-        return Estimate(_product(totals, knows), weight, method)
-    made = _from_baskets if method == "baskets" else _from_marginals
-    share = min(1.0, max(1 / totals.users, made(totals, knows, weight)))
+        return Estimate(_estimate_by_product(totals, knows), weight, method)
+    estimator = _estimate_from_baskets if method == "baskets" else _estimate_from_marginals
+    share = min(1.0, max(1 / totals.users, estimator(totals, knows, weight)))
     return Estimate(share, weight, method)
 
 
-def _product(totals: Marginals, knows: Sequence[str]) -> float:
+def _estimate_by_product(totals: Marginals, knows: Sequence[str]) -> float:
     """The number of values of each facet multiplied, over the records (Ito et al., Cor. 4.3)."""
     if not knows:
         return 1 / totals.users
@@ -172,11 +172,11 @@ def _product(totals: Marginals, knows: Sequence[str]) -> float:
         "item": len(totals.items),
         "all items": totals.baskets or 0,
     }
-    many = [values.get(words, len(totals.when)) for words in knows]
-    return prod(many) / (totals.records or totals.pairs)
+    value_counts = [values.get(words, len(totals.when)) for words in knows]
+    return prod(value_counts) / (totals.records or totals.pairs)
 
 
-def _from_marginals(totals: Marginals, knows: Sequence[str], weight: str) -> float:
+def _estimate_from_marginals(totals: Marginals, knows: Sequence[str], weight: str) -> float:
     """Occupied cells, as many as independence lets expect, over the units."""
     if not knows:
         return 1 / totals.users
@@ -189,79 +189,85 @@ def _from_marginals(totals: Marginals, knows: Sequence[str], weight: str) -> flo
         elif words == "kinds":
             axes.append(totals.sizes * (size if "item" in knows else 1))
         elif words == "all items":
-            return _from_baskets(totals, knows, weight)
+            return _estimate_from_baskets(totals, knows, weight)
         else:
             axes.append(totals.when)
     expected, many = np.array([float(units)]), np.array([1.0])
     for axis in axes:
-        value, count = _alike(axis)
+        value, count = _bin_counts(axis)
         expected = np.outer(expected, value / axis.sum()).ravel()
         many = np.outer(many, count).ravel()
     return float((-np.expm1(-expected) * many).sum() / units)
 
 
-def _from_baskets(totals: Marginals, knows: Sequence[str], weight: str) -> float:
+def _estimate_from_baskets(totals: Marginals, knows: Sequence[str], weight: str) -> float:
     """The mean of (1 - e^-L)/L over days, sizes and items, as far as they are known.
 
     Each marginal is counted without the target's own event: it is the others that hide them.
     """
     if not knows:
         return 1 / totals.users
-    timed = [words for words in knows if words in UNITS]
-    if timed == list(knows) and totals.once:
+    time_units = [words for words in knows if words in UNITS]
+    if time_units == list(knows) and totals.once:
         return len(totals.when) / totals.events  # everybody has one event a day: no guess
     others = max(1, totals.events - 1)
     [sizes] = np.nonzero(totals.sizes)
     by_pairs = "item" in knows or weight != "event"
     mass = totals.sizes[sizes] * (sizes if by_pairs else 1)
-    day, day_mass = _grouped(totals.when) if timed else (np.array([others + 1.0]), np.ones(1))
-    item, item_mass = _grouped(totals.items)
+    day, day_mass = (
+        _bin_by_mass(totals.when) if time_units else (np.array([others + 1.0]), np.ones(1))
+    )
+    item, item_mass = _bin_by_mass(totals.items)
     # Below 1, so that its logarithm can be taken where there is but one item.
     popular = np.minimum(np.maximum(item - 1, 0) / max(1, totals.pairs - 1), 1 - 1e-12)
     same_day = np.maximum(day - 1, 0) / others
-    found = 0.0
+    success = 0.0
     for size, share in zip(sizes, mass / mass.sum(), strict=True):
         if "kinds" in knows or "all items" in knows:
-            alike = float(totals.sizes[size] - 1)
+            same_size = float(totals.sizes[size] - 1)
             if "all items" in knows:
-                held, held_mass = _same_basket(int(size), popular, item_mass)
+                match_chance, match_mass = _same_basket_probability(int(size), popular, item_mass)
             elif "item" in knows:
-                held, held_mass = -np.expm1(size * np.log1p(-popular)), item_mass
+                match_chance, match_mass = -np.expm1(size * np.log1p(-popular)), item_mass
             else:
-                held, held_mass = np.ones(1), np.ones(1)
-            expected = alike * np.outer(same_day, held)
+                match_chance, match_mass = np.ones(1), np.ones(1)
+            expected = same_size * np.outer(same_day, match_chance)
         else:
-            held_mass = item_mass if "item" in knows else np.ones(1)
+            match_mass = item_mass if "item" in knows else np.ones(1)
             containing = np.maximum(item - 1, 0) if "item" in knows else np.array([others])
             expected = np.outer(same_day, containing)
-        found += share * float(
-            day_mass @ _alone(expected, totals.users, bool(timed) and totals.once) @ held_mass
+        success += share * float(
+            day_mass
+            @ _expected_success(expected, totals.users, bool(time_units) and totals.once)
+            @ match_mass
         )
-    return found
+    return success
 
 
-def _grouped(counts: Ints) -> tuple[Floats, Floats]:
+def _bin_by_mass(counts: Ints) -> tuple[Floats, Floats]:
     """Counts that are alike taken together: their mean, and the share of units that have them."""
-    value, many = _alike(counts)
+    value, many = _bin_counts(counts)
     return value, value * many / (value * many).sum()
 
 
-def _alike(counts: Ints) -> tuple[Floats, Floats]:
+def _bin_counts(counts: Ints) -> tuple[Floats, Floats]:
     """Distinct counts and how often each occurs; neighbours together where there are many.
 
     So three marginals can be crossed at no cost.
     """
     value, many = np.unique(counts[counts > 0], return_counts=True)
-    if len(value) <= MOST_GROUPS:
+    if len(value) <= MAX_GROUPS:
         return value.astype(np.float64), many.astype(np.float64)
     mass = np.cumsum(value * many)
-    group = (mass - value * many) * MOST_GROUPS // mass[-1]
+    group = (mass - value * many) * MAX_GROUPS // mass[-1]
     _, group = np.unique(group, return_inverse=True)
     together = np.bincount(group, many).astype(np.float64)
     return np.bincount(group, value * many) / together, together
 
 
-def _same_basket(size: int, popular: Floats, item_mass: Floats) -> tuple[Floats, Floats]:
+def _same_basket_probability(
+    size: int, popular: Floats, item_mass: Floats
+) -> tuple[Floats, Floats]:
     """How likely another basket of the same size is the same basket."""
     if size == 1:
         return popular, item_mass
@@ -270,7 +276,7 @@ def _same_basket(size: int, popular: Floats, item_mass: Floats) -> tuple[Floats,
     return np.array([float(np.exp(min(0.0, chance)))]), np.ones(1)
 
 
-def _alone(events: Floats, users: int, once: bool) -> Floats:
+def _expected_success(events: Floats, users: int, once: bool) -> Floats:
     """The mean chance of a guess in cells where so many events of others are expected."""
     if users == 1:
         return np.ones_like(events)

@@ -17,17 +17,17 @@ from divulge.assessment import (
     Sentence,
 )
 from divulge.data import Dataset
-from divulge.data.dictionary import as_names, problems_with_names
+from divulge.data.dictionary import as_names, find_name_problems
 from divulge.events.attack import attack
 from divulge.events.history.calendar import UNITS
 from divulge.events.history.history import History
 from divulge.events.history.reading import Missing, Returns
 from divulge.events.knowledge.attacker import Attacker, Guess, Weight, problems_with_settings
-from divulge.events.knowledge.facets import facet
+from divulge.events.knowledge.facets import parse_facet
 from divulge.events.ten_attackers import TEN, Count, ten_attackers
 from divulge.work import Problem
 
-READING = ("user", "time", "item", "event", "amount", "returns", "missing")
+READING_SETTINGS = ("user", "time", "item", "event", "amount", "returns", "missing")
 """How records are read as a history."""
 
 
@@ -68,10 +68,12 @@ class EventsAttack(AttackDefaults):
         self, settings: EventsSettings, names: Mapping[str, Sequence[str]]
     ) -> Iterator[Problem]:
         """Datasets as announced, attributes that exist, words that mean something."""
-        wanted = 2 if settings.released else 1
-        if len(names) != wanted:
+        dataset_count = 2 if settings.released else 1
+        if len(names) != dataset_count:
             hint = "" if settings.released else "; of an original and its release, say released"
-            yield Problem("dataset", f'names {len(names)}; attack "events" takes {wanted}{hint}.')
+            yield Problem(
+                "dataset", f'names {len(names)}; attack "events" takes {dataset_count}{hint}.'
+            )
         yield from problems_with_settings(settings.points, settings.weight, settings.guess)
         yield from _problems_with_model(settings)
         for dataset, attributes in names.items():
@@ -79,15 +81,15 @@ class EventsAttack(AttackDefaults):
 
     def run(self, settings: EventsSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Read the records as a history and attack it."""
-        read = _reading(settings)
-        history = History(datasets[0], **read)
+        reading = _reading_options(settings)
+        history = History(datasets[0], **reading)
         if settings.model == "ten":
             ten = ten_attackers(history, settings.weight, settings.guess, settings.count)
             return ten.assessment()
         release = None
         if settings.released:
-            hiding = {**read, "missing": "maybe", "rounded": settings.rounded}
-            release = History(datasets[1], **hiding)
+            release_reading = {**reading, "missing": "maybe", "rounded": settings.rounded}
+            release = History(datasets[1], **release_reading)
         attacker = Attacker(
             settings.knows,
             settings.points,
@@ -107,8 +109,8 @@ class EventsAttack(AttackDefaults):
 
     def needed_columns(self, settings: EventsSettings) -> Collection[str]:
         """What the history is read from, and what is known of an event."""
-        named = [settings.user, settings.time, settings.item, settings.event, settings.amount]
-        return {*(name for name in named if name is not None), *as_names(settings.knows)}
+        columns = [settings.user, settings.time, settings.item, settings.event, settings.amount]
+        return {*(name for name in columns if name is not None), *as_names(settings.knows)}
 
     def identifying_columns(self, settings: EventsSettings) -> Collection[str]:
         """Whose history it is."""
@@ -118,11 +120,11 @@ class EventsAttack(AttackDefaults):
         self, adversaries: Sequence[LimitedAdversary], dataset: Dataset, plan: ProtectionPlan
     ) -> Iterator[ProtectedPart]:
         """Make the history coarser, at once for all who read the records alike."""
-        for alike in _group_by_reading(adversaries):
-            limits = [limit.on(each.name) for each in alike for limit in each.limits]
+        for group in _group_by_reading(adversaries):
+            limits = [limit.on(each.name) for each in group for limit in each.limits]
             if not plan.has_failing(limits):
                 continue
-            history = _protect_history(alike, dataset, plan)
+            history = _protect_history(group, dataset, plan)
             if history.steps:  # else what was done for others is enough
                 yield history
             dataset = history.dataset
@@ -134,12 +136,12 @@ class EventsAttack(AttackDefaults):
 
 def _group_by_reading(adversaries: Sequence[LimitedAdversary]) -> list[list[LimitedAdversary]]:
     """Those who read the records in the same way together; a given release is not changed."""
-    alike: dict[tuple[Any, ...], list[LimitedAdversary]] = {}
+    groups: dict[tuple[Any, ...], list[LimitedAdversary]] = {}
     for adversary in adversaries:
         if not adversary.settings.released:
-            reading = tuple(_reading(adversary.settings).values())
-            alike.setdefault(reading, []).append(adversary)
-    return list(alike.values())
+            reading = tuple(_reading_options(adversary.settings).values())
+            groups.setdefault(reading, []).append(adversary)
+    return list(groups.values())
 
 
 def _protect_history(
@@ -148,7 +150,7 @@ def _protect_history(
     """Protect a history from adversaries who read it alike."""
     attackers, limits = {}, []
     for adversary in adversaries:
-        for name, attacker in _attackers(adversary, dataset.names).items():
+        for name, attacker in _build_attackers(adversary, dataset.names).items():
             attackers[name] = attacker
             limits += [limit.on(name) for limit in adversary.limits]
     return plan.protect_history(
@@ -157,11 +159,11 @@ def _protect_history(
         limits,
         methods=plan.settings.histories,
         seed=plan.settings.seed or 0,
-        **_reading(adversaries[0].settings),
+        **_reading_options(adversaries[0].settings),
     )
 
 
-def _attackers(adversary: LimitedAdversary, names: Sequence[str]) -> dict[str, Attacker]:
+def _build_attackers(adversary: LimitedAdversary, names: Sequence[str]) -> dict[str, Attacker]:
     """The attacker of an adversary by their name; the ten by it and a number."""
     settings: EventsSettings = adversary.settings
     weight, guess = settings.weight, settings.guess
@@ -175,8 +177,8 @@ def _attackers(adversary: LimitedAdversary, names: Sequence[str]) -> dict[str, A
     return ten
 
 
-def _reading(settings: EventsSettings) -> dict[str, Any]:
-    return {part: getattr(settings, part) for part in READING}
+def _reading_options(settings: EventsSettings) -> dict[str, Any]:
+    return {part: getattr(settings, part) for part in READING_SETTINGS}
 
 
 def _problems_with_model(settings: EventsSettings) -> Iterator[Problem]:
@@ -195,15 +197,15 @@ def _problems_with_attributes(
 ) -> Iterator[Problem]:
     """Names that a dataset does not have, words that mean nothing in it."""
     for place in ("user", "time", "item", "amount"):
-        given = getattr(settings, place)
-        if given is not None:
+        name = getattr(settings, place)
+        if name is not None:
             whose = f'dataset "{dataset}"'
-            yield from problems_with_names(place, [given], attributes, whose)
+            yield from find_name_problems(place, [name], attributes, whose)
     if settings.event not in (*UNITS, *attributes):
         message = f'"{settings.event}" is neither a unit of time nor an attribute.'
         allowed = [*UNITS, *attributes]
         yield Problem("event", message, value=settings.event, allowed=allowed)
     for words in as_names(settings.knows):
-        found = facet(words, attributes)
-        if isinstance(found, Problem):
-            yield found
+        meaning = parse_facet(words, attributes)
+        if isinstance(meaning, Problem):
+            yield meaning

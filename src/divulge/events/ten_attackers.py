@@ -24,14 +24,14 @@ import numpy as np
 
 from divulge import work
 from divulge.assessment import Breakdown, Chart, Details, Sentence
-from divulge.assessment.sentence import number
+from divulge.assessment.sentence import format_number
 from divulge.events import charts
 from divulge.events.assess import EventAssessment, problems_with_release
 from divulge.events.attack import attack
 from divulge.events.estimates import Marginals, estimate
 from divulge.events.history.history import History, require_history
 from divulge.events.knowledge.attacker import Attacker, Guess, Weight, problems_with_settings
-from divulge.events.matching.matching import Matching
+from divulge.events.matching.matching import KnowledgeMatching
 from divulge.work import InvalidInput, Problem, Problems, checks
 
 if TYPE_CHECKING:
@@ -54,10 +54,10 @@ TEN: tuple[tuple[tuple[str, ...], str], ...] = (
 )
 """What each of the ten attackers knows, as facets and in words, by number."""
 
-HEAD = ("", "knows", "exact", "rank", "certain", "estimate", "rank", "marginals", "product")
+TABLE_HEAD = ("", "knows", "exact", "rank", "certain", "estimate", "rank", "marginals", "product")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class TenAttackers:
     """The ten attackers' success on a history: exact, estimated, and by the paper's product."""
 
@@ -79,12 +79,12 @@ class TenAttackers:
     @property
     def ranks(self) -> tuple[int, ...]:
         """The rank of each attacker by exact success; 1 is the most dangerous."""
-        return _ranks(self.exact)
+        return _rank_attackers(self.exact)
 
     @property
     def estimated_ranks(self) -> tuple[int, ...]:
         """The rank of each attacker by estimated success."""
-        return _ranks(self.estimated)
+        return _rank_attackers(self.estimated)
 
     @property
     def errors(self) -> tuple[float, ...]:
@@ -94,11 +94,11 @@ class TenAttackers:
     def attacker(self, number: int) -> Attacker:
         """One of the ten."""
         if number not in range(len(TEN)):
-            shown = checks.describe_value(number)
-            message = f"{shown} is none of the ten; they are 0 to {len(TEN) - 1}."
+            value = checks.describe_value(number)
+            message = f"{value} is none of the ten; they are 0 to {len(TEN) - 1}."
             raise InvalidInput("ten attackers", [Problem("number", message)])
         knows, _ = TEN[number]
-        return Attacker(_counting(knows, self.count), weight=self.weight, guess=self.guess)
+        return Attacker(_substitute_count(knows, self.count), weight=self.weight, guess=self.guess)
 
     def by(self, group: str) -> dict[int, Breakdown]:
         """Who bears the risk: each of the ten for every value of an attribute, by number."""
@@ -107,33 +107,35 @@ class TenAttackers:
     def assessment(self) -> EventAssessment:
         """The ten in one assessment: its figures are those of the most dangerous."""
         worst = self.ranks.index(1)
-        found = attack(self.history, self.attacker(worst))
-        near = max(abs(error) for error in self.errors)
+        assessment = attack(self.history, self.attacker(worst))
+        largest_error = max(abs(error) for error in self.errors)
         values = {
             "number": worst,
             "words": TEN[worst][1],
             "share": self.exact[worst],
             "many": sum(value >= 0.5 for value in self.exact),
-            "near": near,
+            "near": largest_error,
             "total": len(TEN),
             "drawn": self.weight,
         }
         keys = ("ten.worst", "ten.many", "ten.estimates")
-        said = [Sentence("divulge.events", key, values) for key in keys]
+        sentences = [Sentence("divulge.events", key, values) for key in keys]
         return replace(
-            found,
-            model=f"ten, {found.model}",
-            sentences=(*said, *found.sentences),
-            figures={**found.figures, "largest_error_of_estimates": near},
+            assessment,
+            model=f"ten, {assessment.model}",
+            sentences=(*sentences, *assessment.sentences),
+            figures={**assessment.figures, "largest_error_of_estimates": largest_error},
             _chart=self.chart,
             _details=self.details,
         )
 
     def details(self) -> Details:
         """The table of the ten, the distributions behind it, and users against records."""
-        drawn = self.charts()
-        del drawn["ten"]
-        return Details(HEAD, self.rows(), tuple(range(2, len(HEAD))), tuple(drawn.values()))
+        pictures = self.charts()
+        del pictures["ten"]
+        return Details(
+            TABLE_HEAD, self.rows(), tuple(range(2, len(TABLE_HEAD))), tuple(pictures.values())
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain values."""
@@ -179,7 +181,7 @@ class TenAttackers:
                 f"{self.estimated[n]:.4f}",
                 str(self.estimated_ranks[n]),
                 f"{self.marginals[n]:.4f}",
-                number(self.product[n]),
+                format_number(self.product[n]),
             )
             for n, (_, words) in enumerate(TEN)
         ]
@@ -190,33 +192,35 @@ class TenAttackers:
             {"attacker": f"{n}: {words}", "exact": self.exact[n], "estimate": self.estimated[n]}
             for n, (_, words) in enumerate(TEN)
         ]
-        return charts.ten(records, self.weight)
+        return charts.draw_ten_attackers_chart(records, self.weight)
 
     def charts(self) -> dict[str, Chart]:
         """All pictures: the ten, sizes of baskets, goods by rank, users against records."""
         kinds, _ = self.history.baskets
-        drawn = {
+        pictures = {
             "ten": self.chart(),
-            "kinds": charts.frequencies(kinds, "Kinds of items in an event", "kinds"),
-            "items": charts.ranks(np.bincount(self.history.item_codes), "Items by frequency"),
+            "kinds": charts.draw_frequencies_chart(kinds, "Kinds of items in an event", "kinds"),
+            "items": charts.draw_ranks_chart(
+                np.bincount(self.history.item_codes), "Items by frequency"
+            ),
         }
         for words in ("day", "kinds", "item"):
-            matching = Matching.of(self.history, Attacker(words))
-            drawn[f"users by {words}"] = charts.users_and_records(
-                *matching.users_and_weights(), words
+            matching = KnowledgeMatching.from_attacker(self.history, Attacker(words))
+            pictures[f"users by {words}"] = charts.draw_users_by_records_chart(
+                *matching.list_users_and_weights(), words
             )
-        return drawn
+        return pictures
 
     def __str__(self) -> str:
-        table = [HEAD, *self.rows()]
-        widths = [max(len(row[at]) for row in table) for at in range(len(HEAD))]
+        table = [TABLE_HEAD, *self.rows()]
+        widths = [max(len(row[at]) for row in table) for at in range(len(TABLE_HEAD))]
         lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in table]
         return "\n".join(line.rstrip() for line in [*lines, f"The weight is the {self.weight}."])
 
     def __rich__(self) -> RenderableType:
         from rich.table import Table
 
-        table = Table(*HEAD, box=None, header_style="dim", caption=f"weight: {self.weight}")
+        table = Table(*TABLE_HEAD, box=None, header_style="dim", caption=f"weight: {self.weight}")
         for row in self.rows():
             table.add_row(*row)
         return table
@@ -251,31 +255,33 @@ def ten_attackers(
     exact, certain = [], []
     with work.step("Running ten attackers", len(TEN)) as step:
         for knows, _ in TEN:
-            attacker = Attacker(_counting(knows, count), weight=weight, guess=guess)
-            uniform, best, sure = Matching.of(history, attacker).shares(best=guess == "best")
+            attacker = Attacker(_substitute_count(knows, count), weight=weight, guess=guess)
+            uniform, best, certain_share = KnowledgeMatching.from_attacker(
+                history, attacker
+            ).compute_shares(best=guess == "best")
             exact.append(best if guess == "best" else uniform)
-            certain.append(sure)
+            certain.append(certain_share)
             step.advance()
     totals = Marginals.of(history)
     return TenAttackers(
-        history,
-        weight,
-        guess,
-        count,
-        tuple(exact),
-        tuple(certain),
-        tuple(estimate(totals, knows, weight) for knows, _ in TEN),
-        tuple(estimate(totals, knows, weight, "marginals") for knows, _ in TEN),
-        tuple(estimate(totals, knows, weight, "product") for knows, _ in TEN),
+        history=history,
+        weight=weight,
+        guess=guess,
+        count=count,
+        exact=tuple(exact),
+        certain=tuple(certain),
+        estimated=tuple(estimate(totals, knows, weight) for knows, _ in TEN),
+        marginals=tuple(estimate(totals, knows, weight, "marginals") for knows, _ in TEN),
+        product=tuple(estimate(totals, knows, weight, "product") for knows, _ in TEN),
     )
 
 
-def _counting(knows: Sequence[str], count: Count) -> list[str]:
+def _substitute_count(knows: Sequence[str], count: Count) -> list[str]:
     """What one of the ten knows, where it is said what is counted."""
     return [count if word == "kinds" else word for word in knows]
 
 
-def _ranks(values: Sequence[float]) -> tuple[int, ...]:
+def _rank_attackers(values: Sequence[float]) -> tuple[int, ...]:
     """The most dangerous first; who knows more comes first among equals."""
     order = sorted(range(len(values)), key=lambda n: (-round(values[n], 12), -n))
     return tuple(order.index(n) + 1 for n in range(len(values)))

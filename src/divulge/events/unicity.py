@@ -18,24 +18,24 @@ import numpy as np
 from divulge import work
 from divulge.assessment import Chart, Details, Sentence
 from divulge.assessment.assessment import Claim, Number
-from divulge.assessment.sentence import percent
+from divulge.assessment.sentence import format_percent
 from divulge.data.dictionary import as_names
 from divulge.events import charts
 from divulge.events.assess import (
     EventAssessment,
-    described,
-    per_record,
+    build_assessment,
+    defer_record_risk,
+    describe_release_effects,
     problems_with_release,
-    said_of_release,
 )
 from divulge.events.history.calendar import UNITS
 from divulge.events.history.history import History, require_history
 from divulge.events.knowledge.attacker import Attacker, Weight
-from divulge.events.known_points.points import Found, Points
-from divulge.events.protected.attack_protected import Outcome, within_bounds
+from divulge.events.known_points.points import PointMatches, Points
+from divulge.events.protected.attack_protected import LookupResult, may_overcount_users
 from divulge.work import Problems, checks
 
-MOST_STEPS = 10
+MAX_CURVE_POINTS = 10
 """So many numbers of points a curve in a report has, at most."""
 
 
@@ -45,6 +45,7 @@ def unicity(
     points: int = 4,
     weight: Weight | Mapping[Any, float] = "user",
     sample: int = 10_000,
+    *,
     confidence: float = 0.95,
     seed: int = 0,
     release: History | None = None,
@@ -81,39 +82,44 @@ def unicity(
         problems.add("weight", 'points belong to a user: weigh by "user" or "record".')
     problems.extend("", problems_with_release(history, release, attacker.knows))
     problems.raise_any()
-    known = Points(history, attacker)
+    user_points = Points(history, attacker)
     random = np.random.default_rng(seed)
-    outcome: Outcome | None = None
+    outcome: LookupResult | None = None
     with work.step(f"Looking for users by {points} points"):
         if release is not None:
-            found, outcome, exact = known.released(release, points, sample, random)
+            matches, outcome, exact = user_points.match_release(release, points, sample, random)
         else:
-            counted = known.exactly(points)
-            exact = counted is not None
-            found = known.sampled(points, sample, random) if counted is None else counted
+            exact_matches = user_points.match_all_draws(points)
+            exact = exact_matches is not None
+            matches = (
+                user_points.match_sample(points, sample, random)
+                if exact_matches is None
+                else exact_matches
+            )
     options = {"weight": weight, "sample": sample, "confidence": confidence, "seed": seed}
-    return _assessment(
+    return _assess_points(
         history,
         attacker,
-        known,
-        found,
-        outcome,
-        None if exact else confidence,
-        {**options, "release": release},
+        user_points,
+        matches=matches,
+        outcome=outcome,
+        confidence=None if exact else confidence,
+        options={**options, "release": release},
     )
 
 
-def _assessment(
+def _assess_points(
     history: History,
     attacker: Attacker,
-    known: Points,
-    found: Found,
-    released: Outcome | None,
+    user_points: Points,
+    *,
+    matches: PointMatches,
+    outcome: LookupResult | None,
     confidence: float | None,
     options: Mapping[str, Any],
 ) -> EventAssessment:
     """The figures in words; with a confidence where users were sampled."""
-    share, points, draws = found.share(found.alone), attacker.points, len(found.user)
+    share, points, draws = matches.weighted_mean(matches.alone), attacker.points, len(matches.user)
     values: dict[str, Any] = {
         "knows": list(attacker.knows) or ["nothing"],
         "points": points,
@@ -122,54 +128,58 @@ def _assessment(
         "draws": draws,
         "confidence": confidence,
     }
-    weights = known.user_weights
+    weights = user_points.user_weights
     figures: dict[str, Number] = {
         "points": points,
         "users": history.users,
         "largest_user": float(weights.max() / weights.sum()),
     }
     if confidence is not None:
-        low, high = wilson(share, draws, confidence)
+        low, high = wilson_interval(share, draws, confidence)
         values |= {"low": low, "high": high}
         figures |= {"draws": draws, "confidence": confidence, "low": low, "high": high}
     claim: Claim = "exact" if confidence is None else "estimate"
     how = "exact" if confidence is None else "sampled"
-    said = [
+    sentences = [
         Sentence("divulge.events", "points.singled_out", values),
         Sentence("divulge.events", f"points.weight.{how}", values),
     ]
-    few = int(np.count_nonzero(known.of_user < points))
-    if few:
-        said.append(Sentence("divulge.events", "points.fewer", {"count": few}))
-    tally = found.tally(history.users)
-    if released is not None:
-        said += said_of_release(tally, released, options["release"])
-        figures["misled"] = released.misled
-        if within_bounds(history, options["release"], known.facets, points):
+    short_count = int(np.count_nonzero(user_points.points_per_user < points))
+    if short_count:
+        sentences.append(Sentence("divulge.events", "points.fewer", {"count": short_count}))
+    tally = matches.to_tally(history.users)
+    if outcome is not None:
+        sentences += describe_release_effects(tally, outcome, options["release"])
+        figures["misled"] = outcome.misled_share
+        if may_overcount_users(history, options["release"], user_points.facets, points):
             claim = "estimate"
-            said.append(Sentence("divulge.events", "maybe.twice", {}))
+            sentences.append(Sentence("divulge.events", "maybe.twice", {}))
     prior = 1 / history.users
 
-    def details() -> Details:
-        counts = steps(min(points, int(known.of_user.max())))
-        return unicity_curve(history, granularities(attacker.knows), counts, **options).details()
+    def build_details() -> Details:
+        counts = choose_curve_points(min(points, int(user_points.points_per_user.max())))
+        return unicity_curve(
+            history, list_granularities(attacker.knows), counts, **options
+        ).details()
 
-    return described(
+    return build_assessment(
         history,
         attacker,
         weight=float(history.users),
         certain=share * history.users,
-        right=found.share(found.chance) * history.users,
+        right=matches.weighted_mean(matches.chance) * history.users,
         prior=prior,
         claim=claim,
-        sentences=(*said, *history.remarks()),
+        sentences=(*sentences, *history.remarks()),
         figures=figures,
         subjects="users",
         tally=tally,
         _users=history.user_values,
-        _chart=lambda: charts.matches(tally.by_matches / tally.weight, attacker),
-        _details=details if points > 1 else None,
-        **per_record(history, attacker, prior, lambda: found.on_records(history), claim),
+        _chart=lambda: charts.draw_matches_chart(tally.by_matches / tally.weight, attacker),
+        _details=build_details if points > 1 else None,
+        **defer_record_risk(
+            history, attacker, prior, lambda: matches.to_record_shares(history), claim
+        ),
     )
 
 
@@ -185,12 +195,12 @@ class UnicityCurve:
             {
                 "knows": ", ".join(knows),
                 "points": points,
-                "share": found.deterministic.posterior,
-                "low": found.figures.get("low", found.deterministic.posterior),
-                "high": found.figures.get("high", found.deterministic.posterior),
-                "claim": found.claim,
+                "share": assessment.deterministic.posterior,
+                "low": assessment.figures.get("low", assessment.deterministic.posterior),
+                "high": assessment.figures.get("high", assessment.deterministic.posterior),
+                "claim": assessment.claim,
             }
-            for (knows, points), found in self.assessments.items()
+            for (knows, points), assessment in self.assessments.items()
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -199,7 +209,7 @@ class UnicityCurve:
 
     def chart(self) -> Chart:
         """One line for each thing that is known, with intervals."""
-        return charts.curves(self.rows())
+        return charts.draw_unicity_chart(self.rows())
 
     def details(self) -> Details:
         """The curves as a table and a picture."""
@@ -208,7 +218,7 @@ class UnicityCurve:
             (
                 row["knows"],
                 str(row["points"]),
-                *(percent(row[part]) for part in ("share", "low", "high")),
+                *(format_percent(row[part]) for part in ("share", "low", "high")),
                 row["claim"],
             )
             for row in self.rows()
@@ -217,18 +227,18 @@ class UnicityCurve:
 
     def __str__(self) -> str:
         return "\n".join(
-            f"{row['points']} of {row['knows']}: {percent(row['share'])} ({row['claim']})"
+            f"{row['points']} of {row['knows']}: {format_percent(row['share'])} ({row['claim']})"
             for row in self.rows()
         )
 
 
-def granularities(knows: Sequence[str], units: Sequence[str] = ()) -> list[tuple[str, ...]]:
+def list_granularities(knows: Sequence[str], units: Sequence[str] = ()) -> list[tuple[str, ...]]:
     """What is known, and the same by other units of time: by default all coarser, up to months.
 
-    >>> granularities(["day", "item"])
+    >>> list_granularities(["day", "item"])
     [('day', 'item'), ('week', 'item'), ('month', 'item')]
     """
-    found = [tuple(knows)]
+    variants = [tuple(knows)]
     for unit in units:
         problems = Problems("unicity")
         problems.extend("", checks.one_of("granularity", unit, UNITS, "a unit of time"))
@@ -238,8 +248,8 @@ def granularities(knows: Sequence[str], units: Sequence[str] = ()) -> list[tuple
     for unit in units or ("hour", "day", "week", "month"):
         own = next((word for word in knows if word in UNITS), None)
         if own is not None and (units or UNITS.index(unit) > UNITS.index(own)):
-            found.append(tuple(unit if word == own else word for word in knows))
-    return list(dict.fromkeys(found))
+            variants.append(tuple(unit if word == own else word for word in knows))
+    return list(dict.fromkeys(variants))
 
 
 def unicity_curve(
@@ -248,6 +258,7 @@ def unicity_curve(
     points: Iterable[int] = (1, 2, 3, 4),
     weight: Weight | Mapping[Any, float] = "user",
     sample: int = 10_000,
+    *,
     confidence: float = 0.95,
     seed: int = 0,
     release: History | None = None,
@@ -266,11 +277,11 @@ def unicity_curve(
     problems.extend("", checks.several("points", points, "numbers"))
     problems.extend("", checks.several("facets", facets, "what may be known"))
     problems.raise_any()
-    known, counts = [checks.keep_iterator(each) for each in facets], list(points)
-    for place, given in (("facets", known), ("points", counts)):
-        if not given:
+    knowledge, counts = [checks.keep_iterator(each) for each in facets], list(points)
+    for place, values in (("facets", knowledge), ("points", counts)):
+        if not values:
             problems.add(place, "there are none; a curve has one or more.")
-    for each in known:
+    for each in knowledge:
         problems.extend("", checks.names("facets", each))
     problems.raise_any()
     options: dict[str, Any] = {"weight": weight, "sample": sample, "confidence": confidence}
@@ -278,28 +289,28 @@ def unicity_curve(
     return UnicityCurve(
         {
             (tuple(as_names(each)), count): unicity(history, each, count, **options)
-            for each in known
+            for each in knowledge
             for count in counts
         }
     )
 
 
-def steps(points: int) -> list[int]:
+def choose_curve_points(points: int) -> list[int]:
     """The numbers of points of a curve: all up to ten, beyond that ever wider apart.
 
-    >>> steps(4), steps(100)
+    >>> choose_curve_points(4), choose_curve_points(100)
     ([1, 2, 3, 4], [1, 2, 3, 5, 8, 13, 22, 36, 60, 100])
     """
-    if points <= MOST_STEPS:
+    if points <= MAX_CURVE_POINTS:
         return list(range(1, points + 1))
-    wide = np.geomspace(1, points, MOST_STEPS).round().astype(int)
-    return [int(each) for each in np.unique(wide)]
+    counts = np.geomspace(1, points, MAX_CURVE_POINTS).round().astype(int)
+    return [int(each) for each in np.unique(counts)]
 
 
-def wilson(share: float, draws: int, confidence: float) -> tuple[float, float]:
+def wilson_interval(share: float, draws: int, confidence: float) -> tuple[float, float]:
     """The interval in which a share lies with some confidence, after so many draws.
 
-    >>> low, high = wilson(0.98, 10_000, 0.95)
+    >>> low, high = wilson_interval(0.98, 10_000, 0.95)
     >>> round(low, 4), round(high, 4)
     (0.9771, 0.9826)
     """

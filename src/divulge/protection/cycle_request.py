@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 
 from divulge.classes.keys import IntArray
 from divulge.data import Dataset
-from divulge.data.dictionary import as_names, problems_with_names
-from divulge.protection.changes.changes import taken
+from divulge.data.dictionary import as_names, find_name_problems
+from divulge.protection.changes.changes import select_records
 from divulge.protection.changes.decision_log import Change
 from divulge.protection.suppression.request import ORDERS, Order, Search
 from divulge.work import Problems, checks
@@ -21,8 +21,8 @@ METHODS: tuple[Method, ...] = ("recode", "suppress")
 MOST_ROUNDS = 200
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, kw_only=True)
+class CycleRequest:
     """How the cycle may go about it."""
 
     methods: tuple[Method, ...]
@@ -36,8 +36,8 @@ class Plan:
     seed: int | None
 
 
-@dataclass
-class State:
+@dataclass(kw_only=True)
+class CycleState:
     """Where the cycle stands: the data, the original of the same records, and the log."""
 
     original: Dataset
@@ -48,16 +48,17 @@ class State:
     known: Dataset | None = None
     """The records as an adversary knows them, if they were protected before."""
 
-    def same_records(self) -> Dataset:
+    def select_originals(self) -> Dataset:
         """The original of the records that are left, as an adversary knows it."""
         known = self.original if self.known is None else self.known
-        return known if self.alive.size == known.rows else taken(known, self.alive)
+        return known if self.alive.size == known.rows else select_records(known, self.alive)
 
 
-def plan_of(
+def check_cycle_request(
     dataset: Dataset,
     methods: Sequence[Method],
     never: str | Iterable[str],
+    *,
     importance: Mapping[str, float] | None,
     order: Order,
     local: bool,
@@ -65,7 +66,7 @@ def plan_of(
     out_of_reach: Literal["raise", "remove"],
     search: Search,
     seed: int | None,
-) -> Plan:
+) -> CycleRequest:
     """The plan that was asked for; all that is wrong with it at once."""
     problems = Problems(f'protection of "{dataset.name}"')
     if not methods:
@@ -80,12 +81,19 @@ def plan_of(
     if out_of_reach not in ("raise", "remove"):
         problems.add("out_of_reach", "is neither.", str(out_of_reach), ["raise", "remove"])
     problems.extend("", checks.share("suppression_limit", suppression_limit))
-    problems.extend("", problems_with_names("never", as_names(never), dataset.names))
-    problems.extend("", problems_with_names("importance", importance or {}, dataset.names))
+    problems.extend("", find_name_problems("never", as_names(never), dataset.names))
+    problems.extend("", find_name_problems("importance", importance or {}, dataset.names))
     if any(not checks.is_number(f) or not f > 0 for f in (importance or {}).values()):
         problems.add("importance", "holds a figure that is not above 0.")
     problems.raise_any()
-    return Plan(
-        tuple(dict.fromkeys(methods)), frozenset(as_names(never)), importance or {}, order, local,
-        suppression_limit, out_of_reach, search, seed,
-    )  # fmt: skip
+    return CycleRequest(
+        methods=tuple(dict.fromkeys(methods)),
+        never=frozenset(as_names(never)),
+        importance=importance or {},
+        order=order,
+        local=local,
+        suppression_limit=suppression_limit,
+        out_of_reach=out_of_reach,
+        search=search,
+        seed=seed,
+    )

@@ -13,117 +13,134 @@ from divulge.assessment import Sentence
 from divulge.data import Dataset
 from divulge.protection.changes.changes import value_at
 from divulge.protection.changes.decision_log import Change
-from divulge.protection.changes.recodings import one_coarser
-from divulge.protection.cycle_request import Plan, State
+from divulge.protection.changes.recodings import coarsen_column
+from divulge.protection.cycle_request import CycleRequest, CycleState
 from divulge.protection.limits.per_record import Goal
-from divulge.protection.result.utility import leaf_shares
+from divulge.protection.result.utility import compute_leaf_shares
 
 
-def at_risk_of(state: State, goals: Sequence[Goal], current: Dataset) -> npt.NDArray[np.bool_]:
+def find_at_risk(
+    state: CycleState, goals: Sequence[Goal], current: Dataset
+) -> npt.NDArray[np.bool_]:
     """Everybody who keeps some limit from holding."""
-    same = state.same_records()
-    over = np.zeros(current.rows, np.bool_)
+    originals = state.select_originals()
+    at_risk = np.zeros(current.rows, np.bool_)
     for goal in goals:
-        over |= goal.standing(current, same).at_risk
-    return over
+        at_risk |= goal.measure_standing(current, originals).at_risk
+    return at_risk
 
 
-def climb(state: State, goals: Sequence[Goal], plan: Plan) -> None:
+def recode_greedily(state: CycleState, goals: Sequence[Goal], plan: CycleRequest) -> None:
     """Climb one level of one attribute at a time, until few enough are at risk."""
     allowed = plan.suppression_limit if "suppress" in plan.methods else 0.0
-    at_risk = float(at_risk_of(state, goals, state.current).mean())
+    at_risk = float(find_at_risk(state, goals, state.current).mean())
     with work.step("Making attributes coarser") as step:
         while at_risk > allowed:
             trials = [
-                (float(at_risk_of(state, goals, trial).mean()), _dearness(state, trial, name, plan),
-                 place, name, trial)
-                for place, (name, trial) in enumerate(_coarser(state, goals, plan))
+                (
+                    float(find_at_risk(state, goals, trial).mean()),
+                    _compute_cost(state, trial, name, plan),
+                    place, name, trial,
+                )
+                for place, (name, trial) in enumerate(_enumerate_coarser(state, goals, plan))
             ]  # fmt: skip
             if not trials:
                 return
             after, _, _, name, trial = min(trials, key=lambda t: t[:3])
-            state.changes.append(_recoding(state, trial, name, goals, at_risk, after))
+            state.changes.append(
+                _build_recoding_change(state, trial, name, goals=goals, before=at_risk, after=after)
+            )
             state.current = trial
             state.levels[name] = state.levels.get(name, 0) + 1
             at_risk = after
             step.advance()
 
 
-def _coarser(state: State, goals: Sequence[Goal], plan: Plan) -> Iterable[tuple[str, Dataset]]:
+def _enumerate_coarser(
+    state: CycleState, goals: Sequence[Goal], plan: CycleRequest
+) -> Iterable[tuple[str, Dataset]]:
     """Every attribute one level up, where there is one."""
     for name in dict.fromkeys(name for goal in goals for name in goal.among):
         hierarchy = state.original.dictionary[name].hierarchy
         level = state.levels.get(name, 0)
         if hierarchy is None or name in plan.never or level >= hierarchy.height:
             continue
-        column = one_coarser(state.same_records().columns[name], hierarchy, level + 1)
+        column = coarsen_column(state.select_originals().columns[name], hierarchy, level + 1)
         yield name, replace(state.current, columns={**state.current.columns, name: column})
 
 
-def _dearness(state: State, trial: Dataset, name: str, plan: Plan) -> float:
+def _compute_cost(state: CycleState, trial: Dataset, name: str, plan: CycleRequest) -> float:
     """What a coarser column costs: the share of values that its values stand for, on average."""
     column = trial.columns[name]
-    share, _ = leaf_shares(state.original, column, name)
+    share, _ = compute_leaf_shares(state.original, column, name)
     return float(plan.importance.get(name, 1.0)) * float(share[column.codes].mean())
 
 
-def _recoding(
-    state: State, trial: Dataset, name: str, goals: Sequence[Goal], before: float, after: float
+def _build_recoding_change(
+    state: CycleState,
+    trial: Dataset,
+    name: str,
+    *,
+    goals: Sequence[Goal],
+    before: float,
+    after: float,
 ) -> Change:
     old, new = state.current.columns[name], trial.columns[name]
     first = np.zeros(old.cardinality, np.int64)
     first[old.codes[::-1]] = np.arange(len(old.codes) - 1, -1, -1)
     counts = np.bincount(old.codes, minlength=old.cardinality)
     codes = range(len(old.values))
-    values = {"failing": round(before * trial.rows), "rule": _rules(goals)}
+    values = {"failing": round(before * trial.rows), "rule": _join_rules(goals)}
     return Change(
-        "recoded",
-        name,
-        np.empty(0, np.int64),
-        tuple(old.value(code) for code in codes),
-        tuple(value_at(new, int(first[code])) for code in codes),
-        _rules(goals),
-        str(Sentence("divulge.protection", "reason.recoded", values)),
-        np.array([before]),
-        np.array([after]),
-        counts[: len(old.values)],
-        tuple(dict.fromkeys(name for goal in goals for name in goal.among)),
-        everywhere=True,
+        kind="recoded",
+        attribute=name,
+        records=np.empty(0, np.int64),
+        was=tuple(old.value(code) for code in codes),
+        became=tuple(value_at(new, int(first[code])) for code in codes),
+        rule=_join_rules(goals),
+        reason=str(Sentence("divulge.protection", "reason.recoded", values)),
+        before=np.array([before]),
+        after=np.array([after]),
+        company=counts[: len(old.values)],
+        among=tuple(dict.fromkeys(name for goal in goals for name in goal.among)),
+        whole_column=True,
     )
 
 
-def _rules(goals: Sequence[Goal]) -> str:
+def _join_rules(goals: Sequence[Goal]) -> str:
     return "; ".join(goal.rule for goal in goals)
 
 
-def levels_in_words(dataset: Dataset, levels: Mapping[str, int]) -> tuple[Sentence, ...]:
+def describe_levels(dataset: Dataset, levels: Mapping[str, int]) -> tuple[Sentence, ...]:
     """How coarse each attribute is now."""
-    said = []
+    sentences = []
     for name, level in levels.items():
         hierarchy = dataset.dictionary[name].hierarchy
         height = level if hierarchy is None else hierarchy.height
         values = {"attribute": name, "level": level, "height": height}
-        said.append(Sentence("divulge.protection", "recoded.level", values))
-    return tuple(said)
+        sentences.append(Sentence("divulge.protection", "recoded.level", values))
+    return tuple(sentences)
 
 
-def recoded_to(dataset: Dataset, levels: Mapping[str, int]) -> Dataset:
+def coarsen_to_levels(dataset: Dataset, levels: Mapping[str, int]) -> Dataset:
     """A dataset with its columns at some levels of their hierarchies."""
     columns = dict(dataset.columns)
     for name, level in levels.items():
         hierarchy = dataset.dictionary[name].hierarchy
         if hierarchy is not None and level:
-            columns[name] = one_coarser(columns[name], hierarchy, level)
+            columns[name] = coarsen_column(columns[name], hierarchy, level)
     return replace(dataset, columns=columns)
 
 
-def climb_to(state: State, goals: Sequence[Goal], levels: Mapping[str, int]) -> None:
+def recode_to_levels(state: CycleState, goals: Sequence[Goal], levels: Mapping[str, int]) -> None:
     """Climb to levels that were found to be best, and note it."""
     for name, level in levels.items():
         for step in range(state.levels.get(name, 0) + 1, level + 1):
-            trial = recoded_to(state.original, {**state.levels, name: step})
-            before = float(at_risk_of(state, goals, state.current).mean())
-            after = float(at_risk_of(state, goals, trial).mean())
-            state.changes.append(_recoding(state, trial, name, goals, before, after))
+            trial = coarsen_to_levels(state.original, {**state.levels, name: step})
+            before = float(find_at_risk(state, goals, state.current).mean())
+            after = float(find_at_risk(state, goals, trial).mean())
+            state.changes.append(
+                _build_recoding_change(state, trial, name, goals=goals, before=before, after=after)
+            )
             state.current = trial
             state.levels[name] = step

@@ -14,13 +14,13 @@ from divulge import work
 from divulge.assessment import Limit
 from divulge.data import Dataset
 from divulge.data.missing_kinds import merge_missing_kinds
-from divulge.protection.changes.recodings import one_coarser, with_hierarchies
+from divulge.protection.changes.recodings import add_hierarchies, coarsen_column
 from divulge.protection.cycle import run_cycle
-from divulge.protection.cycle_request import Plan, State, plan_of
-from divulge.protection.global_recoding import at_risk_of, recoded_to
-from divulge.protection.limits.per_record import Goal, goals_of
+from divulge.protection.cycle_request import CycleRequest, CycleState, check_cycle_request
+from divulge.protection.global_recoding import coarsen_to_levels, find_at_risk
+from divulge.protection.limits.per_record import Goal, build_goals
 from divulge.protection.result.protected import Protected
-from divulge.protection.result.utility import leaf_shares, loss_of
+from divulge.protection.result.utility import compute_attribute_loss, compute_leaf_shares
 from divulge.protection.suppression.request import OutOfReachError
 from divulge.work import InvalidInput, checks
 
@@ -28,7 +28,7 @@ LevelSearch: TypeAlias = Literal["optimal", "climb"]
 
 # Up to so many combinations of levels, all of them are tried.
 MOST_COMBINATIONS = 1_000
-MOST_PROTECTED = 20
+MAX_PROTECTED_TRIALS = 20
 """And what suppression then costs is found out for so many of them."""
 
 
@@ -38,6 +38,7 @@ def recode(
     suppression_limit: float = 0.05,
     utility: Literal["loss"] = "loss",
     search: LevelSearch = "optimal",
+    *,
     local: bool = False,
     is_a: Mapping[str, Any] | None = None,
     never: str | Iterable[str] = (),
@@ -69,65 +70,78 @@ def recode(
     >>> p.levels, p.proved
     ({'Area': 1}, True)
     """
-    for place, given, allowed in (
+    for place, choice, allowed in (
         ("utility", utility, ("loss",)),
         ("search", search, ("optimal", "climb")),
     ):
-        problems = list(checks.one_of(place, given, allowed))
+        problems = list(checks.one_of(place, choice, allowed))
         if problems:
             raise InvalidInput("recode", problems)
-    described = with_hierarchies(merge_missing_kinds(dataset), is_a or {})
+    described = add_hierarchies(merge_missing_kinds(dataset), is_a or {})
     methods: tuple[Any, ...] = ("recode", "suppress") if suppress else ("recode",)
-    plan = plan_of(
-        described, methods, never, importance, "weight", local, suppression_limit, "raise",
-        "fewest", None,
-    )  # fmt: skip
-    goals = goals_of(described, limits)
-    return _recoded(described, goals, plan, search == "optimal" and not local)
+    plan = check_cycle_request(
+        described,
+        methods,
+        never,
+        importance=importance,
+        order="weight",
+        local=local,
+        suppression_limit=suppression_limit,
+        out_of_reach="raise",
+        search="fewest",
+        seed=None,
+    )
+    goals = build_goals(described, limits)
+    return _recode_to_goals(described, goals, plan, search == "optimal" and not local)
 
 
-def _recoded(dataset: Dataset, goals: Sequence[Goal], plan: Plan, optimal: bool) -> Protected:
-    found = _least_loss(dataset, goals, plan) if optimal else None
-    if found is None:
+def _recode_to_goals(
+    dataset: Dataset, goals: Sequence[Goal], plan: CycleRequest, optimal: bool
+) -> Protected:
+    protected = _find_least_loss(dataset, goals, plan) if optimal else None
+    if protected is None:
         return run_cycle(dataset, goals, plan)
     # Other data have other best levels: who knows the algorithm searches for them again.
-    again = lambda other: _recoded(other, goals, plan, optimal)  # noqa: E731
-    return replace(found, again=again, reseeded=None)
+    again = lambda other: _recode_to_goals(other, goals, plan, optimal)  # noqa: E731
+    return replace(protected, again=again, reseeded=None)
 
 
-def _least_loss(dataset: Dataset, goals: Sequence[Goal], plan: Plan) -> Protected | None:
+def _find_least_loss(
+    dataset: Dataset, goals: Sequence[Goal], plan: CycleRequest
+) -> Protected | None:
     """The levels after which recoding and suppression lose least; None if too many to try.
 
     What is suppressed besides only loses more, so nothing is missed among levels that alone lose
     as much as the best that was found.
     """
-    best, least, tried = None, inf, 0
-    for levels, at_least in _levels_that_do(dataset, goals, plan):
+    best, least, trials = None, inf, 0
+    for levels, at_least in _enumerate_sufficient_levels(dataset, goals, plan):
         if at_least >= least - 1e-12:
             return best if best is None else replace(best, proved=True)
-        if tried == MOST_PROTECTED:
+        if trials == MAX_PROTECTED_TRIALS:
             return best
-        tried += 1
+        trials += 1
         try:
-            found = run_cycle(dataset, goals, plan, levels)
+            protected = run_cycle(dataset, goals, plan, levels)
         except OutOfReachError:
             continue  # suppression does not help the few who are left at risk
-        loss = _loss_of(found, plan)
+        loss = _compute_total_loss(protected, plan)
         if loss < least:
-            best, least = found, loss
+            best, least = protected, loss
     return best if best is None else replace(best, proved=True)
 
 
-def _loss_of(found: Protected, plan: Plan) -> float:
+def _compute_total_loss(protected: Protected, plan: CycleRequest) -> float:
     """What recoding and suppression lost, each attribute as dear as it is."""
     return sum(
-        plan.importance.get(name, 1.0) * loss_of(found.original, found.dataset, found.kept, name)
-        for name in found.among
+        plan.importance.get(name, 1.0)
+        * compute_attribute_loss(protected.original, protected.dataset, protected.kept, name)
+        for name in protected.among
     )
 
 
-def _levels_that_do(
-    dataset: Dataset, goals: Sequence[Goal], plan: Plan
+def _enumerate_sufficient_levels(
+    dataset: Dataset, goals: Sequence[Goal], plan: CycleRequest
 ) -> Iterator[tuple[dict[str, int], float]]:
     """Levels at which few enough are at risk, with what they lose: the least loss first."""
     among = list(dict.fromkeys(name for goal in goals for name in goal.among))
@@ -139,33 +153,35 @@ def _levels_that_do(
     if not heights or prod(height + 1 for height in heights.values()) > MOST_COMBINATIONS:
         return
     allowed = plan.suppression_limit if "suppress" in plan.methods else 0.0
-    state = State(dataset, dataset, np.arange(dataset.rows), [], {})
-    dear = {
-        (name, level): _loss(dataset, name, level)
+    state = CycleState(
+        original=dataset, current=dataset, alive=np.arange(dataset.rows), changes=[], levels={}
+    )
+    level_losses = {
+        (name, level): _compute_level_loss(dataset, name, level)
         for name, height in heights.items()
         for level in range(height + 1)
     }
-    lost = {
+    losses = {
         levels: sum(
-            plan.importance.get(name, 1.0) * dear[name, level]
+            plan.importance.get(name, 1.0) * level_losses[name, level]
             for name, level in zip(heights, levels, strict=True)
         )
         for levels in product(*(range(height + 1) for height in heights.values()))
     }
-    with work.step("Trying combinations of levels", len(lost)) as step:
-        for levels in sorted(lost, key=lambda each: lost[each]):
+    with work.step("Trying combinations of levels", len(losses)) as step:
+        for levels in sorted(losses, key=lambda each: losses[each]):
             chosen = dict(zip(heights, levels, strict=True))
-            trial = recoded_to(dataset, chosen)
-            if float(at_risk_of(state, goals, trial).mean()) <= allowed:
-                yield chosen, lost[levels]
+            trial = coarsen_to_levels(dataset, chosen)
+            if float(find_at_risk(state, goals, trial).mean()) <= allowed:
+                yield chosen, losses[levels]
             step.advance()
 
 
-def _loss(dataset: Dataset, name: str, level: int) -> float:
+def _compute_level_loss(dataset: Dataset, name: str, level: int) -> float:
     hierarchy = dataset.dictionary[name].hierarchy
     assert hierarchy is not None  # noqa: S101  # only such attributes are asked about
-    column = one_coarser(dataset.columns[name], hierarchy, level)
-    share, domain = leaf_shares(dataset, column, name)
+    column = coarsen_column(dataset.columns[name], hierarchy, level)
+    share, domain = compute_leaf_shares(dataset, column, name)
     if domain < 2:
         return 0.0
     return (float(share[column.codes].mean()) - 1 / domain) / (1 - 1 / domain)

@@ -10,13 +10,13 @@ from divulge import work
 from divulge.assessment import Chart, Limit
 from divulge.data import Dataset
 from divulge.protection.recode import recode
-from divulge.protection.result.charts import risk_utility
+from divulge.protection.result.charts import draw_risk_utility
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.suppress import suppress
 from divulge.records.risk.frequencies import Nulls
 from divulge.work import DivulgeError
 
-SEMANTICS: tuple[Nulls, ...] = ("maybe", "known", "bayes")
+COMPARED_SEMANTICS: tuple[Nulls, ...] = ("maybe", "known", "bayes")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class RiskUtilityMap:
 
     def chart(self) -> Chart:
         """Risk against loss, a line a method, a point a k."""
-        return risk_utility(self.points, f"Risk and utility of {self.dataset}")
+        return draw_risk_utility(self.points, f"Risk and utility of {self.dataset}")
 
     def to_dict(self) -> dict[str, Any]:
         """The points as plain values."""
@@ -50,35 +50,39 @@ def risk_utility_map(
     ['suppress (maybe)', 'suppress (known)', 'suppress (bayes)']
     """
     names = dataset.attributes(among, "among")
-    climbs = any(dataset.dictionary[name].hierarchy is not None for name in names)
+    has_hierarchies = any(dataset.dictionary[name].hierarchy is not None for name in names)
     chosen = list(ks)
     points: list[dict[str, Any]] = []
-    with work.step("Comparing ways to protect", len(chosen) * (len(SEMANTICS) + climbs)) as step:
-        for nulls in SEMANTICS:
+    with work.step(
+        "Comparing ways to protect", len(chosen) * (len(COMPARED_SEMANTICS) + has_hierarchies)
+    ) as step:
+        for nulls in COMPARED_SEMANTICS:
             for k in chosen:
-                points += _point(f"suppress ({nulls})", k, lambda k=k, nulls=nulls: suppress(
-                    dataset, k, nulls, among=names))  # fmt: skip
+                points += _measure_point(
+                    f"suppress ({nulls})", k,
+                    lambda k=k, nulls=nulls: suppress(dataset, k, nulls, among=names),
+                )  # fmt: skip
                 step.advance()
-        for k in chosen if climbs else ():
+        for k in chosen if has_hierarchies else ():
             limit = Limit("k_anonymity", at_least=k, among=names)
-            points += _point("recode", k, lambda limit=limit: recode(dataset, [limit]))
+            points += _measure_point("recode", k, lambda limit=limit: recode(dataset, [limit]))
             step.advance()
     return RiskUtilityMap(dataset.name, points)
 
 
-def _point(method: str, k: int, run: Any) -> list[dict[str, Any]]:
+def _measure_point(method: str, k: int, run: Any) -> list[dict[str, Any]]:
     """The point of one run; none where a limit is out of reach."""
     try:
-        found: Protected = run()
+        protected: Protected = run()
     except DivulgeError:
         return []
     return [
         {
             "method": method,
             "k": k,
-            "risk": found.after.probabilistic.posterior,
-            "loss": found.loss,
-            "cells": found.suppressed_cells,
-            "alone": found.alone()["bayes"],
+            "risk": protected.after.probabilistic.posterior,
+            "loss": protected.loss,
+            "cells": protected.suppressed_cells,
+            "alone": protected.alone()["bayes"],
         }
     ]

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from divulge.qif.channels import channel_of
+from divulge.qif.channels import read_channel
 from divulge.qif.columns import Columns, Numbers, as_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from divulge.qif.hyper import Hyper
-    from divulge.qif.reading import MatrixLike
+    from divulge.qif.matrix_input import MatrixLike
 
 
 def multiplicative_capacity(channel: MatrixLike) -> float:
@@ -31,7 +31,7 @@ def multiplicative_capacity(channel: MatrixLike) -> float:
     >>> multiplicative_capacity([[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]])
     2.5
     """
-    capacity = as_number(channel_of(channel, "channel").maxima().sum())
+    capacity = as_number(read_channel(channel, "channel").column_maxima().sum())
     # Rows add up to one, and the largest cells to no less; rounding may say otherwise.
     return capacity if capacity >= 1 else 1.0
 
@@ -47,7 +47,7 @@ def additive_capacity(h: Hyper) -> float:
     0.4375
     """
     joint = h.weights
-    independent = h.prior[joint.rows] * np.repeat(joint.sums(), joint.sizes)
+    independent = h.prior[joint.rows] * np.repeat(joint.column_sums(), joint.sizes)
     # Rises and falls of belief cancel in every column, so half the absolute differences is what
     # rises alone; and what rises is stored, since it is not zero.
     rises = np.maximum(joint.values - independent, joint.values[:1] * 0)
@@ -78,10 +78,10 @@ class ShannonCapacity(float):
         cls, lower: float, upper: float, iterations: int, reached: bool, prior: Numbers
     ) -> ShannonCapacity:
         """The middle of the bounds."""
-        made = super().__new__(cls, (lower + upper) / 2)
-        made.lower, made.upper = lower, upper
-        made.iterations, made.reached, made.prior = iterations, reached, prior
-        return made
+        capacity = super().__new__(cls, (lower + upper) / 2)
+        capacity.lower, capacity.upper = lower, upper
+        capacity.iterations, capacity.reached, capacity.prior = iterations, reached, prior
+        return capacity
 
     @property
     def value(self) -> float:
@@ -132,12 +132,14 @@ def shannon_capacity(
     """
     if not precision > 0 or max_iterations < 1:
         raise ValueError("precision has to be positive, and max_iterations at least 1.")
-    columns = channel_of(channel, "channel").floating()
+    columns = read_channel(channel, "channel").to_floating()
     prior = np.full(columns.shape[0], 1 / columns.shape[0])
-    own_entropy = _row_totals(columns, columns.values * np.log2(columns.values))
+    own_entropy = _sum_rows(columns, columns.values * np.log2(columns.values))
     for iteration in range(1, max_iterations + 1):
         # The divergence of each row from the mixture: how telling this secret is by itself.
-        divergence = own_entropy - _row_totals(columns, columns.values * _log_outer(columns, prior))
+        divergence = own_entropy - _sum_rows(
+            columns, columns.values * _compute_log_outer(columns, prior)
+        )
         upper = float(divergence.max())
         # Powers relative to the largest one, which cannot overflow.
         factors = prior * np.exp2(divergence - upper)
@@ -155,17 +157,19 @@ def shannon_capacity(
     )
 
 
-def _row_totals(columns: Columns, values: Numbers) -> Numbers:
+def _sum_rows(columns: Columns, values: Numbers) -> Numbers:
     return np.bincount(columns.rows, weights=values, minlength=columns.shape[0])
 
 
-def _log_outer(columns: Columns, prior: Numbers) -> Numbers:
+def _compute_log_outer(columns: Columns, prior: Numbers) -> Numbers:
     """The logarithm of each stored value's column in the mixture."""
     outer = np.bincount(
-        columns.owners(), weights=prior[columns.rows] * columns.values, minlength=columns.shape[1]
+        columns.column_indices(),
+        weights=prior[columns.rows] * columns.values,
+        minlength=columns.shape[1],
     )
     # A prior that shrinks towards zero may empty a column in rounding; its secrets stay tiny.
-    return np.log2(np.maximum(outer, np.finfo(float).tiny))[columns.owners()]
+    return np.log2(np.maximum(outer, np.finfo(float).tiny))[columns.column_indices()]
 
 
 @dataclass(frozen=True)
@@ -222,7 +226,7 @@ def release_capacity(parts: Mapping[str, MatrixLike]) -> ReleaseCapacity:
     """
     if not parts:
         raise ValueError("a release needs at least one part.")
-    channels = {name: channel_of(part, f"part {name!r}") for name, part in parts.items()}
+    channels = {name: read_channel(part, f"part {name!r}") for name, part in parts.items()}
     size = next(iter(channels.values())).shape[0]
     for name, channel in channels.items():
         if channel.shape[0] != size:
@@ -230,5 +234,5 @@ def release_capacity(parts: Mapping[str, MatrixLike]) -> ReleaseCapacity:
                 f"part {name!r} has {channel.shape[0]} secrets, the first part has {size}."
             )
     return ReleaseCapacity(
-        {name: as_number(channel.maxima().sum()) for name, channel in channels.items()}, size
+        {name: as_number(channel.column_maxima().sum()) for name, channel in channels.items()}, size
     )

@@ -26,7 +26,7 @@ Matrix: TypeAlias = Any
 Layout: TypeAlias = Literal["dense", "sparse"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Columns:
     """A matrix without negative values, column by column and without its zeros."""
 
@@ -51,17 +51,17 @@ class Columns:
         """How much one pass over the matrix is."""
         return self.values.size + self.starts.size
 
-    def owners(self) -> NDArray[np.int64]:
+    def column_indices(self) -> NDArray[np.int64]:
         """The column of every stored value."""
         return np.repeat(np.arange(self.shape[1]), self.sizes)
 
-    def sums(self) -> Numbers:
+    def column_sums(self) -> Numbers:
         """The sum of every column; zero for an empty one."""
-        return self._reduced(np.add)
+        return self._reduce_columns(np.add)
 
-    def maxima(self) -> Numbers:
+    def column_maxima(self) -> Numbers:
         """The largest value of every column; zero for an empty one."""
-        return self._reduced(np.maximum)
+        return self._reduce_columns(np.maximum)
 
     def row_sums(self) -> Numbers:
         """The sum of every row."""
@@ -71,11 +71,11 @@ class Columns:
         """The same places with other values; those that became zero are left out."""
         if np.all(values != 0):
             return replace(self, values=values)
-        kept = values != 0
-        starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
-        return replace(self, starts=starts, rows=self.rows[kept], values=values[kept])
+        nonzero = values != 0
+        starts = np.concatenate([[0], np.cumsum(nonzero)])[self.starts]
+        return replace(self, starts=starts, rows=self.rows[nonzero], values=values[nonzero])
 
-    def floating(self) -> Columns:
+    def to_floating(self) -> Columns:
         """The same matrix in floating point."""
         return replace(self, values=self.values.astype(np.float64)) if self.exact else self
 
@@ -85,19 +85,19 @@ class Columns:
             from scipy.sparse import csc_array
 
             return csc_array((self.values, self.rows, self.starts), shape=self.shape)
-        dense = np.full(self.shape, zero_of(self.values), dtype=self.values.dtype)
-        dense[self.rows, self.owners()] = self.values
+        dense = np.full(self.shape, zero_like(self.values), dtype=self.values.dtype)
+        dense[self.rows, self.column_indices()] = self.values
         return dense
 
-    def _reduced(self, operation: np.ufunc) -> Numbers:
-        result = np.full(self.shape[1], zero_of(self.values), dtype=self.values.dtype)
-        filled = self.starts[:-1] < self.starts[1:]
+    def _reduce_columns(self, operation: np.ufunc) -> Numbers:
+        result = np.full(self.shape[1], zero_like(self.values), dtype=self.values.dtype)
+        occupied = self.starts[:-1] < self.starts[1:]
         # reduceat gives an empty stretch the value after it, so empty columns are passed over.
-        result[filled] = operation.reduceat(self.values, self.starts[:-1][filled])
+        result[occupied] = operation.reduceat(self.values, self.starts[:-1][occupied])
         return result
 
 
-def zero_of(values: Numbers) -> Any:
+def zero_like(values: Numbers) -> Any:
     """Zero in the kind of number that the values are."""
     return Fraction(0) if values.dtype == object else 0.0
 
@@ -110,16 +110,16 @@ def as_number(value: Any) -> float:
     return cast("float", Fraction(value)) if isinstance(value, Rational) else float(value)
 
 
-def alike(*all_values: Numbers) -> list[Numbers]:
+def unify_numbers(*all_values: Numbers) -> list[Numbers]:
     """Make all exact if one is and nothing was rounded in the others, else all floating."""
     if any(values.dtype == object for values in all_values):
-        exact = [each for each in map(_exactly, all_values) if each is not None]
+        exact = [each for each in map(_as_fractions, all_values) if each is not None]
         if len(exact) == len(all_values):
             return exact
     return [values.astype(np.float64, copy=False) for values in all_values]
 
 
-def _exactly(values: Numbers) -> Numbers | None:
+def _as_fractions(values: Numbers) -> Numbers | None:
     """The values as Fractions, if they are or are whole numbers; else None."""
     if values.dtype == object:
         return values
@@ -128,7 +128,9 @@ def _exactly(values: Numbers) -> Numbers | None:
     return np.array([Fraction(int(each)) for each in values.flat], object).reshape(values.shape)
 
 
-def one_column(values: Numbers) -> Columns:
+def as_single_column(values: Numbers) -> Columns:
     """A distribution as a matrix with a single column."""
     rows = np.flatnonzero(values)
-    return Columns((values.size, 1), np.array([0, rows.size]), rows, values[rows])
+    return Columns(
+        shape=(values.size, 1), starts=np.array([0, rows.size]), rows=rows, values=values[rows]
+    )

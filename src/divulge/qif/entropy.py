@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from divulge.qif import kernels
-from divulge.qif.vulnerability import before_and_after
+from divulge.qif.vulnerability import measure_before_and_after
 
 if TYPE_CHECKING:
     from divulge.qif.columns import Columns, Numbers
@@ -29,11 +29,11 @@ def shannon_entropy(h: Hyper) -> PriorPosterior:
     PriorPosterior(prior=1.5, posterior=0.5)
     """
 
-    def bits(columns: Columns) -> Numbers:
-        floating = columns.floating()
-        return kernels.run(kernels.entropies, columns.work, floating.starts, floating.values)
+    def measure_bits(columns: Columns) -> Numbers:
+        floating = columns.to_floating()
+        return kernels.run(kernels.column_entropies, columns.work, floating.starts, floating.values)
 
-    return before_and_after(h, bits)
+    return measure_before_and_after(h, measure_bits)
 
 
 def guessing_entropy(h: Hyper) -> PriorPosterior:
@@ -44,11 +44,11 @@ def guessing_entropy(h: Hyper) -> PriorPosterior:
     PriorPosterior(prior=1.75, posterior=1.25)
     """
 
-    def guesses(columns: Columns) -> Numbers:
+    def count_guesses(columns: Columns) -> Numbers:
         longest = int(columns.sizes.max())
         ranks = np.arange(1, longest + 1).astype(columns.values.dtype)
         return kernels.run(
             kernels.rank_weighted_sums, columns.work, columns.starts, columns.values, ranks
         )
 
-    return before_and_after(h, guesses)
+    return measure_before_and_after(h, count_guesses)

@@ -14,7 +14,7 @@ from math import comb
 import numpy as np
 
 from divulge.qif import kernels
-from divulge.qif.columns import Columns, Numbers, alike, zero_of
+from divulge.qif.columns import Columns, Numbers, unify_numbers, zero_like
 
 # More cells than this and an explicit matrix of guesses is no sensible way to write a gain.
 LARGEST_MATRIX = 10_000_000
@@ -59,7 +59,7 @@ class MatrixGain(Gain):
 
     def best(self, columns: Columns) -> Numbers:
         """Weigh every guess."""
-        columns, (gains,) = _fitted(columns, self.matrix(columns.shape[0]))
+        columns, (gains,) = _convert_gains(columns, self.matrix(columns.shape[0]))
         by_secret = np.ascontiguousarray(gains.T)
         return kernels.run(
             kernels.best_gains,
@@ -104,12 +104,12 @@ class KGuesses(Gain):
 
     def matrix(self, secrets: int) -> Numbers:
         """One row for every choice of k secrets."""
-        named_at_once = min(self.guesses, secrets)
-        require_small(comb(secrets, named_at_once), secrets)
-        chosen = list(combinations(range(secrets), named_at_once))
-        gains = np.zeros((len(chosen), secrets))
-        for row, named in zip(gains, chosen, strict=True):
-            row[list(named)] = 1
+        guess_size = min(self.guesses, secrets)
+        require_small_matrix(comb(secrets, guess_size), secrets)
+        guess_sets = list(combinations(range(secrets), guess_size))
+        gains = np.zeros((len(guess_sets), secrets))
+        for row, guess_set in zip(gains, guess_sets, strict=True):
+            row[list(guess_set)] = 1
         return gains
 
 
@@ -131,40 +131,40 @@ class Worth(Gain):
             raise ValueError(
                 f"gain has a worth for {self.worth.size} secrets; there are {columns.shape[0]}."
             )
-        columns, (worth, cost) = _fitted(columns, self.worth, self.cost)
+        columns, (worth, cost) = _convert_gains(columns, self.worth, self.cost)
         # Guessing w wins worth[w] with probability p(w), else loses cost[w]. For a secret that is
         # impossible here, only the loss is left: the smallest loss stands for all of those.
         # It never beats a possible secret of the same cost, so it may be offered everywhere.
-        sums = columns.sums()
+        sums = columns.column_sums()
         rows, totals = columns.rows, np.repeat(sums, columns.sizes)
-        offered = columns.values * (worth + cost)[rows] - cost[rows] * totals
-        least_loss = zero_of(columns.values) if self.may_abstain else cost.min()
+        expected_gains = columns.values * (worth + cost)[rows] - cost[rows] * totals
+        least_loss = zero_like(columns.values) if self.may_abstain else cost.min()
         best: Numbers = -least_loss * sums
-        filled = columns.starts[:-1] < columns.starts[1:]
-        best[filled] = np.maximum(
-            best[filled], np.maximum.reduceat(offered, columns.starts[:-1][filled])
+        occupied = columns.starts[:-1] < columns.starts[1:]
+        best[occupied] = np.maximum(
+            best[occupied], np.maximum.reduceat(expected_gains, columns.starts[:-1][occupied])
         )
         return best
 
     def matrix(self, secrets: int) -> Numbers:
         """One row for every secret named, and one for silence if that is allowed."""
-        require_small(secrets, secrets)
+        require_small_matrix(secrets, secrets)
         gains = np.repeat(0 - self.cost[:, None], secrets, axis=1)
         gains = gains.astype(np.result_type(self.worth, self.cost))
         np.fill_diagonal(gains, self.worth)
-        silence = np.full((int(self.may_abstain), secrets), zero_of(gains), dtype=gains.dtype)
+        silence = np.full((int(self.may_abstain), secrets), zero_like(gains), dtype=gains.dtype)
         return np.concatenate([gains, silence])
 
 
-def _fitted(columns: Columns, *gains: Numbers) -> tuple[Columns, list[Numbers]]:
+def _convert_gains(columns: Columns, *gains: Numbers) -> tuple[Columns, list[Numbers]]:
     """Bring gains to the kind of the matrix. Only an exact matrix makes an exact result."""
     if not columns.exact:
         return columns, [each.astype(np.float64, copy=False) for each in gains]
-    values, *fitted = alike(columns.values, *gains)
-    return columns.with_values(values), fitted
+    values, *converted = unify_numbers(columns.values, *gains)
+    return columns.with_values(values), converted
 
 
-def require_small(guesses: int, secrets: int) -> None:
+def require_small_matrix(guesses: int, secrets: int) -> None:
     """Raise if a matrix of gains is too large to be written out."""
     if guesses * secrets > LARGEST_MATRIX:
         raise ValueError(

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge.qif.columns import as_number
-from divulge.qif.gain import Gain, KGuesses, MatrixGain, Worth, require_small
+from divulge.qif.gain import Gain, KGuesses, MatrixGain, Worth, require_small_matrix
+from divulge.qif.matrix_input import read_numbers, read_signed_numbers
 from divulge.qif.prior_posterior import PriorPosterior
-from divulge.qif.reading import numbers_of, signed_numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
     from divulge.qif.columns import Numbers
-    from divulge.qif.reading import MatrixLike, VectorLike
+    from divulge.qif.matrix_input import MatrixLike, VectorLike
 
 
 def one_of_k_guesses(k: int) -> Gain:
@@ -46,15 +46,15 @@ def within_distance(distances: MatrixLike | VectorLike, at_most: float) -> Gain:
     [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     flat = np.ndim(np.asarray(distances)) == 1
-    measured = signed_numbers_of(distances, "distances", dimensions=1 if flat else 2)
-    if measured.dtype != object and not np.isfinite(measured).all():
+    distance_matrix = read_signed_numbers(distances, "distances", dimensions=1 if flat else 2)
+    if distance_matrix.dtype != object and not np.isfinite(distance_matrix).all():
         raise ValueError("distances has a value that is no finite number.")
     if flat:
-        require_small(measured.size, measured.size)
-        measured = np.abs(measured[:, None] - measured[None, :])
+        require_small_matrix(distance_matrix.size, distance_matrix.size)
+        distance_matrix = np.abs(distance_matrix[:, None] - distance_matrix[None, :])
     if not at_most >= 0:
         raise ValueError(f"at_most is {at_most}; a distance is not negative.")
-    return MatrixGain((measured <= at_most).astype(np.float64))
+    return MatrixGain((distance_matrix <= at_most).astype(np.float64))
 
 
 def worth_of_secrets(
@@ -75,10 +75,10 @@ def worth_of_secrets(
     >>> g_vulnerability(h, worth_of_secrets([4, 4, 4]))
     PriorPosterior(prior=2.0, posterior=3.0)
     """
-    prices = numbers_of(worth, "worth", dimensions=1)
+    prices = read_numbers(worth, "worth", dimensions=1)
     single = np.ndim(np.asarray(cost_of_wrong_guess)) == 0
     repeated: Any = [cost_of_wrong_guess] * prices.size if single else cost_of_wrong_guess
-    costs = numbers_of(repeated, "cost_of_wrong_guess", dimensions=1)
+    costs = read_numbers(repeated, "cost_of_wrong_guess", dimensions=1)
     if costs.size != prices.size:
         raise ValueError(f"worth has {prices.size} secrets, cost_of_wrong_guess {costs.size}.")
     return Worth(prices, costs, may_abstain)
@@ -95,7 +95,7 @@ def someone_in_group(members: Sequence[bool] | VectorLike) -> Gain:
     >>> g_vulnerability(h, someone_in_group([True, True, False]))
     PriorPosterior(prior=0.25, posterior=0.375)
     """
-    inside = _members(members)
+    inside = _read_members(members)
     return Worth(inside, np.zeros(inside.size), may_abstain=True)
 
 
@@ -105,7 +105,7 @@ def membership_of_group(members: Sequence[bool] | VectorLike) -> Gain:
     >>> membership_of_group([True, True, False]).matrix(3).tolist()
     [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    inside = _members(members)
+    inside = _read_members(members)
     return MatrixGain(np.stack([inside, 1 - inside]))
 
 
@@ -123,14 +123,16 @@ def net_of_costs(
     >>> net_of_costs(PriorPosterior(2.0, 3.0), {"gender": 0.0, "age": 0.75})
     PriorPosterior(prior=2.0, posterior=2.25)
     """
-    named = costs if isinstance(costs, Mapping) else dict(enumerate(costs))
-    for attribute, cost in named.items():
+    cost_by_attribute = costs if isinstance(costs, Mapping) else dict(enumerate(costs))
+    for attribute, cost in cost_by_attribute.items():
         if not cost >= 0:
             raise ValueError(f"the cost of obtaining {attribute!r} is {cost}; it is at least 0.")
-    return PriorPosterior(success.prior, as_number(success.posterior - sum(named.values())))
+    return PriorPosterior(
+        success.prior, as_number(success.posterior - sum(cost_by_attribute.values()))
+    )
 
 
-def _members(members: Any) -> Numbers:
+def _read_members(members: Any) -> Numbers:
     inside = np.asarray(members)
     if inside.ndim != 1 or inside.size == 0 or not np.isin(inside, [0, 1]).all():
         raise ValueError("members has to be one True or False per secret.")

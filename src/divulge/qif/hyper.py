@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from divulge.qif.columns import Columns, Matrix, Numbers, alike, zero_of
-from divulge.qif.reading import (
+from divulge.qif.columns import Columns, Matrix, Numbers, unify_numbers, zero_like
+from divulge.qif.matrix_input import (
     MatrixLike,
     VectorLike,
-    columns_of,
-    numbers_of,
+    read_columns,
+    read_numbers,
     require_rows_sum_to_one,
     require_sums_to_one,
 )
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-MOST_UNUSED_CODES = 10_000_000
+MAX_UNUSED_CODES = 10_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,7 +67,7 @@ class Hyper:
         >>> Hyper.from_counts([[3, 0], [1, 4]]).posteriors.tolist()
         [[0.75, 0.0], [0.25, 1.0]]
         """
-        weights = columns_of(counts, "counts", exact=exact)
+        weights = read_columns(counts, "counts", exact=exact)
         if weights.values.size == 0:
             raise ValueError("counts are all zero: no secret was ever observed.")
         with np.errstate(over="ignore"):
@@ -91,8 +91,8 @@ class Hyper:
         >>> Hyper.from_prior([0.5, 0.5], [[1, 0], [0.5, 0.5]]).outer.tolist()
         [0.75, 0.25]
         """
-        rows = columns_of(channel, "channel")
-        before = numbers_of(prior, "prior", dimensions=1)
+        rows = read_columns(channel, "channel")
+        before = read_numbers(prior, "prior", dimensions=1)
         if before.size != rows.shape[0]:
             raise ValueError(
                 f"prior has {before.size} secrets, channel has {rows.shape[0]} rows: "
@@ -102,15 +102,15 @@ class Hyper:
         require_rows_sum_to_one(rows, "channel")
         if rows.layout == "sparse":  # scipy's matrices hold no Fractions
             before = before.astype(np.float64)
-        before, likelihood = alike(before, rows.values)
-        together = before[rows.rows] * likelihood
-        lost = np.flatnonzero((together == 0) & (before[rows.rows] != 0))
-        if lost.size:
+        before, likelihood = unify_numbers(before, rows.values)
+        joint_values = before[rows.rows] * likelihood
+        underflows = np.flatnonzero((joint_values == 0) & (before[rows.rows] != 0))
+        if underflows.size:
             raise ValueError(
                 f"prior times channel is too small for a floating number in row "
-                f"{rows.rows[lost[0]]}; give Fractions."
+                f"{rows.rows[underflows[0]]}; give Fractions."
             )
-        joint = rows.with_values(together)
+        joint = rows.with_values(joint_values)
         one = Fraction(1) if joint.exact else 1.0
         return cls(joint, one, before)
 
@@ -141,18 +141,21 @@ class Hyper:
         >>> Hyper.from_records(disability, school, prior=[0.5, 0.25, 0.25]).prior.tolist()
         [0.5, 0.5]
         """
-        secret, observation = _codes(secrets, "secrets"), _codes(observations, "observations")
+        secret, observation = (
+            _check_codes(secrets, "secrets"),
+            _check_codes(observations, "observations"),
+        )
         if secret.size != observation.size:
             raise ValueError(f"{secret.size} secrets, but {observation.size} observations.")
         weight = (
             np.ones(secret.size)
             if prior is None
-            else numbers_of(prior, "prior on records", dimensions=1)
+            else read_numbers(prior, "prior on records", dimensions=1)
         )
         if weight.size != secret.size:
             raise ValueError(f"{secret.size} records, but a prior on {weight.size} of them.")
         needed = (int(secret.max()) + 1, int(observation.max()) + 1)
-        if max(needed) > MOST_UNUSED_CODES + 100 * secret.size:
+        if max(needed) > MAX_UNUSED_CODES + 100 * secret.size:
             raise ValueError("codes are numbered from 0 without large gaps; these look like ids.")
         if shape is not None and (shape[0] < needed[0] or shape[1] < needed[1]):
             raise ValueError(f"shape {shape} is too small: the codes need at least {needed}.")
@@ -189,7 +192,7 @@ class Hyper:
         >>> Hyper.from_counts([[1, 2, 0, 1]]).outer.tolist()
         [0.25, 0.5, 0.0, 0.25]
         """
-        outer: Numbers = self.weights.sums() / self.total
+        outer: Numbers = self.weights.column_sums() / self.total
         return outer
 
     @property
@@ -210,7 +213,7 @@ class Hyper:
         >>> Hyper.from_counts([[1, 0, 2], [1, 0, 6]]).posteriors.tolist()
         [[0.5, 0.0, 0.25], [0.5, 0.0, 0.75]]
         """
-        sums = np.repeat(self.weights.sums(), self.weights.sizes)
+        sums = np.repeat(self.weights.column_sums(), self.weights.sizes)
         return self.weights.with_values(self.weights.values / sums).to_matrix()
 
     @property
@@ -224,9 +227,11 @@ class Hyper:
         [[0.5, 0.5], [0.0, 1.0]]
         """
         sums = self.weights.row_sums()
-        never = np.flatnonzero(sums == 0)
-        if never.size:
-            raise ValueError(f"secret {never[0]} has probability 0: its channel row is unknown.")
+        impossible = np.flatnonzero(sums == 0)
+        if impossible.size:
+            raise ValueError(
+                f"secret {impossible[0]} has probability 0: its channel row is unknown."
+            )
         return self.weights.with_values(self.weights.values / sums[self.weights.rows]).to_matrix()
 
     def posterior(self, observation: int) -> Numbers:
@@ -244,9 +249,9 @@ class Hyper:
         if first == last:
             raise ValueError(f"observation {observation} is impossible: it has no posterior.")
         values = self.weights.values[first:last]
-        believed = np.full(self.shape[0], zero_of(values), dtype=values.dtype)
-        believed[self.weights.rows[first:last]] = values / values.sum()
-        return believed
+        belief = np.full(self.shape[0], zero_like(values), dtype=values.dtype)
+        belief[self.weights.rows[first:last]] = values / values.sum()
+        return belief
 
     def with_prior(self, prior: VectorLike) -> Hyper:
         """Let the same release be seen by an adversary who believed something else before.
@@ -277,7 +282,7 @@ class Hyper:
         return f"Hyper({secrets} secrets, {observations} observations{exact})"
 
 
-def _codes(codes: npt.ArrayLike, name: str) -> Any:
+def _check_codes(codes: npt.ArrayLike, name: str) -> Any:
     array = np.asarray(codes)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{name} has to be one code per record, and not empty.")

@@ -49,10 +49,10 @@ def compiled(kernel: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]
     import numba
 
     try:
-        fast: Callable[..., NDArray[Any]] = numba.njit(cache=True)(kernel)
+        machine_code: Callable[..., NDArray[Any]] = numba.njit(cache=True)(kernel)
     except RuntimeError:  # no folder can be written to: compile in every process instead
-        fast = numba.njit(kernel)
-    return fast
+        machine_code = numba.njit(kernel)
+    return machine_code
 
 
 def row_sums(rows: NDArray[Any], values: NDArray[Any], size: int) -> NDArray[Any]:
@@ -86,22 +86,22 @@ def rank_weighted_sums(
     largest = np.empty(128, values.dtype)
     for column in range(starts.size - 1):
         first, size = starts[column], starts[column + 1] - starts[column]
-        counted = min(size, weights.size)
-        if counted <= 128:
+        rank_count = min(size, weights.size)
+        if rank_count <= 128:
             for entry in range(size):
                 value = values[first + entry]
-                place = min(entry, counted - 1)
+                place = min(entry, rank_count - 1)
                 if place < entry and value <= largest[place]:
                     continue
                 while place > 0 and largest[place - 1] < value:
                     largest[place] = largest[place - 1]
                     place -= 1
                 largest[place] = value
-            for rank in range(counted):
+            for rank in range(rank_count):
                 sums[column] += weights[rank] * largest[rank]
         else:
             ascending = np.sort(values[first : first + size])
-            for rank in range(counted):
+            for rank in range(rank_count):
                 sums[column] += weights[rank] * ascending[size - 1 - rank]
     return sums
 
@@ -135,13 +135,13 @@ def best_gains(
     return best
 
 
-def entropies(starts: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
+def column_entropies(starts: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
     """Give every column's Shannon entropy in bits, times the column's sum.
 
     Every term is taken relative to its column's sum, so none is negative and a column with one
     value is exactly zero.
 
-    >>> entropies(np.array([0, 2, 3]), np.array([1.0, 1.0, 5.0])).tolist()
+    >>> column_entropies(np.array([0, 2, 3]), np.array([1.0, 1.0, 5.0])).tolist()
     [2.0, 0.0]
     """
     result = np.zeros(starts.size - 1)

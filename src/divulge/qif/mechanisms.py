@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from divulge.qif.channels import channel_of
-from divulge.qif.reading import signed_numbers_of
+from divulge.qif.channels import read_channel
+from divulge.qif.matrix_input import read_signed_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from divulge.qif.columns import Numbers
-    from divulge.qif.reading import MatrixLike
+    from divulge.qif.matrix_input import MatrixLike
 
 
 def randomised_response(
@@ -38,10 +38,12 @@ def randomised_response(
     [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]
     """
     _require_count(categories, "categories")
-    favour = _odds(epsilon, odds)
-    lie = 1 / (favour + categories - 1)
-    channel: Numbers = np.full((categories, categories), lie, dtype=_kind(favour))
-    np.fill_diagonal(channel, favour * lie)
+    truth_odds = _resolve_odds(epsilon, odds)
+    lie_probability = 1 / (truth_odds + categories - 1)
+    channel: Numbers = np.full(
+        (categories, categories), lie_probability, dtype=_choose_dtype(truth_odds)
+    )
+    np.fill_diagonal(channel, truth_odds * lie_probability)
     return channel
 
 
@@ -77,15 +79,17 @@ def geometric(
         raise ValueError(f"highest is {top}, below lowest, which is {lowest}.")
     if ends not in ("truncate", "condition"):
         raise ValueError(f'ends is {ends!r}; it is "truncate" or "condition".')
-    step = 1 / _odds(epsilon, odds)  # how likely each further step is, against the one before
+    step = 1 / _resolve_odds(
+        epsilon, odds
+    )  # how likely each further step is, against the one before
     rows = [
         [
-            _geometric_weight(step, secret, shown, lowest, top, ends)
-            for shown in range(lowest, top + 1)
+            _geometric_weight(step, secret, published, lowest=lowest, highest=top, ends=ends)
+            for published in range(lowest, top + 1)
         ]
         for secret in range(secrets)
     ]
-    weights: Numbers = np.array(rows, dtype=_kind(step))
+    weights: Numbers = np.array(rows, dtype=_choose_dtype(step))
     channel: Numbers = weights / weights.sum(axis=1, keepdims=True)
     return channel
 
@@ -103,11 +107,11 @@ def exponential(utility: MatrixLike, epsilon: float, sensitivity: float | None =
     >>> exponential([[1, 0], [0, 1]], 2 * math.log(3)).round(2).tolist()
     [[0.75, 0.25], [0.25, 0.75]]
     """
-    scores = signed_numbers_of(utility, "utility", dimensions=2).astype(np.float64)
+    scores = read_signed_numbers(utility, "utility", dimensions=2).astype(np.float64)
     if not np.isfinite(scores).all():
         row, column = np.argwhere(~np.isfinite(scores))[0]
         raise ValueError(f"utility is not a finite number at row {row}, column {column}.")
-    strength = math.log(_odds(epsilon, None))
+    strength = math.log(_resolve_odds(epsilon, None))
     spread = float(np.ptp(scores, axis=0).max()) if sensitivity is None else sensitivity
     if not spread >= 0 or (sensitivity is not None and spread == 0):
         raise ValueError(f"sensitivity is {sensitivity}; it has to be positive.")
@@ -165,11 +169,11 @@ def epsilon(
     >>> epsilon([[1, 0], [0.5, 0.5]])
     inf
     """
-    columns = channel_of(channel, "channel")
+    columns = read_channel(channel, "channel")
     secrets = columns.shape[0]
     if isinstance(neighbours, str) and neighbours == "all":
-        shown = columns.sizes > 0
-        if (columns.sizes[shown] < secrets).any():
+        is_possible = columns.sizes > 0
+        if (columns.sizes[is_possible] < secrets).any():
             return math.inf
         # Every shown column is full, so the values read as a table, observations x secrets.
         table = columns.values.reshape(-1, secrets)
@@ -200,26 +204,26 @@ def _largest_log_ratio(high: Numbers, low: Numbers) -> float:
 
 
 def _geometric_weight(
-    step: Any, secret: int, shown: int, lowest: int, highest: int, ends: str
+    step: Any, secret: int, published: int, *, lowest: int, highest: int, ends: str
 ) -> Any:
-    """In proportion to the probability of publishing `shown`."""
+    """In proportion to the probability of publishing `published`."""
     if ends == "condition":
-        return step ** abs(shown - secret)
+        return step ** abs(published - secret)
     if lowest == highest:
         return step**0
-    if shown == lowest:
-        return _noise_at_least(step, secret - lowest)
-    if shown == highest:
-        return _noise_at_least(step, highest - secret)
-    return (1 - step) / (1 + step) * step ** abs(shown - secret)
+    if published == lowest:
+        return _noise_tail_probability(step, secret - lowest)
+    if published == highest:
+        return _noise_tail_probability(step, highest - secret)
+    return (1 - step) / (1 + step) * step ** abs(published - secret)
 
 
-def _noise_at_least(step: Any, size: int) -> Any:
+def _noise_tail_probability(step: Any, size: int) -> Any:
     """How likely two-sided geometric noise is at least so large; the same for at most minus it."""
     return step**size / (1 + step) if size > 0 else 1 - step ** (1 - size) / (1 + step)
 
 
-def _odds(epsilon: float | None, odds: Fraction | int | None) -> Any:
+def _resolve_odds(epsilon: float | None, odds: Fraction | int | None) -> Any:
     if (epsilon is None) == (odds is None):
         raise ValueError("give either epsilon or odds, and not both.")
     if odds is not None:
@@ -231,7 +235,7 @@ def _odds(epsilon: float | None, odds: Fraction | int | None) -> Any:
     return math.exp(epsilon)
 
 
-def _kind(number: Any) -> type:
+def _choose_dtype(number: Any) -> type:
     return object if isinstance(number, Fraction) else float
 
 

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from divulge.qif.channels import channel_of
+from divulge.qif.channels import read_channel
 from divulge.qif.hyper import Hyper
 from divulge.qif.prior_posterior import PriorPosterior
 from divulge.qif.vulnerability import g_vulnerability
 
 if TYPE_CHECKING:
     from divulge.qif.columns import Numbers
-    from divulge.qif.reading import MatrixLike
+    from divulge.qif.matrix_input import MatrixLike
 
 # Far above the 1e-9 to which HiGHS is asked to keep each constraint, so that noise is no proof.
 TOLERANCE = 1e-6
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Refinement:
     """Whether a channel refines another, with the proof for either answer.
 
@@ -81,17 +81,19 @@ def refinement(channel: MatrixLike, by: MatrixLike) -> Refinement:
     >>> back.holds, back.expected.posterior > back.expected.prior
     (False, True)
     """
-    before = _dense(channel, "channel")
-    after = _dense(by, "the other channel")
+    before = _read_dense_channel(channel, "channel")
+    after = _read_dense_channel(by, "the other channel")
     if len(before) != len(after):
         raise ValueError(
             f"the channels have {len(before)} and {len(after)} rows: "
             "there has to be one row per secret in both."
         )
-    witness, prices = _closest_post_processing(before, after)
+    witness, prices = _find_closest_post_processing(before, after)
     residual = float(np.abs(before @ witness - after).max())
     if residual <= TOLERANCE:
-        return Refinement(True, residual, witness, None, None, None)
+        return Refinement(
+            holds=True, residual=residual, witness=witness, gain=None, prior=None, expected=None
+        )
     # The prices of the cells say which deviations hurt. Read as a gain, with a guess for every
     # observation of the second channel, they make an adversary who gains from the second channel
     # at least its distance from all post-processings of the first.
@@ -102,32 +104,34 @@ def refinement(channel: MatrixLike, by: MatrixLike) -> Refinement:
         g_vulnerability(Hyper.from_prior(prior, before), gain).posterior,
         g_vulnerability(Hyper.from_prior(prior, after), gain).posterior,
     )
-    return Refinement(False, residual, witness, gain, prior, expected)
+    return Refinement(
+        holds=False, residual=residual, witness=witness, gain=gain, prior=prior, expected=expected
+    )
 
 
-def _dense(channel: MatrixLike, name: str) -> Any:
-    columns = channel_of(channel, name).floating()
+def _read_dense_channel(channel: MatrixLike, name: str) -> Any:
+    columns = read_channel(channel, name).to_floating()
     matrix = columns.to_matrix()
     return matrix.toarray() if columns.layout == "sparse" else matrix
 
 
-def _closest_post_processing(before: Numbers, after: Numbers) -> tuple[Numbers, Numbers]:
+def _find_closest_post_processing(before: Numbers, after: Numbers) -> tuple[Numbers, Numbers]:
     """The W whose before @ W is closest to after (sum of absolute differences), and prices."""
     import highspy
     from scipy.sparse import csc_array, eye_array, hstack, kron, vstack
 
-    secrets, shown = before.shape
-    published = after.shape[1]
-    cells, choices = secrets * published, shown * published
+    secrets, inputs = before.shape
+    outputs = after.shape[1]
+    cells, choices = secrets * outputs, inputs * outputs
     # Variables: W row by row, then what is missing and what is too much in every cell.
     # Rows: before @ W + missing - surplus = after; every row of W sums to one.
-    identity = eye_array(published)
-    matched = hstack([kron(before, identity), eye_array(cells), -eye_array(cells)])
-    summed = hstack(
-        [kron(eye_array(shown), np.ones((1, published))), csc_array((shown, 2 * cells))]
+    identity = eye_array(outputs)
+    cell_rows = hstack([kron(before, identity), eye_array(cells), -eye_array(cells)])
+    sum_rows = hstack(
+        [kron(eye_array(inputs), np.ones((1, outputs))), csc_array((inputs, 2 * cells))]
     )
-    matrix = csc_array(vstack([matched, summed]))
-    target = np.concatenate([after.ravel(), np.ones(shown)])
+    matrix = csc_array(vstack([cell_rows, sum_rows]))
+    target = np.concatenate([after.ravel(), np.ones(inputs)])
     cost = np.concatenate([np.zeros(choices), np.ones(2 * cells)])
 
     program = highspy.HighsLp()
@@ -156,7 +160,7 @@ def _closest_post_processing(before: Numbers, after: Numbers) -> tuple[Numbers, 
             f"HiGHS did not solve the refinement: {solver.modelStatusToString(status)}."
         )
     solution = solver.getSolution()
-    witness = np.array(solution.col_value[:choices]).reshape(shown, published)
-    prices = np.array(solution.row_dual[:cells]).reshape(secrets, published)
+    witness = np.array(solution.col_value[:choices]).reshape(inputs, outputs)
+    prices = np.array(solution.row_dual[:cells]).reshape(secrets, outputs)
     witness = np.maximum(witness, 0)
     return witness / witness.sum(axis=1, keepdims=True), prices

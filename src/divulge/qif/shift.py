@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from divulge.qif.columns import Columns, Numbers, as_number, zero_of
+from divulge.qif.columns import Columns, Numbers, as_number, zero_like
 
 if TYPE_CHECKING:
     from divulge.qif.hyper import Hyper
@@ -29,7 +29,7 @@ class Move(NamedTuple):
     probability: float
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Shift:
     """How probable a secret was before and is after each possible observation.
 
@@ -60,9 +60,9 @@ class Shift:
         >>> shift.share(after_at_least=0.3, before_at_most=0.05)
         0.05
         """
-        counted = (self.after >= after_at_least) & (self.before <= before_at_most)
-        chosen = self.probability[counted]
-        return as_number(chosen.sum() if chosen.size else zero_of(self.probability))
+        is_counted = (self.after >= after_at_least) & (self.before <= before_at_most)
+        probabilities = self.probability[is_counted]
+        return as_number(probabilities.sum() if probabilities.size else zero_like(self.probability))
 
     def quantile(self, level: float) -> float:
         """How high belief is after the observation, in at least this share of cases or fewer.
@@ -74,8 +74,8 @@ class Shift:
         if not 0 <= level <= 1:
             raise ValueError(f"level is {level}; it is a share from 0 to 1.")
         order = np.argsort(self.after, kind="stable")
-        reached = np.cumsum(self.probability[order])
-        place = int(np.searchsorted(reached, level * reached[-1]))
+        cumulative = np.cumsum(self.probability[order])
+        place = int(np.searchsorted(cumulative, level * cumulative[-1]))
         return as_number(self.after[order[min(place, order.size - 1)]])
 
     def moves(self) -> list[Move]:
@@ -132,10 +132,10 @@ def posterior_shift(h: Hyper, secret: int | None = None) -> Shift:
     """
     possible = np.flatnonzero(h.weights.sizes)
     if secret is None:
-        secrets, weights = _likeliest(h.weights)
+        secrets, weights = _find_likeliest_secrets(h.weights)
     elif 0 <= secret < h.shape[0]:
         secrets = np.full(possible.size, secret)
-        weights = _weights_of(h.weights, secret)[possible]
+        weights = _extract_secret_weights(h.weights, secret)[possible]
     else:
         raise ValueError(f"secret {secret} is not one of 0 to {h.shape[0] - 1}.")
     return Shift(
@@ -143,22 +143,22 @@ def posterior_shift(h: Hyper, secret: int | None = None) -> Shift:
         secret=secrets,
         probability=h.outer[possible],
         before=h.prior[secrets],
-        after=weights / h.weights.sums()[possible],
+        after=weights / h.weights.column_sums()[possible],
     )
 
 
-def _likeliest(columns: Columns) -> tuple[Any, Numbers]:
+def _find_likeliest_secrets(columns: Columns) -> tuple[Any, Numbers]:
     """The first of the likeliest secrets of every possible observation, and its weight."""
-    owners = columns.owners()
-    largest = np.flatnonzero(columns.values == columns.maxima()[owners])
+    owners = columns.column_indices()
+    largest = np.flatnonzero(columns.values == columns.column_maxima()[owners])
     of_column = owners[largest]
     first = largest[np.concatenate([[True], of_column[1:] != of_column[:-1]])]
     return columns.rows[first], columns.values[first]
 
 
-def _weights_of(columns: Columns, secret: int) -> Numbers:
+def _extract_secret_weights(columns: Columns, secret: int) -> Numbers:
     """The weight of one secret in every column."""
-    weights = np.full(columns.shape[1], zero_of(columns.values), dtype=columns.values.dtype)
+    weights = np.full(columns.shape[1], zero_like(columns.values), dtype=columns.values.dtype)
     here = np.flatnonzero(columns.rows == secret)
     weights[np.searchsorted(columns.starts, here, side="right") - 1] = columns.values[here]
     return weights

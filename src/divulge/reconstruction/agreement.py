@@ -37,11 +37,11 @@ def agreement(amounts: Sequence[float], totals: Sequence[float], seconds: float 
     """
     from ortools.sat.python import cp_model
 
-    given = np.array([*amounts, *totals], float)
-    if not np.isfinite(given).all():
+    numbers = np.array([*amounts, *totals], float)
+    if not np.isfinite(numbers).all():
         raise DivulgeError("agreement: amounts and totals must be numbers")
-    decimals = _decimals(given)
-    units = np.rint(given * 10**decimals)
+    decimals = _count_decimals(numbers)
+    units = np.rint(numbers * 10**decimals)
     if np.abs(units).sum() >= LARGEST:
         raise DivulgeError("agreement: the amounts are too large for their decimals")
     whole = [int(unit) for unit in units]
@@ -57,13 +57,13 @@ def agreement(amounts: Sequence[float], totals: Sequence[float], seconds: float 
         model.add(inside + worst >= total)
     model.minimize(worst)
     work.charge(cp_sat.MODEL, 3 * len(parts) * len(sums))
-    answer = cp_sat.solve(model, Effort(seconds))
+    answer = cp_sat.solve_model(model, Effort(seconds))
     if not answer.is_optimal:
         raise DivulgeError("agreement: the best allocation was not found with the effort given")
     return float(answer.value(worst) / 10**decimals)
 
 
-def _decimals(numbers: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
+def _count_decimals(numbers: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
     """With how many decimals all numbers are as with the most."""
     exact = np.round(numbers, MOST_DECIMALS)
     for decimals in range(MOST_DECIMALS):

@@ -16,20 +16,20 @@ from divulge.assessment.assessment import Finding
 from divulge.reconstruction.auditing.rounding_diagnosis import TIGHTEST_FIRST
 from divulge.reconstruction.problem.amounts import Amount, Ints, Shares
 from divulge.reconstruction.problem.instance import Instance
-from divulge.reconstruction.problem.premises import WITH_EXTRA, Outcome, Premise
-from divulge.reconstruction.problem.puzzle_request import Puzzle
-from divulge.reconstruction.problem.solution import Solution
+from divulge.reconstruction.problem.premises import WITH_EXTRA, Premise, PremiseOutcome
+from divulge.reconstruction.problem.puzzle_request import PuzzleRequest
+from divulge.reconstruction.problem.solution import InstanceSolution
 from divulge.reconstruction.reporting.allocation_result import Allocation
-from divulge.reconstruction.solving.ladder import solve
+from divulge.reconstruction.solving.ladder import solve_instance
 from divulge.reconstruction.solving.mismatched_totals import (
     LEAST_SHARE,
-    inconsistencies,
-    not_misled,
-    settle,
+    find_certain_despite_missing,
+    find_inconsistencies,
+    solve_under_premise,
 )
 from divulge.work import Effort
 
-DOUBTS = 0.3
+DOUBT_SHARE = 0.3
 """Of the time, what is kept to ask whether something is certain by whatever rule."""
 
 
@@ -39,8 +39,8 @@ def allocate(
     units: Sequence[Amount] | Amount,
     rounding: str = "sum_then_round",
     tolerance: Amount | None = None,
-    prior: Mapping[Any, Mapping[Any, float]] | None = None,
     *,
+    prior: Mapping[Any, Mapping[Any, float]] | None = None,
     step: Amount = 1,
     rule_is_known: bool = False,
     premise: Premise = "complete",
@@ -76,147 +76,174 @@ def allocate(
     >>> found.status, found.count, found.possible["p1"], found.finding["p1"]
     ('closed', 1, {'north'}, 'certain')
     """
-    puzzle = Puzzle(packages, bins, units, rounding, tolerance, step, premise, seconds)
-    weights, start = puzzle.prior(prior), puzzle.truth(truth)
-    effort = _Effort(seconds, in_doubt=not rule_is_known or premise == "any")
+    puzzle = PuzzleRequest(
+        packages,
+        bins,
+        units,
+        rounding=rounding,
+        tolerance=tolerance,
+        step=step,
+        premise=premise,
+        seconds=seconds,
+    )
+    weights, start = puzzle.parse_prior(prior), puzzle.parse_truth(truth)
+    effort = _AllocationEffort(seconds, in_doubt=not rule_is_known or premise == "any")
     with work.partial_results():
         if puzzle.rounding == "diagnose":
-            return _diagnosed(puzzle, weights, start, effort)
-        instance = puzzle.instance()
-        outcome = settle(instance, premise, effort.to_look, weights, start)
-        sure = _sure(puzzle, outcome, rule_is_known, effort)
-        return _told(puzzle, instance, outcome, sure)
+            return _allocate_by_tightest_rule(puzzle, weights, start, effort)
+        instance = puzzle.build_instance()
+        outcome = solve_under_premise(
+            instance, premise, effort.search_seconds, prior=weights, truth=start
+        )
+        sure = _find_certain_under_doubt(puzzle, outcome, rule_is_known, effort)
+        return _build_result(puzzle, instance, outcome, sure)
 
 
-class _Effort:
+class _AllocationEffort:
     """The effort that `allocate` was given: most to look, the rest to ask what that rests on."""
 
     def __init__(self, seconds: float, in_doubt: bool) -> None:
         self._whole = Effort(seconds)
-        self._kept = DOUBTS * seconds if in_doubt else 0.0
-        self._least = LEAST_SHARE * seconds
+        self._reserve = DOUBT_SHARE * seconds if in_doubt else 0.0
+        self._minimum = LEAST_SHARE * seconds
 
     @property
-    def to_look(self) -> float:
+    def search_seconds(self) -> float:
         """What may be spent before doubts are asked."""
-        return max(self._whole.left - self._kept, self._least)
+        return max(self._whole.left - self._reserve, self._minimum)
 
     @property
     def left(self) -> float:
         """What may be spent on one more question."""
-        return max(self._whole.left, self._least)
+        return max(self._whole.left, self._minimum)
 
 
-def _diagnosed(
-    puzzle: Puzzle, prior: Shares | None, truth: Ints | None, effort: _Effort
+def _allocate_by_tightest_rule(
+    puzzle: PuzzleRequest, prior: Shares | None, truth: Ints | None, effort: _AllocationEffort
 ) -> Allocation:
     """The tightest rule by which an allocation exists; it was guessed, so it is not known."""
     for rule in TIGHTEST_FIRST:
-        instance = puzzle.instance(rule)
-        outcome = settle(instance, "complete", effort.to_look, prior, truth)
+        instance = puzzle.build_instance(rule)
+        outcome = solve_under_premise(
+            instance, "complete", effort.search_seconds, prior=prior, truth=truth
+        )
         if outcome.solution.status != "infeasible":
             break
     else:
         if puzzle.premise != "complete":
-            instance = puzzle.instance("unknown_hard")
-            outcome = settle(instance, puzzle.premise, effort.to_look, prior)
+            instance = puzzle.build_instance("unknown_hard")
+            outcome = solve_under_premise(
+                instance, puzzle.premise, effort.search_seconds, prior=prior
+            )
     puzzle.rounding = rule
-    return _told(puzzle, instance, outcome, _sure(puzzle, outcome, False, effort))
+    return _build_result(
+        puzzle, instance, outcome, _find_certain_under_doubt(puzzle, outcome, False, effort)
+    )
 
 
-def _sure(puzzle: Puzzle, outcome: Outcome, known: bool, effort: _Effort) -> np.ndarray[Any, Any]:
+def _find_certain_under_doubt(
+    puzzle: PuzzleRequest, outcome: PremiseOutcome, rule_is_known: bool, effort: _AllocationEffort
+) -> np.ndarray[Any, Any]:
     """Which packages have one bin left whatever is in doubt."""
-    sure = _by_whatever_rule(puzzle, outcome, known, effort)
+    sure = _find_certain_by_any_rule(puzzle, outcome, rule_is_known, effort)
     if puzzle.premise == "any" and sure.any():
-        doubtful = not known and puzzle.tolerance is None
-        widest = puzzle.by_any_rule() if doubtful else outcome.instance
-        sure = sure & not_misled(widest, outcome, effort.left)
+        doubtful = not rule_is_known and puzzle.tolerance is None
+        widest = puzzle.build_widest_instance() if doubtful else outcome.instance
+        sure = sure & find_certain_despite_missing(widest, outcome, effort.left)
     return sure
 
 
-def _by_whatever_rule(
-    puzzle: Puzzle, outcome: Outcome, known: bool, effort: _Effort
+def _find_certain_by_any_rule(
+    puzzle: PuzzleRequest, outcome: PremiseOutcome, rule_is_known: bool, effort: _AllocationEffort
 ) -> np.ndarray[Any, Any]:
     """Which packages have one bin left by whatever rule totals were rounded."""
     possible = outcome.solution.possible
     alone = possible.sum(axis=1) == 1
-    if known or puzzle.tolerance is not None or not alone.any():
+    if rule_is_known or puzzle.tolerance is not None or not alone.any():
         return np.ones(len(alone), bool) if puzzle.rounding != "unknown_clt" else ~alone
     if puzzle.rounding == "unknown_clt":
         return np.zeros(len(alone), bool)
-    widest = settle(puzzle.by_any_rule(), outcome.premise, effort.left).solution.possible
+    widest = solve_under_premise(
+        puzzle.build_widest_instance(), outcome.premise, effort.left
+    ).solution.possible
     if puzzle.premise == "any" and outcome.premise != "complete":
         # By another rule the totals might be of just these packages.
-        complete = solve(puzzle.by_any_rule(), effort.left).possible
+        complete = solve_instance(puzzle.build_widest_instance(), effort.left).possible
         widest = widest.copy()
         widest[:, : complete.shape[1]] |= complete
     sure: np.ndarray[Any, Any] = (widest.sum(axis=1) == 1) & (widest == possible).all(axis=1)
     return sure
 
 
-def _told(
-    puzzle: Puzzle, instance: Instance, outcome: Outcome, sure: np.ndarray[Any, Any]
+def _build_result(
+    puzzle: PuzzleRequest, instance: Instance, outcome: PremiseOutcome, sure: np.ndarray[Any, Any]
 ) -> Allocation:
-    found = outcome.solution
+    solution = outcome.solution
     names: list[Any] = list(puzzle.bin_names)
     inside = range(len(names))
-    labels: list[Any] = [*names, *([None] if found.possible.shape[1] > len(names) else [])]
+    labels: list[Any] = [*names, *([None] if solution.possible.shape[1] > len(names) else [])]
     possible, proved, finding = {}, {}, {}
     marginals: dict[Any, Mapping[Any, float] | None] = {}
     counts: dict[Any, Mapping[Any, int]] = {}
-    rests = set()
+    rule_dependent = set()
     for p, package in enumerate(puzzle.package_names):
-        possible[package] = {names[b] for b in inside if found.possible[p, b]}
-        proved[package] = {names[b] for b in inside if found.proved[p, b]}
-        finding[package] = _finding(found, p, bool(sure[p]), len(names))
-        if found.possible[p].sum() == 1 and possible[package] and not sure[p]:
-            rests.add(package)
+        possible[package] = {names[b] for b in inside if solution.possible[p, b]}
+        proved[package] = {names[b] for b in inside if solution.proved[p, b]}
+        finding[package] = _classify_package(solution, p, bool(sure[p]), len(names))
+        if solution.possible[p].sum() == 1 and possible[package] and not sure[p]:
+            rule_dependent.add(package)
         marginals[package], counts[package] = None, {}
-        if found.shares is not None and found.status == "closed":
-            some = [b for b in inside if found.possible[p, b]]
-            marginals[package] = {names[b]: float(found.shares[p, b]) for b in some}
-            if found.pairs is not None:
-                counts[package] = {names[b]: int(found.pairs[p, b]) for b in some}
+        if solution.shares is not None and solution.status == "closed":
+            bins_left = [b for b in inside if solution.possible[p, b]]
+            marginals[package] = {names[b]: float(solution.shares[p, b]) for b in bins_left}
+            if solution.pairs is not None:
+                counts[package] = {names[b]: int(solution.pairs[p, b]) for b in bins_left}
     excluded: dict[Any, float | None] = {}
     if outcome.may_be_discarded is not None:
-        for left_out in np.flatnonzero(outcome.may_be_discarded):
-            share = None if outcome.discarded is None else float(outcome.discarded[left_out])
-            excluded[puzzle.package_names[left_out]] = share
+        for number in np.flatnonzero(outcome.may_be_discarded):
+            share = None if outcome.discarded is None else float(outcome.discarded[number])
+            excluded[puzzle.package_names[number]] = share
     violated: list[tuple[Any, int]] = []
-    if found.status == "infeasible":
-        violated = [(names[v.bin], v.attribute) for v in inconsistencies(instance)]
+    if solution.status == "infeasible":
+        violated = [(names[v.bin], v.attribute) for v in find_inconsistencies(instance)]
     return Allocation(
-        found.status,
-        found.count,
-        possible,
-        proved,
-        finding,
-        marginals,
-        counts,
-        puzzle.rounding if puzzle.tolerance is None else "tolerance",
-        outcome.premise,
-        instance.complexity,
-        found.seconds,
-        [
+        status=solution.status,
+        count=solution.count,
+        possible=possible,
+        proved=proved,
+        finding=finding,
+        marginals=marginals,
+        counts=counts,
+        rounding=puzzle.rounding if puzzle.tolerance is None else "tolerance",
+        premise=outcome.premise,
+        complexity=instance.complexity,
+        seconds=solution.seconds,
+        certificates=[
             {package: labels[b] for package, b in zip(puzzle.package_names, row, strict=True)}
-            for row in found.certificates
+            for row in solution.certificates
         ],
-        frozenset(rests),
-        excluded,
-        violated,
-        puzzle.premise == "any" and outcome.premise in WITH_EXTRA,
-        (puzzle.amounts, names, puzzle.package_names, puzzle.totals, puzzle.units),
-        instance,
-        outcome,
-        work.is_stopped(),
+        rests_on_rule=frozenset(rule_dependent),
+        excluded=excluded,
+        violated=violated,
+        _in_doubt=puzzle.premise == "any" and outcome.premise in WITH_EXTRA,
+        _chart_data={
+            "amounts": puzzle.amounts,
+            "bins": names,
+            "packages": puzzle.package_names,
+            "totals": puzzle.totals,
+            "units": puzzle.units,
+        },
+        _instance=instance,
+        _outcome=outcome,
+        is_cut=work.is_stopped(),
     )
 
 
-def _finding(found: Solution, p: int, sure: bool, bins: int) -> Finding:
-    if found.status == "infeasible":
+def _classify_package(solution: InstanceSolution, p: int, sure: bool, bins: int) -> Finding:
+    if solution.status == "infeasible":
         return "open"
-    if found.possible[p].sum() == 1:
+    if solution.possible[p].sum() == 1:
         # A package that was surely left out of the totals has no bin to be certain of.
-        shown = bool(found.proved.any())  # else the premise itself may not hold
-        return "certain" if sure and shown and found.possible[p, :bins].any() else "open"
-    return "ambiguous" if found.proved[p].sum() > 1 else "open"
+        has_proof = bool(solution.proved.any())  # else the premise itself may not hold
+        return "certain" if sure and has_proof and solution.possible[p, :bins].any() else "open"
+    return "ambiguous" if solution.proved[p].sum() > 1 else "open"

@@ -18,21 +18,21 @@ from divulge import work
 from divulge.data import Dataset
 from divulge.reconstruction.auditing.input_report import refuse_split_places
 from divulge.reconstruction.auditing.prior import Prior
-from divulge.reconstruction.auditing.request import Asked
+from divulge.reconstruction.auditing.request import ReconstructionRequest
 from divulge.reconstruction.auditing.run import Run
-from divulge.reconstruction.auditing.suppressed_codes import spread_all
-from divulge.reconstruction.auditing.table_state import Level
+from divulge.reconstruction.auditing.suppressed_codes import spread_slack_across
+from divulge.reconstruction.auditing.table_state import TableState
 from divulge.reconstruction.auditing.totals import Totals
-from divulge.reconstruction.auditing.workers import shared_processes
+from divulge.reconstruction.auditing.workers import share_processes
 from divulge.reconstruction.problem.amounts import Amount
 from divulge.reconstruction.problem.premises import Premise
 from divulge.reconstruction.reporting.result import Reconstruction
 from divulge.work import Effort
 
 if TYPE_CHECKING:
-    from divulge.reconstruction.reporting.result import Reconstruction
+    pass
 
-FIRST_READING = 0.6
+FIRST_READING_SHARE = 0.6
 """The share of the effort for the rules as given, where others must be tried as well."""
 
 
@@ -105,53 +105,77 @@ def reconstruct(
         if time is not None and not time > 0:
             problems.add(name, "must be above 0.")
     problems.raise_any()
-    given = transactions, totals, parties, units, place, rule_is_known, premise, bad
-    asked = Asked(*given, truth, unmatched)
-    with work.partial_results(), shared_processes():
-        return _reconstruct(asked, prior, seconds, in_all, workers, fixpoint)
+    request = ReconstructionRequest(
+        transactions,
+        totals,
+        parties,
+        units=units,
+        place=place,
+        rule_is_known=rule_is_known,
+        premise=premise,
+        bad=bad,
+        truth=truth,
+        unmatched=unmatched,
+    )
+    with work.partial_results(), share_processes():
+        return _audit_tables(
+            request, prior, seconds, in_all=in_all, workers=workers, fixpoint=fixpoint
+        )
 
 
-def _reconstruct(
-    asked: Asked,
+def _audit_tables(
+    request: ReconstructionRequest,
     prior: Prior | None,
     seconds: float,
+    *,
     in_all: float | None,
     workers: int | None,
     fixpoint: bool,
 ) -> Reconstruction:
-    levels = asked.levels()
-    refuse_split_places(levels[0].matched)
-    asked.report(levels).refuse(asked.unmatched)
-    doubtful = not all(level.known for level in levels)
-    whole = None if in_all is None else Effort(in_all)
-    first = whole.share(FIRST_READING) if whole is not None and doubtful else whole
-    run = Run(asked, levels, seconds, first, workers)
-    run.weigh(prior)
-    phases = run.phases(fixpoint)
+    levels = request.build_table_states()
+    refuse_split_places(levels[0].totals_match)
+    request.build_input_report(levels).check_counterparts(request.unmatched)
+    doubtful = not all(level.rule_is_known for level in levels)
+    total_effort = None if in_all is None else Effort(in_all)
+    first_effort = (
+        total_effort.share(FIRST_READING_SHARE)
+        if total_effort is not None and doubtful
+        else total_effort
+    )
+    run = Run(request, levels, seconds, effort=first_effort, workers=workers)
+    run.apply_prior(prior)
+    phases = run.run_phases(fixpoint)
     certain = np.logical_or.reduce([phase.certain for phase in phases])
-    widest: list[Level] = []
-    if not all(level.known for level in run.levels):
+    widest_levels: list[TableState] = []
+    if not all(level.rule_is_known for level in run.levels):
         # Tables limit each other, so one doubtful rule taints all: certain is what stays so if
         # every doubtful table is read by all rules that it may be rounded by.
-        widest = [level.by_whatever_rule() for level in run.levels]
-        spread_all(widest)
-    if widest and certain.any():
-        left = None if whole is None else Effort(whole.left)
-        again = Run(asked, widest, seconds, left, workers, run.to_confirm(certain))
-        both = zip(phases, again.phases(fixpoint), strict=True)
-        phases = [phase.confirmed_by(other) for phase, other in both]
+        widest_levels = [level.reread_by_fitting_rules() for level in run.levels]
+        spread_slack_across(widest_levels)
+    if widest_levels and certain.any():
+        remaining = None if total_effort is None else Effort(total_effort.left)
+        second_run = Run(
+            request,
+            widest_levels,
+            seconds,
+            effort=remaining,
+            workers=workers,
+            selection=run.select_to_confirm(certain),
+        )
+        both = zip(phases, second_run.run_phases(fixpoint), strict=True)
+        phases = [phase.confirm_by(other) for phase, other in both]
     return Reconstruction(
-        asked.transactions,
-        asked.report(run.levels),
-        tuple(run.levels),
-        tuple(phases),
-        tuple(run.solved.values()),
-        asked.used,
-        asked.parties_at,
-        asked.value_amount,
-        run.sound,
-        asked.place,
-        run.at_fixpoint,
-        tuple(widest),
-        work.is_stopped(),
+        transactions=request.transactions,
+        found_in_data=request.build_input_report(run.levels),
+        levels=tuple(run.levels),
+        phases=tuple(phases),
+        solved=tuple(run.solved.values()),
+        used=request.used,
+        parties_at=request.parties_at,
+        value_amount=request.value_amount,
+        sound=run.sound,
+        place=request.place,
+        at_fixpoint=run.at_fixpoint,
+        by_any_rule=tuple(widest_levels),
+        is_cut=work.is_stopped(),
     )

@@ -7,13 +7,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 
-def _as_written(given: Any) -> Any:
+def _keep_decimals(value: Any) -> Any:
     """A number of a file as it was written there, 0.01 and not the nearest binary fraction."""
-    is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
-    return repr(given) if is_number else given
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return repr(value) if is_number else value
 
 
-Decimals = Annotated[str, BeforeValidator(_as_written, json_schema_input_type=str | float)]
+Decimals = Annotated[str, BeforeValidator(_keep_decimals, json_schema_input_type=str | float)]
 """A number with all its digits, as text or plainly."""
 
 

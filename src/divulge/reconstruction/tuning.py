@@ -24,10 +24,10 @@ EXPECTED_COUNT = Cost("expected number of sets", per_call=2e-05, per_step=1.3e-0
 DEPTH_FIRST = Cost("sets of a bin, depth first", per_call=9e-05, per_step=2.6e-08)
 """A step is a node of the search, or a row of the table of its last packages."""
 
-HALVES = Cost("sums of one side", per_call=3.5e-05, per_step=2e-09)
+MEET_IN_MIDDLE_SUMS = Cost("sums of one side", per_call=3.5e-05, per_step=2e-09)
 """A step is a sum that a package is added to."""
 
-HALVES_MEET = Cost("sides meet in the middle", per_call=5e-05, per_step=5.5e-09)
+MEET_IN_MIDDLE_PAIRS = Cost("sides meet in the middle", per_call=5e-05, per_step=5.5e-09)
 """A step is a pair of sums that is looked at."""
 
 BASIS_REDUCTION = Cost("basis of a lattice (LLL)", per_call=0.00019, per_step=5.5e-10)
@@ -48,10 +48,10 @@ FINAL_SPLITS = Cost("what is left, split state by state", per_call=0.00025, per_
 SHARED_SUMS = Cost("sums that states have in common", per_call=0.0002, per_step=1e-07)
 """A step is a sum of the large packages."""
 
-SHARED_LOOKS = Cost("states meet sums", per_call=0.0001, per_step=3.3e-09)
+SHARED_SUM_PAIRS = Cost("states meet sums", per_call=0.0001, per_step=3.3e-09)
 """A step is a sum that is looked at."""
 
-FORETELLING = Cost("how many sums there will be", per_call=2e-05, per_step=9.5e-08)
+SUM_COUNT_ESTIMATE = Cost("how many sums there will be", per_call=2e-05, per_step=9.5e-08)
 """A step is a sum of a sample that a package is added to."""
 
 TWO_BIN_SUMS = Cost("needs and points of two bins", per_call=0.0013, per_step=2.5e-08)

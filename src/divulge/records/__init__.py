@@ -4,9 +4,9 @@ from divulge.records.attack_models import EVERYDAY_NAMES, MODELS, attack
 from divulge.records.linkage.linkage import candidates, link
 from divulge.records.longitudinal import Growth, longitudinal, longitudinal_of_each
 from divulge.records.risk.class_measure import ClassMeasure
-from divulge.records.risk.cluster import cluster_risk, household_risk
 from divulge.records.risk.disclosure import disclosure_risk
 from divulge.records.risk.frequencies import Frequencies, frequencies
+from divulge.records.risk.group_risk import cluster_risk, household_risk
 from divulge.records.risk.individual import individual_risk, reidentification_risk
 from divulge.records.risk.k_anonymity import anonymity_of_each, k_anonymity
 from divulge.records.risk.l_diversity import (
@@ -16,8 +16,7 @@ from divulge.records.risk.l_diversity import (
     recursive_l_diversity,
 )
 from divulge.records.risk.masked_numbers import distance_linkage, interval_disclosure
-from divulge.records.risk.population_uniques import PopulationUniques, population_uniques
-from divulge.records.risk.presence import (
+from divulge.records.risk.population_risk import (
     Presence,
     delta_presence,
     journalist_risk,
@@ -25,6 +24,7 @@ from divulge.records.risk.presence import (
     marketer_risk,
     prosecutor_risk,
 )
+from divulge.records.risk.population_uniques import PopulationUniques, population_uniques
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.records.risk.special_sets import MinimalUniques
 from divulge.records.risk.suda import Suda, suda

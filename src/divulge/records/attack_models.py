@@ -16,29 +16,29 @@ import numpy as np
 
 from divulge import work
 from divulge.assessment import Assessment
-from divulge.classes.partition import Classes
+from divulge.classes.partition import Partition
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
-from divulge.records.inference.gains import gain_for
-from divulge.records.inference.memory import require_room
+from divulge.records.inference.gains import build_gain
+from divulge.records.inference.memory import require_memory
 from divulge.records.inference.secrets import Secrets
-from divulge.records.models.everybody import collective
+from divulge.records.models.everybody import assess_everybody
 from divulge.records.models.linked_datasets import (
     Duplicates,
-    Linked,
+    LinkedDatasets,
+    check_attributes,
     link_years,
-    problems_with,
-    secret_values,
+    list_secret_values,
 )
 from divulge.records.models.membership import MEMBERSHIP
-from divulge.records.models.one_person import individual
+from divulge.records.models.one_person import assess_one_person
 from divulge.records.population_attack import attack_membership
 from divulge.records.protected.attack_protected import (
     attack_one_in_release,
     attack_release,
 )
-from divulge.records.protected.dataset_pair import Pair
-from divulge.records.request import Call, matches, prior_of
+from divulge.records.protected.dataset_pair import DatasetPair
+from divulge.records.request import AttackRequest, compute_prior_weights, match_target
 from divulge.work import Problem, Problems, checks
 
 MODELS: Mapping[str, str] = {
@@ -120,105 +120,155 @@ def attack(
     problems = Problems("attack")
     problems.extend("", problems_with_model(model))
     problems.raise_any()
-    problems.extend("", _problems_with_call(code, datasets, seeks, target, population))
-    problems.extend("", _problems_with_others(release, population))
+    problems.extend("", _problems_with_arguments(code, datasets, seeks, target, population))
+    problems.extend("", _problems_with_other_datasets(release, population))
     problems.raise_any()
-    require_room(datasets, prior is not None)
+    require_memory(datasets, prior is not None)
     if code.endswith("L"):
         linked = link_years(datasets, on, duplicates, seed)
-        known, sought = problems_with(datasets, on or "", knows, seeks)
+        known, sought = check_attributes(datasets, on or "", knows, seeks)
     else:
         known = datasets[0].attributes(knows, "knows")
-        _, sought = problems_with(datasets, "", known, seeks)
-        linked = Linked(datasets[0], np.arange(datasets[0].rows), (), 0)
+        _, sought = check_attributes(datasets, "", known, seeks)
+        linked = LinkedDatasets(datasets[0], np.arange(datasets[0].rows), (), 0)
     pair = None
     if release is not None:
-        pair = Pair.of(datasets, checks.as_tuple(release), on, known, sought)
-    call = Call(code, datasets, known, sought, linked, on, prior, gain, pair, duplicates, seed)
-    if call.goal == "M":
-        assert population is not None  # noqa: S101  # else the problem was raised
-        call = replace(call, gain=gain_for(gain, MEMBERSHIP))
-        return attack_membership(call, population, target)
-    call = replace(
-        call, prior=prior_of(linked, prior), gain=gain_for(gain, secret_values(linked, sought))
+        pair = DatasetPair.from_datasets(datasets, checks.as_tuple(release), on, known, sought)
+    request = AttackRequest(
+        model=code,
+        datasets=datasets,
+        known=known,
+        sought=sought,
+        linked=linked,
+        on=on,
+        prior=prior,
+        gain=gain,
+        pair=pair,
+        duplicates=duplicates,
+        seed=seed,
     )
-    return _of_one(call, target) if code.startswith("I") else _of_everybody(call)
+    if request.goal == "M":
+        assert population is not None  # noqa: S101  # else the problem was raised
+        request = replace(request, gain=build_gain(gain, MEMBERSHIP))
+        return attack_membership(request, population, target)
+    request = replace(
+        request,
+        prior=compute_prior_weights(linked, prior),
+        gain=build_gain(gain, list_secret_values(linked, sought)),
+    )
+    return (
+        _attack_one_person(request, target) if code.startswith("I") else _attack_everybody(request)
+    )
 
 
-def _of_everybody(call: Call) -> Assessment:
-    if call.pair is not None:
-        secrets_ = call.secrets(Classes.all_alike(len(call.linked.records)))
+def _attack_everybody(request: AttackRequest) -> Assessment:
+    if request.pair is not None:
+        prior_secrets = request.build_secrets(Partition.single_class(len(request.linked.records)))
         return attack_release(
-            call.pair, call.linked, call.known, call.sought, call.model, secrets_, call.gain
+            request.pair,
+            request.linked,
+            request.known,
+            seeks=request.sought,
+            model=request.model,
+            secrets=prior_secrets,
+            gain=request.gain,
         )
 
-    def secrets() -> Secrets:
-        classes = Classes.all_alike(len(call.linked.records))
-        for year in range(len(call.datasets)):
-            classes = classes.refined(call.linked.knowledge(year, call.known))
-        return call.secrets(classes)
+    def build_secrets() -> Secrets:
+        classes = Partition.single_class(len(request.linked.records))
+        for year in range(len(request.datasets)):
+            classes = classes.refine_by(request.linked.list_knowledge(year, request.known))
+        return request.build_secrets(classes)
 
-    def key() -> dict[str, object]:
-        digest = hashlib.sha256(call.linked.records.tobytes())
-        for _, places in call.linked.years:
+    def build_key() -> dict[str, object]:
+        digest = hashlib.sha256(request.linked.records.tobytes())
+        for _, places in request.linked.years:
             digest.update(places.tobytes())
-        if call.prior is not None:
-            digest.update(np.ascontiguousarray(call.prior).tobytes())
+        if request.prior is not None:
+            digest.update(np.ascontiguousarray(request.prior).tobytes())
         return {
-            "data": [dataset.fingerprint for dataset in call.datasets],
+            "data": [dataset.fingerprint for dataset in request.datasets],
             "records": digest.hexdigest(),
-            "model": call.model,
-            "knows": call.known,
-            "seeks": call.sought,
-            "on": call.on,
+            "model": request.model,
+            "knows": request.known,
+            "seeks": request.sought,
+            "on": request.on,
         }
 
     figures: dict[str, float] = {}
-    if call.model.endswith("L"):
-        figures = {"datasets": len(call.datasets), "records_dropped": call.linked.dropped}
-    focal = call.linked.dataset
+    if request.model.endswith("L"):
+        figures = {
+            "datasets": len(request.datasets),
+            "records_dropped": request.linked.records_dropped,
+        }
+    focal = request.linked.dataset
     with work.step(f"Counting {focal.subjects} who look alike"):
-        return collective(
-            focal, secrets, call.known, call.sought, call.model, call.gain, figures, key,
-            call.prior is not None,
-        )  # fmt: skip
+        return assess_everybody(
+            focal,
+            build_secrets,
+            request.known,
+            seeks=request.sought,
+            model=request.model,
+            gain=request.gain,
+            figures=figures,
+            key=build_key,
+            weighed=request.prior is not None,
+        )
 
 
-def _of_one(call: Call, target: Any) -> Assessment:
-    met = matches(call, target, "target")
-    secrets = call.secrets(Classes.all_alike(len(met)))
+def _attack_one_person(request: AttackRequest, target: Any) -> Assessment:
+    is_match = match_target(request, target, "target")
+    secrets = request.build_secrets(Partition.single_class(len(is_match)))
     labels: list[str] = []
-    if len(call.sought) == 1:
-        column = call.datasets[0].columns[call.sought[0]]
+    if len(request.sought) == 1:
+        column = request.datasets[0].columns[request.sought[0]]
         labels = [str(column.value(i)) for i in range(column.cardinality)]
     elif secrets.secret is not None:
         labels = [f"combination {i + 1}" for i in range(secrets.secret.cardinality)]
-    if call.pair is not None:
+    if request.pair is not None:
         return attack_one_in_release(
-            call.pair, call.linked, call.known, call.sought, call.model, secrets, met, labels,
-            call.gain,
-        )  # fmt: skip
-    focal = call.linked.dataset
-    return individual(focal, secrets, met, call.known, call.sought, call.model, labels, call.gain)
+            request.pair,
+            request.linked,
+            request.known,
+            seeks=request.sought,
+            model=request.model,
+            secrets=secrets,
+            matches=is_match,
+            labels=labels,
+            gain=request.gain,
+        )
+    focal = request.linked.dataset
+    return assess_one_person(
+        focal,
+        secrets,
+        is_match,
+        knows=request.known,
+        seeks=request.sought,
+        model=request.model,
+        labels=labels,
+        gain=request.gain,
+    )
 
 
 def problems_with_model(model: str) -> Iterable[Problem]:
     """Whether a model can be run."""
-    known = [*MODELS, *EVERYDAY_NAMES]
-    if model not in known:
-        yield Problem("model", f'"{model}" is not an attack model.', value=model, allowed=known)
+    model_names = [*MODELS, *EVERYDAY_NAMES]
+    if model not in model_names:
+        yield Problem(
+            "model", f'"{model}" is not an attack model.', value=model, allowed=model_names
+        )
 
 
-def _problems_with_others(release: Any, population: Any) -> Iterator[Problem]:
+def _problems_with_other_datasets(release: Any, population: Any) -> Iterator[Problem]:
     """Whether what stands beside the datasets are datasets too."""
-    for place, given, gaps in (("release", release, True), ("population", population, False)):
-        for each in checks.as_tuple(given) if given is not None else ():
+    for place, datasets, gaps in (("release", release, True), ("population", population, False)):
+        for each in checks.as_tuple(datasets) if datasets is not None else ():
             if not isinstance(each, Dataset) and not (gaps and each is None):
                 yield Problem(place, "give a dataset, or a list of datasets.")
                 break
 
 
-def _problems_with_call(
+def _problems_with_arguments(
     model: str,
     datasets: Sequence[Dataset],
     seeks: Any,
@@ -229,7 +279,7 @@ def _problems_with_call(
     if not all(isinstance(dataset, Dataset) for dataset in datasets) or not datasets:
         yield Problem("dataset", "give a dataset, or a list of datasets.")
         return
-    for wrong, place, message in (
+    for is_wrong, place, message in (
         (
             model.endswith("S") and len(datasets) > 1,
             "dataset",
@@ -272,5 +322,5 @@ def _problems_with_call(
             f"{model} needs none; whether somebody is in the release asks {model[0]}M{model[2]}.",
         ),
     ):
-        if wrong:
+        if is_wrong:
             yield Problem(place, message)

@@ -16,24 +16,24 @@ import numpy.typing as npt
 
 from divulge import work
 from divulge.assessment import Assessment, Chart
-from divulge.classes.partition import Classes, Knowledge
-from divulge.classes.weights import weights_of
+from divulge.classes.partition import AttributeCodes, Partition
+from divulge.classes.weights import read_weights
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
 from divulge.records.attack_models import attack
 from divulge.records.inference import charts
-from divulge.records.inference.gains import gain_for
-from divulge.records.inference.memory import require_room
+from divulge.records.inference.gains import build_gain
+from divulge.records.inference.memory import require_memory
 from divulge.records.inference.secrets import Secrets
-from divulge.records.models.everybody import collective
+from divulge.records.models.everybody import assess_everybody
 from divulge.records.models.linked_datasets import (
     Duplicates,
-    described,
-    joint_secret,
+    add_figures,
+    build_joint_secret,
+    check_attributes,
     link_years,
-    problems_with,
-    refined,
-    secret_values,
+    list_secret_values,
+    refine_by_year,
 )
 from divulge.work import InvalidInput, Problem
 
@@ -53,7 +53,7 @@ class Growth(Sequence[Assessment]):
 
     def chart(self) -> Chart:
         """How success grows with every dataset that is added."""
-        return charts.growth(self.assessments, self.subjects)
+        return charts.draw_growth(self.assessments, self.subjects)
 
     def to_dict(self) -> dict[str, Any]:
         """All assessments as plain values, for JSON."""
@@ -69,6 +69,7 @@ def longitudinal(
     knows: str | Iterable[str] | None = None,
     seeks: str | Iterable[str] | None = None,
     duplicates: Duplicates = "error",
+    *,
     seed: int = 0,
     gain: Any = None,
     prior: Any = None,
@@ -98,11 +99,20 @@ def longitudinal(
     """
     sought = [] if seeks is None else as_names(seeks)
     if release is not None:
-        return _grown_in_release(
+        return _assess_protected_prefixes(
             datasets, list(release), on=on, knows=knows, seeks=sought or None,
             duplicates=duplicates, seed=seed, gain=gain, prior=prior,
         )  # fmt: skip
-    [growth] = _grown(datasets, on, knows, [sought], duplicates, seed, gain, prior)
+    [growth] = _assess_prefixes(
+        datasets,
+        on,
+        knows,
+        sought_lists=[sought],
+        duplicates=duplicates,
+        seed=seed,
+        gain=gain,
+        prior=prior,
+    )
     return growth
 
 
@@ -112,6 +122,7 @@ def longitudinal_of_each(
     knows: str | Iterable[str] | None = None,
     seeks: Iterable[str | None] = (None,),
     duplicates: Duplicates = "error",
+    *,
     seed: int = 0,
 ) -> dict[str | None, Growth]:
     """Several secrets, each of its own, from one pass; None stands for re-identification.
@@ -123,16 +134,26 @@ def longitudinal_of_each(
     (0.6, 0.8)
     """
     secrets = list(seeks)
-    wanted = [[] if secret is None else [secret] for secret in secrets]
-    grown = _grown(datasets, on, knows, wanted, duplicates, seed, None, None)
-    return dict(zip(secrets, grown, strict=True))
+    sought_lists = [[] if secret is None else [secret] for secret in secrets]
+    growths = _assess_prefixes(
+        datasets,
+        on,
+        knows,
+        sought_lists=sought_lists,
+        duplicates=duplicates,
+        seed=seed,
+        gain=None,
+        prior=None,
+    )
+    return dict(zip(secrets, growths, strict=True))
 
 
-def _grown(
+def _assess_prefixes(
     datasets: Sequence[Dataset],
     on: str,
     knows: str | Iterable[str] | None,
-    wanted: Sequence[list[str]],
+    *,
+    sought_lists: Sequence[list[str]],
     duplicates: Duplicates,
     seed: int,
     gain: Any,
@@ -140,52 +161,64 @@ def _grown(
 ) -> list[Growth]:
     if not datasets:
         raise InvalidInput("attack", [Problem("datasets", "give one dataset or more.")])
-    require_room(datasets, prior is not None)
+    require_memory(datasets, prior is not None)
     linked = link_years(datasets, on, duplicates, seed)
     known: list[str] = []
-    for sought in wanted:
-        known, _ = problems_with(datasets, on, knows, sought)
-    secrets = [joint_secret(linked, sought) for sought in wanted]
-    gains = [gain_for(gain, secret_values(linked, sought)) for sought in wanted]
-    weights = None if prior is None else weights_of(linked.focal, prior)[linked.records]
-    found: list[list[Assessment]] = [[] for _ in wanted]
+    for sought in sought_lists:
+        known, _ = check_attributes(datasets, on, knows, sought)
+    secrets = [build_joint_secret(linked, sought) for sought in sought_lists]
+    gains = [build_gain(gain, list_secret_values(linked, sought)) for sought in sought_lists]
+    weights = None if prior is None else read_weights(linked.focal, prior)[linked.records]
+    assessments_by_secret: list[list[Assessment]] = [[] for _ in sought_lists]
     focal = linked.dataset
     with work.step("Linking datasets", len(datasets)) as step:
-        for years, classes in enumerate(refined(linked, known), start=1):
-            figures = {"datasets": years, "records_dropped": linked.dropped}
+        for years, classes in enumerate(refine_by_year(linked, known), start=1):
+            figures = {"datasets": years, "records_dropped": linked.records_dropped}
             for sought, secret, worth, assessments in zip(
-                wanted, secrets, gains, found, strict=True
+                sought_lists, secrets, gains, assessments_by_secret, strict=True
             ):
                 model = f"C{'A' if sought else 'R'}{'S' if years == 1 else 'L'}"
-                make = partial(_secrets, classes.of_record, classes.number, secret, weights)
+                make = partial(_build_secrets, classes.of_record, classes.number, secret, weights)
                 assessments.append(
-                    collective(focal, make, known, sought, model, worth, figures,
-                               weighed=weights is not None)
-                )  # fmt: skip
+                    assess_everybody(
+                        focal,
+                        make,
+                        known,
+                        seeks=sought,
+                        model=model,
+                        gain=worth,
+                        figures=figures,
+                        weighed=weights is not None,
+                    )
+                )
             step.advance()
-    return [Growth(tuple(assessments), focal.subjects) for assessments in found]
+    return [Growth(tuple(assessments), focal.subjects) for assessments in assessments_by_secret]
 
 
-def _grown_in_release(
-    datasets: Sequence[Dataset], release: list[Dataset | None], **asked: Any
+def _assess_protected_prefixes(
+    datasets: Sequence[Dataset], release: list[Dataset | None], **options: Any
 ) -> Growth:
     """The same of protected versions: one attack for each prefix."""
-    goal = "R" if asked["seeks"] is None else "A"
-    known, _ = problems_with(datasets, asked["on"], asked.pop("knows"), asked["seeks"])
-    found = []
+    goal = "R" if options["seeks"] is None else "A"
+    known, _ = check_attributes(datasets, options["on"], options.pop("knows"), options["seeks"])
+    assessments = []
     with work.step("Linking datasets", len(datasets)) as step:
         for years in range(1, len(datasets) + 1):
             model = f"C{goal}{'S' if years == 1 else 'L'}"
             # What a later dataset alone has is not known of the first ones.
-            so_far = [n for n in known if any(n in one.names for one in datasets[:years])]
-            one = attack(datasets[:years], model, so_far, release=release[:years], **asked)
-            found.append(described(one, {"datasets": years}))
+            known_so_far = [
+                n for n in known if any(n in assessment.names for assessment in datasets[:years])
+            ]
+            assessment = attack(
+                datasets[:years], model, known_so_far, release=release[:years], **options
+            )
+            assessments.append(add_figures(assessment, {"datasets": years}))
             step.advance()
-    return Growth(tuple(found), datasets[0].subjects)
+    return Growth(tuple(assessments), datasets[0].subjects)
 
 
-def _secrets(
-    of_record: npt.NDArray[Any], number: int, secret: Knowledge | None, weights: Any
+def _build_secrets(
+    of_record: npt.NDArray[Any], number: int, secret: AttributeCodes | None, weights: Any
 ) -> Secrets:
     """Secrets among classes of their own, so that what was worked out of these is let go."""
-    return Secrets(Classes(of_record, number), secret, weights)
+    return Secrets(Partition(of_record, number), secret, weights)

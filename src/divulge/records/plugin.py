@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from divulge.assessment import Adversary, Assessment, AttackDefaults, Sentence
 from divulge.data import Dataset
-from divulge.data.dictionary import as_names, problems_with_names
+from divulge.data.dictionary import as_names, find_name_problems
 from divulge.records.attack_models import EVERYDAY_NAMES, attack, problems_with_model
 from divulge.records.inference.gains import problems_with_gain
 from divulge.records.linkage.comparison import problems_with_comparisons
@@ -23,7 +23,7 @@ Target = dict[str, Any]
 
 
 Gain = dict[str, Any] | list[list[float]] | None
-GAIN = (
+GAIN_DESCRIPTION = (
     "What guesses are worth: { guesses = 3 }, { within = 5 }, { worth = { yes = 10 }, wrong = 1 }, "
     "or rows of numbers, one row per guess."
 )
@@ -48,7 +48,7 @@ class RecordsSettings(_Settings):
     prior: str | None = Field(
         None, description="An attribute: how likely each record is the one they are looking for."
     )
-    gain: Gain = Field(None, description=GAIN)
+    gain: Gain = Field(None, description=GAIN_DESCRIPTION)
     on: str | None = Field(
         None, description="The id that links datasets (models with L) and protected versions."
     )
@@ -76,12 +76,12 @@ class RecordsAttack(AttackDefaults):
     ) -> Iterator[Problem]:
         """A model that exists, as many datasets as it takes, attributes that exist."""
         yield from problems_with_model(settings.model)
-        model = _acronym(settings)
-        yield from _problems_with_number(model, len(names), settings.protected)
+        model = _resolve_model(settings)
+        yield from _problems_with_dataset_count(model, len(names), settings.protected)
         yield from problems_with_gain(settings.gain)
         if names and settings.by is not None:
-            of, attributes = list(names.items())[-1 if model[1:2] == "M" else 0]
-            yield from problems_with_names("by", [settings.by], attributes, f'dataset "{of}"')
+            dataset, attributes = list(names.items())[-1 if model[1:2] == "M" else 0]
+            yield from find_name_problems("by", [settings.by], attributes, f'dataset "{dataset}"')
         if model[1:2] == "A" and settings.seeks is None:
             yield Problem("seeks", f"is missing; {model} infers an attribute.")
         if model[:1] == "I" and settings.target is None:
@@ -91,13 +91,15 @@ class RecordsAttack(AttackDefaults):
     def run(self, settings: RecordsSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Run the model."""
         population = datasets[-1] if _is_membership(settings) else None
-        seen = list(datasets if population is None else datasets[:-1])
+        originals = list(datasets if population is None else datasets[:-1])
         release = None
         if settings.protected:
-            seen, release = seen[: len(seen) // 2], seen[len(seen) // 2 :]
-        given = settings.model_dump(exclude={"model", "protected", "by"})
-        found = attack(seen, settings.model, population=population, release=release, **given)
-        return _shown_by(found, settings.by)
+            originals, release = originals[: len(originals) // 2], originals[len(originals) // 2 :]
+        options = settings.model_dump(exclude={"model", "protected", "by"})
+        assessment = attack(
+            originals, settings.model, population=population, release=release, **options
+        )
+        return _add_group_chart(assessment, settings.by)
 
     def undisclosed(self, settings: RecordsSettings, datasets: Sequence[str]) -> Sequence[str]:
         """Originals beside their protected versions, and the population."""
@@ -108,7 +110,7 @@ class RecordsAttack(AttackDefaults):
         """What is known, sought and linked by; of whom, and how likely."""
         people = settings.target if isinstance(settings.target, list) else [settings.target]
         values = [name for person in people for name in person or ()]
-        return _names_in(settings, "knows", "seeks", "prior", "on", "by") | set(values)
+        return _collect_names(settings, "knows", "seeks", "prior", "on", "by") | set(values)
 
     def risk_per_record(self, settings: RecordsSettings) -> bool:  # noqa: ARG002
         """Of everybody, or of who fits the one person."""
@@ -118,7 +120,7 @@ class RecordsAttack(AttackDefaults):
         self, settings: RecordsSettings, original: Dataset, released: Dataset
     ) -> Assessment | None:
         """Of everybody in one dataset, who they are or what they hide."""
-        model = _acronym(settings)
+        model = _resolve_model(settings)
         if model not in ("CRS", "CAS"):
             return None
         return attack(original, model, settings.knows, settings.seeks, release=released)
@@ -143,7 +145,7 @@ class LongitudinalSettings(_Settings):
     prior: str | None = Field(
         None, description="An attribute: how likely each record is the one they are looking for."
     )
-    gain: Gain = Field(None, description=GAIN)
+    gain: Gain = Field(None, description=GAIN_DESCRIPTION)
     protected: bool = Field(
         False, description="After the original datasets come their protected versions."
     )
@@ -166,16 +168,16 @@ class LongitudinalAttack(AttackDefaults):
         if settings.protected and len(names) % 2:
             yield Problem("dataset", "name the originals, then as many protected versions.")
         for dataset, attributes in names.items():
-            yield from problems_with_names("on", [settings.on], attributes, f'dataset "{dataset}"')
+            yield from find_name_problems("on", [settings.on], attributes, f'dataset "{dataset}"')
         yield from _problems_with_names(settings, names)
 
     def run(self, settings: LongitudinalSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Link the years and assess the last prefix."""
-        seen, release = list(datasets), None
+        originals, release = list(datasets), None
         if settings.protected:
-            seen, release = seen[: len(seen) // 2], seen[len(seen) // 2 :]
-        given = settings.model_dump(exclude={"protected"})
-        growth = longitudinal(seen, release=release, **given)
+            originals, release = originals[: len(originals) // 2], originals[len(originals) // 2 :]
+        options = settings.model_dump(exclude={"protected"})
+        growth = longitudinal(originals, release=release, **options)
         return replace(growth.assessments[-1], attack="longitudinal", _chart=growth.chart)
 
     def undisclosed(self, settings: LongitudinalSettings, datasets: Sequence[str]) -> Sequence[str]:
@@ -184,7 +186,7 @@ class LongitudinalAttack(AttackDefaults):
 
     def needed_columns(self, settings: LongitudinalSettings) -> Collection[str]:
         """The id, what is known and sought, and how likely."""
-        return _names_in(settings, "on", "knows", "seeks", "prior")
+        return _collect_names(settings, "on", "knows", "seeks", "prior")
 
     def advice(self, adversary: Adversary) -> Sentence:
         """The datasets without the id that links them."""
@@ -226,24 +228,24 @@ class LinkageAttack(AttackDefaults):
         yield from problems_with_agreement(settings.agreement, settings.compare, settings.truth)
         if names and settings.by is not None:
             dataset, attributes = next(iter(names.items()))
-            of = f'dataset "{dataset}"'
-            yield from problems_with_names("by", [settings.by], attributes, of)
+            subject = f'dataset "{dataset}"'
+            yield from find_name_problems("by", [settings.by], attributes, subject)
         for dataset, attributes in names.items():
-            of = f'dataset "{dataset}"'
-            yield from problems_with_names("block", as_names(settings.block), attributes, of)
-            yield from problems_with_names("compare", settings.compare, attributes, of)
+            subject = f'dataset "{dataset}"'
+            yield from find_name_problems("block", as_names(settings.block), attributes, subject)
+            yield from find_name_problems("compare", settings.compare, attributes, subject)
             if settings.truth is not None:
-                yield from problems_with_names("truth", [settings.truth], attributes, of)
+                yield from find_name_problems("truth", [settings.truth], attributes, subject)
 
     def run(self, settings: LinkageSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Link the release to the register."""
         release, register = datasets
-        found = link(release, register, **settings.model_dump(exclude={"by"}))
-        return _shown_by(found, settings.by)
+        assessment = link(release, register, **settings.model_dump(exclude={"by"}))
+        return _add_group_chart(assessment, settings.by)
 
     def needed_columns(self, settings: LinkageSettings) -> Collection[str]:
         """What is compared, and the id by which links are judged."""
-        return _names_in(settings, "block", "truth", "by") | set(settings.compare)
+        return _collect_names(settings, "block", "truth", "by") | set(settings.compare)
 
     def advice(self, adversary: Adversary) -> Sentence:
         """What records are linked through, made coarser."""
@@ -256,7 +258,7 @@ class RecordRiskAttack(RiskAttack, AttackDefaults):
 
     def needed_columns(self, settings: RiskSettings) -> Collection[str]:
         """What is known, what classes give away, and what links records."""
-        return _names_in(settings, "knows", "seeks", "links")
+        return _collect_names(settings, "knows", "seeks", "links")
 
     def risk_per_record(self, settings: RiskSettings) -> bool:  # noqa: ARG002
         """That is what it measures."""
@@ -277,40 +279,44 @@ def draft_adversary(dataset: str, knows: Sequence[str]) -> dict[str, Any]:
     return {"attack": "records", "model": "CRS", "dataset": dataset, "knows": list(knows)}
 
 
-def _acronym(settings: RecordsSettings) -> str:
+def _resolve_model(settings: RecordsSettings) -> str:
     """The attack model, whatever it is called in the release."""
     return EVERYDAY_NAMES.get(settings.model, settings.model)
 
 
 def _is_membership(settings: RecordsSettings) -> bool:
     """Whether the adversary seeks who is in the release; then the population comes last."""
-    return _acronym(settings)[1:2] == "M"
+    return _resolve_model(settings)[1:2] == "M"
 
 
-def _names_in(settings: BaseModel, *fields: str) -> set[str]:
+def _collect_names(settings: BaseModel, *fields: str) -> set[str]:
     """The attributes that some settings name."""
-    given = [getattr(settings, field) for field in fields]
-    return {name for value in given if value is not None for name in as_names(value)}
+    values = [getattr(settings, field) for field in fields]
+    return {name for value in values if value is not None for name in as_names(value)}
 
 
-def _shown_by(found: Assessment, group: str | None) -> Assessment:
+def _add_group_chart(assessment: Assessment, group: str | None) -> Assessment:
     """The same assessment, with a chart of who bears the risk if that was asked for."""
-    return found if group is None else replace(found, _chart=lambda: found.by(group).chart())
+    return (
+        assessment
+        if group is None
+        else replace(assessment, _chart=lambda: assessment.by(group).chart())
+    )
 
 
-def _problems_with_number(model: str, number: int, protected: bool) -> Iterator[Problem]:
+def _problems_with_dataset_count(model: str, number: int, protected: bool) -> Iterator[Problem]:
     """As many datasets as the model takes."""
     people = int(model[1:2] == "M")
-    seen = number - people
-    if people and seen < 1:
+    releases = number - people
+    if people and releases < 1:
         yield Problem("dataset", f"{model} takes the release and, last, the population.")
-    elif protected and seen % 2:
+    elif protected and releases % 2:
         yield Problem("dataset", "name the originals, then as many protected versions.")
-    elif model.endswith("S") and seen > 1 + protected:
+    elif model.endswith("S") and releases > 1 + protected:
         parts = ["the original and its protected version" if protected else "the release"]
-        wanted = " and ".join([*parts, *(["the population"] if people else [])])
-        wanted = "one" if wanted == "the release" else wanted
-        yield Problem("dataset", f"names {number}; {model} takes {wanted}.")
+        requirement = " and ".join([*parts, *(["the population"] if people else [])])
+        requirement = "one" if requirement == "the release" else requirement
+        yield Problem("dataset", f"names {number}; {model} takes {requirement}.")
 
 
 def _problems_with_names(
@@ -322,12 +328,12 @@ def _problems_with_names(
     first, attributes = next(iter(names.items()))
     everywhere = list(dict.fromkeys(name for each in names.values() for name in each))
     known = as_names(settings.knows) if settings.knows is not None else []
-    of = f'dataset "{first}"' if len(names) == 1 else "none of the datasets"
-    for problem in problems_with_names("knows", known, everywhere, of):
+    subject = f'dataset "{first}"' if len(names) == 1 else "none of the datasets"
+    for problem in find_name_problems("knows", known, everywhere, subject):
         message = problem.message.replace("none of the datasets has no", "no dataset has an")
         yield replace(problem, message=message)
     sought = as_names(settings.seeks) if settings.seeks is not None else []
-    yield from problems_with_names("seeks", sought, attributes, f'dataset "{first}"')
+    yield from find_name_problems("seeks", sought, attributes, f'dataset "{first}"')
     for name in sought:
         if name in known:
             yield Problem("seeks", f'"{name}" is known already; take it out of knows.')

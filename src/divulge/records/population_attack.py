@@ -9,74 +9,98 @@ from typing import Any
 import numpy as np
 
 from divulge.assessment import Assessment
-from divulge.classes.partition import Classes, Knowledge, in_common
+from divulge.classes.partition import AttributeCodes, Partition, encode_jointly
 from divulge.data import Column, Dataset
 from divulge.engines import IntArray
-from divulge.records.models.linked_datasets import Linked, described, link_years
-from divulge.records.models.membership import Presence, membership, require_enough_people
-from divulge.records.protected.attack_protected import presence_in_release
-from divulge.records.request import Call, matches, prior_of
+from divulge.records.models.linked_datasets import LinkedDatasets, add_figures, link_years
+from divulge.records.models.membership import (
+    MembershipChances,
+    assess_membership,
+    require_enough_people,
+)
+from divulge.records.protected.attack_protected import estimate_protected_membership
+from divulge.records.request import AttackRequest, compute_prior_weights, match_target
 from divulge.work import Problems
 
-MOST_GROUP_CELLS = 50_000_000
+MAX_GROUP_CELLS = 50_000_000
 
 
 def attack_membership(
-    call: Call, population: Dataset | Sequence[Dataset], target: Any
+    request: AttackRequest, population: Dataset | Sequence[Dataset], target: Any
 ) -> Assessment:
     """Count the classes of the release and of the population side by side."""
     people = (population,) if isinstance(population, Dataset) else tuple(population)
     problems = Problems("attack")
-    if len(people) > len(call.datasets):
-        problems.add("population", f"{len(people)} are given for {len(call.datasets)} datasets.")
+    if len(people) > len(request.datasets):
+        problems.add("population", f"{len(people)} are given for {len(request.datasets)} datasets.")
         problems.raise_any()
-    people = (*people, *call.datasets[len(people) :])
-    for name in call.known:
+    people = (*people, *request.datasets[len(people) :])
+    for name in request.known:
         if any(name in d.names and name not in p.names
-               for d, p in zip(call.datasets, people, strict=True)):  # fmt: skip
+               for d, p in zip(request.datasets, people, strict=True)):  # fmt: skip
             problems.add("population", f'has no attribute "{name}".', name, people[0].names)
     problems.raise_any()
-    living = Linked(people[0], np.arange(people[0].rows), (), 0)
-    if call.linked.years:
-        living = link_years(people, call.on, call.duplicates, call.seed)
-    presence = _presence(call, living)
-    place = None
+    linked_people = LinkedDatasets(people[0], np.arange(people[0].rows), (), 0)
+    if request.linked.years:
+        linked_people = link_years(people, request.on, request.duplicates, request.seed)
+    presence = _estimate_membership(request, linked_people)
+    class_of_target = None
     if target is not None:
-        sought = Call(call.model, people, call.known, [], living)
-        met = matches(sought, target, "target")
-        place = int(presence.of_person[np.flatnonzero(met)[0]])
-    release = call.linked.dataset if call.pair is None else call.pair.releases[0]
-    found = membership(
+        target_request = AttackRequest(
+            model=request.model,
+            datasets=people,
+            known=request.known,
+            sought=[],
+            linked=linked_people,
+        )
+        is_match = match_target(target_request, target, "target")
+        class_of_target = int(presence.of_person[np.flatnonzero(is_match)[0]])
+    release = request.linked.dataset if request.pair is None else request.pair.releases[0]
+    assessment = assess_membership(
         release,
-        living.dataset,
+        linked_people.dataset,
         presence,
-        call.known,
-        call.model,
-        place,
-        call.gain,
-        prior_of(living, call.prior),
-        None if call.pair else partial(_released_of_group, call, living, presence),
+        knows=request.known,
+        model=request.model,
+        class_of_target=class_of_target,
+        gain=request.gain,
+        prior=compute_prior_weights(linked_people, request.prior),
+        released_of_group=None
+        if request.pair
+        else partial(_count_released_by_group, request, linked_people, presence),
     )
-    if call.linked.years:
-        more = {"datasets": len(call.datasets), "records_dropped": call.linked.dropped}
-        left_out = people[0].rows - len(living.records)
-        found = described(found, {**more, **({"people_dropped": left_out} if left_out else {})})
-    return found
+    if request.linked.years:
+        figures = {
+            "datasets": len(request.datasets),
+            "records_dropped": request.linked.records_dropped,
+        }
+        people_dropped = people[0].rows - len(linked_people.records)
+        assessment = add_figures(
+            assessment,
+            {**figures, **({"people_dropped": people_dropped} if people_dropped else {})},
+        )
+    return assessment
 
 
-def _presence(call: Call, living: Linked) -> Presence:
+def _estimate_membership(
+    request: AttackRequest, linked_people: LinkedDatasets
+) -> MembershipChances:
     """What the release, or its protected version, tells of each class of the population."""
-    if call.pair is not None:
-        return presence_in_release(call.pair, living, call.known)
-    of_release, of_people = _side_by_side(call, living)
-    both = [
-        Knowledge(np.concatenate([one.codes, other.codes]), max(one.cardinality, other.cardinality))
+    if request.pair is not None:
+        return estimate_protected_membership(request.pair, linked_people, request.known)
+    of_release, of_people = _encode_jointly(request, linked_people)
+    joint_knowledge = [
+        AttributeCodes(
+            np.concatenate([one.codes, other.codes]), max(one.cardinality, other.cardinality)
+        )
         for one, other in zip(of_release, of_people, strict=True)
     ]
-    classes = Classes.all_alike(len(call.linked.records) + len(living.records)).refined(both)
-    inside = classes.of_record[: len(call.linked.records)]
-    everybody = classes.of_record[len(call.linked.records) :]
-    return Presence.counted(
+    classes = Partition.single_class(
+        len(request.linked.records) + len(linked_people.records)
+    ).refine_by(joint_knowledge)
+    inside = classes.of_record[: len(request.linked.records)]
+    everybody = classes.of_record[len(request.linked.records) :]
+    return MembershipChances.from_counts(
         np.bincount(inside, minlength=classes.number),
         np.bincount(everybody, minlength=classes.number),
         everybody,
@@ -84,19 +108,19 @@ def _presence(call: Call, living: Linked) -> Presence:
     )
 
 
-def _released_of_group(
-    call: Call, living: Linked, presence: Presence, name: str
+def _count_released_by_group(
+    request: AttackRequest, linked_people: LinkedDatasets, presence: MembershipChances, name: str
 ) -> tuple[Column, IntArray] | None:
     """By class and value of an attribute, how many were released; None if that is not known."""
     import pyarrow.compute as pc
 
-    people, release = living.dataset.columns[name], call.linked.dataset.columns.get(name)
+    people, release = linked_people.dataset.columns[name], request.linked.dataset.columns.get(name)
     groups = max(1, people.cardinality)
     if (
         release is None
         or presence.of_released is None
         or release.values.type != people.values.type
-        or len(presence.chance) * groups > MOST_GROUP_CELLS
+        or len(presence.chance) * groups > MAX_GROUP_CELLS
     ):
         return None
     places = pc.index_in(release.values, value_set=people.values).fill_null(-1)
@@ -108,18 +132,23 @@ def _released_of_group(
     return people, released
 
 
-def _side_by_side(call: Call, living: Linked) -> tuple[list[Knowledge], list[Knowledge]]:
+def _encode_jointly(
+    request: AttackRequest, linked_people: LinkedDatasets
+) -> tuple[list[AttributeCodes], list[AttributeCodes]]:
     """What is known of the release and of the population, with the same codes for the same."""
-    released: list[Knowledge] = []
-    people: list[Knowledge] = []
-    releases = ((call.linked.focal, call.linked.records), *call.linked.years)
-    populations = ((living.focal, living.records), *living.years)
+    released: list[AttributeCodes] = []
+    people: list[AttributeCodes] = []
+    releases = ((request.linked.focal, request.linked.records), *request.linked.years)
+    populations = ((linked_people.focal, linked_people.records), *linked_people.years)
     for (one, here), (other, there) in zip(releases, populations, strict=True):
-        names = [name for name in call.known if name in one.names]
-        ours, theirs = in_common(names, one, other)
-        for knowledge, known in zip(ours, theirs, strict=True):
+        names = [name for name in request.known if name in one.names]
+        ours, theirs = encode_jointly(names, one, other)
+        for knowledge, counterpart in zip(ours, theirs, strict=True):
             absent = knowledge.cardinality
-            for each, places, told in ((knowledge, here, released), (known, there, people)):
+            for each, places, columns in (
+                (knowledge, here, released),
+                (counterpart, there, people),
+            ):
                 codes = np.append(each.codes, absent)
-                told.append(Knowledge(codes[places], absent + 1))
+                columns.append(AttributeCodes(codes[places], absent + 1))
     return released, people

@@ -8,29 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from divulge.classes.partition import Classes
-from divulge.classes.weights import weights_of
+from divulge.classes.partition import Partition
+from divulge.classes.weights import read_weights
 from divulge.data import Dataset
 from divulge.records.inference.secrets import Secrets
-from divulge.records.models.linked_datasets import Duplicates, Linked, joint_secret
-from divulge.records.models.one_person import matching
-from divulge.records.protected.dataset_pair import Pair
+from divulge.records.models.linked_datasets import Duplicates, LinkedDatasets, build_joint_secret
+from divulge.records.models.one_person import match_values
+from divulge.records.protected.dataset_pair import DatasetPair
 from divulge.work import InvalidInput, Problem
 
 
-@dataclass(frozen=True)
-class Call:
+@dataclass(frozen=True, kw_only=True)
+class AttackRequest:
     """An attack as it was asked for."""
 
     model: str
     datasets: tuple[Dataset, ...]
     known: list[str]
     sought: list[str]
-    linked: Linked
+    linked: LinkedDatasets
     on: str | None = None
     prior: Any = None
     gain: Any = None
-    pair: Pair | None = None
+    pair: DatasetPair | None = None
     duplicates: Duplicates = "error"
     seed: int = 0
 
@@ -39,40 +39,40 @@ class Call:
         """What is sought: membership (M), a record (R), an attribute (A)."""
         return self.model[1]
 
-    def secrets(self, classes: Classes) -> Secrets:
+    def build_secrets(self, classes: Partition) -> Secrets:
         """The secret of each focal record among those that look alike."""
-        return Secrets(classes, joint_secret(self.linked, self.sought), self.prior)
+        return Secrets(classes, build_joint_secret(self.linked, self.sought), self.prior)
 
 
-def matches(call: Call, target: Any, argument: str) -> Any:
+def match_target(request: AttackRequest, target: Any, argument: str) -> Any:
     """Which focal records have the target's values, in every dataset."""
-    told = target if isinstance(target, list | tuple) else [target]
-    if not all(values is None or isinstance(values, Mapping) for values in told):
+    values_by_dataset = target if isinstance(target, list | tuple) else [target]
+    if not all(values is None or isinstance(values, Mapping) for values in values_by_dataset):
         message = "give a value for each attribute that is known, as {attribute: value}."
         raise InvalidInput("attack", [Problem(argument, message)])
-    if len(told) != len(call.datasets):
-        message = f"give what is known in each of the {len(call.datasets)} datasets."
+    if len(values_by_dataset) != len(request.datasets):
+        message = f"give what is known in each of the {len(request.datasets)} datasets."
         raise InvalidInput("attack", [Problem(argument, message)])
-    met = np.ones(len(call.linked.records), bool)
-    years = ((call.linked.focal, call.linked.records), *call.linked.years)
-    for (dataset, places), values in zip(years, told, strict=True):
+    is_match = np.ones(len(request.linked.records), bool)
+    years = ((request.linked.focal, request.linked.records), *request.linked.years)
+    for (dataset, places), values in zip(years, values_by_dataset, strict=True):
         if values is None:
-            met &= places < 0
+            is_match &= places < 0
             continue
-        columns = [(n, dataset.columns[n]) for n in call.known if n in dataset.columns]
+        columns = [(n, dataset.columns[n]) for n in request.known if n in dataset.columns]
         if not columns and not values:
             continue  # nothing is known from this dataset, so it rules nobody out
-        here = np.append(matching(columns, values, argument), False)
-        met &= here[places]
-    if not met.any():
+        has_values = np.append(match_values(columns, values, argument), False)
+        is_match &= has_values[places]
+    if not is_match.any():
         message = "no record has these values together."
         raise InvalidInput("attack", [Problem(argument, message)])
-    return met
+    return is_match
 
 
-def prior_of(linked: Linked, prior: Any) -> Any:
+def compute_prior_weights(linked: LinkedDatasets, prior: Any) -> Any:
     """The weights of the focal records, or None."""
     if prior is None:
         return None
-    weights = weights_of(linked.focal, prior)
+    weights = read_weights(linked.focal, prior)
     return weights[linked.records]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from divulge.classes import key_kernels
-from divulge.records.sweep.subset_cube import Attribute, Lattice
+from divulge.records.sweep.subset_cube import CubeAttribute, SubsetCube
 
 
 def warm() -> None:
@@ -20,10 +20,10 @@ def warm() -> None:
     rows = 5_000  # more than are walked as one block
     for weights in (None, np.ones(rows)):
         for dtype in (np.uint8, np.uint16, np.uint32):
-            attributes = [Attribute(random.integers(0, 60, rows).astype(dtype), 60)] * 12
-            sensitive = [Attribute(random.integers(0, 2, rows).astype(np.uint8), 2)]
+            attributes = [CubeAttribute(random.integers(0, 60, rows).astype(dtype), 60)] * 12
+            sensitive = [CubeAttribute(random.integers(0, 2, rows).astype(np.uint8), 2)]
             key_kernels.tally_secrets(np.zeros(1, np.int32), np.zeros(1, dtype), 1, 1, np.ones(1))
-            Lattice(attributes, sensitive, weights, at_most=2).count()
+            SubsetCube(attributes, sensitive, weights, at_most=2).count_subsets()
 
 
 if __name__ == "__main__":

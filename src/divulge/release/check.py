@@ -10,24 +10,27 @@ from divulge import work
 from divulge.assessment import Adversary, Assessment, Limit, Outcome, find_attack, measures
 from divulge.data import Dataset
 from divulge.data.missing_kinds import separate_missing_kinds
-from divulge.protection.limits.per_record import goals_of
-from divulge.records.risk.frequencies import OF_ORIGINAL
+from divulge.protection.limits.per_record import build_goals
+from divulge.records.risk.frequencies import SEMANTICS_OF_ORIGINAL
 from divulge.release.release import Release
 from divulge.release.verdict import Verdict
 from divulge.work import InvalidInput, Problem
 
 
-def check(release: Release) -> Verdict:
+def check_release(release: Release) -> Verdict:
     """The verdict on a release as its sources are: a reader tells tagged missing values apart."""
-    read = {name: plan.read() for name, plan in release.datasets.items()}
-    separated = {name: separate_missing_kinds(dataset) for name, dataset in read.items()}
-    return replace(check_data(release, separated, tabulated=read, summed=read), datasets=read)
+    datasets = {name: plan.read() for name, plan in release.datasets.items()}
+    separated = {name: separate_missing_kinds(dataset) for name, dataset in datasets.items()}
+    return replace(
+        check_data(release, separated, tabulated=datasets, summed=datasets), datasets=datasets
+    )
 
 
 def check_data(
     release: Release,
     datasets: Mapping[str, Dataset],
     adversaries: Sequence[Adversary] | None = None,
+    *,
     originals: Mapping[str, Dataset] | None = None,
     tabulated: Mapping[str, Dataset] | None = None,
     summed: Mapping[str, Dataset] | None = None,
@@ -43,26 +46,30 @@ def check_data(
     """
     assessments = []
     chosen = release.adversaries if adversaries is None else adversaries
-    earlier = {} if before is None else {found.adversary: found for found in before.assessments}
+    earlier = (
+        {}
+        if before is None
+        else {assessment.adversary: assessment for assessment in before.assessments}
+    )
     with work.step("Attacking", len(chosen)) as step:
         for adversary in chosen:
             attack = find_attack(adversary)
-            held = datasets
+            visible = datasets
             if attack.publishes_table() and tabulated is not None:
-                held = tabulated
+                visible = tabulated
             elif attack.adds_amounts() and summed is not None:
-                held = summed
+                visible = summed
             if adversary.name in earlier and not attack.runs_after_protection():
                 assessments.append(earlier[adversary.name])
             else:
-                seen = [held[name] for name in adversary.datasets]
-                with _told_of(release, f'adversary "{adversary.name}"'):
-                    assessments.append(run_attack(adversary, seen))
+                inputs = [visible[name] for name in adversary.datasets]
+                with _name_place_in_errors(release, f'adversary "{adversary.name}"'):
+                    assessments.append(run_attack(adversary, inputs))
             step.advance()
     outcomes: list[Outcome] = []
     for number, limit in enumerate(release.limits, start=1):
-        with _told_of(release, f"limit {number}"):
-            outcomes += _judged(limit, assessments, datasets, originals or {})
+        with _name_place_in_errors(release, f"limit {number}"):
+            outcomes += _judge_limit(limit, assessments, datasets, originals or {})
     return Verdict(release, datasets, tuple(assessments), tuple(outcomes))
 
 
@@ -72,19 +79,19 @@ def run_attack(adversary: Adversary, datasets: Sequence[Dataset]) -> Assessment:
 
 
 @contextmanager
-def _told_of(release: Release, place: str) -> Iterator[None]:
+def _name_place_in_errors(release: Release, place: str) -> Iterator[None]:
     """What only the records show to be wrong is told under its place in the release file."""
     try:
         yield
     except InvalidInput as error:
-        found = [
+        problems = [
             Problem(", ".join(filter(None, [place, error.subject, p.place])), p.text)
             for p in error.problems
         ]
-        raise InvalidInput(str(release.path), found) from error
+        raise InvalidInput(str(release.path), problems) from error
 
 
-def _judged(
+def _judge_limit(
     limit: Limit,
     assessments: Sequence[Assessment],
     datasets: Mapping[str, Dataset],
@@ -102,8 +109,8 @@ def _judged(
         # What a limit compares with (a population, the original) is not itself limited by it.
         if limit.dataset != name and (limit.dataset is not None or name in others):
             continue
-        if name in originals and limit.options.get("nulls") in OF_ORIGINAL:
-            [goal] = goals_of(dataset, [limit.seeing(datasets)])
-            yield goal.standing(dataset, originals[name]).outcome
+        if name in originals and limit.options.get("nulls") in SEMANTICS_OF_ORIGINAL:
+            [goal] = build_goals(dataset, [limit.seeing(datasets)])
+            yield goal.measure_standing(dataset, originals[name]).outcome
         else:
             yield limit.judge_measurement(measure.of(dataset, limit.seeing(datasets)), name)

@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from divulge.assessment import Assessment, Outcome
     from divulge.release.verdict import Verdict
 
-HEAD = ("adversary", "knows", "known for certain", "guessed right", "limits")
-COLOURS = {"pass": "bold green", "fail": "bold red", "not judged": "bold yellow"}
-STATES = {"none": "dim", "within": "green", "outside": "red"}
+TABLE_HEAD = ("adversary", "knows", "known for certain", "guessed right", "limits")
+STATUS_STYLES = {"pass": "bold green", "fail": "bold red", "not judged": "bold yellow"}
+STATE_STYLES = {"none": "dim", "within": "green", "outside": "red"}
 
 
-def rendered(verdict: Verdict) -> RenderableType:
+def render_verdict(verdict: Verdict) -> RenderableType:
     """The verdict, the adversaries, what was found, and the limits."""
-    title = Text(verdict.status.upper(), COLOURS[verdict.status])
+    title = Text(verdict.status.upper(), STATUS_STYLES[verdict.status])
     parts: list[RenderableType] = [title, *(Text(str(s)) for s in verdict.sentences)]
     if verdict.assessments:
-        parts += [Text(), _adversaries(verdict)]
+        parts += [Text(), _build_adversary_table(verdict)]
     for assessment in verdict.assessments:
         parts += [Text(), Text(f"{assessment.adversary}", "bold"), Text(str(assessment))]
     if verdict.outcomes:
-        parts += [Text(), *(_limit(outcome) for outcome in verdict.outcomes)]
+        parts += [Text(), *(_render_outcome(outcome) for outcome in verdict.outcomes)]
     return Group(*parts)
 
 
@@ -36,34 +36,34 @@ def as_html(verdict: Verdict) -> str:
     """The same for a notebook."""
     verdict_in_words = [verdict.status.upper(), *map(str, verdict.sentences)]
     limits = [" ".join(map(str, outcome.sentences)) for outcome in verdict.outcomes]
-    found = html.table(HEAD, rows(verdict)) if verdict.assessments else ""
-    return html.paragraphs(verdict_in_words) + found + html.paragraphs(limits)
+    table = html.render_table(TABLE_HEAD, list_rows(verdict)) if verdict.assessments else ""
+    return html.render_paragraphs(verdict_in_words) + table + html.render_paragraphs(limits)
 
 
-def rows(verdict: Verdict) -> list[tuple[str, str, str, str, str]]:
+def list_rows(verdict: Verdict) -> list[tuple[str, str, str, str, str]]:
     """One row per adversary."""
-    return [_row(verdict, assessment) for assessment in verdict.assessments]
+    return [_build_row(verdict, assessment) for assessment in verdict.assessments]
 
 
-def _row(verdict: Verdict, assessment: Assessment) -> tuple[str, str, str, str, str]:
+def _build_row(verdict: Verdict, assessment: Assessment) -> tuple[str, str, str, str, str]:
     certain, guessed = assessment.rows()[:2]
     name, knows = str(assessment.adversary), ", ".join(assessment.knows)
-    return name, knows, certain[2], guessed[2], _state(verdict, assessment)
+    return name, knows, certain[2], guessed[2], _summarise_limits(verdict, assessment)
 
 
-def _adversaries(verdict: Verdict) -> Table:
-    table = Table(*HEAD, box=None, header_style="dim", pad_edge=False)
-    for *cells, state in rows(verdict):
-        table.add_row(*map(Text, cells), Text(state, STATES[state]))
+def _build_adversary_table(verdict: Verdict) -> Table:
+    table = Table(*TABLE_HEAD, box=None, header_style="dim", pad_edge=False)
+    for *cells, state in list_rows(verdict):
+        table.add_row(*map(Text, cells), Text(state, STATE_STYLES[state]))
     return table
 
 
-def _state(verdict: Verdict, assessment: Assessment) -> str:
+def _summarise_limits(verdict: Verdict, assessment: Assessment) -> str:
     if not any(verdict.is_hers(outcome, assessment) for outcome in verdict.outcomes):
         return "none"
     return "within" if verdict.keeps_limits(assessment) else "outside"
 
 
-def _limit(outcome: Outcome) -> Text:
+def _render_outcome(outcome: Outcome) -> Text:
     mark = Text("pass ", "green") if outcome.held else Text("FAIL ", "bold red")
     return mark + Text(" ".join(str(sentence) for sentence in outcome.sentences))

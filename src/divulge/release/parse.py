@@ -13,46 +13,53 @@ from pydantic import BaseModel, ValidationError
 from divulge.release.settings import FORMAT, ReleaseTable
 from divulge.work import InvalidInput, Problem, Problems, input_file, version
 
-_BRANCHES = ("HierarchyTable", "str", "int", "float", "bool")
+_UNION_BRANCHES = ("HierarchyTable", "str", "int", "float", "bool")
 
 
-def parse(path: Path) -> tuple[ReleaseTable | None, Problems]:
+def parse_release(path: Path) -> tuple[ReleaseTable | None, Problems]:
     """The tables of a release file (None if they are not sound), and the problems found so far.
 
     Raises:
         InvalidInput: if there is no file, it is not TOML at all, or its format is a newer one.
     """
     problems = Problems(str(path))
-    content = _toml(path)
-    _refuse_newer(path, content)
+    content = _read_toml(path)
+    _refuse_newer_format(path, content)
     try:
         return ReleaseTable.model_validate(content), problems
     except ValidationError as error:
-        problems.extend("", problems_of(error, ReleaseTable, content))
+        problems.extend("", translate_errors(error, ReleaseTable, content))
         return None, problems
 
 
-def problems_of(
+def translate_errors(
     error: ValidationError, model: type[BaseModel], content: Mapping[str, Any]
 ) -> Iterator[Problem]:
     """What pydantic found, in our words, under the place as the user knows it."""
-    found = [
+    problems = [
         (
-            of["type"],
-            _problem(of["type"], of["msg"], of["loc"], model, content, of.get("ctx") or {}),
+            detail["type"],
+            _build_problem(
+                detail["type"],
+                detail["msg"],
+                detail["loc"],
+                model=model,
+                content=content,
+                context=detail.get("ctx") or {},
+            ),
         )
-        for of in error.errors(include_url=False, include_context=True, include_input=False)
+        for detail in error.errors(include_url=False, include_context=True, include_input=False)
     ]
-    seen = set()
-    for kind, problem in found:
-        if _is_another_kind(kind, problem, found):
+    places = set()
+    for kind, problem in problems:
+        if _is_another_kind(kind, problem, problems):
             continue
-        if problem.place not in seen or kind == "extra_forbidden":
-            seen.add(problem.place)
+        if problem.place not in places or kind == "extra_forbidden":
+            places.add(problem.place)
             yield problem
 
 
-def _is_another_kind(kind: str, problem: Problem, found: Sequence[tuple[str, Problem]]) -> bool:
+def _is_another_kind(kind: str, problem: Problem, problems: Sequence[tuple[str, Problem]]) -> bool:
     """Whether it says only that a setting is not of one kind, while another kind was meant."""
     if not kind.endswith("_type"):
         return False
@@ -60,23 +67,23 @@ def _is_another_kind(kind: str, problem: Problem, found: Sequence[tuple[str, Pro
     return any(
         other.place.startswith(inside)
         or (other.place == problem.place and not of_kind.endswith("_type"))
-        for of_kind, other in found
+        for of_kind, other in problems
     )
 
 
-def _refuse_newer(path: Path, content: Mapping[str, Any]) -> None:
+def _refuse_newer_format(path: Path, content: Mapping[str, Any]) -> None:
     """A newer format may mean something else by the same words, so nothing else is said of it."""
-    told = content.get("format")
-    if not isinstance(told, int) or told <= FORMAT:
+    number = content.get("format")
+    if not isinstance(number, int) or number <= FORMAT:
         return
     message = (
-        f"{told} is newer than what this version reads (Divulge {version()}, format {FORMAT}). "
+        f"{number} is newer than what this version reads (Divulge {version()}, format {FORMAT}). "
         f"Install a newer Divulge, or write the file in format {FORMAT}."
     )
     raise InvalidInput(str(path), [Problem("format", message)])
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def _read_toml(path: Path) -> dict[str, Any]:
     try:
         text = input_file(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -95,20 +102,21 @@ def _toml(path: Path) -> dict[str, Any]:
         raise InvalidInput(str(path), [Problem("", message)]) from None
 
 
-def _problem(
+def _build_problem(
     kind: str,
     message: str,
-    at: Sequence[str | int],
+    location: Sequence[str | int],
+    *,
     model: type[BaseModel],
     content: Mapping[str, Any],
     context: Mapping[str, Any],
 ) -> Problem:
     if kind == "extra_forbidden":
-        key = str(at[-1])
-        allowed = _fields(model, at[:-1])
-        place = _place(at[:-1], content)
+        key = str(location[-1])
+        allowed = _list_fields(model, location[:-1])
+        place = _describe_place(location[:-1], content)
         return Problem(place, f'"{key}" is not a setting here.', value=key, allowed=allowed)
-    place = _place(at, content)
+    place = _describe_place(location, content)
     if kind == "missing":
         return Problem(place, "is missing.")
     if kind == "literal_error":
@@ -134,18 +142,18 @@ def _problem(
     return Problem(place, f"{message}.")
 
 
-def _place(at: Sequence[str | int], content: Mapping[str, Any]) -> str:
+def _describe_place(location: Sequence[str | int], content: Mapping[str, Any]) -> str:
     """`("dataset", 0, "roles")` as `dataset "pupils", roles`."""
     parts: list[str] = []
     value: Any = content
-    for step in at:
+    for step in location:
         try:
             value = value[step]
         except (KeyError, IndexError, TypeError):
             value = None
         if isinstance(step, str):
             # pydantic names the branch of a union where it stood; the user wrote no such thing.
-            if value is not None or (step.isidentifier() and step not in _BRANCHES):
+            if value is not None or (step.isidentifier() and step not in _UNION_BRANCHES):
                 parts.append(step)
         elif isinstance(value, dict) and isinstance(value.get("name"), str) and value["name"]:
             parts[-1] += f' "{value["name"]}"'
@@ -154,22 +162,22 @@ def _place(at: Sequence[str | int], content: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _fields(model: type[BaseModel], at: Sequence[str | int]) -> list[str]:
+def _list_fields(model: type[BaseModel], location: Sequence[str | int]) -> list[str]:
     """The settings that are allowed at a place."""
     here: type[BaseModel] | None = model
-    for step in at:
+    for step in location:
         if isinstance(step, str) and here is not None and step in here.model_fields:
-            here = _model_in(here.model_fields[step].annotation)
+            here = _find_model(here.model_fields[step].annotation)
     return list(here.model_fields) if here is not None else []
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
+def _find_model(annotation: Any) -> type[BaseModel] | None:
     """The model that an annotation holds, through lists, dicts and unions."""
     if isinstance(annotation, type) and not get_args(annotation):
         return annotation if issubclass(annotation, BaseModel) else None
     if get_origin(annotation) in (list, dict, types.UnionType) or get_args(annotation):
         for part in get_args(annotation):
-            found = _model_in(part)
-            if found is not None:
-                return found
+            model = _find_model(part)
+            if model is not None:
+                return model
     return None

@@ -28,72 +28,103 @@ from divulge.assessment import (
     find_attack,
 )
 from divulge.data import Dataset
-from divulge.data.missing_kinds import merge_missing_kinds, merged_names
+from divulge.data.missing_kinds import list_merged_names, merge_missing_kinds
 from divulge.protection import OutOfReachError
-from divulge.protection.changes.changes import taken
-from divulge.protection.limits.per_record import lowers
+from divulge.protection.changes.changes import select_records
+from divulge.protection.limits.per_record import has_protection_method
 from divulge.release.check import check_data, run_attack
+from divulge.release.output_files import ExtraWriter
 from divulge.release.protected_release import Part, ProtectedRelease
 from divulge.release.release import Release
 from divulge.release.settings import ProtectionTable
 from divulge.release.verdict import Verdict
-from divulge.release.writing import Also
 
-Attacked = Callable[[Dataset], Assessment]
+AttackRunner = Callable[[Dataset], Assessment]
 
 
-def protect(
+def protect_release(
     release: Release,
     out: Path | str | None = None,
     overwrite: bool = False,
     values: bool = False,
-    also: Also | None = None,
+    also: ExtraWriter | None = None,
 ) -> ProtectedRelease:
     """Protect a release and, if a folder is given, write what may go out, and what `also` does."""
-    from divulge.release.writing import folder_for, write_protected
+    from divulge.release.output_files import build_output_folder, write_protected_release
 
     if out is None:
-        return _protect(release)
-    with folder_for(release, out, overwrite).held() as place:
-        result = _protect(release)
-        write_protected(result, place, values, also)
+        return _protect_datasets(release)
+    with build_output_folder(release, out, overwrite).held() as place:
+        result = _protect_datasets(release)
+        write_protected_release(result, place, values, also)
     return result
 
 
-def _protect(release: Release) -> ProtectedRelease:
+def _protect_datasets(release: Release) -> ProtectedRelease:
     """Protect every dataset and attack everything again."""
-    read = {name: plan.read() for name, plan in release.datasets.items()}
-    merged = {name: names for name, dataset in read.items() if (names := merged_names(dataset))}
+    sources = {name: plan.read() for name, plan in release.datasets.items()}
+    merged = {
+        name: names for name, dataset in sources.items() if (names := list_merged_names(dataset))
+    }
     # What is written does not tell kinds of missing values apart, so nothing is judged by them.
-    originals = {name: merge_missing_kinds(dataset) for name, dataset in read.items()}
+    originals = {name: merge_missing_kinds(dataset) for name, dataset in sources.items()}
     settings = release.protection or ProtectionTable(methods=["recode", "suppress"])
     parts: dict[str, Part] = {}
     current = dict(originals)
-    same = {name: _known(release, name, originals) for name in originals}
-    before = check_data(release, originals, originals=same)
-    adversaries, tables = _suppressed_tables(release, originals, before)
+    known_originals = {name: _find_known_original(release, name, originals) for name in originals}
+    before = check_data(release, originals, originals=known_originals)
+    adversaries, tables = _suppress_tables(release, originals, before)
     with work.step("Protecting the datasets", len(originals)) as step:
         for name, dataset in originals.items():
-            known = same[name]
-            for part in _protected(release, name, dataset, known, current, before, settings):
-                parts[_label(name, parts)] = part
+            known = known_originals[name]
+            for part in _protect_dataset(
+                release,
+                name,
+                dataset,
+                known=known,
+                current=current,
+                before=before,
+                settings=settings,
+            ):
+                parts[_find_free_label(name, parts)] = part
                 current[name] = part.dataset
-                same[name] = taken(same[name], part.kept)
+                known_originals[name] = select_records(known_originals[name], part.kept)
             step.advance()
-    _refuse_the_rest(release, current, originals, same, adversaries, before)
-    named = {}
+    _refuse_unreachable(
+        release,
+        current,
+        originals,
+        known_originals=known_originals,
+        adversaries=adversaries,
+        before=before,
+    )
+    identifiers = {}
     # One key for all datasets, so that they can still be linked; it is not kept.
     key = secrets.token_bytes(32)
     for name in originals:
-        current[name], named[name] = _without_names(release, name, current[name], key)
-    after = _attacked_again(release, current, originals, same, adversaries, before)
-    _require_all(after)
+        current[name], identifiers[name] = _remove_identifiers(release, name, current[name], key)
+    after = _attack_again(
+        release,
+        current,
+        originals,
+        known_originals=known_originals,
+        adversaries=adversaries,
+        before=before,
+    )
+    _require_limits_held(after)
     return ProtectedRelease(
-        release, before, after, parts, tables, named, merged, settings.guard_formulas
+        release=release,
+        before=before,
+        after=after,
+        parts=parts,
+        tables=tables,
+        identifiers=identifiers,
+        merged=merged,
+        guard_formulas=settings.guard_formulas,
     )
 
 
-def _label(name: str, parts: Mapping[str, Any]) -> str:
+def _find_free_label(name: str, parts: Mapping[str, Any]) -> str:
     """A name for what is done next to a dataset, of which something may be done already."""
     label, again = name, 1
     while label in parts:
@@ -102,20 +133,21 @@ def _label(name: str, parts: Mapping[str, Any]) -> str:
     return label
 
 
-def _known(release: Release, name: str, originals: Mapping[str, Dataset]) -> Dataset:
+def _find_known_original(release: Release, name: str, originals: Mapping[str, Dataset]) -> Dataset:
     """A dataset as an adversary knows it: what its limits name as the original, or itself."""
     for limit in release.limits:
         if limit.dataset in (None, name) and "original" in limit.others:
-            named = originals[limit.others["original"]]
-            if named.rows == originals[name].rows:
-                return named
+            original = originals[limit.others["original"]]
+            if original.rows == originals[name].rows:
+                return original
     return originals[name]
 
 
-def _protected(
+def _protect_dataset(
     release: Release,
     name: str,
     dataset: Dataset,
+    *,
     known: Dataset,
     current: Mapping[str, Dataset],
     before: Verdict,
@@ -127,10 +159,10 @@ def _protected(
         limit.seeing(current)
         for limit in release.limits
         if not limit.of_assessment
-        and lowers(limit)
+        and has_protection_method(limit)
         and (limit.dataset == name or (limit.dataset is None and name not in compared_with))
     ]
-    attacked: dict[str | None, tuple[Attacked, Sequence[str]]] = {}
+    attack_runners: dict[str | None, tuple[AttackRunner, Sequence[str]]] = {}
     by_attack: dict[str, list[LimitedAdversary]] = {}
     for adversary in release.adversaries:
         theirs = [
@@ -144,10 +176,10 @@ def _protected(
         by_attack.setdefault(adversary.attack, []).append(limited)
         if _has_risk_per_record(before, adversary, dataset):
             knows = find_attack(adversary).known_columns(adversary.settings, dataset)
-            attacked[adversary.name] = (_attack_on(adversary, current), knows)
+            attack_runners[adversary.name] = (_build_attack(adversary, current), knows)
             limits += [limit.on(adversary.name) for limit in theirs]
     current_version = dataset
-    if _open(limits, before):
+    if _has_failing(limits, before):
         part = protection.protect(
             dataset,
             limits,
@@ -159,23 +191,23 @@ def _protected(
             suppression_limit=settings.suppression_limit,
             out_of_reach=settings.out_of_reach,
             seed=settings.seed,
-            attacked=attacked,
+            attacked=attack_runners,
             original=None if known is dataset else known,
         )
         yield part
         current_version = part.dataset
     plan = ProtectionPlan(
         settings=settings,
-        has_failing=partial(_open, before=before),
+        has_failing=partial(_has_failing, before=before),
         protect_history=protection.protect_history,
     )
     for attack, adversaries in by_attack.items():
-        for own in attacks()[attack].protect(adversaries, current_version, plan) or ():
-            yield own
-            current_version = own.dataset
+        for changed_part in attacks()[attack].protect(adversaries, current_version, plan) or ():
+            yield changed_part
+            current_version = changed_part.dataset
 
 
-def _open(limits: Sequence[Limit], before: Verdict) -> bool:
+def _has_failing(limits: Sequence[Limit], before: Verdict) -> bool:
     """Whether some of these limits did not hold."""
     failing = [outcome for outcome in before.outcomes if not outcome.held]
     return any(
@@ -191,20 +223,20 @@ def _has_risk_per_record(before: Verdict, adversary: Adversary, dataset: Dataset
     """Whether an attack tells the risk of each record of a dataset of records."""
     if not find_attack(adversary).risk_per_record(adversary.settings):
         return False
-    [found] = [a for a in before.assessments if a.adversary == adversary.name]
+    [assessment] = [a for a in before.assessments if a.adversary == adversary.name]
     try:
-        return len(found.risk()) == dataset.rows
+        return len(assessment.risk()) == dataset.rows
     except work.DivulgeError:
         return False
 
 
-def _attack_on(adversary: Adversary, current: Mapping[str, Dataset]) -> Attacked:
+def _build_attack(adversary: Adversary, current: Mapping[str, Dataset]) -> AttackRunner:
     """An adversary's attack with another version of their first dataset."""
     others = [current[name] for name in adversary.datasets[1:]]
     return lambda dataset: run_attack(adversary, [dataset, *others])
 
 
-def _suppressed_tables(
+def _suppress_tables(
     release: Release, originals: Mapping[str, Dataset], before: Verdict
 ) -> tuple[list[Adversary], dict[str, PublishedTable]]:
     """Tables whose limits fail are published with a protecting pattern; the others as they are.
@@ -233,12 +265,12 @@ def _refuse_other_patterns(
     adversaries: Sequence[Adversary], tables: Mapping[str, PublishedTable]
 ) -> None:
     """One table with two patterns would tell more than what each was judged by."""
-    seen: dict[Any, str] = {}
+    first_names: dict[Any, str] = {}
     for adversary in adversaries:
         if adversary.name not in tables:
             continue
         name = adversary.name
-        first = seen.setdefault((adversary.datasets[0], tables[name].subject), name)
+        first = first_names.setdefault((adversary.datasets[0], tables[name].subject), name)
         if not (tables[first].suppressed == tables[name].suppressed).all():
             raise OutOfReachError(
                 f'"{first}" and "{name}" would see the same table with other cells suppressed, '
@@ -247,16 +279,24 @@ def _refuse_other_patterns(
             )
 
 
-def _refuse_the_rest(
+def _refuse_unreachable(
     release: Release,
     current: Mapping[str, Dataset],
     originals: Mapping[str, Dataset],
-    same: Mapping[str, Dataset],
+    *,
+    known_originals: Mapping[str, Dataset],
     adversaries: Sequence[Adversary],
     before: Verdict,
 ) -> None:
     """Attack again; where a limit fails that no method lowers, say which change would."""
-    verdict = _attacked_again(release, current, originals, same, adversaries, before)
+    verdict = _attack_again(
+        release,
+        current,
+        originals,
+        known_originals=known_originals,
+        adversaries=adversaries,
+        before=before,
+    )
     failing = {o.subject: o for o in verdict.outcomes if not o.held}
     lines = [
         f"{failing[adversary.name].in_short} {find_attack(adversary).advice(adversary)}"
@@ -264,7 +304,7 @@ def _refuse_the_rest(
         if adversary.name in failing
     ]
     lines += [o.in_short for o in failing.values() if not o.limit.of_assessment]
-    lines += _by_who_knows_the_original(release, current, originals)
+    lines += _judge_knowing_original(release, current, originals)
     if lines:
         raise OutOfReachError(
             f"{release.path.name} cannot be protected as it is; nothing was written:\n  "
@@ -272,43 +312,46 @@ def _refuse_the_rest(
         )
 
 
-def _attacked_again(
+def _attack_again(
     release: Release,
     current: Mapping[str, Dataset],
     originals: Mapping[str, Dataset],
-    same: Mapping[str, Dataset],
+    *,
+    known_originals: Mapping[str, Dataset],
     adversaries: Sequence[Adversary],
     before: Verdict,
 ) -> Verdict:
     """The verdict on what would go out; tables are made of the original records."""
-    return check_data(release, current, adversaries, same, tabulated=originals, before=before)
+    return check_data(
+        release, current, adversaries, originals=known_originals, tabulated=originals, before=before
+    )
 
 
-def _by_who_knows_the_original(
+def _judge_knowing_original(
     release: Release, current: Mapping[str, Dataset], originals: Mapping[str, Dataset]
 ) -> list[str]:
     """Limits on somebody who knows the true values, where the records are the same in order."""
-    said = []
+    lines = []
     for adversary in release.adversaries:
         original, released = originals[adversary.datasets[0]], current[adversary.datasets[0]]
         if released is original or released.rows != original.rows:
             continue
         attack = find_attack(adversary)
         try:
-            found = attack.run_with_original(adversary.settings, original, released)
+            assessment = attack.run_with_original(adversary.settings, original, released)
         except work.InvalidInput:  # single records were made coarser: matches cannot be told
             continue
-        if found is None:
+        if assessment is None:
             continue
         for limit in release.limits:
             if limit.of_assessment and limit.adversary in (None, adversary.name):
-                outcome = limit.judge(found.named(adversary.name))
+                outcome = limit.judge(assessment.named(adversary.name))
                 if not outcome.held:
-                    said.append(f"With knowledge of the original: {outcome.in_short}")
-    return said
+                    lines.append(f"With knowledge of the original: {outcome.in_short}")
+    return lines
 
 
-def _without_names(
+def _remove_identifiers(
     release: Release, name: str, dataset: Dataset, key: bytes
 ) -> tuple[Dataset, tuple[list[str], list[str]]]:
     """Identifiers removed; those that an attack cannot do without become keyed pseudonyms."""
@@ -317,11 +360,11 @@ def _without_names(
     identifying = {*dataset.dictionary.having("identifier")}
     for each in adversaries:
         identifying.update(find_attack(each).identifying_columns(each.settings))
-    named = [n for n in dataset.names if n in identifying]
-    kept = [n for n in named if n in needed]
-    removed = [n for n in named if n not in kept]
-    if kept:
-        dataset = protection.pseudonyms(dataset, key, kept)
+    identifiers = [n for n in dataset.names if n in identifying]
+    pseudonymised = [n for n in identifiers if n in needed]
+    removed = [n for n in identifiers if n not in pseudonymised]
+    if pseudonymised:
+        dataset = protection.pseudonyms(dataset, key, pseudonymised)
     if removed and len(removed) == len(dataset.names):
         raise OutOfReachError(
             f'dataset "{name}" contains nothing but direct identifiers; nothing was written: '
@@ -329,10 +372,10 @@ def _without_names(
         )
     if removed:
         dataset = dataset.select([n for n in dataset.names if n not in removed])
-    return dataset, (removed, kept)
+    return dataset, (removed, pseudonymised)
 
 
-def _require_all(after: Verdict) -> None:
+def _require_limits_held(after: Verdict) -> None:
     failing = [outcome for outcome in after.outcomes if not outcome.held]
     if failing:
         lines = "\n  ".join(outcome.in_short for outcome in failing)

@@ -30,7 +30,7 @@ Part: TypeAlias = Protected | ProtectedPart
 """What was done to a dataset: to single records, with decisions; or to all at once."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class ProtectedRelease:
     """A protected release: the verdict before and after, and every decision in between."""
 
@@ -66,8 +66,8 @@ class ProtectedRelease:
         # What a limit compares with is known to an adversary, or to nobody; it is never released.
         beside = {other for limit in self.release.limits for other in limit.others.values()}
         for adversary in self.release.adversaries:
-            beside |= set(undisclosed_datasets(adversary))
-        return [name for name in self.datasets if name not in beside | self._only_tabulated()]
+            beside |= set(list_undisclosed_datasets(adversary))
+        return [name for name in self.datasets if name not in beside | self._list_tabulated_only()]
 
     def released(self, name: str) -> Dataset:
         """A dataset as it goes out: without its owner's truth, and labels of what is not shown."""
@@ -80,17 +80,17 @@ class ProtectedRelease:
             hidden |= set(as_names(columns.get(name, ())))
         if hidden & set(dataset.names):
             dataset = dataset.select([each for each in dataset.names if each not in hidden])
-        return _with_labels_shown(dataset)
+        return _drop_unused_labels(dataset)
 
-    def _only_tabulated(self) -> set[str]:
+    def _list_tabulated_only(self) -> set[str]:
         """Datasets that are published as tables: nobody sees their records, none is limited."""
         tabulated: set[str] = set()
-        seen: set[str] = set()
+        visible: set[str] = set()
         for adversary in self.release.adversaries:
             as_table = find_attack(adversary).publishes_table()
-            (tabulated if as_table else seen).update(adversary.datasets)
+            (tabulated if as_table else visible).update(adversary.datasets)
         limited = {limit.dataset for limit in self.release.limits if not limit.of_assessment}
-        return set() if None in limited else tabulated - seen - limited
+        return set() if None in limited else tabulated - visible - limited
 
     @property
     def suppressed_cells(self) -> int:
@@ -110,31 +110,31 @@ class ProtectedRelease:
     @property
     def sentences(self) -> list[Sentence]:
         """What was done to each dataset."""
-        said: list[Sentence] = []
+        sentences: list[Sentence] = []
         for name, part in self.parts.items():
-            said.append(Sentence("divulge.release", "protected.dataset", {"dataset": name}))
-            said += part.sentences() if isinstance(part, Protected) else part.sentences
-        for name, found in self.tables.items():
-            cells = int(found.suppressed.sum())
+            sentences.append(Sentence("divulge.release", "protected.dataset", {"dataset": name}))
+            sentences += part.sentences() if isinstance(part, Protected) else part.sentences
+        for name, table in self.tables.items():
+            cells = int(table.suppressed.sum())
             values = {"adversary": name, "cells": cells}
-            said.append(Sentence("divulge.release", "protected.table", values))
-            [seen] = [each for each in self.release.adversaries if each.name == name]
-            if cells and seen.datasets[0] in self.published:
-                values = {"adversary": name, "dataset": seen.datasets[0]}
-                said.append(Sentence("divulge.release", "protected.both", values))
+            sentences.append(Sentence("divulge.release", "protected.table", values))
+            [adversary] = [each for each in self.release.adversaries if each.name == name]
+            if cells and adversary.datasets[0] in self.published:
+                values = {"adversary": name, "dataset": adversary.datasets[0]}
+                sentences.append(Sentence("divulge.release", "protected.both", values))
         for name in self.published:
-            said += self._said_of_columns(name)
+            sentences += self._describe_columns(name)
         if self.status == "not judged":
-            said.append(Sentence("divulge.release", "protected.not_judged"))
-        elif not self.parts and not any(found.suppressed.any() for found in self.tables.values()):
-            said.append(Sentence("divulge.release", "protected.nothing"))
-        return said
+            sentences.append(Sentence("divulge.release", "protected.not_judged"))
+        elif not self.parts and not any(table.suppressed.any() for table in self.tables.values()):
+            sentences.append(Sentence("divulge.release", "protected.nothing"))
+        return sentences
 
-    def _said_of_columns(self, name: str) -> Iterator[Sentence]:
+    def _describe_columns(self, name: str) -> Iterator[Sentence]:
         """What was done to whole columns of a dataset that goes out."""
         removed, replaced = self.identifiers.get(name, ((), ()))
-        done = {"removed": removed, "pseudonyms": replaced, "merged": self.merged.get(name, ())}
-        for key, names in done.items():
+        changes = {"removed": removed, "pseudonyms": replaced, "merged": self.merged.get(name, ())}
+        for key, names in changes.items():
             if names:
                 values = {"dataset": name, "names": list(names)}
                 yield Sentence("divulge.release", f"protected.{key}", values)
@@ -174,20 +174,20 @@ class ProtectedRelease:
         )
 
 
-def _with_labels_shown(dataset: Dataset) -> Dataset:
+def _drop_unused_labels(dataset: Dataset) -> Dataset:
     attributes = dict(dataset.dictionary.attributes)
     for name, column in dataset.columns.items():
-        told = attributes.get(name)
-        if told is None or not told.labels:
+        attribute = attributes.get(name)
+        if attribute is None or not attribute.labels:
             continue
-        shown = {column.value(code) for code in np.unique(column.codes).tolist()}
-        shown |= set(told.missing)
-        labels = {value: label for value, label in told.labels.items() if value in shown}
-        attributes[name] = replace(told, labels=labels)
+        used_values = {column.value(code) for code in np.unique(column.codes).tolist()}
+        used_values |= set(attribute.missing)
+        labels = {value: label for value, label in attribute.labels.items() if value in used_values}
+        attributes[name] = replace(attribute, labels=labels)
     return replace(dataset, dictionary=replace(dataset.dictionary, attributes=attributes))
 
 
-def undisclosed_datasets(adversary: Adversary) -> Sequence[str]:
+def list_undisclosed_datasets(adversary: Adversary) -> Sequence[str]:
     """What an adversary has beside a release, or its owner: registers, originals, the truth.
 
     Raises:

@@ -16,13 +16,13 @@ from divulge.data.dictionary import (
     ROLES,
     Role,
     as_names,
-    problems_with_names,
-    problems_with_roles,
+    find_name_problems,
+    find_role_problems,
 )
 from divulge.data.formats import Options
 from divulge.data.formats.postgres import is_address
-from divulge.data.reading import Place
-from divulge.release.parse import parse, problems_of
+from divulge.data.source import Place
+from divulge.release.parse import parse_release, translate_errors
 from divulge.release.settings import (
     AdversaryTable,
     DatasetTable,
@@ -34,12 +34,12 @@ from divulge.release.settings import (
 from divulge.work import DivulgeError, InvalidInput, Problems
 
 if TYPE_CHECKING:
+    from divulge.release.output_files import ExtraWriter
     from divulge.release.protected_release import ProtectedRelease
     from divulge.release.verdict import Verdict
-    from divulge.release.writing import Also
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DatasetPlan:
     """A dataset of a release before it is read: where it is and what it means."""
 
@@ -62,7 +62,7 @@ class DatasetPlan:
             self.descriptions,
             self.labels,
             self.units,
-            self.missing_codes,
+            missing_codes=self.missing_codes,
         )
 
 
@@ -88,11 +88,11 @@ class Release:
             InvalidInput: with every problem found, its place, what is allowed, the nearest match.
         """
         path = Path(path)
-        tables, problems = parse(path)
+        tables, problems = parse_release(path)
         if tables is None:
             problems.raise_any()
         assert tables is not None  # noqa: S101  # parse gives tables or problems
-        release = _Loader(path, tables, problems).load()
+        release = _Loader(path, tables, problems).build_release()
         problems.raise_any()
         return release
 
@@ -125,16 +125,16 @@ class Release:
 
     def check(self) -> Verdict:
         """Run every attack, judge every limit, and give the verdict."""
-        from divulge.release.check import check
+        from divulge.release.check import check_release
 
-        return check(self)
+        return check_release(self)
 
     def protect(
         self,
         out: Path | str | None = None,
         overwrite: bool = False,
         values: bool = False,
-        also: Also | None = None,
+        also: ExtraWriter | None = None,
     ) -> ProtectedRelease:
         """Change the data until every limit holds, attack them again, and write what may go out.
 
@@ -148,9 +148,9 @@ class Release:
         Raises:
             OutOfReachError: if a limit cannot be reached, with what would be needed.
         """
-        from divulge.release.protect import protect
+        from divulge.release.protect import protect_release
 
-        return protect(self, out, overwrite, values, also)
+        return protect_release(self, out, overwrite, values, also)
 
 
 class _Loader:
@@ -163,36 +163,36 @@ class _Loader:
         self.problems = problems
         self.names: dict[str, list[str]] = {}
 
-    def load(self) -> Release:
-        datasets = {table.name: self._dataset(table) for table in self.tables.dataset}
-        self._all_differ("dataset", [table.name for table in self.tables.dataset])
-        self._all_differ("adversary", [table.name for table in self.tables.adversary])
-        adversaries = [self._adversary(table) for table in self.tables.adversary]
-        limits = [self._limit(n, table) for n, table in enumerate(self.tables.limit, start=1)]
+    def build_release(self) -> Release:
+        datasets = {table.name: self._load_dataset(table) for table in self.tables.dataset}
+        self._require_unique_names("dataset", [table.name for table in self.tables.dataset])
+        self._require_unique_names("adversary", [table.name for table in self.tables.adversary])
+        adversaries = [self._load_adversary(table) for table in self.tables.adversary]
+        limits = [self._load_limit(n, table) for n, table in enumerate(self.tables.limit, start=1)]
         return Release(
             self.path,
             datasets,
             [adversary for adversary in adversaries if adversary is not None],
             [limit for limit in limits if limit is not None],
             tuple(self.tables.protection.methods) if self.tables.protection else (),
-            self._protection(),
-            self._rules(),
+            self._load_protection(),
+            self._load_rules(),
         )
 
-    def _dataset(self, table: DatasetTable) -> DatasetPlan:
+    def _load_dataset(self, table: DatasetTable) -> DatasetPlan:
         place = f'dataset "{table.name}"'
         options = Options(
-            table.separator,
-            table.encoding,
-            tuple(table.missing),
-            table.decimal,
-            table.thousands,
-            table.quote,
-            tuple(table.text),
-            table.table,
+            separator=table.separator,
+            encoding=table.encoding,
+            missing=tuple(table.missing),
+            decimal=table.decimal,
+            thousands=table.thousands,
+            quote=table.quote,
+            text=tuple(table.text),
+            table=table.table,
             header=table.header,
         )
-        source = Source(self._place(table.source), options, table.columns)
+        source = Source(self._resolve_source(table.source), options, table.columns)
         try:
             names = source.names()
         except InvalidInput as error:
@@ -202,38 +202,38 @@ class _Loader:
             self.problems.add(f"{place}, source", f"cannot be used: {reason}.")
         else:
             self.names[table.name] = names
-            self.problems.extend(place, problems_with_roles(table.roles, names))
+            self.problems.extend(place, find_role_problems(table.roles, names))
             for setting in ("hierarchies", "descriptions", "labels", "units", "missing_codes"):
-                given = getattr(table, setting)
-                self.problems.extend(place, problems_with_names(setting, given, names))
+                content = getattr(table, setting)
+                self.problems.extend(place, find_name_problems(setting, content, names))
         hierarchies = {}
-        for attribute, given in table.hierarchies.items():
+        for attribute, content in table.hierarchies.items():
             try:
-                hierarchies[attribute] = self._hierarchy(given)
+                hierarchies[attribute] = self._load_hierarchy(content)
             except DivulgeError as error:
                 self.problems.add(f'{place}, hierarchies, "{attribute}"', f"{error}")
         return DatasetPlan(
-            table.name,
-            source,
-            table.roles,
-            hierarchies,
-            table.descriptions,
-            table.subjects,
-            table.labels,
-            table.units,
-            table.missing_codes,
+            name=table.name,
+            source=source,
+            roles=table.roles,
+            hierarchies=hierarchies,
+            descriptions=table.descriptions,
+            subjects=table.subjects,
+            labels=table.labels,
+            units=table.units,
+            missing_codes=table.missing_codes,
         )
 
-    def _place(self, given: str | list[str]) -> Place:
+    def _resolve_source(self, source: str | list[str]) -> Place:
         """A source as it is meant in the release file: files are relative to it."""
-        if isinstance(given, str):
-            return given if is_address(given) else self.folder / given
-        return tuple(self.folder / path for path in given)
+        if isinstance(source, str):
+            return source if is_address(source) else self.folder / source
+        return tuple(self.folder / path for path in source)
 
-    def _hierarchy(self, given: str | HierarchyTable) -> Hierarchy:
-        if isinstance(given, str):
-            return Hierarchy.from_file(self.folder / given)
-        rules = given.model_dump(exclude_none=True)
+    def _load_hierarchy(self, rule: str | HierarchyTable) -> Hierarchy:
+        if isinstance(rule, str):
+            return Hierarchy.from_file(self.folder / rule)
+        rules = rule.model_dump(exclude_none=True)
         if len(rules) != 1:
             raise DivulgeError("give one of intervals, dates, prefixes, pairs, levels.")
         [(kind, setting)] = rules.items()
@@ -242,48 +242,48 @@ class _Loader:
         if kind == "pairs":
             return Hierarchy.from_pairs(setting)
         make: Any = getattr(Hierarchy, kind)
-        made: Hierarchy = make(*setting)
-        return made
+        hierarchy: Hierarchy = make(*setting)
+        return hierarchy
 
-    def _adversary(self, table: AdversaryTable) -> Adversary | None:
+    def _load_adversary(self, table: AdversaryTable) -> Adversary | None:
         place = f'adversary "{table.name}"'
-        found = len(self.problems)
-        datasets = self._datasets_of(table, place)
+        problems_before = len(self.problems)
+        datasets = self._list_datasets(table, place)
         installed = attacks()
         if table.attack not in installed:
             message = f'"{table.attack}" is not an attack that is installed.'
             self.problems.add(f"{place}, attack", message, table.attack, installed)
             return None
         attack = installed[table.attack]
-        given = table.model_extra or {}
+        extra_settings = table.model_extra or {}
         try:
-            settings = attack.Settings.model_validate(given)
+            settings = attack.Settings.model_validate(extra_settings)
         except ValidationError as error:
-            self.problems.extend(place, problems_of(error, attack.Settings, given))
+            self.problems.extend(place, translate_errors(error, attack.Settings, extra_settings))
             return None
         names = {name: self.names[name] for name in datasets if name in self.names}
         self.problems.extend(place, attack.problems(settings, names))
-        if len(self.problems) > found:
+        if len(self.problems) > problems_before:
             return None
         return Adversary(table.name, table.attack, tuple(datasets), settings)
 
-    def _datasets_of(self, table: AdversaryTable, place: str) -> list[str]:
-        known = [dataset.name for dataset in self.tables.dataset]
+    def _list_datasets(self, table: AdversaryTable, place: str) -> list[str]:
+        dataset_names = [dataset.name for dataset in self.tables.dataset]
         if table.dataset is None:
-            if len(known) > 1:
-                self.problems.add(f"{place}, dataset", "is missing; name one.", "", known)
-            return known[:1]
+            if len(dataset_names) > 1:
+                self.problems.add(f"{place}, dataset", "is missing; name one.", "", dataset_names)
+            return dataset_names[:1]
         if not table.dataset:
-            self.problems.add(f"{place}, dataset", "names none.", "", known)
+            self.problems.add(f"{place}, dataset", "names none.", "", dataset_names)
         for name in {name for name in table.dataset if table.dataset.count(name) > 1}:
             self.problems.add(f"{place}, dataset", f'names "{name}" more than once.')
         for name in table.dataset:
-            if name not in known:
+            if name not in dataset_names:
                 message = f'the release has no dataset "{name}".'
-                self.problems.add(f"{place}, dataset", message, name, known)
+                self.problems.add(f"{place}, dataset", message, name, dataset_names)
         return table.dataset
 
-    def _limit(self, number: int, table: LimitTable) -> Limit | None:
+    def _load_limit(self, number: int, table: LimitTable) -> Limit | None:
         place = f"limit {number}"
         adversaries = [adversary.name for adversary in self.tables.adversary]
         if table.adversary is not None and table.adversary not in adversaries:
@@ -301,10 +301,10 @@ class _Loader:
         if limit.of_assessment and not adversaries:
             self.problems.add(place, "limits an adversary, and the release names none.")
         if not limit.of_assessment:
-            self._measured(place, limit, datasets)
+            self._check_limit_names(place, limit, datasets)
         return limit
 
-    def _measured(self, place: str, limit: Limit, datasets: list[str]) -> None:
+    def _check_limit_names(self, place: str, limit: Limit, datasets: list[str]) -> None:
         """The names in a limit of datasets; one that names nobody holds for every dataset."""
         limited = [name for name in datasets if name not in limit.others.values()]
         if limit.dataset is not None:
@@ -313,15 +313,15 @@ class _Loader:
             message = "limits no dataset: what a limit compares with is not itself limited."
             self.problems.add(place, message)
         among = limit.options.get("among")
-        given = {
+        names_by_setting = {
             "attribute": [] if limit.attribute is None else [limit.attribute],
             "among": as_names(among) if isinstance(among, str | list) else [],
         }
         for name in limited:
-            for setting, listed in given.items():
-                names = self.names.get(name, listed)
-                found = problems_with_names(setting, listed, names, f'dataset "{name}"')
-                self.problems.extend(place, found)
+            for setting, setting_names in names_by_setting.items():
+                names = self.names.get(name, setting_names)
+                problems = find_name_problems(setting, setting_names, names, f'dataset "{name}"')
+                self.problems.extend(place, problems)
         for option, name in limit.others.items():
             if name not in datasets:
                 message = f'the release has no dataset "{name}".'
@@ -329,22 +329,24 @@ class _Loader:
             elif name == limit.dataset:
                 self.problems.add(f"{place}, {option}", "names the dataset that is limited.")
 
-    def _protection(self) -> ProtectionTable | None:
+    def _load_protection(self) -> ProtectionTable | None:
         table = self.tables.protection
         if table is None:
             return None
         everywhere = sorted({name for names in self.names.values() for name in names})
         for setting in ("never", "importance"):
-            given = getattr(table, setting)
-            found = problems_with_names(setting, given, everywhere, "no dataset of the release")
-            for problem in found:
+            attribute_names = getattr(table, setting)
+            problems = find_name_problems(
+                setting, attribute_names, everywhere, "no dataset of the release"
+            )
+            for problem in problems:
                 message = f'no dataset has an attribute "{problem.value}".'
                 self.problems.add(f"protection, {setting}", message, problem.value, everywhere)
         if not all(0 < figure < inf for figure in table.importance.values()):
             self.problems.add("protection, importance", "holds a figure that is not above 0.")
         return table
 
-    def _rules(self) -> tuple[Path, ...]:
+    def _load_rules(self) -> tuple[Path, ...]:
         files = (
             [self.folder / name for name in self.tables.rules.files] if self.tables.rules else []
         )
@@ -353,6 +355,6 @@ class _Loader:
                 self.problems.add("rules, files", f'"{file.name}" does not exist.')
         return tuple(files)
 
-    def _all_differ(self, kind: str, names: list[str]) -> None:
+    def _require_unique_names(self, kind: str, names: list[str]) -> None:
         for name in {name for name in names if names.count(name) > 1}:
             self.problems.add(f'{kind} "{name}"', "this name is given more than once.")

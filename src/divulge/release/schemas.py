@@ -9,7 +9,7 @@ from divulge.assessment.limit import ASSESSMENT_MEASURES
 from divulge.data import ROLES
 from divulge.release.settings import ReleaseTable
 
-_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_JSON_SCHEMA_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 _NUMBER = {"type": "number"}
 _TEXT = {"type": "string"}
@@ -35,12 +35,12 @@ def release_schema() -> dict[str, Any]:
     for name, attack in sorted(attacks().items()):
         settings = attack.Settings.model_json_schema()
         schema["$defs"].update(settings.pop("$defs", {}))
-        given = {key: settings[key] for key in ("properties", "required") if key in settings}
+        then_schema = {key: settings[key] for key in ("properties", "required") if key in settings}
         chosen = {"properties": {"attack": {"const": name}}, "required": ["attack"]}
-        adversary["allOf"].append({"if": chosen, "then": given})
+        adversary["allOf"].append({"if": chosen, "then": then_schema})
     adversary.pop("additionalProperties", None)
     adversary["unevaluatedProperties"] = False
-    return {**schema, "$schema": _DRAFT, "title": "Divulge release"}
+    return {**schema, "$schema": _JSON_SCHEMA_DRAFT, "title": "Divulge release"}
 
 
 def result_schema() -> dict[str, Any]:
@@ -49,16 +49,16 @@ def result_schema() -> dict[str, Any]:
     >>> sorted(result_schema()["required"])[:3]
     ['assessments', 'datasets', 'divulge']
     """
-    success = _object(
+    success = _build_object(
         prior=_NUMBER,
         posterior=_NUMBER,
         additive=_NUMBER,
         multiplicative=_MAYBE_NUMBER,
-        count=_object(prior=_NUMBER, posterior=_NUMBER),
+        count=_build_object(prior=_NUMBER, posterior=_NUMBER),
     )
     # Where figures are the least that is known: the most.
     success["properties"]["most"] = _MAYBE_NUMBER
-    assessment = _object(
+    assessment = _build_object(
         adversary=_MAYBE_TEXT,
         attack=_TEXT,
         model=_TEXT,
@@ -74,7 +74,7 @@ def result_schema() -> dict[str, Any]:
     )
     # What an attack tells beside its figures, as plain values of its own.
     assessment["properties"]["details"] = {"type": "object"}
-    limit = _object(
+    limit = _build_object(
         measure={"type": "string", "examples": list(ASSESSMENT_MEASURES)},
         at_most=_MAYBE_NUMBER,
         at_least=_MAYBE_NUMBER,
@@ -88,8 +88,8 @@ def result_schema() -> dict[str, Any]:
     )
     limit["properties"]["most"] = _MAYBE_NUMBER
     limit["additionalProperties"] = True  # a measure may have options of its own
-    dataset = _object(name=_TEXT, records={"type": "integer"}, attributes={"type": "integer"})
-    whole = _object(
+    dataset = _build_object(name=_TEXT, records={"type": "integer"}, attributes={"type": "integer"})
+    whole = _build_object(
         format={"const": 1},
         divulge=_TEXT,
         status={"enum": ["pass", "fail", "not judged"]},
@@ -103,10 +103,10 @@ def result_schema() -> dict[str, Any]:
     whole["properties"]["versions"] = {"type": "object", "additionalProperties": _TEXT}
     # Only where the release was protected: what was done to each dataset.
     whole["properties"]["protection"] = {"type": "object"}
-    return {"$schema": _DRAFT, "title": "Divulge result", **whole}
+    return {"$schema": _JSON_SCHEMA_DRAFT, "title": "Divulge result", **whole}
 
 
-def _object(**properties: Any) -> dict[str, Any]:
+def _build_object(**properties: Any) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": properties,

@@ -9,11 +9,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from divulge.data.dictionary import as_names
 
 
-def _listed(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     return as_names(value) if isinstance(value, str) else value
 
 
-Names = Annotated[list[str], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
+Names = Annotated[list[str], BeforeValidator(_as_list, json_schema_input_type=str | list[str])]
 """One name or several."""
 
 Source = Annotated[str, Field(min_length=1)] | Annotated[list[str], Field(min_length=1)]
@@ -27,11 +27,11 @@ FORMAT = 1
 """The newest format of release files that this version reads; a file that names none is of 1."""
 
 
-class _Table(BaseModel):
+class _StrictTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class HierarchyTable(_Table):
+class HierarchyTable(_StrictTable):
     """How an attribute becomes coarser, by a rule instead of a file of levels; give one."""
 
     intervals: list[list[float]] | None = Field(None, description="Edges, finest level first.")
@@ -41,7 +41,7 @@ class HierarchyTable(_Table):
     levels: list[list[str]] | None = Field(None, description="Rows: value, coarser, coarser.")
 
 
-class DatasetTable(_Table):
+class DatasetTable(_StrictTable):
     """One dataset: its name, its file, and what its attributes are."""
 
     name: str = Field(min_length=1)
@@ -99,7 +99,7 @@ class LimitTable(BaseModel):
     attribute: str | None = None
 
 
-class ProtectionTable(_Table):
+class ProtectionTable(_StrictTable):
     """How the data may be changed where a limit does not hold."""
 
     methods: list[Literal["recode", "suppress"]] = Field(
@@ -129,13 +129,13 @@ class ProtectionTable(_Table):
     )
 
 
-class RulesTable(_Table):
+class RulesTable(_StrictTable):
     """Rules of the business that protection takes into account."""
 
     files: Names = Field(description="Rule files, relative to the release file.")
 
 
-class ReleaseTable(_Table):
+class ReleaseTable(_StrictTable):
     """A whole release file."""
 
     format: Annotated[int, Field(strict=True, ge=1, le=FORMAT)] = Field(

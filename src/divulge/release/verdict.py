@@ -36,8 +36,8 @@ class Verdict:
         """`pass` if every limit holds, `fail` if one does not, `not judged` if none could fail."""
         if not all(outcome.held for outcome in self.outcomes):
             return "fail"
-        judged = any(not outcome.vacuous for outcome in self.outcomes)
-        return "pass" if judged else "not judged"
+        is_judged = any(not outcome.vacuous for outcome in self.outcomes)
+        return "pass" if is_judged else "not judged"
 
     @property
     def passed(self) -> bool:
@@ -63,21 +63,21 @@ class Verdict:
             key = "cannot_fail"
         elif failed == len(self.outcomes) == 1:
             key = "only_limit"
-        said = [Sentence("divulge.release", key, values)]
+        sentences = [Sentence("divulge.release", key, values)]
         not_shown = sum(outcome.not_shown for outcome in self.outcomes)
         if not_shown:
-            said.append(Sentence("divulge.release", "not_shown", {"limits": not_shown}))
+            sentences.append(Sentence("divulge.release", "not_shown", {"limits": not_shown}))
         for name, dataset in self.datasets.items():
             identifiers = dataset.dictionary.having("identifier")
             if identifiers:
-                held = {"dataset": name, "identifiers": identifiers}
-                said.append(Sentence("divulge.release", "identifiers", held))
+                details = {"dataset": name, "identifiers": identifiers}
+                sentences.append(Sentence("divulge.release", "identifiers", details))
         if not self.assessments:
-            said.append(Sentence("divulge.release", "no_adversaries"))
-        said += self.remarks
+            sentences.append(Sentence("divulge.release", "no_adversaries"))
+        sentences += self.remarks
         if self.release.rules:
-            said.append(Sentence("divulge.release", "rules_not_run"))
-        return said
+            sentences.append(Sentence("divulge.release", "rules_not_run"))
+        return sentences
 
     def table(self) -> pa.Table:
         """One row per adversary: what they know for certain and guess, before and after."""
@@ -102,7 +102,7 @@ class Verdict:
             }
             for a in self.assessments
         ]
-        return pa.Table.from_pylist(rows, schema=_table_schema())
+        return pa.Table.from_pylist(rows, schema=_build_table_schema())
 
     def keeps_limits(self, assessment: Assessment) -> bool:
         """Whether an adversary stays within all limits set on them."""
@@ -114,9 +114,9 @@ class Verdict:
 
     def chart(self) -> Chart:
         """All adversaries in one picture: what they know for certain and guess, and the limits."""
-        from divulge.release.picture import adversaries
+        from divulge.release.charts import draw_adversaries
 
-        return adversaries(self)
+        return draw_adversaries(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The whole result as plain values: what `result.json` holds."""
@@ -144,14 +144,14 @@ class Verdict:
         return "\n".join(lines)
 
     def __rich__(self) -> RenderableType:
-        from divulge.release.display import rendered
+        from divulge.release.display import render_verdict
 
-        return rendered(self)
+        return render_verdict(self)
 
     def __repr__(self) -> str:
         failed = sum(not outcome.held for outcome in self.outcomes)
-        held = "does not hold" if failed == 1 else "do not hold"
-        return f"Verdict({self.status.upper()}: {failed} of {len(self.outcomes)} limits {held})"
+        phrase = "does not hold" if failed == 1 else "do not hold"
+        return f"Verdict({self.status.upper()}: {failed} of {len(self.outcomes)} limits {phrase})"
 
     def _repr_html_(self) -> str:
         from divulge.release.display import as_html
@@ -159,7 +159,7 @@ class Verdict:
         return as_html(self)
 
 
-def _table_schema() -> pa.Schema:
+def _build_table_schema() -> pa.Schema:
     import pyarrow as pa
 
     texts = ["adversary", "attack", "model", "dataset"]

@@ -14,7 +14,7 @@ from divulge.report.page import report
 from divulge.report.results import check_into, write_results
 
 if TYPE_CHECKING:
-    from divulge.report.page import Reported
+    from divulge.report.page import ReportSubject
 
 __all__ = ["check_into", "report", "write_results"]
 
@@ -22,7 +22,7 @@ __all__ = ["check_into", "report", "write_results"]
 class _CallablePackage(ModuleType):
     """The public call has the name of this floor of the house, so the package answers to it."""
 
-    def __call__(self, found: Reported, path: Path | str, overwrite: bool = False) -> None:
+    def __call__(self, found: ReportSubject, path: Path | str, overwrite: bool = False) -> None:
         """Write a report."""
         report(found, path, overwrite)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from divulge.assessment.drawing import ChartNotDrawn
-from divulge.assessment.sentence import number, percent
+from divulge.assessment.sentence import format_number, format_percent
 from divulge.work import version, whole_file
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 # A page is read by people: the log has all decisions.
 MOST_DECISIONS = 50
 
-Reported: TypeAlias = "Verdict | ProtectedRelease | Protected"
+ReportSubject: TypeAlias = "Verdict | ProtectedRelease | Protected"
 """What a report can be written of."""
 
 
-def report(found: Reported, path: Path | str, overwrite: bool = False) -> None:
+def report(found: ReportSubject, path: Path | str, overwrite: bool = False) -> None:
     """Write the report of a verdict or a protection as one HTML file; it needs nothing outside.
 
     A file that exists is replaced only with `overwrite`.
@@ -40,67 +40,67 @@ def report(found: Reported, path: Path | str, overwrite: bool = False) -> None:
 
 def page(verdict: Verdict) -> str:
     """The report as HTML text."""
-    return _template().render(
+    return _load_template().render(
         verdict=verdict,
-        style=_resource("report.css"),
-        overview=_picture(verdict.chart()) if verdict.assessments else None,
-        charts=[_picture(a.chart()) if a.has_chart else None for a in verdict.assessments],
-        details=[_details(a.details()) for a in verdict.assessments],
+        style=_read_resource("report.css"),
+        overview=_render_chart(verdict.chart()) if verdict.assessments else None,
+        charts=[_render_chart(a.chart()) if a.has_chart else None for a in verdict.assessments],
+        details=[_render_details(a.details()) for a in verdict.assessments],
         version=version(),
         made=dt.datetime.now(tz=dt.UTC).date().isoformat(),
     )
 
 
-def protection_page(found: ProtectedRelease | Protected) -> str:
+def protection_page(result: ProtectedRelease | Protected) -> str:
     """The report of a protection as HTML text."""
     from divulge.protection import Protected
-    from divulge.protection.changes.decision_log import in_words
+    from divulge.protection.changes.decision_log import describe_decision
 
-    if isinstance(found, Protected):
-        title, parts = found.original.name, {found.original.name: found}
+    if isinstance(result, Protected):
+        title, parts = result.original.name, {result.original.name: result}
         others, verdicts = {}, None
     else:
-        title, parts = found.release.path.name, dict(found.records)
-        others = {name: part for name, part in found.parts.items() if name not in parts}
-        verdicts = (found.before, found.after)
-    return _template("protection.html.jinja").render(
-        in_words=in_words,
+        title, parts = result.release.path.name, dict(result.records)
+        others = {name: part for name, part in result.parts.items() if name not in parts}
+        verdicts = (result.before, result.after)
+    return _load_template("protection.html.jinja").render(
+        in_words=describe_decision,
         title=title,
-        sentences=found.explain(),
+        sentences=result.explain(),
         parts=parts,
         others=others,
-        charts={name: _picture(part.chart()) for name, part in parts.items()},
+        charts={name: _render_chart(part.chart()) for name, part in parts.items()},
         verdicts=verdicts,
         shown=MOST_DECISIONS,
-        style=_resource("report.css"),
+        style=_read_resource("report.css"),
         version=version(),
         made=dt.datetime.now(tz=dt.UTC).date().isoformat(),
     )
 
 
 @lru_cache
-def _template(name: str = "report.html.jinja") -> Template:
+def _load_template(name: str = "report.html.jinja") -> Template:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters.update(percent=percent, number=number)
-    return environment.from_string(_resource(name))
+    environment.filters.update(percent=format_percent, number=format_number)
+    return environment.from_string(_read_resource(name))
 
 
-def _resource(name: str) -> str:
+def _read_resource(name: str) -> str:
     return (resources.files("divulge.report") / name).read_text(encoding="utf-8")
 
 
-def _details(details: Details | None) -> list[dict[str, Any]]:
+def _render_details(details: Details | None) -> list[dict[str, Any]]:
     if details is None:
         return []
     return [
-        {"table": part, "charts": [_picture(chart) for chart in part.charts]}
+        {"table": part, "charts": [_render_chart(chart) for chart in part.charts]}
         for part in (details, *details.more)
     ]
 
 
-def _picture(chart: Any) -> dict[str, str | None]:
+def _render_chart(chart: Any) -> dict[str, str | None]:
     """The chart for the page, or the reason why there is none: the figures do not depend on it."""
     try:
         return {"svg": chart.svg(), "reason": None, "description": chart.description}

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from divulge import work
 from divulge.release import Release, Verdict
-from divulge.release.writing import inputs_of
+from divulge.release.output_files import list_inputs
 from divulge.report.page import page
 from divulge.work import Checkpoints, OutputFolder, WholeFiles
 
-KIND = "the results of a check"
+FOLDER_KIND = "the results of a check"
 RESULT = "result.json"
 REPORT = "report.html"
 
@@ -23,7 +23,7 @@ def check_into(release: Release, folder: Path | str, overwrite: bool = False) ->
     (if somebody has changed them: only with `overwrite`). A run that is interrupted leaves no half
     file; the next one takes up what it had counted.
     """
-    place = OutputFolder(Path(folder), KIND, overwrite, inputs=inputs_of(release))
+    place = OutputFolder(Path(folder), FOLDER_KIND, overwrite, inputs=list_inputs(release))
     with place.held():
         checkpoints = Checkpoints(place.checkpoints)
         try:

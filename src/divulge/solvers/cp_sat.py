@@ -17,11 +17,11 @@ SEARCH = Cost("CP-SAT", per_call=6e-3, per_step=1.4)
 MODEL = Cost("model for CP-SAT", per_call=5e-3, per_step=4e-6)
 """A step is a coefficient."""
 
-LEAST = 0.01
+MIN_SOLVER_TIME = 0.01
 """Of deterministic time: with less, nothing is ever found."""
 
 
-class Answer:
+class CpSatResult:
     """What CP-SAT says of a model: a solution, that there is none, or neither."""
 
     def __init__(self, solver: Any, status: Any) -> None:
@@ -51,7 +51,9 @@ class Answer:
         return bool(self._solver.boolean_value(literal))
 
 
-def solve(model: Any, effort: Effort, *, seed: int = 1, linearisation: int | None = None) -> Answer:
+def solve_model(
+    model: Any, effort: Effort, *, seed: int = 1, linearisation: int | None = None
+) -> CpSatResult:
     """Solve a model with at most some effort, which is charged with what it took."""
     from ortools.sat.python import cp_model
 
@@ -61,10 +63,10 @@ def solve(model: Any, effort: Effort, *, seed: int = 1, linearisation: int | Non
     parameters.random_seed = seed
     if linearisation is not None:
         parameters.linearization_level = linearisation
-    parameters.max_deterministic_time = max(LEAST, effort.left / SEARCH.per_step)
+    parameters.max_deterministic_time = max(MIN_SOLVER_TIME, effort.left / SEARCH.per_step)
     budget = work.current().budget
     if budget is not None:
-        parameters.max_time_in_seconds = max(LEAST, budget.left)
+        parameters.max_time_in_seconds = max(MIN_SOLVER_TIME, budget.left)
     status = solver.solve(model)
     work.charge(SEARCH, solver.response_proto.deterministic_time)
-    return Answer(solver, status)
+    return CpSatResult(solver, status)

@@ -1,11 +1,11 @@
 """Tables of totals: what suppressed cells still disclose, and which cells to suppress."""
 
-from divulge.tables.audit.assess import assess
-from divulge.tables.audit.audit import Intervals, intervals
-from divulge.tables.audit.disclosure_proof import Disclosure
-from divulge.tables.audit.insiders import Exposure, exposed_contributors, exposed_to_insiders
-from divulge.tables.audit.sensitivity import sensitive_cells
-from divulge.tables.knowledge.candidate_tables import Candidates, candidates
+from divulge.tables.candidate_tables.enumeration import Candidates, candidates
+from divulge.tables.feasibility.assess import assess
+from divulge.tables.feasibility.cell_intervals import Intervals, intervals
+from divulge.tables.feasibility.disclosure_proof import Disclosure
+from divulge.tables.feasibility.insiders import Exposure, exposed_contributors, exposed_to_insiders
+from divulge.tables.feasibility.sensitivity import sensitive_cells
 from divulge.tables.matching.attack import matching_attack
 from divulge.tables.matching.result import Matching
 from divulge.tables.resistance import FreshDraws, Resistance, fresh_draws
@@ -15,8 +15,12 @@ from divulge.tables.suppression.optimal import optimal_pattern
 from divulge.tables.suppression.problem import SuppressionProblem
 from divulge.tables.suppression.result import Suppression
 from divulge.tables.table.axis import Axis
-from divulge.tables.table.cell_files import read_complete_crosstab, read_crosstab, write_crosstab
-from divulge.tables.table.cells import read_cells
+from divulge.tables.table.cell_rows import read_cells
+from divulge.tables.table.crosstab_files import (
+    read_complete_crosstab,
+    read_crosstab,
+    write_crosstab,
+)
 from divulge.tables.table.linked_tables import link, link_published
 from divulge.tables.table.published import Published
 from divulge.tables.table.table import Table

@@ -11,17 +11,21 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from divulge.assessment import Adversary, Assessment, AttackDefaults, PublishedTable, Sentence
 from divulge.data import Dataset
-from divulge.data.dictionary import as_names, problems_with_names
-from divulge.tables.audit.assess import assess
-from divulge.tables.audit.sensitivity import sensitive_cells
-from divulge.tables.release_attack import chosen, matching_assessment, matching_problems
+from divulge.data.dictionary import as_names, find_name_problems
+from divulge.tables.feasibility.assess import assess
+from divulge.tables.feasibility.sensitivity import sensitive_cells
+from divulge.tables.release_attack import (
+    assess_known_algorithm,
+    list_matching_problems,
+    suppress_by_settings,
+)
 from divulge.tables.suppress import suppress
-from divulge.tables.table.cell_files import write_crosstab
+from divulge.tables.table.crosstab_files import write_crosstab
 from divulge.tables.table.published import Published
 from divulge.tables.table.table import Table
 from divulge.work import Problem
 
-RULES = ("min_frequency", "dominance", "p_percent", "pq", "request", "singletons")
+SENSITIVITY_RULES = ("min_frequency", "dominance", "p_percent", "pq", "request", "singletons")
 
 
 class TablesSettings(BaseModel):
@@ -72,23 +76,25 @@ class TablesAttack(AttackDefaults):
         if len(names) > 1:
             yield Problem("dataset", f'names {len(names)}; attack "tables" takes one.')
         for dataset, attributes in names.items():
-            of = f'dataset "{dataset}"'
-            yield from problems_with_names("by", as_names(settings.by), attributes, of)
+            subject = f'dataset "{dataset}"'
+            yield from find_name_problems("by", as_names(settings.by), attributes, subject)
             for setting in ("value", "contributor"):
-                given = getattr(settings, setting)
-                yield from problems_with_names(setting, [given] if given else [], attributes, of)
-        if not any(getattr(settings, rule) for rule in RULES):
-            yield Problem("", f"give a rule of sensitivity: {', '.join(RULES)}.")
-        yield from matching_problems(settings)
+                attribute = getattr(settings, setting)
+                yield from find_name_problems(
+                    setting, [attribute] if attribute else [], attributes, subject
+                )
+        if not any(getattr(settings, rule) for rule in SENSITIVITY_RULES):
+            yield Problem("", f"give a rule of sensitivity: {', '.join(SENSITIVITY_RULES)}.")
+        yield from list_matching_problems(settings)
 
     def run(self, settings: TablesSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Make the table, protect it as told, and audit it."""
         [dataset] = datasets
         table = Table.from_records(dataset, settings.by, settings.value, settings.contributor)
         if settings.knows_algorithm or settings.resist_matching:
-            return matching_assessment(settings, table, dataset.name)
-        sensitive = sensitive_cells(table, **_rules(settings))
-        return assess(table, _published(settings, table), sensitive, dataset.name)
+            return assess_known_algorithm(settings, table, dataset.name)
+        sensitive = sensitive_cells(table, **_collect_rules(settings))
+        return assess(table, _publish_protected(settings, table), sensitive, dataset.name)
 
     def adds_amounts(self) -> bool:
         """Those of a cell."""
@@ -96,8 +102,8 @@ class TablesAttack(AttackDefaults):
 
     def needed_columns(self, settings: TablesSettings) -> Collection[str]:
         """What the table is made of."""
-        named = [*as_names(settings.by), settings.value, settings.contributor]
-        return {name for name in named if name is not None}
+        names = [*as_names(settings.by), settings.value, settings.contributor]
+        return {name for name in names if name is not None}
 
     def publishes_table(self) -> bool:
         """Instead of the records."""
@@ -107,13 +113,13 @@ class TablesAttack(AttackDefaults):
         """The table with its pattern, as it is judged."""
         table = Table.from_records(dataset, settings.by, settings.value, settings.contributor)
         if settings.knows_algorithm or settings.resist_matching:
-            published = chosen(settings, table).published
+            published = suppress_by_settings(settings, table).published
         else:
-            published = _published(settings, table)
+            published = _publish_protected(settings, table)
         return PublishedTable(
             subject=(tuple(as_names(settings.by)), settings.value),
             suppressed=published.suppressed,
-            write=partial(_write, published),
+            write=partial(_write_table, published),
             content=published,
         )
 
@@ -126,7 +132,7 @@ class TablesAttack(AttackDefaults):
         return Sentence("divulge.protection", "advice.table", {"adversary": adversary.name})
 
 
-def _write(published: Published, path: Path, guard_formulas: bool) -> None:
+def _write_table(published: Published, path: Path, guard_formulas: bool) -> None:
     """A table of two dimensions as a crosstab, any other with a row for each cell."""
     if len(published.structure.grids[0]) == 2:
         write_crosstab(published, path, guard_formulas=guard_formulas)
@@ -134,15 +140,15 @@ def _write(published: Published, path: Path, guard_formulas: bool) -> None:
         published.write(path, guard_formulas=guard_formulas)
 
 
-def _published(settings: TablesSettings, table: Table) -> Published:
-    sensitive = sensitive_cells(table, **_rules(settings))
+def _publish_protected(settings: TablesSettings, table: Table) -> Published:
+    sensitive = sensitive_cells(table, **_collect_rules(settings))
     if settings.suppress == "none":
         return table.publish()
     if settings.suppress == "primary":
         return table.publish(sensitive)
     return suppress(
         table,
-        **_rules(settings),
+        **_collect_rules(settings),
         width=settings.width,
         method="fast" if settings.suppress == "fast" else "optimal",
         margins=settings.margins,
@@ -150,6 +156,6 @@ def _published(settings: TablesSettings, table: Table) -> Published:
     ).published
 
 
-def _rules(settings: TablesSettings) -> dict[str, Any]:
-    rules = {rule: getattr(settings, rule) for rule in RULES}
+def _collect_rules(settings: TablesSettings) -> dict[str, Any]:
+    rules = {rule: getattr(settings, rule) for rule in SENSITIVITY_RULES}
     return {**rules, "zeros_primary": settings.zeros_primary}

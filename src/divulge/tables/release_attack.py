@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from divulge.assessment import Assessment
-from divulge.tables.audit.assess import assess
+from divulge.tables.feasibility.assess import assess
 from divulge.tables.matching.attack import matching_attack
 from divulge.tables.suppress import suppress
 from divulge.tables.suppression.result import Suppression
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from divulge.tables.plugin import TablesSettings
 
 
-def matching_problems(settings: TablesSettings) -> Iterator[Problem]:
+def list_matching_problems(settings: TablesSettings) -> Iterator[Problem]:
     """What is wrong with the settings of somebody who knows the algorithm."""
-    for what in ("knows_algorithm", "resist_matching"):
-        if not getattr(settings, what):
+    for setting in ("knows_algorithm", "resist_matching"):
+        if not getattr(settings, setting):
             continue
         if settings.suppress not in ("optimal", "fast"):
-            yield Problem(what, 'a pattern must be chosen: suppress = "optimal" or "fast".')
+            yield Problem(setting, 'a pattern must be chosen: suppress = "optimal" or "fast".')
         others = ("dominance", "p_percent", "pq", "request", "singletons")
         if settings.min_frequency is None or any(getattr(settings, rule) for rule in others):
-            yield Problem(what, "min_frequency is the one rule of sensitivity that it knows.")
+            yield Problem(setting, "min_frequency is the one rule of sensitivity that it knows.")
         if settings.value is not None or settings.contributor is not None:
-            yield Problem(what, "records must be counted: leave out value and contributor.")
+            yield Problem(setting, "records must be counted: leave out value and contributor.")
     if settings.resist_matching and settings.suppress == "fast":
         yield Problem("resist_matching", 'needs suppress = "optimal".')
     if settings.resist_matching and settings.seed is None:
@@ -38,21 +38,21 @@ def matching_problems(settings: TablesSettings) -> Iterator[Problem]:
         yield Problem("seed", "is for resist_matching = true.")
 
 
-def matching_assessment(settings: TablesSettings, table: Table, name: str) -> Assessment:
+def assess_known_algorithm(settings: TablesSettings, table: Table, name: str) -> Assessment:
     """Protect the table as told, and attack it with all that the adversary knows."""
-    own = chosen(settings, table)
+    suppression = suppress_by_settings(settings, table)
     if not settings.knows_algorithm:
-        return assess(table, own.published, own.primary, name)
+        return assess(table, suppression.published, suppression.primary, name)
     rule: Any = None
-    if own.resistance is not None:
+    if suppression.resistance is not None:
         rule = "resisting"
     elif settings.suppress == "fast":
 
         def rule(candidate: Table) -> Suppression:
-            return chosen(settings, candidate)
+            return suppress_by_settings(settings, candidate)
 
     return matching_attack(
-        own,
+        suppression,
         settings.min_frequency,
         1 if settings.width is None else settings.width,
         settings.zeros_primary,
@@ -64,7 +64,7 @@ def matching_assessment(settings: TablesSettings, table: Table, name: str) -> As
     ).assessment
 
 
-def chosen(settings: TablesSettings, table: Table) -> Suppression:
+def suppress_by_settings(settings: TablesSettings, table: Table) -> Suppression:
     """The pattern that is chosen for a table as the settings say."""
     return suppress(
         table,

@@ -15,34 +15,38 @@ from typing import Any
 
 import numpy as np
 
-from divulge.assessment.sentence import number, percent
-from divulge.tables.knowledge.candidate_tables import candidates
-from divulge.tables.knowledge.small_network import first_optimum
-from divulge.tables.knowledge.suppressor_knowledge import (
+from divulge.assessment.sentence import format_number, format_percent
+from divulge.tables.candidate_tables.enumeration import candidates
+from divulge.tables.candidate_tables.small_network import find_first_optimum
+from divulge.tables.candidate_tables.suppressor_knowledge import (
     POSSIBLE,
-    Parameters,
-    knowledge_of,
-    problem_of,
+    SuppressorParameters,
+    build_problem,
+    choose_knowledge,
 )
 from divulge.tables.matching.attack import matching_attack
 from divulge.tables.matching.result import Matching
-from divulge.tables.randomised.draw_record import sealed_pattern
-from divulge.tables.randomised.randomised_suppression import drawn_patterns, resists, small_network
-from divulge.tables.suppression.optimal import Solution, optimal_pattern
+from divulge.tables.randomised.draw_record import draw_sealed_pattern
+from divulge.tables.randomised.randomised_suppression import (
+    build_small_network,
+    enumerate_draws,
+    is_resisting,
+)
+from divulge.tables.suppression.optimal import PatternSolution, optimal_pattern
 from divulge.tables.suppression.problem import SuppressionProblem
 from divulge.tables.table.structure import BoolArray, Key
 from divulge.tables.table.table import Published, Table
 
-LIKELY = 0.95
+CREDIBLE_MASS = 0.95
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Resistance:
     """How a table was drawn, what that cost, and what is left to an adversary who knows how."""
 
     published: Published
     primary: BoolArray
-    parameters: Parameters
+    parameters: SuppressorParameters
     draws: int
     price: int
     seed: int = field(repr=False)
@@ -66,10 +70,10 @@ class Resistance:
     @property
     def support_widths(self) -> dict[Key, int]:
         """How wide the possible values of every primary cell spread."""
-        found = self.attack
+        attack = self.attack
         return {
-            key: int(found.intervals[key][1] - found.intervals[key][0])
-            for key in found.sensitive_cells
+            key: int(attack.intervals[key][1] - attack.intervals[key][0])
+            for key in attack.sensitive_cells
         }
 
     @property
@@ -80,58 +84,71 @@ class Resistance:
     @property
     def likely_values(self) -> dict[Key, int]:
         """How many values of every primary cell hold 95% of the posterior (an estimate)."""
-        return {key: likely(self.attack.posterior[key]) for key in self.attack.sensitive_cells}
+        return {
+            key: count_likely_values(self.attack.posterior[key])
+            for key in self.attack.sensitive_cells
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as plain values, for JSON; the seed stays secret."""
-        few = list(self.likely_values.values())
+        likely_counts = list(self.likely_values.values())
         widths = list(self.support_widths.values())
         return {
             "draws": self.draws,
             "extra_cost": self.price,
             "narrowest_support": min(widths, default=None),
             "vulnerability": self.vulnerability if widths else None,
-            "fewest_likely_values": min(few, default=None),
+            "fewest_likely_values": min(likely_counts, default=None),
             "unsafe": len(self.attack.unsafe),
         }
 
     def __str__(self) -> str:
-        told = self.to_dict()
-        if told["vulnerability"] is None:
+        figures = self.to_dict()
+        if figures["vulnerability"] is None:
             return "No cell is primary: nothing was drawn."
         return (
-            f"Drawn {self.draws} times; {number(self.price)} above the least cost. An adversary "
-            f"who knows all but the seed leaves every primary cell at least "
-            f"{told['narrowest_support']} wide, with {told['fewest_likely_values']} or more likely "
-            f"values (95%), and guesses {percent(told['vulnerability'])} of them right (estimated)."
+            f"Drawn {self.draws} times; {format_number(self.price)} above the least cost. "
+            f"An adversary who knows all but the seed leaves every primary cell at least "
+            f"{figures['narrowest_support']} wide, with {figures['fewest_likely_values']} or more "
+            f"likely values (95%), and guesses {format_percent(figures['vulnerability'])} of them "
+            f"right (estimated)."
         )
 
 
-def likely(chances: Any) -> int:
+def count_likely_values(chances: Any) -> int:
     """The smallest number of values that hold 95% of a posterior.
 
-    >>> likely({3: 0.9, 4: 0.06, 5: 0.04})
+    >>> count_likely_values({3: 0.9, 4: 0.06, 5: 0.04})
     2
     """
     ordered = np.sort(list(chances.values()))[::-1]
-    return int(np.searchsorted(np.cumsum(ordered), LIKELY - 1e-12) + 1)
+    return int(np.searchsorted(np.cumsum(ordered), CREDIBLE_MASS - 1e-12) + 1)
 
 
-def resisting_solution(
+def draw_resisting_solution(
     table: Table,
     problem: SuppressionProblem,
-    parameters: Parameters,
+    parameters: SuppressorParameters,
     seed: int | None,
     sealed: Path | str | None,
-) -> tuple[Solution, Resistance]:
+) -> tuple[PatternSolution, Resistance]:
     """A drawn pattern, with the cheapest one's cost as its bound."""
-    drawn, used = sealed_pattern(table, parameters, seed, sealed)
-    cost = problem.price(drawn.pattern)
-    best = first_optimum(problem, small_network(table, problem)) if cost else drawn.pattern
+    draw, draw_seed = draw_sealed_pattern(table, parameters, seed, sealed)
+    cost = problem.price(draw.pattern)
+    best = (
+        find_first_optimum(problem, build_small_network(table, problem)) if cost else draw.pattern
+    )
     bound = optimal_pattern(problem).bound if best is None else problem.price(best)
-    published = table.publish(drawn.pattern)
-    resistance = Resistance(published, problem.start, parameters, drawn.draws, cost - bound, used)
-    return Solution(drawn.pattern, cost, bound, False), resistance
+    published = table.publish(draw.pattern)
+    resistance = Resistance(
+        published=published,
+        primary=problem.start,
+        parameters=parameters,
+        draws=draw.draws,
+        price=cost - bound,
+        seed=draw_seed,
+    )
+    return PatternSolution(pattern=draw.pattern, cost=cost, bound=bound, first=False), resistance
 
 
 @dataclass(frozen=True)
@@ -147,11 +164,11 @@ class FreshDraws:
     primary: int
 
     def __str__(self) -> str:
-        said = (
-            f"after {k + 1}: {unsafe} of {self.primary} unsafe, {known} known exactly"
-            for k, (unsafe, known) in enumerate(zip(self.unsafe, self.disclosed, strict=True))
+        sentences = (
+            f"after {k + 1}: {unsafe} of {self.primary} unsafe, {disclosed} known exactly"
+            for k, (unsafe, disclosed) in enumerate(zip(self.unsafe, self.disclosed, strict=True))
         )
-        return "Fresh draws, " + "; ".join(said) + "."
+        return "Fresh draws, " + "; ".join(sentences) + "."
 
 
 def fresh_draws(
@@ -160,6 +177,7 @@ def fresh_draws(
     width: int,
     zeros_primary: bool = False,
     releases: int = 5,
+    *,
     seed: int = 0,
 ) -> FreshDraws:
     """What averaging over fresh draws of one table would give away: why draws are kept.
@@ -171,35 +189,43 @@ def fresh_draws(
     >>> fresh_draws(table, 10, 10, releases=4).unsafe[-1]
     1
     """
-    parameters = Parameters(min_frequency, width, zeros_primary, rule="resisting")
-    problem = problem_of(table, parameters)
-    draws = drawn_patterns(table, problem, parameters, seed)
-    kept = (pattern for _, pattern in draws if resists(table.publish(pattern), parameters))
-    patterns = list(islice(kept, releases))
-    told: tuple[list[int], list[int], list[int]] = ([], [], [])
+    parameters = SuppressorParameters(
+        min_frequency=min_frequency, width=width, zeros_primary=zeros_primary, rule="resisting"
+    )
+    problem = build_problem(table, parameters)
+    draws = enumerate_draws(table, problem, parameters, seed)
+    resisting = (
+        pattern for _, pattern in draws if is_resisting(table.publish(pattern), parameters)
+    )
+    patterns = list(islice(resisting, releases))
+    counts_by_release: tuple[list[int], list[int], list[int]] = ([], [], [])
     common = np.ones(table.structure.size, dtype=bool)
     for count, pattern in enumerate(patterns, start=1):
         common &= pattern
-        left = _possible_behind(table, common, patterns[:count], parameters)
+        possible_values = _list_possible_values(table, common, patterns[:count], parameters)
         primary = problem.start[np.flatnonzero(common)]
-        widths = (left.max(axis=0) - left.min(axis=0))[primary]
-        told[0].append(int(common.sum()))
-        told[1].append(int((widths < width).sum()))
-        told[2].append(int((widths == 0).sum()))
-    return FreshDraws(*told, primary=len(problem.primary))
+        widths = (possible_values.max(axis=0) - possible_values.min(axis=0))[primary]
+        counts_by_release[0].append(int(common.sum()))
+        counts_by_release[1].append(int((widths < width).sum()))
+        counts_by_release[2].append(int((widths == 0).sum()))
+    return FreshDraws(*counts_by_release, primary=len(problem.primary))
 
 
-def _possible_behind(
-    table: Table, common: BoolArray, patterns: list[BoolArray], parameters: Parameters
+def _list_possible_values(
+    table: Table, common: BoolArray, patterns: list[BoolArray], parameters: SuppressorParameters
 ) -> Any:
     """The values of the cells that no release shows, in tables possible behind each release."""
     joint = candidates(table.publish(common))
-    left = joint.values
+    possible_values = joint.values
     for pattern in patterns:
-        found = candidates(table.publish(pattern), most=1)
-        values = np.tile(table.units[found.cells], (len(left), 1))
-        values[:, np.searchsorted(found.cells, joint.cells)] = left
-        box = np.stack([np.full(len(found.cells), 2**60), np.full(len(found.cells), -1)])
-        status = knowledge_of(found, parameters).possible(values, box.astype(np.int64), False)
-        left = left[status == POSSIBLE]
-    return left
+        candidate_set = candidates(table.publish(pattern), most=1)
+        values = np.tile(table.units[candidate_set.cells], (len(possible_values), 1))
+        values[:, np.searchsorted(candidate_set.cells, joint.cells)] = possible_values
+        box = np.stack(
+            [np.full(len(candidate_set.cells), 2**60), np.full(len(candidate_set.cells), -1)]
+        )
+        status = choose_knowledge(candidate_set, parameters).judge_candidates(
+            values, box.astype(np.int64), False
+        )
+        possible_values = possible_values[status == POSSIBLE]
+    return possible_values

@@ -8,21 +8,21 @@ from typing import Any, Literal
 
 import numpy as np
 
-from divulge.tables.audit.sensitivity import (
-    Rules,
+from divulge.tables.candidate_tables.suppressor_knowledge import build_resisting_parameters
+from divulge.tables.feasibility.sensitivity import (
+    SensitivityRules,
+    compute_rule_levels,
+    find_sensitive_cells,
     refuse_nothing_to_do,
-    rule_levels,
-    sensitive_mask,
 )
-from divulge.tables.knowledge.suppressor_knowledge import resisting_parameters
-from divulge.tables.resistance import resisting_solution
+from divulge.tables.resistance import draw_resisting_solution
 from divulge.tables.suppression.result import (
     MARGINS,
     Method,
     Suppression,
     build_suppression,
-    protect,
-    suppression_problem,
+    build_suppression_problem,
+    protect_table,
 )
 from divulge.tables.table.table import Table
 from divulge.work import Problems
@@ -101,32 +101,55 @@ def suppress(
     >>> found
     Suppression(1 primary and 3 secondary cells; proven cheapest)
     """
-    rules = Rules(min_frequency, zeros_primary, dominance, p_percent, pq, request, singletons)
-    refuse_nothing_to_do(rules, primary)
-    _check_choices(width, margins, seconds, resist_matching, seed, sealed)
-    structure = table.structure
-    sensitive = sensitive_mask(table, rules) | structure.mask(primary)
-    sensitive &= ~structure.mask(never_primary)
-    levels = rule_levels(table, rules) if rule_protection else None
-    problem = suppression_problem(
-        table, sensitive, width, upper, lower, cost, publish, margins, levels
+    rules = SensitivityRules(
+        min_frequency=min_frequency,
+        zeros_primary=zeros_primary,
+        dominance=dominance,
+        p_percent=p_percent,
+        pq=pq,
+        request=request,
+        singletons=singletons,
     )
-    changed = primary is not None or never_primary is not None or publish is not None
+    refuse_nothing_to_do(rules, primary)
+    _check_choices(
+        width, margins, seconds, resist_matching=resist_matching, seed=seed, sealed=sealed
+    )
+    structure = table.structure
+    sensitive = find_sensitive_cells(table, rules) | structure.to_mask(primary)
+    sensitive &= ~structure.to_mask(never_primary)
+    levels = compute_rule_levels(table, rules) if rule_protection else None
+    problem = build_suppression_problem(
+        table,
+        sensitive,
+        width,
+        upper=upper,
+        lower=lower,
+        cost=cost,
+        publish=publish,
+        margins=margins,
+        least=levels,
+    )
+    by_hand = primary is not None or never_primary is not None or publish is not None
     if resist_matching:
-        asked = resisting_parameters(table, rules, problem, changed, method, cost, margins)
-        drawn, resistance = resisting_solution(table, problem, asked, seed, sealed)
-        found = build_suppression(table, problem, drawn, method, resistance=resistance)
+        parameters = build_resisting_parameters(
+            table, rules, problem, changed=by_hand, method=method, cost=cost, margins=margins
+        )
+        solution, resistance = draw_resisting_solution(table, problem, parameters, seed, sealed)
+        suppression = build_suppression(
+            table, problem, solution, method=method, resistance=resistance
+        )
     else:
         unit = 10**table.decimals if isinstance(cost, str) and cost == "value" else 1
-        found = protect(table, problem, method, seconds, unit)
-    changed |= bool(problem.upper.any() or problem.lower.any())
-    return replace(found, priced_by=cost, margins=margins, by_hand=changed)
+        suppression = protect_table(table, problem, method, seconds, unit)
+    by_hand |= bool(problem.upper.any() or problem.lower.any())
+    return replace(suppression, priced_by=cost, margins=margins, by_hand=by_hand)
 
 
 def _check_choices(
     width: float | None,
     margins: str,
     seconds: float,
+    *,
     resist_matching: bool,
     seed: int | None,
     sealed: Path | str | None,
@@ -138,7 +161,7 @@ def _check_choices(
         problems.add("width", f"{width:g} is no number from 0.")
     if not seconds > 0:
         problems.add("seconds", f"{seconds:g} is no effort: give a number above 0.")
-    for name, given in (("seed", seed), ("sealed", sealed)):
-        if given is not None and not resist_matching:
+    for name, argument in (("seed", seed), ("sealed", sealed)):
+        if argument is not None and not resist_matching:
             problems.add(name, "is of a draw: say resist_matching too.")
     problems.raise_any()

@@ -15,12 +15,12 @@ def warm() -> None:
     """Run every kernel on a small table: listed and visited, first, tied and drawn patterns."""
     cells = [[15, 15, 12, 10], [19, 20, 13, 3], [8, 8, 11, 14], [9, 3, 26, 6]]
     table = Table.from_cells(cells)
-    chosen = suppress(table, 5, 8)
-    matching_attack(chosen, 5, 8, mode="full", suppressor="any optimum")
-    matching_attack(chosen, 5, 8, most_candidates=5, sample=10)
-    drawn = suppress(table, 5, 8, resist_matching=True, seed=1).resistance
-    if drawn is not None:
-        drawn.to_dict()
+    suppression = suppress(table, 5, 8)
+    matching_attack(suppression, 5, 8, mode="full", suppressor="any optimum")
+    matching_attack(suppression, 5, 8, most_candidates=5, sample=10)
+    resistance = suppress(table, 5, 8, resist_matching=True, seed=1).resistance
+    if resistance is not None:
+        resistance.to_dict()
 
 
 if __name__ == "__main__":

@@ -27,16 +27,16 @@ class Cancellation:
     """
 
     def __init__(self) -> None:
-        self._asked = threading.Event()
+        self._stop_event = threading.Event()
 
     def cancel(self) -> None:
         """Ask the work to stop; it does so at its next step."""
-        self._asked.set()
+        self._stop_event.set()
 
     @property
     def asked(self) -> bool:
         """Whether somebody has asked the work to stop."""
-        return self._asked.is_set()
+        return self._stop_event.is_set()
 
     def check(self) -> None:
         """Raise `Cancelled` if somebody has asked."""

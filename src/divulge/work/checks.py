@@ -97,8 +97,10 @@ def share(place: str, given: Any, *, zero: bool = True, one: bool = True) -> Ite
     >>> [str(problem) for problem in share("alpha", 1.5)]
     ['alpha: 1.5 is not a share (0 to 1).']
     """
-    inside = is_number(given) and (0 < given < 1 or (zero and given == 0) or (one and given == 1))
-    if not inside:
+    is_inside = is_number(given) and (
+        0 < given < 1 or (zero and given == 0) or (one and given == 1)
+    )
+    if not is_inside:
         kinds = {
             (True, True): "a share (0 to 1)",
             (False, True): "a share above 0 and up to 1",
@@ -126,8 +128,8 @@ def one_of(
 
 def names(place: str, given: Any) -> Iterator[Problem]:
     """What is wrong with a name or several."""
-    listed = isinstance(given, Iterable) and all(isinstance(name, str) for name in given)
-    if not isinstance(given, str) and not listed:
+    is_name_list = isinstance(given, Iterable) and all(isinstance(name, str) for name in given)
+    if not isinstance(given, str) and not is_name_list:
         yield Problem(
             place, f"{describe_value(given)} is not text; give a word or a list of words."
         )

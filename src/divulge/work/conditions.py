@@ -76,7 +76,7 @@ def under(
         inputs: remembers what is read, so that nothing is written over it.
         files: takes all files that are written, so that they appear together at the end.
     """
-    asked = {
+    options = {
         "reporter": reporter,
         "cancellation": cancellation,
         "budget": budget,
@@ -84,7 +84,7 @@ def under(
         "inputs": inputs,
         "files": files,
     }
-    conditions = replace(current(), **{k: v for k, v in asked.items() if v is not None})  # type: ignore[arg-type]  # the names above are the fields
+    conditions = replace(current(), **{k: v for k, v in options.items() if v is not None})  # type: ignore[arg-type]  # the names above are the fields
     token = _ambient.set(conditions)
     try:
         yield conditions
@@ -135,7 +135,7 @@ class Step:
         self.total = total
         self.done = 0.0
         self._conditions = conditions
-        self._begun = time.monotonic()
+        self._started_at = time.monotonic()
         self._last_report = 0.0
 
     def advance(self, by: float = 1) -> None:
@@ -149,7 +149,7 @@ class Step:
         """Tell the reporter now."""
         self._last_report = time.monotonic()
         if self._conditions.reporter is not None:
-            elapsed = time.monotonic() - self._begun
+            elapsed = time.monotonic() - self._started_at
             self._conditions.reporter(Progress(self.name, self.done, self.total, elapsed, finished))
 
 
@@ -158,12 +158,12 @@ def step(name: str, total: float | None = None) -> Iterator[Step]:
     """A named step of the work, shown to whoever is listening."""
     conditions = current()
     conditions.check()
-    under_way = Step(name, total, conditions)
-    under_way.report()
+    current_step = Step(name, total, conditions)
+    current_step.report()
     try:
-        yield under_way
+        yield current_step
     finally:
-        under_way.report(finished=True)
+        current_step.report(finished=True)
 
 
 def remember(

@@ -76,25 +76,25 @@ class Effort:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = max(0.0, seconds)
-        self._begun = _meter.ticks
-        self._end = self._begun + _ticks(self.seconds)
+        self._start_ticks = _meter.ticks
+        self._end_ticks = self._start_ticks + _to_ticks(self.seconds)
 
     @property
     def used(self) -> float:
         """Nominal seconds that were spent since it was made."""
-        return (_meter.ticks - self._begun) / TICKS_PER_SECOND
+        return (_meter.ticks - self._start_ticks) / TICKS_PER_SECOND
 
     @property
     def left(self) -> float:
         """Nominal seconds that are left, never below zero; none where the clock has struck."""
         if is_stopped():
             return 0.0
-        return max(0.0, (self._end - _meter.ticks) / TICKS_PER_SECOND)
+        return max(0.0, (self._end_ticks - _meter.ticks) / TICKS_PER_SECOND)
 
     @property
     def spent(self) -> bool:
         """Whether nothing is left."""
-        return _meter.ticks >= self._end or is_stopped()
+        return _meter.ticks >= self._end_ticks or is_stopped()
 
     def part(self, seconds: float) -> Effort:
         """At most so many seconds of what is left."""
@@ -109,5 +109,5 @@ class Effort:
         return self.part(share * self.seconds - self.used)
 
 
-def _ticks(seconds: float) -> float:
+def _to_ticks(seconds: float) -> float:
     return math.inf if math.isinf(seconds) else round(seconds * TICKS_PER_SECOND)

@@ -48,7 +48,7 @@ class WholeFiles:
         self.overwrite = overwrite
         self._parts: dict[Path, _Part] = {}
         self._stagings: dict[Path, Staging] = {}
-        self._made: list[Path] = []
+        self._new_folders: list[Path] = []
 
     def path(self, name: Path | str, private: bool = False, overwrite: bool = False) -> Path:
         """Where to write the file `name` for now; `private` if only its owner may read it.
@@ -60,15 +60,15 @@ class WholeFiles:
         """
         overwrite = overwrite or self.overwrite
         final = require_place(self.folder / name, overwrite)
-        self._made += filesystem.make_parents(final)
+        self._new_folders += filesystem.make_parents(final)
         if final.parent not in self._stagings:
             self._stagings[final.parent] = Staging(final.parent)
         staging = self._stagings[final.parent].path
         # A folder for each, because libraries leave files of their own beside what they write.
-        room = staging / str(len(self._parts))
-        filesystem.make_folder(room, filesystem.PRIVATE_FOLDER)
-        self._parts[final] = _Part(room / final.name, private, overwrite)
-        return room / final.name
+        part_folder = staging / str(len(self._parts))
+        filesystem.make_folder(part_folder, filesystem.PRIVATE_FOLDER)
+        self._parts[final] = _Part(part_folder / final.name, private, overwrite)
+        return part_folder / final.name
 
     def __enter__(self) -> WholeFiles:
         return self
@@ -79,54 +79,54 @@ class WholeFiles:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        done = False
+        is_committed = False
         try:
             if kind is None:
-                self._commit()
-                done = True
+                self._commit_files()
+                is_committed = True
         finally:
-            self._close(done)
+            self._remove_stagings(is_committed)
         if isinstance(error, OSError) and error.filename is None:
             error.filename = str(self.folder)  # a full disk does not say what was being written
 
-    def _commit(self) -> None:
+    def _commit_files(self) -> None:
         for final, part in self._parts.items():
-            filesystem.set_mode(part.path, _mode(final, part.private))
+            filesystem.set_mode(part.path, _choose_mode(final, part.private))
             filesystem.sync(part.path)
             require_place(final, part.overwrite)  # it may have appeared while we were working
         if len(self._parts) == 1:
             [(final, part)] = self._parts.items()
             (filesystem.rename if part.overwrite else filesystem.rename_new)(part.path, final)
         else:
-            self._exchange_all()
+            self._replace_together()
         for folder in self._stagings:
             filesystem.sync(folder)
 
-    def _exchange_all(self) -> None:
+    def _replace_together(self) -> None:
         """Take away what is replaced, then put in place what is new; undo both if one fails."""
-        undo: list[tuple[Path, Path]] = []
+        renames: list[tuple[Path, Path]] = []
         try:
             for final, part in self._parts.items():
                 if part.overwrite and final.exists():
                     old = part.path.with_name(f"{part.path.name}.old")
                     filesystem.rename_new(final, old)
-                    undo.append((old, final))
+                    renames.append((old, final))
             for final, part in self._parts.items():
                 filesystem.rename_new(part.path, final)
-                undo.append((final, part.path))
+                renames.append((final, part.path))
         except BaseException:
-            for now, before in reversed(undo):
-                filesystem.rename_new(now, before)
+            for current_path, former_path in reversed(renames):
+                filesystem.rename_new(current_path, former_path)
             raise
 
-    def _close(self, done: bool) -> None:
+    def _remove_stagings(self, is_committed: bool) -> None:
         for staging in self._stagings.values():
             staging.close()
-        if not done:
-            filesystem.remove_empty(self._made)
+        if not is_committed:
+            filesystem.remove_empty(self._new_folders)
 
 
-def _mode(final: Path, private: bool) -> int:
+def _choose_mode(final: Path, private: bool) -> int:
     """The mode of a file: as the one that it replaces has it, or as the user's settings say."""
     if private:
         return filesystem.PRIVATE_FILE
@@ -146,9 +146,9 @@ def whole_file(path: Path | str, overwrite: bool = False, private: bool = False)
     >>> final.read_text()
     'all of it'
     """
-    gathered = current().files
-    if gathered is not None:
-        yield gathered.path(Path(path).absolute(), private, overwrite)
+    run_files = current().files
+    if run_files is not None:
+        yield run_files.path(Path(path).absolute(), private, overwrite)
         return
     final = Path(path)
     with WholeFiles(final.parent, overwrite) as files:

@@ -1,7 +1,7 @@
 """Changes of the file system: every one that Divulge makes goes through this door.
 
-Tests listen at it (`observed`): they let the n-th change fail, or the process end there, and look
-at what is left. Other libraries write only into staging folders of ours, which nobody reads.
+Tests listen at it (`observe_changes`): they let the n-th change fail, or the process end there, and
+look at what is left. Other libraries write only into staging folders of ours, which nobody reads.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 
 _AT_FDCWD = -100
 _NO_REPLACE, _EXCHANGE = 1, 2
-_UNAVAILABLE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)
+_UNSUPPORTED_ERRORS = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)
 
 _observers: list[Observer] = []
 
 
 @contextmanager
-def observed(observer: Observer) -> Iterator[None]:
+def observe_changes(observer: Observer) -> Iterator[None]:
     """Let somebody hear of every change that is made inside.
 
     >>> import tempfile
     >>> seen = []
-    >>> with observed(lambda change, path: seen.append((change, path.name))):
+    >>> with observe_changes(lambda change, path: seen.append((change, path.name))):
     ...     write_text(Path(tempfile.mkdtemp()) / "note.txt", "short")
     >>> seen
     [('write', 'note.txt')]
@@ -46,14 +46,14 @@ def observed(observer: Observer) -> Iterator[None]:
         _observers.remove(observer)
 
 
-def _announce(change: str, path: Path) -> None:
+def _notify_observers(change: str, path: Path) -> None:
     for observer in _observers:
         observer(change, path)
 
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file whole; its readers are those whom its folder lets in."""
-    _announce("write", path)
+    _notify_observers("write", path)
     path.write_bytes(content)
 
 
@@ -64,13 +64,13 @@ def write_text(path: Path, text: str) -> None:
 
 def make_folder(path: Path, mode: int = 0o777) -> None:
     """Make a folder that is not there yet."""
-    _announce("make folder", path)
+    _notify_observers("make folder", path)
     path.mkdir(mode=mode)
 
 
 def make_parents(path: Path) -> list[Path]:
     """Make the folders that a path needs; gives those that were made, outermost first."""
-    made = []
+    new_folders = []
     for folder in reversed(path.parents):
         if folder.is_dir():
             continue
@@ -80,8 +80,8 @@ def make_parents(path: Path) -> list[Path]:
             if not folder.is_dir():  # else another run has just made it
                 raise
         else:
-            made.append(folder)
-    return made
+            new_folders.append(folder)
+    return new_folders
 
 
 def remove_empty(folders: list[Path]) -> None:
@@ -93,7 +93,7 @@ def remove_empty(folders: list[Path]) -> None:
 
 def rename(source: Path, target: Path) -> None:
     """Give a file its name, in place of another that may have it."""
-    _announce("rename", target)
+    _notify_observers("rename", target)
     source.replace(target)
 
 
@@ -103,11 +103,11 @@ def rename_new(source: Path, target: Path) -> None:
     Raises:
         FileExistsError: if there is something of that name.
     """
-    _announce("rename", target)
+    _notify_observers("rename", target)
     try:
-        _rename(source, target, _NO_REPLACE)
+        _rename_with_flag(source, target, _NO_REPLACE)
     except OSError as error:
-        if error.errno not in _UNAVAILABLE:
+        if error.errno not in _UNSUPPORTED_ERRORS:
             raise
         if source.is_dir():
             if target.exists() or target.is_symlink():
@@ -124,11 +124,11 @@ def exchange(one: Path, other: Path) -> None:
     Raises:
         ExchangeUnavailable: where the system or the file system cannot.
     """
-    _announce("exchange", other)
+    _notify_observers("exchange", other)
     try:
-        _rename(one, other, _EXCHANGE)
+        _rename_with_flag(one, other, _EXCHANGE)
     except OSError as error:
-        if error.errno in (*_UNAVAILABLE, errno.EXDEV, errno.EBUSY, errno.EACCES):
+        if error.errno in (*_UNSUPPORTED_ERRORS, errno.EXDEV, errno.EBUSY, errno.EACCES):
             raise ExchangeUnavailable(error.errno, error.strerror, str(other)) from None
         raise
 
@@ -139,13 +139,13 @@ class ExchangeUnavailable(OSError):
 
 def unlink(path: Path) -> None:
     """Remove one file (of a link: the link)."""
-    _announce("unlink", path)
+    _notify_observers("unlink", path)
     path.unlink(missing_ok=True)
 
 
 def remove_folder(path: Path) -> None:
     """Remove an empty folder."""
-    _announce("remove folder", path)
+    _notify_observers("remove folder", path)
     path.rmdir()
 
 
@@ -161,13 +161,13 @@ def remove_tree(folder: Path) -> None:
 
 def set_mode(path: Path, mode: int) -> None:
     """Say who may read and write a file or folder."""
-    _announce("mode", path)
+    _notify_observers("mode", path)
     path.chmod(mode)
 
 
 def sync(path: Path) -> None:
     """Wait until a file, or the list of names in a folder, is on the disk."""
-    _announce("sync", path)
+    _notify_observers("sync", path)
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -189,17 +189,17 @@ def usual_mode(folder: bool = False) -> int:
     return (0o777 if folder else 0o666) & ~mask_now
 
 
-def _rename(source: Path, target: Path, flag: int) -> None:
-    call = _renameat2()
+def _rename_with_flag(source: Path, target: Path, flag: int) -> None:
+    call = _load_renameat2()
     if call is None:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), str(target))
     if call(_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target), flag) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), str(target))
+        error_number = ctypes.get_errno()
+        raise OSError(error_number, os.strerror(error_number), str(target))
 
 
 @lru_cache
-def _renameat2() -> Any:
+def _load_renameat2() -> Any:
     """Linux's renaming with wishes; None where the C library lacks it."""
     try:
         call = ctypes.CDLL(None, use_errno=True).renameat2

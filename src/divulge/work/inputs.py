@@ -25,15 +25,15 @@ def input_file(given: Path | str) -> Path:
     """
     path = usable_path(given)
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         raise InvalidInput(str(path), [Problem("", "the file does not exist.")]) from None
     except OSError as error:
         reason = (error.strerror or "it cannot be opened").lower()
         raise InvalidInput(str(path), [Problem("", f"cannot be used: {reason}.")]) from None
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise InvalidInput(str(path), [Problem("", "is a folder; name a file in it.")])
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         message = "is a pipe or a device; give a plain file."
         raise InvalidInput(str(path), [Problem("", message)])
     note_input(path)
@@ -81,7 +81,7 @@ class Inputs:
 
     def add(self, path: Path) -> None:
         """Take in one more."""
-        identity = _identity(path)
+        identity = _read_identity(path)
         if identity is None:
             return
         self._identities.add(identity)
@@ -96,7 +96,7 @@ class Inputs:
         return both
 
     def __contains__(self, path: Path) -> bool:
-        identity = _identity(path)
+        identity = _read_identity(path)
         return identity is not None and identity in self._identities
 
     def folder_around(self, path: Path) -> Path | None:
@@ -109,9 +109,9 @@ class Inputs:
         return any(real in path.parents for path in (*self._paths, *self._folders))
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _read_identity(path: Path) -> tuple[int, int] | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except (OSError, ValueError):
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

@@ -17,7 +17,7 @@ class BeingWritten(DivulgeError):
 
 
 @contextmanager
-def only_writer(place: Path) -> Iterator[None]:
+def lock_place(place: Path) -> Iterator[None]:
     """Hold a place for one writer.
 
     Raises:
@@ -25,22 +25,22 @@ def only_writer(place: Path) -> Iterator[None]:
     """
     with ExitStack() as stack:
         try:
-            stack.enter_context(_lock_beside(place))
+            stack.enter_context(_lock_file_beside(place))
         except PermissionError:
             if not place.is_dir():
                 raise
-            stack.enter_context(_lock_on(place))  # a folder in one that is not ours to write to
+            stack.enter_context(_lock_folder(place))  # a folder in one that is not ours to write to
         yield
 
 
 @contextmanager
-def _lock_beside(place: Path) -> Iterator[None]:
+def _lock_file_beside(place: Path) -> Iterator[None]:
     lock = place.with_name(f".{place.name}.divulge-lock")
     while True:
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         descriptor = os.open(lock, flags, filesystem.PRIVATE_FILE)
         try:
-            _lock(descriptor, place)
+            _lock_descriptor(descriptor, place)
             # Its last holder may have removed the file before we locked it.
             if lock.exists() and os.path.samestat(lock.stat(), os.fstat(descriptor)):
                 break
@@ -58,16 +58,16 @@ def _lock_beside(place: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _lock_on(folder: Path) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        _lock(descriptor, folder)
+        _lock_descriptor(descriptor, folder)
         yield
     finally:
         os.close(descriptor)
 
 
-def _lock(descriptor: int, place: Path) -> None:
+def _lock_descriptor(descriptor: int, place: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

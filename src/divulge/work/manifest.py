@@ -14,10 +14,10 @@ from typing import Any
 
 from divulge.work.inputs import usable_path
 from divulge.work.problems import InvalidInput, Problem
-from divulge.work.staging import MANIFEST
+from divulge.work.staging import MANIFEST_FILE
 from divulge.work.version import version
 
-REPLACING = ".divulge-replacing.json"
+REPLACEMENT_NOTE = ".divulge-replacing.json"
 """The names of a set while it is replaced file by file: a run that follows knows them as ours."""
 FORMAT = "divulge results 1"
 LONGEST_NAME = 1_000
@@ -38,22 +38,22 @@ def require_whole(folder: Path | str) -> Path:
         if not (path / name).is_file():
             message = "is not a whole set of results: a file is missing. Write it again."
             raise InvalidInput(str(path), [Problem("", message)])
-    changed = first_changed(path, manifest)
-    if changed is not None:
-        message = f'"{changed}" is not as it was written: the set cannot be trusted.'
+    changed_file = find_changed_file(path, manifest)
+    if changed_file is not None:
+        message = f'"{changed_file}" is not as it was written: the set cannot be trusted.'
         raise InvalidInput(str(path), [Problem("", message)])
     return path
 
 
-def listed_files(folder: Path) -> set[str]:
+def list_own_files(folder: Path) -> set[str]:
     """The names that the manifest of a folder lists, or the note of a run that was replacing it."""
     manifest = read_manifest(folder)
     names = set() if manifest is None else set(manifest["files"])
-    noted = _read_json(folder / REPLACING)
-    if noted is not None and isinstance(noted.get("files"), list):
-        listed = [name for name in noted["files"] if isinstance(name, str)]
-        if all(map(_lies_inside, listed)):
-            names |= set(listed)
+    note = _read_json(folder / REPLACEMENT_NOTE)
+    if note is not None and isinstance(note.get("files"), list):
+        note_names = [name for name in note["files"] if isinstance(name, str)]
+        if all(map(_is_inside_folder, note_names)):
+            names |= set(note_names)
     return names
 
 
@@ -63,25 +63,25 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     What is listed counts as ours, and ours may be removed: a manifest that lists a file outside of
     its folder is none of ours.
     """
-    told = _read_json(folder / MANIFEST)
-    if told is None or not isinstance(told.get("kind"), str):
+    manifest = _read_json(folder / MANIFEST_FILE)
+    if manifest is None or not isinstance(manifest.get("kind"), str):
         return None
-    files = told.get("files")
+    files = manifest.get("files")
     if not isinstance(files, dict) or not all(isinstance(digest, str) for digest in files.values()):
         return None
-    return told if all(map(_lies_inside, files)) else None
+    return manifest if all(map(_is_inside_folder, files)) else None
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:
     """A note of ours; None if there is none, or it is not one."""
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
-    return told if isinstance(told, dict) and told.get("format") == FORMAT else None
+    return content if isinstance(content, dict) and content.get("format") == FORMAT else None
 
 
-def _lies_inside(name: str) -> bool:
+def _is_inside_folder(name: str) -> bool:
     """Whether a name is of a file in the folder, as we write names: no `..`, no root, not long."""
     parts = name.split("/")
     return (
@@ -91,22 +91,22 @@ def _lies_inside(name: str) -> bool:
     )
 
 
-def first_changed(folder: Path, manifest: dict[str, Any]) -> str | None:
+def find_changed_file(folder: Path, manifest: dict[str, Any]) -> str | None:
     """The first file that is not as the manifest says; None if all are."""
     for name, digest in sorted(manifest["files"].items()):
         path = folder / name
-        if path.is_symlink() or not path.is_file() or _digest(path) != digest:
+        if path.is_symlink() or not path.is_file() or _compute_digest(path) != digest:
             return str(name)
     return None
 
 
-def manifest_of(kind: str, folder: Path, files: Iterable[str]) -> str:
+def build_manifest(kind: str, folder: Path, files: Iterable[str]) -> str:
     """The text of the manifest of the files in a folder."""
-    digests = {name: _digest(folder / name) for name in sorted(files)}
-    told = {"format": FORMAT, "divulge": version(), "kind": kind, "files": digests}
-    return json.dumps(told, indent=1) + "\n"
+    digests = {name: _compute_digest(folder / name) for name in sorted(files)}
+    manifest = {"format": FORMAT, "divulge": version(), "kind": kind, "files": digests}
+    return json.dumps(manifest, indent=1) + "\n"
 
 
-def _digest(path: Path) -> str:
+def _compute_digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

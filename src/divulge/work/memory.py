@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # The interpreter, the libraries and the system's page cache need something too.
-KEPT_FREE = 0.1
+RESERVED_SHARE = 0.1
 
 _CGROUP_LIMITS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
@@ -54,29 +54,29 @@ class MemoryPlan:
     def fits(self, free: int | None = None) -> bool:
         """Whether the run fits into the memory that is free."""
         free = available_memory() if free is None else free
-        return self.total <= free * (1 - KEPT_FREE)
+        return self.total <= free * (1 - RESERVED_SHARE)
 
     def require(self, otherwise: str, free: int | None = None) -> None:
         """Raise `NotEnoughMemory` if it will not fit; `otherwise` says what the user can do."""
         free = available_memory() if free is None else free
         if self.fits(free):
             return
-        parts = ", ".join(f"{name} {_gib(size)}" for name, size in self.needs.items())
+        parts = ", ".join(f"{name} {_format_gib(size)}" for name, size in self.needs.items())
         raise NotEnoughMemory(
-            f"{self.what} needs about {_gib(self.total)} of memory ({parts}) "
-            f"and {_gib(free)} is free: {otherwise}"
+            f"{self.what} needs about {_format_gib(self.total)} of memory ({parts}) "
+            f"and {_format_gib(free)} is free: {otherwise}"
         )
 
 
 def available_memory() -> int:
     """Bytes that can be taken without pushing others out: the machine's or the container's."""
-    free = _machine_memory()
+    free = _read_machine_memory()
     for limit, used in _CGROUP_LIMITS:
         try:
-            left = int(Path(limit).read_text()) - int(Path(used).read_text())
+            headroom = int(Path(limit).read_text()) - int(Path(used).read_text())
         except (OSError, ValueError):  # absent, or "max": no limit
             continue
-        free = min(free, max(0, left))
+        free = min(free, max(0, headroom))
     return free
 
 
@@ -86,7 +86,7 @@ def process_peak_memory() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def _machine_memory() -> int:
+def _read_machine_memory() -> int:
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:
@@ -95,12 +95,12 @@ def _machine_memory() -> int:
     return int(fields["MemAvailable"].split()[0]) * 1024
 
 
-def _gib(size: int) -> str:
+def _format_gib(size: int) -> str:
     gib = size / 2**30
     return f"{gib:,.0f} GiB" if gib >= 1 else f"{gib:.2f} GiB"
 
 
-_LARGE = 1 << 22
+_HUGE_PAGE_BYTES = 1 << 22
 """From so many bytes on, NumPy asks for huge pages."""
 
 
@@ -116,7 +116,7 @@ def room(count: int, dtype: Any) -> NDArray[Any]:
     import numpy as np
 
     size = count * np.dtype(dtype).itemsize
-    if size < _LARGE:
+    if size < _HUGE_PAGE_BYTES:
         return np.empty(count, dtype)
     # Private: a child process writes to a copy of its own, as with any other array.
     memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

@@ -27,40 +27,40 @@ def check_places(
         InvalidInput: with every place that will not do.
     """
     problems = Problems(subject)
-    seen: dict[Path, str] = {}
+    option_by_path: dict[Path, str] = {}
     for name, place in places.items():
         if place is None:
             continue
-        message = problem_with_place(place, inputs, overwrite)
+        message = describe_place_problem(place, inputs, overwrite)
         if message is not None:
             problems.add(name, message)
             continue
-        first = seen.setdefault(place.resolve(), name)
+        first = option_by_path.setdefault(place.resolve(), name)
         if first != name:
             problems.add(name, f"names the same file as {first}.")
     problems.raise_any()
 
 
-def problem_with_place(place: Path, inputs: Inputs | None, overwrite: bool) -> str | None:
+def describe_place_problem(place: Path, inputs: Inputs | None, overwrite: bool) -> str | None:
     """Why a file may not be written there; None if it may."""
     try:
         usable_path(place)
-        found = os.stat(place)  # noqa: PTH116  # follows links, as writing does
+        status = os.stat(place)  # noqa: PTH116  # follows links, as writing does
     except InvalidInput as error:
         return error.problems[0].message
     except NotADirectoryError:
         return "lies in a file, not in a folder."
     except OSError:
-        found = None
-    if found is not None and stat.S_ISDIR(found.st_mode):
+        status = None
+    if status is not None and stat.S_ISDIR(status.st_mode):
         return "is a folder; name a file."
-    if found is not None and not stat.S_ISREG(found.st_mode):
+    if status is not None and not stat.S_ISREG(status.st_mode):
         return "is a device or a pipe; results are written to plain files only."
     if inputs is not None and place in inputs:
         return "is an input of this run; it is never overwritten. Give another name."
-    if inputs is not None and (around := inputs.folder_around(place)) is not None:
-        return f'lies in "{around.name}", a folder that is an input of this run.'
-    if not overwrite and (found is not None or place.is_symlink()):
+    if inputs is not None and (input_folder := inputs.folder_around(place)) is not None:
+        return f'lies in "{input_folder.name}", a folder that is an input of this run.'
+    if not overwrite and (status is not None or place.is_symlink()):
         return "exists already; give another name, or allow it to be overwritten (--overwrite)."
     return None
 
@@ -71,7 +71,7 @@ def require_place(place: Path, overwrite: bool) -> Path:
     Raises:
         InvalidInput: if nothing may be written there.
     """
-    message = problem_with_place(place, current().inputs, overwrite)
+    message = describe_place_problem(place, current().inputs, overwrite)
     if message is not None:
         raise InvalidInput(str(place), [Problem("", message)])
     return place.resolve() if place.is_symlink() else place

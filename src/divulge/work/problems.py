@@ -35,9 +35,9 @@ class InvalidInput(DivulgeError):
     def __init__(self, subject: str, problems: Sequence[Problem]) -> None:
         self.subject = subject
         self.problems = tuple(problems)
-        super().__init__(self._text())
+        super().__init__(self._format_message())
 
-    def _text(self) -> str:
+    def _format_message(self) -> str:
         if len(self.problems) == 1:
             problem = self.problems[0]
             place = f", {problem.place}" if problem.place else ""
@@ -62,18 +62,18 @@ class Problem:
     @property
     def text(self) -> str:
         """The message with its hint, without the place."""
-        return " ".join(filter(None, [self.message, self._hint()]))
+        return " ".join(filter(None, [self.message, self._build_hint()]))
 
-    def _hint(self) -> str:
+    def _build_hint(self) -> str:
         allowed = [word for word in self.allowed if not isinstance(word, UnconfirmedName)]
         if not allowed:
             return ""
         match = nearest(self.value, allowed) if self.value is not None else None
         if match is not None:
             return f"Did you mean {quoted([match])}?"
-        shown = quoted(allowed[:MOST_ALLOWED_SHOWN])
+        first_words = quoted(allowed[:MOST_ALLOWED_SHOWN])
         more = len(allowed) - MOST_ALLOWED_SHOWN
-        return f"Allowed: {shown}{f' and {more} more' if more > 0 else ''}."
+        return f"Allowed: {first_words}{f' and {more} more' if more > 0 else ''}."
 
     def __str__(self) -> str:
         return f"{self.place}: {self.text}" if self.place else self.text
@@ -91,30 +91,30 @@ class Problems:
 
     def __init__(self, subject: str) -> None:
         self.subject = subject
-        self._found: list[Problem] = []
+        self._problems: list[Problem] = []
 
     def add(
         self, place: str, message: str, value: str | None = None, allowed: Iterable[str] = ()
     ) -> None:
         """Note a problem; `value` and `allowed` give the hint."""
-        self._found.append(Problem(place, message, value, tuple(allowed)))
+        self._problems.append(Problem(place, message, value, tuple(allowed)))
 
     def extend(self, place: str, problems: Iterable[Problem]) -> None:
         """Take over problems found by a part, under the place where they stand here."""
         for problem in problems:
             where = ", ".join(filter(None, [place, problem.place]))
-            self._found.append(Problem(where, problem.message, problem.value, problem.allowed))
+            self._problems.append(Problem(where, problem.message, problem.value, problem.allowed))
 
     def raise_any(self) -> None:
         """Raise all problems as one error, if there are any."""
-        if self._found:
-            raise InvalidInput(self.subject, self._found)
+        if self._problems:
+            raise InvalidInput(self.subject, self._problems)
 
     def __bool__(self) -> bool:
-        return bool(self._found)
+        return bool(self._problems)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._problems)
 
 
 def nearest(value: str, allowed: Iterable[str]) -> str | None:
@@ -124,11 +124,11 @@ def nearest(value: str, allowed: Iterable[str]) -> str | None:
     ('age', 'quasi_identifier')
     """
     by_lower = {word.lower(): word for word in reversed(list(allowed))}
-    begun = [word for word in by_lower if value and word.startswith(value.lower())]
-    if len(begun) == 1:
-        return by_lower[begun[0]]
-    close = difflib.get_close_matches(value.lower(), by_lower, n=1, cutoff=0.6)
-    return by_lower[close[0]] if close else None
+    completions = [word for word in by_lower if value and word.startswith(value.lower())]
+    if len(completions) == 1:
+        return by_lower[completions[0]]
+    matches = difflib.get_close_matches(value.lower(), by_lower, n=1, cutoff=0.6)
+    return by_lower[matches[0]] if matches else None
 
 
 def quoted(words: Iterable[str]) -> str:

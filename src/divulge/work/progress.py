@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 # Before this share of the work or this time, an extrapolated time left is a guess: say nothing.
-HONEST_SHARE = 0.02
-HONEST_SECONDS = 0.5
+MIN_SHARE_TO_EXTRAPOLATE = 0.02
+MIN_SECONDS_TO_EXTRAPOLATE = 0.5
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,11 @@ class Progress:
     def seconds_left(self) -> float | None:
         """The time left at the pace so far, or None where that would be a guess."""
         share = self.share
-        if share is None or share < HONEST_SHARE or self.elapsed < HONEST_SECONDS:
+        if (
+            share is None
+            or share < MIN_SHARE_TO_EXTRAPOLATE
+            or self.elapsed < MIN_SECONDS_TO_EXTRAPOLATE
+        ):
             return None
         return self.elapsed * (1 - share) / share
 
@@ -86,7 +90,7 @@ class TerminalReporter:
             self._tasks[progress.step] = self._bars.add_task(progress.step, left="")
         task = self._tasks[progress.step]
         self._bars.update(
-            task, total=progress.total, completed=progress.done, left=_in_words(progress)
+            task, total=progress.total, completed=progress.done, left=_describe_time_left(progress)
         )
         if progress.finished:
             self._bars.remove_task(self._tasks.pop(progress.step))
@@ -104,17 +108,21 @@ class NotebookReporter:
 
         share = progress.share
         percent = "" if share is None else f" {share:.0%}"
-        text = {"text/plain": f"{progress.step}{percent} {_in_words(progress)}".rstrip()}
+        text = {"text/plain": f"{progress.step}{percent} {_describe_time_left(progress)}".rstrip()}
         if self._line is None:
             self._line = display(text, raw=True, display_id=True)  # type: ignore[no-untyped-call]  # IPython ships none
         else:
             self._line.update(text, raw=True)
 
 
-def _in_words(progress: Progress) -> str:
+def _describe_time_left(progress: Progress) -> str:
     if progress.finished:
         return "done"
-    left = progress.seconds_left
-    if left is None:
+    seconds_left = progress.seconds_left
+    if seconds_left is None:
         return ""
-    return f"about {left:.0f} s left" if left < 90 else f"about {left / 60:.0f} min left"
+    return (
+        f"about {seconds_left:.0f} s left"
+        if seconds_left < 90
+        else f"about {seconds_left / 60:.0f} min left"
+    )

@@ -17,11 +17,11 @@ from types import TracebackType
 
 from divulge.work import filesystem
 
-MARK = ".divulge-staging"
+MARK_FILE = ".divulge-staging"
 """The first file in a staging folder: only a folder that holds it is one of ours."""
-MANIFEST = "manifest.json"
+MANIFEST_FILE = "manifest.json"
 """What a whole set of files says of itself: its names and their digests."""
-SET = "set"
+SET_FOLDER = "set"
 """Where, in a staging folder, a set of files is written, or what it has replaced is taken away."""
 
 
@@ -37,21 +37,21 @@ class Staging:
     """
 
     def __init__(self, parent: Path) -> None:
-        remove_abandoned(parent)
+        remove_abandoned_stagings(parent)
         self._lock: int | None = None
-        blocked = True
-        while blocked:  # a run beside us may take a folder without its mark for an old one
+        is_blocked = True
+        while is_blocked:  # a run beside us may take a folder without its mark for an old one
             self.path = parent / f".divulge-{secrets.token_hex(6)}.part"
             filesystem.make_folder(self.path, filesystem.PRIVATE_FOLDER)
             try:
-                self._lock = _locked(self.path)
-                blocked = False
+                self._lock = _lock_folder(self.path)
+                is_blocked = False
             except (BlockingIOError, FileNotFoundError):
                 continue
             except OSError:  # no locks on this file system: then nobody clears away behind us
-                blocked = False
+                is_blocked = False
         try:
-            filesystem.write_text(self.path / MARK, "")
+            filesystem.write_text(self.path / MARK_FILE, "")
         except BaseException:
             if self._lock is not None:
                 os.close(self._lock)
@@ -81,20 +81,20 @@ class Staging:
 
 def is_staging(path: Path) -> bool:
     """Whether a folder is a staging folder of ours (also one that was left behind)."""
-    named = path.name.startswith(".divulge-") and path.name.endswith(".part")
-    if not named or path.is_symlink() or not path.is_dir():
+    has_staging_name = path.name.startswith(".divulge-") and path.name.endswith(".part")
+    if not has_staging_name or path.is_symlink() or not path.is_dir():
         return False
-    return (path / MARK).is_file() or not any(path.iterdir())
+    return (path / MARK_FILE).is_file() or not any(path.iterdir())
 
 
-def remove_abandoned(parent: Path) -> None:
+def remove_abandoned_stagings(parent: Path) -> None:
     """Remove the staging folders that interrupted runs left here."""
     for path in parent.glob(".divulge-*.part"):
         # Another run may remove it at the same time; somebody else's folder may be closed to us.
         with suppress(OSError):
-            if not is_staging(path) or _holds_files_of_others(path / SET):
+            if not is_staging(path) or _has_foreign_files(path / SET_FOLDER):
                 continue
-            lock = _locked(path)
+            lock = _lock_folder(path)
             try:
                 remove_staging(path)
             finally:
@@ -106,13 +106,13 @@ def remove_staging(staging: Path) -> None:
     for entry in sorted(staging.iterdir()):
         if entry.is_dir() and not entry.is_symlink():
             filesystem.remove_tree(entry)
-        elif entry.name != MARK:
+        elif entry.name != MARK_FILE:
             filesystem.unlink(entry)
-    filesystem.unlink(staging / MARK)
+    filesystem.unlink(staging / MARK_FILE)
     filesystem.remove_folder(staging)
 
 
-def _locked(folder: Path) -> int:
+def _lock_folder(folder: Path) -> int:
     """The lock of a folder, as an open descriptor.
 
     Raises:
@@ -128,11 +128,16 @@ def _locked(folder: Path) -> int:
     return descriptor
 
 
-def _holds_files_of_others(taken_away: Path) -> bool:
+def _has_foreign_files(old_set: Path) -> bool:
     """Whether a set that was replaced holds a file that it does not list: that is not ours."""
     try:
-        listed = set(json.loads((taken_away / MANIFEST).read_text(encoding="utf-8"))["files"])
+        manifest_names = set(
+            json.loads((old_set / MANIFEST_FILE).read_text(encoding="utf-8"))["files"]
+        )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return False  # a set that was never whole was written by us alone
-    there = {str(p.relative_to(taken_away)) for p in taken_away.rglob("*") if not p.is_dir()}
-    return any(not name.startswith(".divulge-") for name in there - listed - {MANIFEST})
+    present_names = {str(p.relative_to(old_set)) for p in old_set.rglob("*") if not p.is_dir()}
+    return any(
+        not name.startswith(".divulge-")
+        for name in present_names - manifest_names - {MANIFEST_FILE}
+    )

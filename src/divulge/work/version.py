@@ -3,7 +3,7 @@
 import platform
 from importlib import metadata
 
-COUNTED_WITH = ("numpy", "scipy", "numba", "highspy", "ortools", "duckdb")
+COMPUTING_LIBRARIES = ("numpy", "scipy", "numba", "highspy", "ortools", "duckdb")
 """What results depend on: equal ones are promised for equal versions on one kind of processor."""
 
 
@@ -19,8 +19,8 @@ def version() -> str:
 def versions() -> dict[str, str]:
     """Of Python, of the libraries that count and solve, and the kind of processor.
 
-    >>> sorted(versions()) == sorted(["python", "processor", *COUNTED_WITH])
+    >>> sorted(versions()) == sorted(["python", "processor", *COMPUTING_LIBRARIES])
     True
     """
-    found = {"python": platform.python_version(), "processor": platform.machine()}
-    return found | {name: metadata.version(name) for name in COUNTED_WITH}
+    platform_versions = {"python": platform.python_version(), "processor": platform.machine()}
+    return platform_versions | {name: metadata.version(name) for name in COMPUTING_LIBRARIES}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from divulge.data.formats.contents import COMPRESSED_TEXT, TEXT, kind_of
+from divulge.data.formats.file_signature import COMPRESSED_TEXT, TEXT, detect_file_kind
 from divulge.work import InvalidInput, Problem, Problems, input_file, whole_file
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from divulge.data.encoding import Batch
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Options:
     """How a source is to be understood where its format leaves it open.
 
@@ -40,11 +40,11 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Records:
+class EncodedRecords:
     """Columns of codes, and what their source says of them: descriptions, labels, codes."""
 
     columns: Mapping[str, Column]
-    said: Mapping[str, Attribute] = field(default_factory=dict)
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
 
     @property
     def schema(self) -> pa.Schema:
@@ -53,13 +53,13 @@ class Records:
 
         return pa.schema([(name, column.values.type) for name, column in self.columns.items()])
 
-    def tables(self) -> Iterator[pa.Table]:
+    def iterate_tables(self) -> Iterator[pa.Table]:
         """The values as Arrow tables of some hundred thousand records each, one after another."""
         import pyarrow as pa
 
-        from divulge.data.encoding import pieces
+        from divulge.data.encoding import split_column
 
-        for cut in zip(*(pieces(column) for column in self.columns.values()), strict=True):
+        for cut in zip(*(split_column(column) for column in self.columns.values()), strict=True):
             yield pa.table({n: c.to_arrow() for n, c in zip(self.columns, cut, strict=True)})
 
 
@@ -68,46 +68,55 @@ class Format(Protocol):
 
     kind: str
 
-    def names(self, path: Path, options: Options) -> list[str]:
+    def read_names(self, path: Path, options: Options) -> list[str]:
         """The names of the columns, read without the records."""
 
-    def kinds(self, path: Path, options: Options) -> Mapping[str, str]:
+    def read_kinds(self, path: Path, options: Options) -> Mapping[str, str]:
         """What the columns hold, in words, where the file says so before it is read."""
 
-    def said(self, path: Path, options: Options) -> Mapping[str, Attribute]:
+    def read_attributes(self, path: Path, options: Options) -> Mapping[str, Attribute]:
         """What the file itself says of its attributes."""
 
-    def needs(self, path: Path, wanted: Sequence[str], options: Options) -> Mapping[str, int]:
+    def estimate_memory(
+        self, path: Path, column_names: Sequence[str], options: Options
+    ) -> Mapping[str, int]:
         """What reading will hold in memory, in bytes."""
 
-    def batches(self, path: Path, wanted: Sequence[str], options: Options) -> Iterator[Batch]:
+    def read_batches(
+        self, path: Path, column_names: Sequence[str], options: Options
+    ) -> Iterator[Batch]:
         """The records, some at a time."""
 
-    def settle(
+    def convert_types(
         self, paths: Sequence[Path], columns: Mapping[str, Column], options: Options
     ) -> dict[str, Column]:
         """The whole columns as they are meant: where a file holds text, its types are found."""
 
-    def write(self, records: Records, path: Path, options: Options) -> None:
+    def write(self, records: EncodedRecords, path: Path, options: Options) -> None:
         """Write records."""
 
 
 class PlainFormat:
     """What most formats have in common: they say nothing of labels, and their types are given."""
 
-    def kinds(self, path: Path, options: Options) -> Mapping[str, str]:  # noqa: ARG002  # asks no file
+    def read_kinds(self, path: Path, options: Options) -> Mapping[str, str]:  # noqa: ARG002  # asks no file
         """What the columns hold: not known before they are read."""
         return {}
 
-    def said(self, path: Path, options: Options) -> Mapping[str, Attribute]:  # noqa: ARG002  # asks no file
+    def read_attributes(self, path: Path, options: Options) -> Mapping[str, Attribute]:  # noqa: ARG002  # asks no file
         """What the file says of its attributes: nothing."""
         return {}
 
-    def needs(self, path: Path, wanted: Sequence[str], options: Options) -> Mapping[str, int]:  # noqa: ARG002  # by size alone
+    def estimate_memory(
+        self,
+        path: Path,
+        column_names: Sequence[str],  # noqa: ARG002  # by size alone
+        options: Options,  # noqa: ARG002  # by size alone
+    ) -> Mapping[str, int]:
         """What reading will hold: about the file's own size again."""
         return {"codes": path.stat().st_size}
 
-    def settle(
+    def convert_types(
         self,
         paths: Sequence[Path],  # noqa: ARG002  # text alone has problems to place
         columns: Mapping[str, Column],
@@ -117,41 +126,41 @@ class PlainFormat:
         return dict(columns)
 
 
-def format_of(path: Path) -> Format:
+def find_format(path: Path) -> Format:
     """The format that a file's name promises, after a look at whether it keeps the promise."""
-    chosen = _by_ending(path)
+    format_ = _find_by_ending(path)
     input_file(path)
     if path.stat().st_size == 0:
         raise InvalidInput(str(path), [Problem("", "the file is empty.")])
-    found = kind_of(path)
-    if found != chosen.kind:
-        message = f"is {found}, not {chosen.kind} as its name says."
+    actual_kind = detect_file_kind(path)
+    if actual_kind != format_.kind:
+        message = f"is {actual_kind}, not {format_.kind} as its name says."
         raise InvalidInput(str(path), [Problem("", message)])
-    return chosen
+    return format_
 
 
-def write(
-    records: Records, path: Path, options: Options | None = None, overwrite: bool = False
+def write_records(
+    records: EncodedRecords, path: Path, options: Options | None = None, overwrite: bool = False
 ) -> None:
     """Write records in the format of the name; the file appears whole or not at all."""
     from divulge.data.formats.formulas import guard_formulas
 
-    chosen, told = _by_ending(path), options or Options()
-    if is_text(path):
+    format_, write_options = _find_by_ending(path), options or Options()
+    if is_text_file(path):
         _refuse_nul(records, path)
-    if told.guard_formulas and is_text(path):
+    if write_options.guard_formulas and is_text_file(path):
         columns = {name: guard_formulas(column) for name, column in records.columns.items()}
-        records = Records(columns, records.said)
+        records = EncodedRecords(columns, records.attributes)
     with whole_file(path, overwrite) as part:
-        chosen.write(records, part, told)
+        format_.write(records, part, write_options)
 
 
-def _refuse_nul(records: Records, path: Path) -> None:
+def _refuse_nul(records: EncodedRecords, path: Path) -> None:
     """A text file with a NUL character is taken for a binary file by us and by others."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from divulge.data.formats.names import place_of_column
+    from divulge.data.formats.names import describe_column
 
     problems = Problems(str(path))
     for number, (name, column) in enumerate(records.columns.items(), start=1):
@@ -159,44 +168,44 @@ def _refuse_nul(records: Records, path: Path) -> None:
         texts = pa.types.is_string(kind) or pa.types.is_large_string(kind)
         if texts and len(column.values) and pc.any(pc.match_substring(column.values, "\0")).as_py():
             message = "holds a NUL character, which a text file cannot."
-            problems.add(place_of_column(name, number), message)
+            problems.add(describe_column(name, number), message)
     problems.raise_any()
 
 
-def is_text(path: Path) -> bool:
+def is_text_file(path: Path) -> bool:
     """Whether a file of this name is delimited text, which spreadsheets open.
 
-    >>> is_text(Path("people.csv.gz")), is_text(Path("people.sav"))
+    >>> is_text_file(Path("people.csv.gz")), is_text_file(Path("people.sav"))
     (True, False)
     """
-    return _by_ending(path).kind in (TEXT, COMPRESSED_TEXT)
+    return _find_by_ending(path).kind in (TEXT, COMPRESSED_TEXT)
 
 
-def ending_of(path: Path) -> str:
+def parse_ending(path: Path) -> str:
     """The ending that says the format; a compressed file has two.
 
-    >>> ending_of(Path("people.CSV.gz")), ending_of(Path("a.b.parquet"))
+    >>> parse_ending(Path("people.CSV.gz")), parse_ending(Path("a.b.parquet"))
     ('.csv.gz', '.parquet')
     """
     endings = [suffix.lower() for suffix in path.suffixes]
     return "".join(endings[-2:]) if endings[-1:] == [".gz"] else "".join(endings[-1:])
 
 
-def endings() -> Iterable[str]:
+def list_endings() -> Iterable[str]:
     """All endings that are known."""
-    return list(_formats())
+    return list(_load_formats())
 
 
-def _by_ending(path: Path) -> Format:
-    formats = _formats()
-    ending = ending_of(path)
+def _find_by_ending(path: Path) -> Format:
+    formats = _load_formats()
+    ending = parse_ending(path)
     if ending not in formats:
         message = f'the ending "{ending}" is not one of a format that can be read.'
         raise InvalidInput(str(path), [Problem("", message, value=ending, allowed=list(formats))])
     return formats[ending]
 
 
-def _formats() -> Mapping[str, Format]:
+def _load_formats() -> Mapping[str, Format]:
     from divulge.data.formats.arrow_file import ArrowFile
     from divulge.data.formats.delimited import CompressedText, DelimitedText
     from divulge.data.formats.duckdb_file import DuckDbFile

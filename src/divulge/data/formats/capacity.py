@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from divulge.data.formats.moments import Ticks, from_spss, from_stata, to_spss, to_stata
 from divulge.data.formats.names import SAS_NAMES, SPSS_NAMES, STATA_NAMES, NameRules
+from divulge.data.formats.timestamps import Ticks, from_spss, from_stata, to_spss, to_stata
 from divulge.work import Problem
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from divulge.data.column import Column
 
 LAST_DAY = dt.date(9999, 12, 31)
-MOST_WHOLE = 2**53
+MAX_EXACT_INTEGER = 2**53
 """Whole numbers beyond it are rounded by formats that hold all numbers as floating ones."""
 
 
@@ -94,12 +94,12 @@ SAS = Capacity(
 )
 
 
-def problems_with_values(column: Column, capacity: Capacity) -> Iterator[Problem]:
+def find_value_problems(column: Column, capacity: Capacity) -> Iterator[Problem]:
     """What a column holds that would not come back as it was; never a value itself.
 
     >>> import pyarrow as pa
-    >>> from divulge.data.column import encode
-    >>> [problem.message for problem in problems_with_values(encode(pa.array(["a "])), SPSS)]
+    >>> from divulge.data.column import encode_array
+    >>> [problem.message for problem in find_value_problems(encode_array(pa.array(["a "])), SPSS)]
     ['holds text that ends with a blank, which SPSS drops.']
     """
     import pyarrow as pa
@@ -107,37 +107,37 @@ def problems_with_values(column: Column, capacity: Capacity) -> Iterator[Problem
     kind, values = column.values.type, column.values
     if len(values) == 0:
         return
-    if is_text(kind):
-        messages = _text(values, capacity)
+    if is_text_kind(kind):
+        messages = _describe_text_loss(values, capacity)
     elif pa.types.is_integer(kind):
-        messages = _whole(values, capacity)
+        messages = _describe_integer_loss(values, capacity)
     elif pa.types.is_floating(kind):
-        messages = _broken(values, capacity)
+        messages = _describe_float_loss(values, capacity)
     elif pa.types.is_decimal(kind):
-        messages = _decimal(values, capacity)
+        messages = _describe_decimal_loss(values, capacity)
     elif pa.types.is_date(kind):
-        messages = _days(values, capacity)
+        messages = _describe_date_loss(values, capacity)
     elif pa.types.is_timestamp(kind):
-        messages = _moments(values, capacity)
+        messages = _describe_timestamp_loss(values, capacity)
     elif pa.types.is_time(kind):
-        messages = _times(values, capacity)
+        messages = _describe_time_loss(values, capacity)
     else:  # truth values are 0 and 1
         return
     for message in messages:
         yield Problem("", message)
 
 
-def problems_with_words(place: str, words: Iterable[str]) -> Iterator[Problem]:
+def find_nul_problems(place: str, words: Iterable[str]) -> Iterator[Problem]:
     """Descriptions and labels that would be cut at a NUL character."""
     if any("\0" in text for text in words):
         yield Problem(place, "holds a NUL character, at which text is cut.")
 
 
-def is_text(kind: pa.DataType) -> bool:
+def is_text_kind(kind: pa.DataType) -> bool:
     """Whether a column of this kind holds text.
 
     >>> import pyarrow as pa
-    >>> is_text(pa.large_string()), is_text(pa.int64())
+    >>> is_text_kind(pa.large_string()), is_text_kind(pa.int64())
     (True, False)
     """
     import pyarrow as pa
@@ -145,29 +145,29 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _text(values: pa.Array, capacity: Capacity) -> Iterator[str]:
+def _describe_text_loss(values: pa.Array, capacity: Capacity) -> Iterator[str]:
     import pyarrow.compute as pc
 
     program = capacity.program
-    if _any(pc.match_substring(values, "\0")):
+    if _is_any_true(pc.match_substring(values, "\0")):
         yield f"holds text with a NUL character, at which {program} cuts it."
-    if _any(pc.equal(pc.binary_length(values), 0)):
+    if _is_any_true(pc.equal(pc.binary_length(values), 0)):
         yield f"holds an empty text, which {program} cannot tell from a missing one."
-    if not capacity.keeps_blanks and _any(pc.ends_with(values, " ")):
+    if not capacity.keeps_blanks and _is_any_true(pc.ends_with(values, " ")):
         yield f"holds text that ends with a blank, which {program} drops."
     if pc.max(pc.binary_length(values)).as_py() > capacity.text_bytes:
         yield f"holds text longer than {capacity.text_bytes:,} bytes."
 
 
-def _whole(values: pa.Array, capacity: Capacity) -> Iterator[str]:
+def _describe_integer_loss(values: pa.Array, capacity: Capacity) -> Iterator[str]:
     import pyarrow.compute as pc
 
     ends = pc.min_max(values).as_py()
-    if max(abs(ends["min"]), abs(ends["max"])) > MOST_WHOLE:
+    if max(abs(ends["min"]), abs(ends["max"])) > MAX_EXACT_INTEGER:
         yield f"{capacity.program} rounds whole numbers above 2^53."
 
 
-def _broken(values: pa.Array, capacity: Capacity) -> Iterator[str]:
+def _describe_float_loss(values: pa.Array, capacity: Capacity) -> Iterator[str]:
     numbers = values.to_numpy(zero_copy_only=False)
     finite = numbers[np.isfinite(numbers)]
     if len(finite) < len(numbers) and not capacity.infinite:
@@ -176,23 +176,23 @@ def _broken(values: pa.Array, capacity: Capacity) -> Iterator[str]:
         yield f"holds a number that is too large for {capacity.program}."
 
 
-def _decimal(values: pa.Array, capacity: Capacity) -> Iterator[str]:
+def _describe_decimal_loss(values: pa.Array, capacity: Capacity) -> Iterator[str]:
     import pyarrow as pa
 
-    held = values.cast(pa.float64()).to_pylist()
-    if any(Decimal(repr(h)) != v for h, v in zip(held, values.to_pylist(), strict=True)):
+    floats = values.cast(pa.float64()).to_pylist()
+    if any(Decimal(repr(h)) != v for h, v in zip(floats, values.to_pylist(), strict=True)):
         yield f"{capacity.program} rounds decimal numbers of so many digits."
 
 
-def _days(values: pa.Array, capacity: Capacity) -> Iterator[str]:
+def _describe_date_loss(values: pa.Array, capacity: Capacity) -> Iterator[str]:
     import pyarrow as pa
 
     days = values.cast(pa.date32()).view(pa.int32()).to_numpy()
-    if np.any((days < _day(capacity.first_day)) | (days > _day(LAST_DAY))):
-        yield _calendar(capacity)
+    if np.any((days < _to_unix_day(capacity.first_day)) | (days > _to_unix_day(LAST_DAY))):
+        yield _describe_date_range(capacity)
 
 
-def _moments(values: pa.Array, capacity: Capacity) -> Iterator[str]:
+def _describe_timestamp_loss(values: pa.Array, capacity: Capacity) -> Iterator[str]:
     import pyarrow as pa
 
     if values.type.tz:
@@ -204,13 +204,13 @@ def _moments(values: pa.Array, capacity: Capacity) -> Iterator[str]:
         yield f"{capacity.program} rounds moments finer than a microsecond."
         return
     days = ticks // (86_400 * 10**6)
-    if np.any((days < _day(capacity.first_day)) | (days > _day(LAST_DAY))):
-        yield _calendar(capacity)
+    if np.any((days < _to_unix_day(capacity.first_day)) | (days > _to_unix_day(LAST_DAY))):
+        yield _describe_date_range(capacity)
     elif not np.array_equal(capacity.moments(ticks), ticks):
         yield f"{capacity.program} rounds some moments that are finer than a {capacity.finest}."
 
 
-def _times(values: pa.Array, capacity: Capacity) -> Iterator[str]:
+def _describe_time_loss(values: pa.Array, capacity: Capacity) -> Iterator[str]:
     import pyarrow as pa
 
     if not capacity.times:
@@ -222,15 +222,15 @@ def _times(values: pa.Array, capacity: Capacity) -> Iterator[str]:
         yield f"{capacity.program} rounds times finer than a microsecond."
 
 
-def _calendar(capacity: Capacity) -> str:
+def _describe_date_range(capacity: Capacity) -> str:
     return f"{capacity.program} knows dates from {capacity.first_day} to {LAST_DAY} only."
 
 
-def _day(day: dt.date) -> int:
+def _to_unix_day(day: dt.date) -> int:
     return (day - dt.date(1970, 1, 1)).days
 
 
-def _any(truths: pa.Array) -> bool:
+def _is_any_true(truths: pa.Array) -> bool:
     import pyarrow.compute as pc
 
     return bool(pc.any(truths).as_py())

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
 from divulge import work
 from divulge.data.formats.header import confirms_names, contradicts_names, has_figure
-from divulge.data.formats.quoting import Grammar, problem_with_quotes
+from divulge.data.formats.quoting import Grammar, find_quote_problem
 from divulge.work import InvalidInput, Problem, Problems
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 SEPARATORS = (",", ";", "\t", "|")
 QUOTES = ('"', "'")
 ENCODINGS = ("utf-8", "utf-16", "windows-1252", "iso-8859-1", "iso-8859-15", "mac-roman")
-LINES_LOOKED_AT = 50
+MAX_SAMPLED_LINES = 50
 BYTES_AT_A_TIME = 1 << 20
 # In these encodings every mark is the one byte that it is in ASCII, and stands for nothing else.
-LIKE_ASCII = ("ascii", "utf-8", "cp125", "iso8859-", "mac-roman")
+ASCII_COMPATIBLE = ("ascii", "utf-8", "cp125", "iso8859-", "mac-roman")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,35 +52,37 @@ class Dialect:
     @property
     def grammar(self) -> Grammar:
         """The same for those who look after quotation marks."""
-        return _grammar(self.separator, self.quote, len(self.names), self.quote_stated)
+        return _build_grammar(self.separator, self.quote, len(self.names), self.quote_stated)
 
-    def for_reader(self) -> dict[str, Any]:
+    def to_csv_options(self) -> dict[str, Any]:
         """The same for Python's own reader of such files."""
-        return _for_reader(self.separator, self.quote)
+        return _build_csv_options(self.separator, self.quote)
 
 
-def dialect_of(path: Path, options: Options) -> Dialect:
+def detect_dialect(path: Path, options: Options) -> Dialect:
     r"""How a file is written: what the options say, and what its first lines show.
 
     >>> import tempfile
     >>> from divulge.data.formats import Options
     >>> path = Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = path.write_text("age|name\n25|'a|b'\n")
-    >>> found = dialect_of(path, Options())
+    >>> found = detect_dialect(path, Options())
     >>> found.separator, found.quote, found.names
     ('|', "'", ('age', 'name'))
     """
-    encoding = _encoding(path, options)
+    encoding = _detect_encoding(path, options)
     try:
-        with opened(path, encoding) as file:
-            sample = [line for line, _ in zip(file, range(LINES_LOOKED_AT), strict=False)]
+        with open_text(path, encoding) as file:
+            sample = [line for line, _ in zip(file, range(MAX_SAMPLED_LINES), strict=False)]
     except UnicodeError:
-        raise undecodable(path, encoding) from None
+        raise build_decoding_error(path, encoding) from None
     except (OSError, EOFError, zlib.error):
-        raise damaged_archive(path) from None
-    quote = _quote(sample) if options.quote is None else options.quote
-    separator = _checked_separator(path, sample, quote, options)
-    reader = csv.reader(io.StringIO("".join(sample), newline=""), **_for_reader(separator, quote))
+        raise build_archive_error(path) from None
+    quote = _detect_quote(sample) if options.quote is None else options.quote
+    separator = _choose_separator(path, sample, quote, options)
+    reader = csv.reader(
+        io.StringIO("".join(sample), newline=""), **_build_csv_options(separator, quote)
+    )
     try:
         names = next((row for row in reader if row), [])
     except csv.Error:
@@ -88,38 +90,38 @@ def dialect_of(path: Path, options: Options) -> Dialect:
         raise InvalidInput(str(path), [Problem("line 1", message)]) from None
     header_lines = max(1, reader.line_num)
     if quote:
-        grammar = _grammar(separator, quote, len(names), options.quote is not None)
-        _check_quotes_of_header(path, "".join(sample[:header_lines]), grammar)
-    rows = [row for row in _readable(reader) if len(row) == len(names)]
-    confirmed = options.header or confirms_names(names, rows, options.missing)
-    if not confirmed and contradicts_names(names, rows):
+        grammar = _build_grammar(separator, quote, len(names), options.quote is not None)
+        _check_header_quotes(path, "".join(sample[:header_lines]), grammar)
+    rows = [row for row in _take_readable_rows(reader) if len(row) == len(names)]
+    has_names = options.header or confirms_names(names, rows, options.missing)
+    if not has_names and contradicts_names(names, rows):
         message = (
             "looks like a record, not like names; the first line must name the columns. If it "
             "does, say header = true."
         )
-        raise InvalidInput(str(path), [Problem(f"line {_first_line(sample)}", message)])
-    size = sum(len(line.encode("utf-8", "replace")) for line in sample) // max(1, len(sample))
+        raise InvalidInput(str(path), [Problem(f"line {_find_first_line(sample)}", message)])
+    line_bytes = sum(len(line.encode("utf-8", "replace")) for line in sample) // max(1, len(sample))
     return Dialect(
         names=tuple(names),
         # A text among figures may be in a record as well; a figure for a name makes that likelier.
-        names_confirmed=options.header or (confirmed and not has_figure(names)),
+        names_confirmed=options.header or (has_names and not has_figure(names)),
         separator=separator,
         quote=quote,
         quote_stated=options.quote is not None,
         encoding=encoding,
         lines=len(sample),
         header_lines=header_lines,
-        bytes_per_line=size,
+        bytes_per_line=line_bytes,
     )
 
 
-def _checked_separator(path: Path, sample: list[str], quote: str, options: Options) -> str:
+def _choose_separator(path: Path, sample: list[str], quote: str, options: Options) -> str:
     """What stands between fields, after a look at whether both marks can be what they are."""
     problems = Problems(str(path))
     if len(quote) > 1 or not quote.isascii() or quote in ("\r", "\n", "\0"):
         problems.add("quote", "must be one plain character, or empty for none.", quote, QUOTES)
     problems.raise_any()
-    separator = options.separator or _separator(sample, quote)
+    separator = options.separator or _detect_separator(sample, quote)
     if len(separator) != 1 or not separator.isascii() or separator in "\r\n\0":
         problems.add("separator", "must be one plain character.", separator, SEPARATORS)
     elif separator == quote:
@@ -128,14 +130,14 @@ def _checked_separator(path: Path, sample: list[str], quote: str, options: Optio
     return separator
 
 
-def _check_quotes_of_header(path: Path, header: str, grammar: Grammar) -> None:
+def _check_header_quotes(path: Path, header: str, grammar: Grammar) -> None:
     """A header that goes on over records would have them for names."""
-    found = problem_with_quotes(lambda: iter([header.encode("utf-8", "replace")]), grammar)
-    if found is not None:
-        raise InvalidInput(str(path), [found[1]])
+    problem = find_quote_problem(lambda: iter([header.encode("utf-8", "replace")]), grammar)
+    if problem is not None:
+        raise InvalidInput(str(path), [problem[1]])
 
 
-def _readable(rows: Iterator[list[str]]) -> Iterator[list[str]]:
+def _take_readable_rows(rows: Iterator[list[str]]) -> Iterator[list[str]]:
     """Rows up to the first that cannot be cut: a sample ends where it ends."""
     try:
         yield from rows
@@ -143,13 +145,13 @@ def _readable(rows: Iterator[list[str]]) -> Iterator[list[str]]:
         return
 
 
-def _first_line(sample: list[str]) -> int:
+def _find_first_line(sample: list[str]) -> int:
     """The number of the first line that is not empty."""
     return next((n for n, line in enumerate(sample, start=1) if line.strip("\r\n")), 1)
 
 
 @contextmanager
-def opened(path: Path, encoding: str) -> Iterator[TextIO]:
+def open_text(path: Path, encoding: str) -> Iterator[TextIO]:
     """A text file, unpacked if it is a gzip archive."""
     if path.suffix.lower() == ".gz":
         with gzip.open(path, "rb") as packed:
@@ -159,10 +161,10 @@ def opened(path: Path, encoding: str) -> Iterator[TextIO]:
             yield file
 
 
-def blocks(path: Path, encoding: str) -> Iterator[bytes]:
+def read_blocks(path: Path, encoding: str) -> Iterator[bytes]:
     """A text file as bytes in which all marks are ASCII, some at a time."""
-    if not encoding.startswith(LIKE_ASCII):
-        with opened(path, encoding) as file:
+    if not encoding.startswith(ASCII_COMPATIBLE):
+        with open_text(path, encoding) as file:
             while text := file.read(BYTES_AT_A_TIME):
                 work.check()
                 yield text.encode("utf-8", "surrogatepass")
@@ -177,7 +179,7 @@ def blocks(path: Path, encoding: str) -> Iterator[bytes]:
             block = raw.read(BYTES_AT_A_TIME)
 
 
-def damaged_archive(path: Path) -> InvalidInput:
+def build_archive_error(path: Path) -> InvalidInput:
     """The error of an archive that cannot be unpacked to its end."""
     message = "is a gzip archive that is damaged or cut off."
     if path.suffix.lower() != ".gz":
@@ -185,71 +187,71 @@ def damaged_archive(path: Path) -> InvalidInput:
     return InvalidInput(str(path), [Problem("", message)])
 
 
-def undecodable(path: Path, encoding: str) -> InvalidInput:
+def build_decoding_error(path: Path, encoding: str) -> InvalidInput:
     """Name the first line that is not text in this encoding, and what it might be."""
-    said = "utf-8" if encoding == "utf-8-sig" else encoding
-    line, likely = 1, "windows-1252"
+    codec = "utf-8" if encoding == "utf-8-sig" else encoding
+    line, likely_encoding = 1, "windows-1252"
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
             for number, raw in enumerate(file, start=1):
                 try:
-                    raw.decode(said)
+                    raw.decode(codec)
                 except UnicodeDecodeError:
-                    line, likely = number, _likely(raw)
+                    line, likely_encoding = number, _guess_encoding(raw)
                     break
     except (OSError, EOFError, zlib.error):
-        return damaged_archive(path)
-    message = f"is not {said.upper()} text; give its encoding, such as encoding = "
-    return InvalidInput(str(path), [Problem(f"line {line}", message + f'"{likely}".')])
+        return build_archive_error(path)
+    message = f"is not {codec.upper()} text; give its encoding, such as encoding = "
+    return InvalidInput(str(path), [Problem(f"line {line}", message + f'"{likely_encoding}".')])
 
 
-def _likely(raw: bytes) -> str:
+def _guess_encoding(raw: bytes) -> str:
     """A single-byte encoding cannot be told for sure, so it is only ever proposed."""
     letters = sum(byte >= 0xC0 for byte in raw)
     return "windows-1252" if letters or any(0x80 <= byte < 0xA0 for byte in raw) else "mac-roman"
 
 
-def _encoding(path: Path, options: Options) -> str:
+def _detect_encoding(path: Path, options: Options) -> str:
     """The encoding given, or the one that a byte order mark tells, or UTF-8."""
     if options.encoding is not None:
         try:
             "".encode(options.encoding)
-            given = codecs.lookup(options.encoding).name
+            codec = codecs.lookup(options.encoding).name
         except (LookupError, UnicodeError):
             message = f'"{options.encoding}" is not an encoding that is known.'
             problem = Problem("encoding", message, options.encoding, ENCODINGS)
             raise InvalidInput(str(path), [problem]) from None
-        return "utf-8-sig" if given == "utf-8" else given  # a byte order mark does no harm
+        return "utf-8-sig" if codec == "utf-8" else codec  # a byte order mark does no harm
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            mark = file.read(4)
+            first_bytes = file.read(4)
     except (OSError, EOFError, zlib.error):
-        raise damaged_archive(path) from None
-    if mark.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise build_archive_error(path) from None
+    if first_bytes.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     return "utf-8-sig"
 
 
-def _quote(sample: list[str]) -> str:
+def _detect_quote(sample: list[str]) -> str:
     """The apostrophe if fields stand in apostrophes and none in quotation marks; else the usual."""
     if any('"' in line for line in sample):
         return '"'
 
-    def quoted(separator: str) -> bool:
-        cut = re.escape(separator)
-        wrapped = re.compile(rf"(^|{cut})'[^']*'({cut}|$)")
+    def has_quoted_fields(separator: str) -> bool:
+        escaped = re.escape(separator)
+        quoted_field = re.compile(rf"(^|{escaped})'[^']*'({escaped}|$)")
         rows = [line.rstrip("\r\n") for line in sample[1:]]
-        return sum(bool(wrapped.search(row)) for row in rows) * 2 >= len(rows) > 0
+        return sum(bool(quoted_field.search(row)) for row in rows) * 2 >= len(rows) > 0
 
-    return "'" if any(quoted(separator) for separator in SEPARATORS) else '"'
+    return "'" if any(has_quoted_fields(separator) for separator in SEPARATORS) else '"'
 
 
-def _separator(sample: list[str], quote: str) -> str:
+def _detect_separator(sample: list[str], quote: str) -> str:
     """The candidate that cuts the header into most fields and the other rows into as many."""
 
-    def agreement(separator: str) -> tuple[int, int]:
+    def score_separator(separator: str) -> tuple[int, int]:
         reader = csv.reader(
-            io.StringIO("".join(sample), newline=""), **_for_reader(separator, quote)
+            io.StringIO("".join(sample), newline=""), **_build_csv_options(separator, quote)
         )
         try:
             rows = [row for row in reader if row]
@@ -258,16 +260,16 @@ def _separator(sample: list[str], quote: str) -> str:
         fields = len(rows[0]) if rows else 0
         return (sum(len(row) == fields for row in rows) if fields > 1 else 0, fields)
 
-    return max((separator for separator in SEPARATORS if separator != quote), key=agreement)
+    return max((separator for separator in SEPARATORS if separator != quote), key=score_separator)
 
 
-def _for_reader(separator: str, quote: str) -> dict[str, Any]:
+def _build_csv_options(separator: str, quote: str) -> dict[str, Any]:
     if not quote:
         return {"delimiter": separator, "quoting": csv.QUOTE_NONE}
     return {"delimiter": separator, "quotechar": quote}
 
 
-def _grammar(separator: str, quote: str, fields: int, quote_stated: bool) -> Grammar:
+def _build_grammar(separator: str, quote: str, fields: int, quote_stated: bool) -> Grammar:
     return Grammar(
         separator=separator.encode(),
         quote=quote.encode(),

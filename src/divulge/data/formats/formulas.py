@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from divulge.data.column import Column, recode
+from divulge.data.column import Column, replace_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Signs of formulas, also as wide letters; a sign before a plain number, or alone, is none.
 _STARTS, _SIGNS = "=@\t\r\uff1d\uff20", "+\\-\uff0b\uff0d"
 _FORMULA = f"^'*([{_STARTS}]|[{_SIGNS}][^0-9.,]|[{_SIGNS}][0-9.,]+[^0-9.,])"
-_PLAIN = re.compile(_FORMULA)
+_FORMULA_PATTERN = re.compile(_FORMULA)
 
 
 def guard_text(text: str) -> str:
@@ -27,15 +27,15 @@ def guard_text(text: str) -> str:
     >>> guard_text("=1+1"), guard_text("'=1+1"), guard_text("-5"), guard_text("Roma")
     ("'=1+1", "''=1+1", '-5', 'Roma')
     """
-    return f"'{text}" if _PLAIN.match(text) else text
+    return f"'{text}" if _FORMULA_PATTERN.match(text) else text
 
 
 def guard_formulas(column: Column) -> Column:
     """A column whose texts no spreadsheet runs; all others as they are.
 
     >>> import pyarrow as pa
-    >>> from divulge.data.column import encode
-    >>> guard_formulas(encode(pa.array(["@SUM(A1)", "@"]))).to_arrow().to_pylist()
+    >>> from divulge.data.column import encode_array
+    >>> guard_formulas(encode_array(pa.array(["@SUM(A1)", "@"]))).to_arrow().to_pylist()
     ["'@SUM(A1)", "'@"]
     """
     import pyarrow as pa
@@ -44,13 +44,13 @@ def guard_formulas(column: Column) -> Column:
     kind = column.values.type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)) or not len(column.values):
         return column
-    meant = pc.match_substring_regex(column.values, _FORMULA)
-    if not pc.any(meant).as_py():
+    is_formula = pc.match_substring_regex(column.values, _FORMULA)
+    if not pc.any(is_formula).as_py():
         return column
-    return recode(column, _prefixed(column.values, meant))
+    return replace_values(column, _prefix_apostrophe(column.values, is_formula))
 
 
-def _prefixed(values: pa.Array, which: pa.Array) -> pa.Array:
+def _prefix_apostrophe(values: pa.Array, is_formula: pa.Array) -> pa.Array:
     import pyarrow.compute as pc
 
-    return pc.if_else(which, pc.binary_join_element_wise("'", values, ""), values)
+    return pc.if_else(is_formula, pc.binary_join_element_wise("'", values, ""), values)

@@ -15,7 +15,7 @@ from divulge.work import UnconfirmedName
 _FIGURE = re.compile(r"[-+.,]?\d[-+.,:/' \dTZeE%]*")
 """A number, a date or a time, in any of the ways in which they are written."""
 
-MISSING = {"missing", "n/a", "na", "nan", "nil", "none", "null", "refused", "unknown"}
+MISSING_WORDS = {"missing", "n/a", "na", "nan", "nil", "none", "null", "refused", "unknown"}
 """Words that stand among figures in records, and so do not tell a header."""
 
 
@@ -33,7 +33,7 @@ def confirms_names(
         word = name.strip()
         values = [value for row in rows if (value := row[column].strip()) not in ("", *missing)]
         is_word = word[:1].isalpha() or word[:1] == "_"
-        if word.lower() in MISSING or word in missing or not is_word:
+        if word.lower() in MISSING_WORDS or word in missing or not is_word:
             continue
         if values and all(map(_FIGURE.fullmatch, values)):
             return True
@@ -61,15 +61,15 @@ def contradicts_names(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bo
     )
 
 
-def listable_names(names: Sequence[str], given: Collection[str]) -> list[str]:
+def select_listable_names(names: Sequence[str], user_names: Collection[str]) -> list[str]:
     """The names that messages may list, to a user who has given some.
 
     One that both the user and the file use shows that the first line of the file holds names.
 
     >>> unsure = [UnconfirmedName("name"), UnconfirmedName("town")]
-    >>> listable_names(unsure, ["nam"]), listable_names(unsure, ["nam", "town"])
+    >>> select_listable_names(unsure, ["nam"]), select_listable_names(unsure, ["nam", "town"])
     ([], ['name', 'town'])
     """
-    if any(name in names for name in given):
+    if any(name in names for name in user_names):
         return [str(name) for name in names]
     return [name for name in names if not isinstance(name, UnconfirmedName)]

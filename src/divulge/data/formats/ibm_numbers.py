@@ -48,16 +48,16 @@ def to_ibm(numbers: Floats, marks: npt.NDArray[Any]) -> Bytes:
         DivulgeError: for a number that is too large or too small for the format.
     """
     missing = marks != 0
-    held = np.where(missing, 0.0, numbers)
-    mantissa, power = np.frexp(np.abs(held))
+    values = np.where(missing, 0.0, numbers)
+    mantissa, power = np.frexp(np.abs(values))
     exponent = -(-power // 4)  # a fraction from 1/16 to below 1
     shift = 4 * exponent - power
     fraction = np.ldexp(mantissa, 56 - shift).astype(np.uint64)
     zero = fraction == 0
     biased = np.where(zero, 0, exponent + 64)
-    if np.any((biased < 0) | (biased > 127)) or not np.all(np.isfinite(held)):
+    if np.any((biased < 0) | (biased > 127)) or not np.all(np.isfinite(values)):
         raise DivulgeError("SAS transport files hold numbers from about 5e-79 to 7e75 only")
-    sign = np.signbit(held).astype(np.uint64) << np.uint64(63)
+    sign = np.signbit(values).astype(np.uint64) << np.uint64(63)
     bits = np.where(zero, 0, sign | (biased.astype(np.uint64) << np.uint64(56)) | fraction)
     cells: Bytes = bits.astype(">u8").view(np.uint8).reshape(-1, 8).copy()
     letters = np.where((marks >= 97) & (marks <= 122), marks - 32, marks)

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 
 from divulge.work import Problem, Problems, UnconfirmedName
 
-ANY_NUMBER = 2**31 - 1
-STEM = "v"
+UNLIMITED = 2**31 - 1
+FALLBACK_STEM = "v"
 """What a name begins with, or consists of, where nothing of it can be kept."""
-MOST_SHOWN = 80
+MAX_SHOWN_CHARACTERS = 80
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +30,8 @@ class NameRules:
     """The rule in words, after "names"."""
     may_begin: Callable[[str], bool]
     may_follow: Callable[[str], bool]
-    characters: int = ANY_NUMBER
-    size: int = ANY_NUMBER
+    characters: int = UNLIMITED
+    size: int = UNLIMITED
     """At most so many bytes of UTF-8."""
     reserved: re.Pattern[str] | None = None
     last_refused: str = ""
@@ -40,23 +40,23 @@ class NameRules:
     """Signs that a name may end with and had better not."""
     key: Callable[[str], str] = str
     """What two names share that the program takes for one."""
-    columns: int = ANY_NUMBER
+    columns: int = UNLIMITED
 
-    def allows(self, name: str) -> bool:
+    def is_allowed(self, name: str) -> bool:
         """Whether the program takes a name as it is, if no other is like it.
 
-        >>> STATA_NAMES.allows("income"), STATA_NAMES.allows("in"), STATA_NAMES.allows("2019")
-        (True, False, False)
+        >>> [STATA_NAMES.is_allowed(name) for name in ("income", "in", "2019")]
+        [True, False, False]
         """
-        return self.objection(name) is None
+        return self.find_objection(name) is None
 
-    def objection(self, name: str) -> str | None:
+    def find_objection(self, name: str) -> str | None:
         """What the program has against a name, or None."""
         if not name.strip():
             return "has no name."
-        if not _is_text(name):
+        if not _is_unicode(name):
             return "is not Unicode text (half a pair of surrogates)."
-        if not (_is_plain(name) or self._may_hold(name)):
+        if not (_is_plain_name(name) or self._may_hold(name)):
             return f"names for {self.program} {self.rule}."
         if len(name) > self.characters:
             return f"is too long: {self.program} takes at most {self.characters} characters."
@@ -75,18 +75,18 @@ class NameRules:
 _HALF_LETTER = re.compile("[\ud800-\udfff]")
 
 
-def _is_text(name: str) -> bool:
+def _is_unicode(name: str) -> bool:
     return _HALF_LETTER.search(name) is None
 
 
-def _is_plain(name: str) -> bool:
+def _is_plain_name(name: str) -> bool:
     """Whether a name is of the kind that all take: a file of 100,000 columns is looked through."""
     return name.isascii() and name.isidentifier() and name[0] != "_"
 
 
-def _is_any(letter: str) -> bool:
+def _is_any_but_nul(letter: str) -> bool:
     # Everywhere a NUL ends a name for some of those who read it.
-    return letter != "\0" and _is_text(letter)
+    return letter != "\0" and _is_unicode(letter)
 
 
 def _is_letter(letter: str) -> bool:
@@ -103,8 +103,8 @@ def _is_letter_line_or_digit(letter: str) -> bool:
 
 def _is_in_spss_word(letter: str) -> bool:
     # Many scripts write vowels as marks on the letter before.
-    marked = unicodedata.category(letter).startswith("M")
-    return letter in ".$#@" or _is_letter_line_or_digit(letter) or marked
+    is_mark = unicodedata.category(letter).startswith("M")
+    return letter in ".$#@" or _is_letter_line_or_digit(letter) or is_mark
 
 
 def _is_ascii_letter_or_line(letter: str) -> bool:
@@ -115,17 +115,20 @@ def _is_ascii_word(letter: str) -> bool:
     return letter.isascii() and _is_letter_line_or_digit(letter)
 
 
-def _in_lower_ascii(name: str) -> str:
+def _to_lower_ascii(name: str) -> str:
     return name.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
 
 
 TEXT_NAMES = NameRules(
-    program="text files", rule="hold no NUL character", may_begin=_is_any, may_follow=_is_any
+    program="text files",
+    rule="hold no NUL character",
+    may_begin=_is_any_but_nul,
+    may_follow=_is_any_but_nul,
 )
 ARROW_NAMES = replace(TEXT_NAMES, program="Arrow")
 PARQUET_NAMES = replace(TEXT_NAMES, program="Parquet")
 # DuckDB's own comparison leaves all letters but the English ones as they are.
-DUCKDB_NAMES = replace(TEXT_NAMES, program="DuckDB", key=_in_lower_ascii)
+DUCKDB_NAMES = replace(TEXT_NAMES, program="DuckDB", key=_to_lower_ascii)
 SPSS_NAMES = NameRules(
     program="SPSS",
     rule="begin with a letter and hold letters, digits, and . _ $ # @",
@@ -167,26 +170,28 @@ SAS_NAMES = NameRules(
 )
 
 
-def problems_with_names(names: Sequence[str], rules: NameRules) -> Iterator[Problem]:
+def find_name_rule_problems(names: Sequence[str], rules: NameRules) -> Iterator[Problem]:
     """Names that a program does not take, each with one that it takes, and too many of them.
 
-    >>> print(*problems_with_names(["in", "Age", "age"], STATA_NAMES))
+    >>> print(*find_name_rule_problems(["in", "Age", "age"], STATA_NAMES))
     column "in": Stata reserves this word. Rename it, for example to "in_".
-    >>> print(*problems_with_names(["in", "Age", "age"], SPSS_NAMES))
+    >>> print(*find_name_rule_problems(["in", "Age", "age"], SPSS_NAMES))
     column "age": differs from "Age" only by case, which SPSS ignores. Rename it, for example to
     "age_1".
     """
-    free = _FreeNames(names, rules)
+    free_names = _FreeNames(names, rules)
     first: dict[str, int] = {}
     for number, name in enumerate(names, start=1):
-        before = first.setdefault(rules.key(name), number)
-        message = rules.objection(name)
-        if message is None and before != number:
-            message = _likeness(name, names[before - 1], before, rules)
+        first_number = first.setdefault(rules.key(name), number)
+        message = rules.find_objection(name)
+        if message is None and first_number != number:
+            message = _describe_clash(name, names[first_number - 1], first_number, rules)
         if message is not None:
-            near = free.nearest(f"{STEM}{number}" if isinstance(name, UnconfirmedName) else name)
-            hint = f'Rename it, for example to "{shown_name(near)}".'
-            yield Problem(place_of_column(name, number), f"{message} {hint}")
+            allowed_name = free_names.take_nearest(
+                f"{FALLBACK_STEM}{number}" if isinstance(name, UnconfirmedName) else name
+            )
+            hint = f'Rename it, for example to "{format_name(allowed_name)}".'
+            yield Problem(describe_column(name, number), f"{message} {hint}")
     if len(names) > rules.columns:
         yield Problem("", f"{rules.program} takes at most {rules.columns:,} columns.")
 
@@ -197,50 +202,50 @@ def refuse_names(names: Iterable[str], rules: NameRules) -> None:
     >>> refuse_names(["age", "sex"], PARQUET_NAMES)
     """
     problems = Problems(f"writing for {rules.program}")
-    problems.extend("", problems_with_names(list(names), rules))
+    problems.extend("", find_name_rule_problems(list(names), rules))
     problems.raise_any()
 
 
-def place_of_column(name: str, number: int) -> str:
+def describe_column(name: str, number: int) -> str:
     """The place of a problem with a column: its name, where that can be seen and may be shown.
 
-    >>> place_of_column("age", 2), place_of_column(" ", 2), place_of_column(UnconfirmedName("J"), 2)
+    >>> describe_column("age", 2), describe_column(" ", 2), describe_column(UnconfirmedName("J"), 2)
     ('column "age"', 'column 2', 'column 2')
     """
-    unseen = isinstance(name, UnconfirmedName) or not name.strip()
-    return f"column {number}" if unseen else f'column "{shown_name(name)}"'
+    is_hidden = isinstance(name, UnconfirmedName) or not name.strip()
+    return f"column {number}" if is_hidden else f'column "{format_name(name)}"'
 
 
-def _likeness(name: str, before: str, number: int, rules: NameRules) -> str:
+def _describe_clash(name: str, before: str, number: int, rules: NameRules) -> str:
     if name == before:
         return "is the name of two columns."
-    other = place_of_column(before, number).removeprefix('column "')
-    said = f'"{other}' if other.endswith('"') else other
-    return f"differs from {said} only by case, which {rules.program} ignores."
+    other = describe_column(before, number).removeprefix('column "')
+    shown_place = f'"{other}' if other.endswith('"') else other
+    return f"differs from {shown_place} only by case, which {rules.program} ignores."
 
 
-def nearest_allowed_name(name: str, taken: Collection[str], rules: NameRules) -> str:
+def find_allowed_name(name: str, taken: Collection[str], rules: NameRules) -> str:
     """The name nearest to this one that a program takes beside the names that are taken.
 
     It depends on nothing else, so the same names always lead to the same advice.
 
-    >>> nearest_allowed_name("in", ["age"], STATA_NAMES)
+    >>> find_allowed_name("in", ["age"], STATA_NAMES)
     'in_'
-    >>> nearest_allowed_name("income (€)", ["INCOME"], SPSS_NAMES)
+    >>> find_allowed_name("income (€)", ["INCOME"], SPSS_NAMES)
     'income_1'
-    >>> nearest_allowed_name("2019", [], SAS_NAMES), nearest_allowed_name("Größe", [], SAS_NAMES)
+    >>> find_allowed_name("2019", [], SAS_NAMES), find_allowed_name("Größe", [], SAS_NAMES)
     ('v2019', 'Grosse')
     """
-    return _FreeNames(taken, rules).nearest(name)
+    return _FreeNames(taken, rules).take_nearest(name)
 
 
-def shown_name(name: str) -> str:
+def format_name(name: str) -> str:
     r"""A name as messages show it: in one line, not too long, and text on every terminal.
 
-    >>> shown_name("age"), shown_name("a\nb\0"), shown_name("x" * 100) == "x" * 79 + "…"
+    >>> format_name("age"), format_name("a\nb\0"), format_name("x" * 100) == "x" * 79 + "…"
     ('age', 'a\\nb\\x00', True)
     """
-    cut = name if len(name) <= MOST_SHOWN else f"{name[: MOST_SHOWN - 1]}…"
+    cut = name if len(name) <= MAX_SHOWN_CHARACTERS else f"{name[: MAX_SHOWN_CHARACTERS - 1]}…"
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
 
 
@@ -252,58 +257,62 @@ class _FreeNames:
         self._taken = set(map(rules.key, taken))
         self._numbers: dict[str, int] = {}
 
-    def nearest(self, name: str) -> str:
+    def take_nearest(self, name: str) -> str:
         """The nearest name that is free; from now on it is taken."""
-        stem = _clean(name, self.rules)
-        chosen = next(filter(self._is_free, self._candidates(stem)))
-        self._taken.add(self.rules.key(chosen))
-        return chosen
+        stem = _clean_name(name, self.rules)
+        free_name = next(filter(self._is_free, self._generate_candidates(stem)))
+        self._taken.add(self.rules.key(free_name))
+        return free_name
 
-    def _candidates(self, stem: str) -> Iterator[str]:
+    def _generate_candidates(self, stem: str) -> Iterator[str]:
         yield stem
         if "_" not in self.rules.last_avoided + self.rules.last_refused:
-            yield _joined(stem, "_", self.rules)
+            yield _join_within_limits(stem, "_", self.rules)
         while True:
             # A number that was tried for the same stem is never free again.
             number = self._numbers[stem] = self._numbers.get(stem, 0) + 1
-            yield _joined(stem, f"_{number}", self.rules)
+            yield _join_within_limits(stem, f"_{number}", self.rules)
 
     def _is_free(self, name: str) -> bool:
-        return self.rules.allows(name) and self.rules.key(name) not in self._taken
+        return self.rules.is_allowed(name) and self.rules.key(name) not in self._taken
 
 
-def _clean(name: str, rules: NameRules) -> str:
+def _clean_name(name: str, rules: NameRules) -> str:
     """What can be kept of a name: each run of signs that it may not hold becomes one line."""
-    kept: list[str] = []
+    letters: list[str] = []
     for letter in unicodedata.normalize("NFC", name):
         if rules.may_follow(letter) and (letter == " " or not letter.isspace()):
-            kept.append(letter)
+            letters.append(letter)
             continue
         # The nearest letters that a program takes: an accent goes before its letter does.
-        plain = "".join(filter(rules.may_follow, _PLAIN.get(letter) or _decomposed(letter)))
-        kept.append(plain.strip() or "\0")
-    stem = re.sub("\0+", "_", "".join(kept).strip("\0 "))
+        plain = "".join(
+            filter(rules.may_follow, _PLAIN_LETTERS.get(letter) or _strip_accents(letter))
+        )
+        letters.append(plain.strip() or "\0")
+    stem = re.sub("\0+", "_", "".join(letters).strip("\0 "))
     stem = re.sub("__+", "_", stem) if "__" not in name else stem
     if stem and not rules.may_begin(stem[0]):
-        stem = STEM + stem
-    return _joined(stem or STEM, "", rules)
+        stem = FALLBACK_STEM + stem
+    return _join_within_limits(stem or FALLBACK_STEM, "", rules)
 
 
-_PLAIN = {"ß": "ss", "æ": "ae", "Æ": "AE", "ø": "o", "Ø": "O", "œ": "oe", "Œ": "OE", "ł": "l",
-          "Ł": "L", "đ": "d", "Đ": "D", "\u0131": "i", "þ": "th", "Þ": "Th"}  # fmt: skip
+_PLAIN_LETTERS = {
+    "ß": "ss", "æ": "ae", "Æ": "AE", "ø": "o", "Ø": "O", "œ": "oe", "Œ": "OE", "ł": "l",
+    "Ł": "L", "đ": "d", "Đ": "D", "\u0131": "i", "þ": "th", "Þ": "Th",
+}  # fmt: skip
 """Letters that no decomposition makes plain."""
 
 
-def _decomposed(letter: str) -> str:
+def _strip_accents(letter: str) -> str:
     parts = unicodedata.normalize("NFKD", letter)
     return "".join(part for part in parts if not unicodedata.combining(part))
 
 
-def _joined(stem: str, end: str, rules: NameRules) -> str:
+def _join_within_limits(stem: str, end: str, rules: NameRules) -> str:
     """A stem, cut so that it and its end are no longer than a name may be."""
     stem = stem[: rules.characters - len(end)]
     room = rules.size - len(end.encode())
     if len(stem.encode()) > room:
         stem = stem.encode()[:room].decode("utf-8", "ignore")
     refused = rules.last_refused + rules.last_avoided
-    return (stem if end else stem.rstrip(refused) or STEM) + end
+    return (stem if end else stem.rstrip(refused) or FALLBACK_STEM) + end

@@ -41,28 +41,28 @@ class Grammar:
         return edges
 
     @cached_property
-    def quoted(self) -> re.Pattern[bytes]:
+    def quoted_field(self) -> re.Pattern[bytes]:
         """A field in quotation marks without its closing mark."""
         mark = re.escape(self.quote)
         return re.compile(b"%b(?:[^%b]++|%b%b)*+" % (mark, mark, mark, mark))
 
     @cached_property
-    def quoted_in_line(self) -> re.Pattern[bytes]:
+    def quoted_field_in_line(self) -> re.Pattern[bytes]:
         """A field in quotation marks that is closed before its line ends."""
         mark = re.escape(self.quote)
         return re.compile(b"%b((?:[^%b\r\n]++|%b%b)*+)%b" % (mark, mark, mark, mark, mark))
 
     @cached_property
-    def field(self) -> re.Pattern[bytes]:
+    def field_pattern(self) -> re.Pattern[bytes]:
         """One field; a mark after its first letter is a letter like any other."""
         mark, cut = re.escape(self.quote), re.escape(self.separator)
         plain = b"(?!%b)[^%b\r\n]*+" % (mark, cut)
-        return re.compile(b"%b%b(?=[%b\r\n])|%b" % (self.quoted.pattern, mark, cut, plain))
+        return re.compile(b"%b%b(?=[%b\r\n])|%b" % (self.quoted_field.pattern, mark, cut, plain))
 
     @cached_property
-    def record(self) -> re.Pattern[bytes]:
+    def record_pattern(self) -> re.Pattern[bytes]:
         """One record and the end of its line."""
-        field, cut = self.field.pattern, re.escape(self.separator)
+        field, cut = self.field_pattern.pattern, re.escape(self.separator)
         return re.compile(b"(?:%b)(?:%b(?:%b))*+(?:\r\n?|\n)" % (field, cut, field))
 
     @cached_property
@@ -107,14 +107,14 @@ BLANK_BEFORE_MARK = (
     "has a blank before a quotation mark, and readers differ on what that means; take the blank "
     'away, or give quote = "" if the file has none.'
 )
-SWALLOWED = (
+SWALLOWED_RECORDS = (
     "opens a quotation mark that is closed in line {last}, yet each of these lines has as many "
     "fields as the header: they are probably records of their own. Mend the marks; if these line "
     "breaks are meant, say quote = {quote}."
 )
 
 
-def problem_with_quotes(
+def find_quote_problem(
     blocks: Callable[[], Iterator[bytes]], grammar: Grammar
 ) -> tuple[int, Problem] | None:
     r"""The first line whose quotation marks are not to be trusted, and what is wrong with it.
@@ -124,44 +124,44 @@ def problem_with_quotes(
         grammar: how the text is cut.
 
     >>> grammar = Grammar(separator=b",", quote=b'"', fields=2, line_breaks_meant=False)
-    >>> _, problem = problem_with_quotes(lambda: iter([b'a,b\n1,"5 inch\n2,6 inch"\n']), grammar)
+    >>> _, problem = find_quote_problem(lambda: iter([b'a,b\n1,"5 inch\n2,6 inch"\n']), grammar)
     >>> print(problem)
     line 2: opens a quotation mark that is closed in line 3, yet each of these lines ...
     """
     fault = find_fault(blocks(), grammar)
     if fault is None:
         return None
-    first, last = (_line_at(blocks(), offset) for offset in (fault.begin, fault.end))
-    apart = f"opens a quotation mark that is closed in line {last}, with"
-    where = "has" if first == last else apart
+    first, last = (_find_line_number(blocks(), offset) for offset in (fault.begin, fault.end))
+    closed_later = f"opens a quotation mark that is closed in line {last}, with"
+    where = "has" if first == last else closed_later
     mark = grammar.quote.decode()
-    said = f"'{mark}'" if mark == '"' else f'"{mark}"'
-    message = fault.message.format(where=where, last=last, quote=said)
+    shown_quote = f"'{mark}'" if mark == '"' else f'"{mark}"'
+    message = fault.message.format(where=where, last=last, quote=shown_quote)
     return first, Problem(f"line {first}", message)
 
 
 def find_fault(blocks: Iterable[bytes], grammar: Grammar) -> Fault | None:
     """The first record of a text that readers may cut in several ways."""
-    begin, wanted = 0, 0
-    held: list[bytes] = []
-    for block, is_last in _with_last(blocks):
-        held.append(block)
-        if not is_last and sum(map(len, held)) < wanted:
+    begin, next_size = 0, 0
+    pending: list[bytes] = []
+    for block, is_last in _mark_last_block(blocks):
+        pending.append(block)
+        if not is_last and sum(map(len, pending)) < next_size:
             continue
-        text = b"".join([*held, b"\n"] if is_last else held)
-        whole, fault = _look_through(text, grammar)
+        text = b"".join([*pending, b"\n"] if is_last else pending)
+        whole_bytes, fault = _scan_text(text, grammar)
         if fault is not None:
             return replace(fault, begin=fault.begin + begin, end=fault.end + begin)
-        begin += whole
-        rest = text[whole:]
+        begin += whole_bytes
+        rest = text[whole_bytes:]
         if rest and (is_last or len(rest) > LONGEST_RECORD):
             return Fault(begin, begin, NEVER_CLOSED if grammar.quote in rest else TOO_LONG)
         # A record that goes on and on is looked at again only when there is twice as much of it.
-        held, wanted = [rest], 0 if whole else 2 * len(rest)
+        pending, next_size = [rest], 0 if whole_bytes else 2 * len(rest)
     return None
 
 
-def _with_last(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+def _mark_last_block(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
     before = b""
     for block in blocks:
         if before:
@@ -170,25 +170,27 @@ def _with_last(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
     yield before, True
 
 
-def _look_through(text: bytes, grammar: Grammar) -> tuple[int, Fault | None]:
+def _scan_text(text: bytes, grammar: Grammar) -> tuple[int, Fault | None]:
     """How many bytes of a text are whole records, and what is wrong with the first that is not.
 
     The text begins where a record does; its last record may be cut off.
     """
     if grammar.quote not in text:
-        return _end_of_last_line(text), None
-    proof = _regular_records(text, grammar)
+        return _find_last_line_end(text), None
+    proof = _find_regular_records(text, grammar)
     if proof is None:
-        return _walk(text, grammar)
+        return _scan_records(text, grammar)
     whole, several_lines = proof
     if not grammar.line_breaks_meant:
         for begin, end in several_lines:
             if _are_records(text[begin:end], grammar):
-                return whole, Fault(begin, end - 1, SWALLOWED)
+                return whole, Fault(begin, end - 1, SWALLOWED_RECORDS)
     return whole, None
 
 
-def _regular_records(text: bytes, grammar: Grammar) -> tuple[int, Iterable[tuple[int, int]]] | None:
+def _find_regular_records(
+    text: bytes, grammar: Grammar
+) -> tuple[int, Iterable[tuple[int, int]]] | None:
     """Where whole records end, and those over several lines; None if some mark is out of place.
 
     Marks open and close in turn (one that is written twice closes and opens again). If each that
@@ -215,32 +217,32 @@ def _regular_records(text: bytes, grammar: Grammar) -> tuple[int, Iterable[tuple
     return whole, zip(begins[several].tolist(), ends[several].tolist(), strict=True)
 
 
-def _walk(text: bytes, grammar: Grammar) -> tuple[int, Fault | None]:
+def _scan_records(text: bytes, grammar: Grammar) -> tuple[int, Fault | None]:
     """The same, record by record; only lines with a quotation mark are cut into fields."""
     place = 0
     while (mark := text.find(grammar.quote, place)) >= 0:
-        begin = place + _end_of_last_line(text[place:mark])
-        record = grammar.record.match(text, begin)
+        begin = place + _find_last_line_end(text[place:mark])
+        record = grammar.record_pattern.match(text, begin)
         if record is None:
-            return begin, _fault_at(text, begin, grammar)
+            return begin, _find_fault_at(text, begin, grammar)
         place = record.end()
         body = record.group()
         if not grammar.line_breaks_meant and _are_records(body, grammar):
-            return begin, Fault(begin, begin + len(body.rstrip(b"\r\n")), SWALLOWED)
-        if _is_blank_before_mark(body, grammar):
+            return begin, Fault(begin, begin + len(body.rstrip(b"\r\n")), SWALLOWED_RECORDS)
+        if _has_blank_before_mark(body, grammar):
             return begin, Fault(begin, begin, BLANK_BEFORE_MARK)
-    return place + _end_of_last_line(text[place:]), None
+    return place + _find_last_line_end(text[place:]), None
 
 
-def _fault_at(text: bytes, begin: int, grammar: Grammar) -> Fault | None:
+def _find_fault_at(text: bytes, begin: int, grammar: Grammar) -> Fault | None:
     """What is wrong with a record that is none; nothing if the text only ends too early."""
     place = begin
-    while place < len(text) and (field := grammar.field.match(text, place)):
+    while place < len(text) and (field := grammar.field_pattern.match(text, place)):
         place = field.end() + 1
-    opened = grammar.quoted.match(text, place)
-    if opened is None or opened.end() + 1 >= len(text):
+    unclosed = grammar.quoted_field.match(text, place)
+    if unclosed is None or unclosed.end() + 1 >= len(text):
         return None
-    return Fault(begin, opened.end(), TEXT_AFTER_MARK)
+    return Fault(begin, unclosed.end(), TEXT_AFTER_MARK)
 
 
 def _are_records(body: bytes, grammar: Grammar) -> bool:
@@ -251,28 +253,28 @@ def _are_records(body: bytes, grammar: Grammar) -> bool:
     return len(lines) > 1 and all(map(grammar.may_be_record, reversed(lines)))
 
 
-def _is_blank_before_mark(body: bytes, grammar: Grammar) -> bool:
+def _has_blank_before_mark(body: bytes, grammar: Grammar) -> bool:
     """Whether a reader that passes over blanks would cut a record otherwise."""
     if grammar.separator == b" " or b" " + grammar.quote not in body:
         return False
     place = 0
-    while place < len(body) and (field := grammar.field.match(body, place)):
+    while place < len(body) and (field := grammar.field_pattern.match(body, place)):
         if blank := grammar.after_blank.match(body, place):
-            quoted = grammar.quoted_in_line.match(body, blank.end())
+            quoted = grammar.quoted_field_in_line.match(body, blank.end())
             if quoted is None:
                 return True
-            ends = grammar.edges[body[quoted.end()]]
-            if ends and grammar.separator in quoted.group(1):
+            is_closed = grammar.edges[body[quoted.end()]]
+            if is_closed and grammar.separator in quoted.group(1):
                 return True
         place = field.end() + 1
     return False
 
 
-def _end_of_last_line(text: bytes) -> int:
+def _find_last_line_end(text: bytes) -> int:
     return max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
 
 
-def _line_at(blocks: Iterator[bytes], offset: int) -> int:
+def _find_line_number(blocks: Iterator[bytes], offset: int) -> int:
     """The number of the line in which a byte stands."""
     line, before = 1, b""
     for block in blocks:

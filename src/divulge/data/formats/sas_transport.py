@@ -22,16 +22,16 @@ from divulge import work
 from divulge.data.dictionary import Attribute
 from divulge.data.encoding import RECORDS_AT_A_TIME, Batch, Tags
 from divulge.data.formats import PlainFormat
-from divulge.data.formats.contents import SAS_TRANSPORT
+from divulge.data.formats.file_signature import SAS_TRANSPORT
 from divulge.data.formats.ibm_numbers import from_ibm
 from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from divulge.data.formats import Options, Records
+    from divulge.data.formats import EncodedRecords, Options
 
-CARD = 80
+CARD_BYTES = 80
 EPOCH = dt.date(1960, 1, 1)
 DAYS_TO_UNIX = (dt.date(1970, 1, 1) - EPOCH).days
 DATE_FORMATS = ("DATE", "DDMMYY", "MMDDYY", "YYMMDD", "E8601DA", "WEEKDATE", "JULIAN", "MONYY")
@@ -39,8 +39,8 @@ MOMENT_FORMATS = ("DATETIME", "E8601DT", "DATEAMPM")
 TIME_FORMATS = ("TIME", "HHMM", "E8601TM")
 
 
-@dataclass(frozen=True)
-class Variable:
+@dataclass(frozen=True, kw_only=True)
+class SasVariable:
     """One variable: its place in a row, and what is said of it."""
 
     name: str
@@ -55,7 +55,7 @@ class Variable:
 class _Layout:
     """Where the rows of a file are, and how each is laid out."""
 
-    variables: tuple[Variable, ...]
+    variables: tuple[SasVariable, ...]
     start: int
     row_bytes: int
     rows: int | None
@@ -66,26 +66,28 @@ class SasTransport(PlainFormat):
 
     kind = SAS_TRANSPORT
 
-    def names(self, path: Path, options: Options) -> list[str]:
+    def read_names(self, path: Path, options: Options) -> list[str]:
         """The names of the columns, read without the records."""
-        return [variable.name for variable in _layout(path, options).variables]
+        return [variable.name for variable in _read_layout(path, options).variables]
 
-    def kinds(self, path: Path, options: Options) -> Mapping[str, str]:
+    def read_kinds(self, path: Path, options: Options) -> Mapping[str, str]:
         """Text or numbers: dates are numbers in this format."""
-        variables = _layout(path, options).variables
+        variables = _read_layout(path, options).variables
         return {v.name: "numbers" if v.numeric else "text" for v in variables}
 
-    def said(self, path: Path, options: Options) -> Mapping[str, Attribute]:
+    def read_attributes(self, path: Path, options: Options) -> Mapping[str, Attribute]:
         """Variable labels as descriptions."""
-        variables = _layout(path, options).variables
+        variables = _read_layout(path, options).variables
         return {v.name: Attribute(v.name, description=v.label) for v in variables}
 
-    def batches(self, path: Path, wanted: Sequence[str], options: Options) -> Iterator[Batch]:
+    def read_batches(
+        self, path: Path, column_names: Sequence[str], options: Options
+    ) -> Iterator[Batch]:
         """The records, some at a time."""
-        layout = _layout(path, options)
+        layout = _read_layout(path, options)
         encoding = options.encoding or "utf-8"
         fields = {v.name: v for v in layout.variables}
-        total = _rows(path, layout)
+        total = _count_rows(path, layout)
         with path.open("rb") as file, work.step(f"Reading {path.name}", total) as step:
             file.seek(layout.start)
             for start in range(0, total, RECORDS_AT_A_TIME):
@@ -94,75 +96,97 @@ class SasTransport(PlainFormat):
                 rows = raw.reshape(count, layout.row_bytes)
                 arrays: dict[str, pa.Array] = {}
                 tags: dict[str, Tags] = {}
-                for name in wanted:
+                for name in column_names:
                     variable = fields[name]
                     cells = rows[:, variable.position : variable.position + variable.length]
                     if variable.numeric:
-                        arrays[name], tags[name] = _numbers(cells, variable)
+                        arrays[name], tags[name] = _decode_numbers(cells, variable)
                     else:
-                        arrays[name] = _texts(path, cells, encoding)
+                        arrays[name] = _decode_texts(path, cells, encoding)
                 yield Batch(arrays, tags)
                 step.advance(count)
 
-    def write(self, records: Records, path: Path, options: Options) -> None:  # noqa: ARG002  # text only
+    def write(self, records: EncodedRecords, path: Path, options: Options) -> None:  # noqa: ARG002  # text only
         """Write records with their descriptions; version 5 where it can hold them, else 8."""
-        from divulge.data.formats.sas_transport_writing import write
+        from divulge.data.formats.sas_transport_writer import write_sas_transport
 
-        write(records, path)
+        write_sas_transport(records, path)
 
 
-def _layout(path: Path, options: Options) -> _Layout:
+def _read_layout(path: Path, options: Options) -> _Layout:
     """Read the header: everything before the first row."""
     try:
         with path.open("rb") as file:
-            return _parsed(file.read(1 << 24), options.encoding or "utf-8")
+            return _parse_layout(file.read(1 << 24), options.encoding or "utf-8")
     except (ValueError, struct.error, IndexError, UnicodeError):
-        raise _damaged(path) from None
+        raise _build_damage_error(path) from None
 
 
-def _parsed(head: bytes, encoding: str) -> _Layout:
-    long = head[20:26] == b"LIBV8 "
-    at = head.index(b"HEADER RECORD*******NAMSTV8" if long else b"HEADER RECORD*******NAMESTR")
-    count = int(head[at + 48 + 6 : at + 48 + 10]) if not long else int(head[at + 48 : at + 58])
+def _parse_layout(head: bytes, encoding: str) -> _Layout:
+    is_version_8 = head[20:26] == b"LIBV8 "
+    at = head.index(
+        b"HEADER RECORD*******NAMSTV8" if is_version_8 else b"HEADER RECORD*******NAMESTR"
+    )
+    count = (
+        int(head[at + 48 + 6 : at + 48 + 10]) if not is_version_8 else int(head[at + 48 : at + 58])
+    )
     member = head.index(b"HEADER RECORD*******MEM")
     size = int(head[member + 74 : member + 78])
-    at += CARD
-    variables = [_variable(head[at + n * size :][:size], long, encoding) for n in range(count)]
-    at += _cards(count * size)
+    at += CARD_BYTES
+    variables = [
+        _parse_variable(head[at + n * size :][:size], is_version_8, encoding) for n in range(count)
+    ]
+    at += _round_up_to_cards(count * size)
     labels: dict[int, str] = {}
-    if long and head[at : at + 27].startswith(b"HEADER RECORD*******LABELV"):
-        labels, at = _long_labels(head, at, encoding)
-    marker = b"HEADER RECORD*******OBSV8" if long else b"HEADER RECORD*******OBS "
+    if is_version_8 and head[at : at + 27].startswith(b"HEADER RECORD*******LABELV"):
+        labels, at = _parse_long_labels(head, at, encoding)
+    marker = b"HEADER RECORD*******OBSV8" if is_version_8 else b"HEADER RECORD*******OBS "
     if not head[at:].startswith(marker):
         raise ValueError("no rows")
-    rows = int(head[at + 48 : at + 63]) if long and head[at + 48 : at + 63].strip() else None
-    given = tuple(
-        Variable(v.name, v.numeric, v.length, v.position, labels.get(n, v.label), v.format)
+    rows = (
+        int(head[at + 48 : at + 63]) if is_version_8 and head[at + 48 : at + 63].strip() else None
+    )
+    labelled_variables = tuple(
+        SasVariable(
+            name=v.name,
+            numeric=v.numeric,
+            length=v.length,
+            position=v.position,
+            label=labels.get(n, v.label),
+            format=v.format,
+        )
         for n, v in enumerate(variables, start=1)
     )
-    row_bytes = max((v.position + v.length for v in given), default=0)
-    if row_bytes <= 0 or any(v.length <= 0 or v.position < 0 for v in given):
+    row_bytes = max((v.position + v.length for v in labelled_variables), default=0)
+    if row_bytes <= 0 or any(v.length <= 0 or v.position < 0 for v in labelled_variables):
         raise ValueError("a row of no bytes")
-    return _Layout(given, at + CARD, row_bytes, rows or None)
+    return _Layout(labelled_variables, at + CARD_BYTES, row_bytes, rows or None)
 
 
-def _variable(raw: bytes, long: bool, encoding: str) -> Variable:
+def _parse_variable(raw: bytes, is_version_8: bool, encoding: str) -> SasVariable:
     kind, _, length, _ = struct.unpack(">4h", raw[:8])
     if kind not in (1, 2) or (kind == 1 and not 2 <= length <= 8):
         raise ValueError("no such type")
     (position,) = struct.unpack(">i", raw[84:88])
     name = raw[8:16].decode(encoding).strip()
-    if long:
+    if is_version_8:
         name = raw[88:120].decode(encoding).strip() or name
     label = raw[16:56].decode(encoding, "ignore").strip()
-    return Variable(name, kind == 1, length, position, label, raw[56:64].decode("ascii").strip())
+    return SasVariable(
+        name=name,
+        numeric=kind == 1,
+        length=length,
+        position=position,
+        label=label,
+        format=raw[56:64].decode("ascii").strip(),
+    )
 
 
-def _long_labels(head: bytes, at: int, encoding: str) -> tuple[dict[int, str], int]:
+def _parse_long_labels(head: bytes, at: int, encoding: str) -> tuple[dict[int, str], int]:
     """Labels that did not fit into 40 bytes, by the number of their variable."""
     count = int(head[at + 48 : at + 58])
     nine = head[at + 20 : at + 28].startswith(b"LABELV9")
-    start = at = at + CARD
+    start = at = at + CARD_BYTES
     labels = {}
     for _ in range(count):
         lengths = struct.unpack(">5h" if nine else ">3h", head[at : at + (10 if nine else 6)])
@@ -170,70 +194,72 @@ def _long_labels(head: bytes, at: int, encoding: str) -> tuple[dict[int, str], i
         number, name, label = lengths[:3]
         labels[number] = head[at + name : at + name + label].decode(encoding)
         at += name + label + sum(lengths[3:])
-    return labels, start + _cards(at - start)
+    return labels, start + _round_up_to_cards(at - start)
 
 
-def _rows(path: Path, layout: _Layout) -> int:
+def _count_rows(path: Path, layout: _Layout) -> int:
     """How many rows there are; a last card of blanks only fills the file up."""
-    left = path.stat().st_size - layout.start
+    remaining_bytes = path.stat().st_size - layout.start
     if layout.rows is not None:
-        if layout.rows * layout.row_bytes > left:
-            raise _damaged(path)
+        if layout.rows * layout.row_bytes > remaining_bytes:
+            raise _build_damage_error(path)
         return layout.rows
     # Every file ends with a full card, and what follows the last row is blanks.
     with path.open("rb") as file:
-        file.seek(max(layout.start, path.stat().st_size - CARD - layout.row_bytes))
+        file.seek(max(layout.start, path.stat().st_size - CARD_BYTES - layout.row_bytes))
         tail = file.read()
-    blanks = min(len(tail) - len(tail.rstrip(b" ")), CARD - 1)
-    whole, rest = divmod(left, layout.row_bytes)
-    if left % CARD or rest > blanks:
-        raise _damaged(path)
-    if layout.row_bytes < CARD:
+    blanks = min(len(tail) - len(tail.rstrip(b" ")), CARD_BYTES - 1)
+    whole, rest = divmod(remaining_bytes, layout.row_bytes)
+    if remaining_bytes % CARD_BYTES or rest > blanks:
+        raise _build_damage_error(path)
+    if layout.row_bytes < CARD_BYTES:
         whole -= (blanks - rest) // layout.row_bytes if blanks >= rest else 0
     return whole
 
 
-def _numbers(cells: npt.NDArray[np.uint8], variable: Variable) -> tuple[pa.Array, Tags]:
+def _decode_numbers(cells: npt.NDArray[np.uint8], variable: SasVariable) -> tuple[pa.Array, Tags]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     values, missing, tags = from_ibm(cells)
     numbers = pa.array(values, mask=missing)
-    name = variable.format.upper()
-    if name.startswith(MOMENT_FORMATS):
+    format_name = variable.format.upper()
+    if format_name.startswith(MOMENT_FORMATS):
         micros = np.rint((values - DAYS_TO_UNIX * 86400) * 1e6)
-        return _moments(micros, missing, pa.timestamp("us"), numbers), tags
-    if name.startswith(DATE_FORMATS):
-        return _moments(values - DAYS_TO_UNIX, missing, pa.date32(), numbers), tags
-    if name.startswith(TIME_FORMATS):
-        inside = not bool(
+        return _decode_dates(micros, missing, pa.timestamp("us"), numbers), tags
+    if format_name.startswith(DATE_FORMATS):
+        return _decode_dates(values - DAYS_TO_UNIX, missing, pa.date32(), numbers), tags
+    if format_name.startswith(TIME_FORMATS):
+        is_within_day = not bool(
             pc.any(pc.or_(pc.less(numbers, 0), pc.greater_equal(numbers, 86400))).as_py()
         )
         return (
-            _moments(values * 1e6, missing, pa.time64("us"), numbers) if inside else numbers
+            _decode_dates(values * 1e6, missing, pa.time64("us"), numbers)
+            if is_within_day
+            else numbers
         ), tags
     return numbers, tags
 
 
-def _moments(
+def _decode_dates(
     values: npt.NDArray[np.float64],
     missing: npt.NDArray[np.bool_],
     kind: pa.DataType,
-    plain: pa.Array,
+    numbers: pa.Array,
 ) -> pa.Array:
     """Numbers as dates or times; as plain numbers where a calendar cannot hold them."""
     import pyarrow as pa
 
-    held = np.where(missing, 0, values)
-    if np.any(np.abs(held) > 2**53) or (
-        pa.types.is_date32(kind) and np.any(np.abs(held) > 2**31 - 1)
+    filled = np.where(missing, 0, values)
+    if np.any(np.abs(filled) > 2**53) or (
+        pa.types.is_date32(kind) and np.any(np.abs(filled) > 2**31 - 1)
     ):
-        return plain
+        return numbers
     whole = pa.int32() if pa.types.is_date32(kind) else pa.int64()
-    return pa.array(np.floor(held).astype(np.int64), mask=missing).cast(whole).cast(kind)
+    return pa.array(np.floor(filled).astype(np.int64), mask=missing).cast(whole).cast(kind)
 
 
-def _texts(path: Path, cells: npt.NDArray[np.uint8], encoding: str) -> pa.Array:
+def _decode_texts(path: Path, cells: npt.NDArray[np.uint8], encoding: str) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -252,10 +278,10 @@ def _texts(path: Path, cells: npt.NDArray[np.uint8], encoding: str) -> pa.Array:
     return pa.array([text or None for text in texts], pa.string()).take(distinct.indices)
 
 
-def _cards(size: int) -> int:
-    return -(-size // CARD) * CARD
+def _round_up_to_cards(size: int) -> int:
+    return -(-size // CARD_BYTES) * CARD_BYTES
 
 
-def _damaged(path: Path) -> InvalidInput:
+def _build_damage_error(path: Path) -> InvalidInput:
     message = "is a SAS transport file that is damaged or cut off."
     return InvalidInput(str(path), [Problem("", message)])

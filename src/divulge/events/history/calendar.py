@@ -35,7 +35,7 @@ SPANS = ("moment", *UNITS)
 """What a time in the data may stand for: a moment, or a whole unit."""
 
 NOT_A_TIME = np.iinfo(np.int64).min
-_DAY = 86_400_000_000
+_MICROSECONDS_PER_DAY = 86_400_000_000
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,15 @@ class Times:
     zones: int
 
     @property
-    def hours(self) -> bool:
+    def has_hours(self) -> bool:
         """Whether some time says more than the day."""
         return bool(np.any(self.spans[self.moments != NOT_A_TIME] <= SPANS.index("hour")))
 
-    def period(self, unit: str) -> Ints:
+    def period_numbers(self, unit: str) -> Ints:
         """The number of the hour, day, week, ... of each distinct time."""
         if unit == "hour":
             return self.moments // 3_600_000_000
-        days = self.moments // _DAY
+        days = self.moments // _MICROSECONDS_PER_DAY
         if unit == "day":
             return days
         if unit == "week":
@@ -67,11 +67,11 @@ class Times:
         return months // {"month": 1, "quarter": 3, "year": 12}[unit]
 
 
-def overlapped(moment: int, span: str, unit: str) -> tuple[int, int]:
+def find_overlapping_units(moment: int, span: str, unit: str) -> tuple[int, int]:
     """The first and the last `unit` that the `span` around a moment touches.
 
     >>> may_2010 = 1_273_000_000_000_000
-    >>> first, last = overlapped(may_2010, "month", "week")
+    >>> first, last = find_overlapping_units(may_2010, "month", "week")
     >>> last - first + 1
     6
     """
@@ -85,20 +85,20 @@ def overlapped(moment: int, span: str, unit: str) -> tuple[int, int]:
         first = begin.astype("M8[M]").astype("M8[D]")
         last = (begin + months).astype("M8[M]").astype("M8[D]") - 1
     ends = np.concatenate([first, last]).astype("M8[us]").astype(np.int64)
-    low, high = Times(ends, np.zeros(2, np.int8), 0).period(unit).tolist()
+    low, high = Times(ends, np.zeros(2, np.int8), 0).period_numbers(unit).tolist()
     return low, high
 
 
-def times_of(column: Column, rounded: str | None = None, periods: bool = False) -> Times | None:
+def read_times(column: Column, rounded: str | None = None, periods: bool = False) -> Times | None:
     """The times of a column, or None if its values are numbers or truth values.
 
     With `rounded`, each stands for the whole unit that it lies in; with `periods`, text may name
     months, quarters, weeks and years too.
 
     >>> import pyarrow as pa
-    >>> from divulge.data.column import encode
-    >>> times = times_of(encode(pa.array(["2010-12-01 08:45", "2010/12/5"])))
-    >>> times.period("day").tolist(), times.hours
+    >>> from divulge.data.column import encode_array
+    >>> times = read_times(encode_array(pa.array(["2010-12-01 08:45", "2010/12/5"])))
+    >>> times.period_numbers("day").tolist(), times.has_hours
     ([14944, 14948], True)
     """
     import pyarrow as pa
@@ -106,25 +106,27 @@ def times_of(column: Column, rounded: str | None = None, periods: bool = False) 
     kind = column.values.type
     if pa.types.is_date(kind):
         days = column.values.cast(pa.int32()).to_numpy(zero_copy_only=False).astype(np.int64)
-        found = _alike(days * _DAY, "day", 0)
+        times = _build_uniform_times(days * _MICROSECONDS_PER_DAY, "day", 0)
     elif pa.types.is_timestamp(kind):
-        found = _alike(_wall_clock(column.values), "moment", 1 if kind.tz else 0)
+        times = _build_uniform_times(_to_wall_clock(column.values), "moment", 1 if kind.tz else 0)
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        found = _read(column.values.to_pylist(), periods)
+        times = _parse_times(column.values.to_pylist(), periods)
     elif pa.types.is_null(kind) and periods:
-        found = _alike(np.zeros(0, np.int64), "moment", 0)  # all of them are suppressed
+        times = _build_uniform_times(
+            np.zeros(0, np.int64), "moment", 0
+        )  # all of them are suppressed
     else:
         return None
     if rounded is None:
-        return found
-    return Times(found.moments, np.maximum(found.spans, SPANS.index(rounded)), found.zones)
+        return times
+    return Times(times.moments, np.maximum(times.spans, SPANS.index(rounded)), times.zones)
 
 
-def _alike(moments: Ints, span: str, zones: int) -> Times:
+def _build_uniform_times(moments: Ints, span: str, zones: int) -> Times:
     return Times(moments, np.full(len(moments), SPANS.index(span), np.int8), zones)
 
 
-def _wall_clock(values: pa.Array) -> Ints:
+def _to_wall_clock(values: pa.Array) -> Ints:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -134,17 +136,17 @@ def _wall_clock(values: pa.Array) -> Ints:
     return micro
 
 
-def _read(texts: list[str], periods: bool) -> Times:
+def _parse_times(texts: list[str], periods: bool) -> Times:
     """Text as times: ISO, or with slashes; one zone for all, or none."""
     moments = np.full(len(texts), NOT_A_TIME, dtype=np.int64)
     spans = np.zeros(len(texts), dtype=np.int8)
     zones: set[Any] = set()
     for place, text in enumerate(texts):
-        when, span = _period(text)
+        when, span = _parse_period(text)
         if when is not None and not periods:
             continue  # a whole week or month says no day
         if when is None:
-            when, span = _moment(text), "moment" if _CLOCK.search(text) else "day"
+            when, span = _parse_moment(text), "moment" if _CLOCK.search(text) else "day"
         if when is None:
             continue
         zones.add(when.utcoffset())
@@ -158,7 +160,7 @@ _CLOCK = re.compile(r":|\dT\d|\d \d")
 _PERIOD = re.compile(r"(\d{4})(?:-?Q([1-4])|-W(\d\d)|-(\d\d))?$")
 
 
-def _period(text: str) -> tuple[dt.datetime | None, str]:
+def _parse_period(text: str) -> tuple[dt.datetime | None, str]:
     """The beginning and the unit of `2010`, `2010-12`, `2010-Q4` or `2010-W48`."""
     match = _PERIOD.match(text.strip())
     if match is None:
@@ -174,16 +176,16 @@ def _period(text: str) -> tuple[dt.datetime | None, str]:
         return None, ""
 
 
-def _moment(text: str) -> dt.datetime | None:
-    for read in (text, _with_dashes(text)):
+def _parse_moment(text: str) -> dt.datetime | None:
+    for candidate in (text, _to_iso_format(text)):
         try:
-            return dt.datetime.fromisoformat(read)
+            return dt.datetime.fromisoformat(candidate)
         except ValueError:
             continue
     return None
 
 
-def _with_dashes(text: str) -> str:
+def _to_iso_format(text: str) -> str:
     """`2010/12/1 8:45` as ISO wants it: `2010-12-01 08:45`."""
     day, _, clock = text.strip().partition(" ")
     parts = day.replace("/", "-").split("-")

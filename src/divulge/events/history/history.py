@@ -17,9 +17,9 @@ import numpy.typing as npt
 from divulge.assessment import Sentence
 from divulge.data import Column, Dataset
 from divulge.events.history import ordering, reading
-from divulge.events.history.calendar import NOT_A_TIME, UNITS, Times, times_of
+from divulge.events.history.calendar import NOT_A_TIME, UNITS, Times, read_times
 from divulge.events.history.ordering import Ints
-from divulge.events.history.presets import PRESETS, named_as
+from divulge.events.history.presets import PRESETS, find_usual_names
 from divulge.events.history.reading import Missing, Returns
 from divulge.work import InvalidInput, Problem, Problems, checks
 
@@ -87,18 +87,20 @@ class History:
         for name in more:
             problems.extend("", checks.one_of("preset", name, settings, "a setting of a history"))
         problems.raise_any()
-        chosen = {**named_as(PRESETS[kind], dataset.names), **more}
+        settings_by_name = {**find_usual_names(PRESETS[kind], dataset.names), **more}
         for part in ("user", "time", "item"):
-            if part not in chosen:
+            if part not in settings_by_name:
                 usual = ", ".join(PRESETS[kind][part])
                 problems.add(part, f"no attribute has a usual name ({usual}); give {part}=.")
         problems.raise_any()
-        return cls(dataset, **chosen)
+        return cls(dataset, **settings_by_name)
 
     @property
     def records(self) -> int:
         """How many records the history has (without those that were dropped)."""
-        return self.dataset.rows if self._keep is None else int(np.count_nonzero(self._keep))
+        return (
+            self.dataset.rows if self._selection is None else int(np.count_nonzero(self._selection))
+        )
 
     @property
     def users(self) -> int:
@@ -138,18 +140,20 @@ class History:
         if of_events and unit == self.event:
             return self.ordered.unit
         places = self.order[self.first_of_event] if of_events else self.order
-        when: Ints = self.calendar.period(unit)[self.dataset.columns[self.time].codes[places]]
+        when: Ints = self.calendar.period_numbers(unit)[
+            self.dataset.columns[self.time].codes[places]
+        ]
         return when
 
     @property
     def has_hours(self) -> bool:
         """Whether the times say more than the day."""
-        return self.calendar.hours
+        return self.calendar.has_hours
 
     @cached_property
     def calendar(self) -> Times:
         """The distinct times of the records."""
-        times = times_of(
+        times = read_times(
             self.dataset.columns[self.time], self.rounded, periods=self.missing == "maybe"
         )
         assert times is not None  # noqa: S101  # refused when the history was made
@@ -158,18 +162,24 @@ class History:
     @property
     def kept(self) -> Ints:
         """The places of the records in the dataset that make up the history."""
-        return np.arange(self.dataset.rows) if self._keep is None else np.flatnonzero(self._keep)
+        return (
+            np.arange(self.dataset.rows)
+            if self._selection is None
+            else np.flatnonzero(self._selection)
+        )
 
     @cached_property
-    def ordered(self) -> ordering.Ordered:
+    def ordered(self) -> ordering.OrderedRecords:
         """The records in the order of the history, and the events."""
-        return ordering.ordered(self._packed(), self.dataset.columns[self.item].codes.dtype)
+        return ordering.order_records(
+            self._pack_records(), self.dataset.columns[self.item].codes.dtype
+        )
 
     @cached_property
     def order(self) -> Ints:
         """The places in the dataset of the records in the order of the history."""
         # Asked for only where more is wanted than user, unit and item, which the keys hold.
-        return self.kept[np.argsort(self._packed().keys, kind="stable")]
+        return self.kept[np.argsort(self._pack_records().keys, kind="stable")]
 
     @property
     def event_of_record(self) -> npt.NDArray[np.int32]:
@@ -184,7 +194,7 @@ class History:
     @property
     def user_of_record(self) -> npt.NDArray[np.int32]:
         """The user of each record, in the order of the history."""
-        return self.ordered.inherited(self.user_of_event)
+        return self.ordered.spread_to_records(self.user_of_event)
 
     @cached_property
     def records_of_event(self) -> Ints:
@@ -205,21 +215,21 @@ class History:
     @cached_property
     def baskets(self) -> tuple[Ints, npt.NDArray[np.uint64]]:
         """How many different items each event has, and a hash of the set of them."""
-        return ordering.baskets(self.ordered, self.item_codes, every=False)
+        return ordering.hash_baskets(self.ordered, self.item_codes, every=False)
 
     @cached_property
     def basket_numbers(self) -> Ints:
         """The number of each event's set of items: equal sets, and only they, have the same."""
-        return ordering.numbered(self.baskets[1])
+        return ordering.number_hashes(self.baskets[1])
 
     @cached_property
     def by_item(self) -> tuple[Ints, npt.NDArray[np.int32]]:
         """Where the records of each item begin, and their events."""
-        return ordering.by_item(self.ordered, self.item_codes)
+        return ordering.list_events_by_item(self.ordered, self.item_codes)
 
     def remarks(self) -> tuple[Sentence, ...]:
         """What was found out of the ordinary in the records, counted, in sentences."""
-        return reading.remarks(self)
+        return reading.describe_remarks(self)
 
     def __repr__(self) -> str:
         return (
@@ -230,59 +240,63 @@ class History:
     # What the records are made of.
 
     @cached_property
-    def _keep(self) -> npt.NDArray[np.bool_] | None:
-        return reading.keep(self)
+    def _selection(self) -> npt.NDArray[np.bool_] | None:
+        return reading.select_records(self)
 
     @cached_property
     def _user_column(self) -> Column:
         """The users of the records that are kept, numbered without gaps."""
-        from divulge.data.column import from_codes
+        from divulge.data.column import column_from_codes
 
         column = self.dataset.columns[self.user]
-        if self._keep is None:
+        if self._selection is None:
             return column
-        kept = from_codes(column.codes[self._keep].astype(np.int64), column.values)
-        codes = np.zeros(self.dataset.rows, dtype=kept.codes.dtype)
-        codes[self._keep] = kept.codes
-        return Column(codes, kept.values, False)
+        renumbered = column_from_codes(
+            column.codes[self._selection].astype(np.int64), column.values
+        )
+        codes = np.zeros(self.dataset.rows, dtype=renumbered.codes.dtype)
+        codes[self._selection] = renumbered.codes
+        return Column(codes, renumbered.values, False)
 
-    def _packed(self) -> ordering.Packed:
-        unit, number = self._units()
+    def _pack_records(self) -> ordering.PackedKeys:
+        unit, number = self._number_units()
         item = self.dataset.columns[self.item]
-        return ordering.packed(self._user_column, unit, number, item, self._keep, self.dataset.name)
+        return ordering.pack_keys(
+            self._user_column, unit, number, item=item, keep=self._selection, name=self.dataset.name
+        )
 
-    def _units(self) -> tuple[Column, Ints]:
+    def _number_units(self) -> tuple[Column, Ints]:
         """What divides a user's records into events: a column, and the number of each code."""
         if self.event not in UNITS:
             column = self.dataset.columns[self.event]
             return column, np.arange(column.cardinality)
         column = self.dataset.columns[self.time]
-        periods = self.calendar.period(self.event)
+        periods = self.calendar.period_numbers(self.event)
         readable = self.calendar.moments != NOT_A_TIME
         numbers = periods - periods[readable].min(initial=np.iinfo(np.int64).max)
         # Suppressed times, where they are kept at all, make up an event of their own.
-        some = column.has_missing or not readable.all()
-        last = int(numbers[readable].max(initial=-1)) + 1 if some else 0
+        has_unreadable = column.has_missing or not readable.all()
+        last = int(numbers[readable].max(initial=-1)) + 1 if has_unreadable else 0
         return column, np.append(np.where(readable, numbers, last), last)
 
 
-def problems_with_history(place: str, given: Any) -> Iterator[Problem]:
+def problems_with_history(place: str, value: Any) -> Iterator[Problem]:
     """What is wrong with what should be a history."""
-    if not isinstance(given, History):
-        kind = type(given).__name__
+    if not isinstance(value, History):
+        kind = type(value).__name__
         hint = "History(dataset, user=..., time=..., item=...)"
         yield Problem(place, f"takes a history, not a {kind}; give {hint}.")
 
 
-def require_history(subject: str, given: History) -> None:
+def require_history(subject: str, history: History) -> None:
     """Refuse what is no history, before anything is asked of it."""
-    problems = list(problems_with_history("history", given))
+    problems = list(problems_with_history("history", history))
     if problems:
         raise InvalidInput(subject, problems)
 
 
-def _require_dataset(given: Any) -> None:
-    if not isinstance(given, Dataset):
+def _require_dataset(dataset: Any) -> None:
+    if not isinstance(dataset, Dataset):
         hint = "read a file (dv.read), or give Dataset.from_arrow(table)"
-        message = f"takes a dataset, not a {type(given).__name__}; {hint}."
+        message = f"takes a dataset, not a {type(dataset).__name__}; {hint}."
         raise InvalidInput("history", [Problem("dataset", message)])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def packed(
+def pack_keys(
     user: NDArray[Any],
     unit: NDArray[Any],
     item: NDArray[Any],
@@ -33,7 +33,7 @@ def packed(
     return keys
 
 
-def unpacked(
+def unpack_keys(
     keys: NDArray[Any], unit_bits: int, item_bits: int, item: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Read sorted keys: writes the items to `item`; gives starts, users and units of events."""
@@ -60,7 +60,7 @@ def unpacked(
     return starts, user, unit
 
 
-def inherited(
+def spread_to_records(
     starts: NDArray[Any], of_event: NDArray[Any], of_record: NDArray[Any]
 ) -> NDArray[Any]:
     """Write to `of_record` what the event of each record has."""
@@ -70,7 +70,7 @@ def inherited(
     return of_record
 
 
-def baskets(
+def hash_baskets(
     starts: NDArray[Any], item: NDArray[Any], hash_of_item: NDArray[Any], every: bool
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Count the items of every event and sum their hashes; equal items of an event are neighbours.
@@ -92,7 +92,7 @@ def baskets(
     return count, hashes
 
 
-def by_item(
+def list_events_by_item(
     starts: NDArray[Any], item: NDArray[Any], items: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """The events of the records of every item: counted and placed, so that order is kept."""
@@ -110,7 +110,7 @@ def by_item(
     return begin, event
 
 
-def events_by_item(starts: NDArray[Any], event: NDArray[Any]) -> NDArray[Any]:
+def count_events_by_item(starts: NDArray[Any], event: NDArray[Any]) -> NDArray[Any]:
     """Count the different events of every item; equal ones are neighbours."""
     count = np.zeros(len(starts) - 1, np.int64)
     for item in range(len(count)):

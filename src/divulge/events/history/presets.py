@@ -34,16 +34,16 @@ PRESETS: Mapping[str, Names] = {
 """Per kind of data, what its user, time, item and amount are usually called."""
 
 
-def named_as(preset: Names, names: Sequence[str]) -> dict[str, str]:
+def find_usual_names(preset: Names, names: Sequence[str]) -> dict[str, str]:
     """The attributes whose names are usual, whatever their capitals.
 
-    >>> named_as(PRESETS["retail"], ["CustomerID", "InvoiceDate", "StockCode"])
+    >>> find_usual_names(PRESETS["retail"], ["CustomerID", "InvoiceDate", "StockCode"])
     {'user': 'CustomerID', 'time': 'InvoiceDate', 'item': 'StockCode'}
     """
     lower = {name.lower().replace(" ", "_"): name for name in reversed(names)}
-    found = {}
+    attributes = {}
     for part, usual in preset.items():
         name = next((lower[word] for word in usual if word in lower), None)
         if name is not None:
-            found[part] = name
-    return found
+            attributes[part] = name
+    return attributes

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from divulge.assessment import Sentence
 from divulge.data import Column
-from divulge.data.dictionary import problems_with_names
-from divulge.events.history.calendar import NOT_A_TIME, UNITS, Times, times_of
+from divulge.data.dictionary import find_name_problems
+from divulge.events.history.calendar import NOT_A_TIME, UNITS, Times, read_times
 from divulge.work import Problem, checks
 
 if TYPE_CHECKING:
@@ -29,11 +29,11 @@ def problems_with_settings(history: History) -> Iterator[Problem]:
     """Attributes that are not there, words that mean nothing."""
     names = history.dataset.names
     for place in ("user", "time", "item", "amount"):
-        given = getattr(history, place)
-        if isinstance(given, str):
-            yield from problems_with_names(place, [given], names)
-        elif given is not None or place != "amount":
-            yield Problem(place, f"{checks.describe_value(given)} is not text; name an attribute.")
+        name = getattr(history, place)
+        if isinstance(name, str):
+            yield from find_name_problems(place, [name], names)
+        elif name is not None or place != "amount":
+            yield Problem(place, f"{checks.describe_value(name)} is not text; name an attribute.")
     either = "a unit of time or an attribute"
     yield from checks.one_of("event", history.event, (*UNITS, *names), either)
     yield from checks.one_of("missing", history.missing, get_args(Missing), "a way to treat gaps")
@@ -49,7 +49,7 @@ def problems_with_settings(history: History) -> Iterator[Problem]:
 def problems_with_records(history: History) -> Iterator[Problem]:
     """Times, amounts and gaps that have to be decided on before anything is counted."""
     dataset = history.dataset
-    times = times_of(dataset.columns[history.time])
+    times = read_times(dataset.columns[history.time])
     if times is None:
         yield Problem("time", f'"{history.time}" holds numbers; give dates, times or ISO text.')
         return
@@ -59,7 +59,7 @@ def problems_with_records(history: History) -> Iterator[Problem]:
             f'"{history.time}" mixes {times.zones} time zones (or times with and without one); '
             "bring them to one first.",
         )
-    if history.event == "hour" and not times.hours and history.missing != "maybe":
+    if history.event == "hour" and not times.has_hours and history.missing != "maybe":
         yield Problem("event", f'"{history.time}" holds days without hours.')
     unfit = [*_problems_with_gaps(history), *_problems_with_amounts(history)]
     yield from unfit
@@ -72,7 +72,7 @@ def problems_with_records(history: History) -> Iterator[Problem]:
 def _problems_with_gaps(history: History) -> Iterator[Problem]:
     if history.missing != "refuse":
         return
-    for part, rows in lacking(history).items():
+    for part, rows in find_gaps(history).items():
         if rows is not None and rows.any():
             what = "has no readable time" if part == "time" else f"has no {part}"
             message = (
@@ -93,54 +93,54 @@ def _problems_with_amounts(history: History) -> Iterator[Problem]:
     number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     if len(values) and not number:  # where all are hidden, they are of no kind
         yield Problem("amount", f'"{amount}" does not hold numbers.')
-    elif history.returns is None and negative(history).any():
+    elif history.returns is None and find_negative_amounts(history).any():
         yield Problem(
             "amount",
-            f"of the records, {int(negative(history).sum()):,} have a negative amount; "
-            'say what they are: returns="drop", "keep" or "net".',
+            f"of the records, {int(find_negative_amounts(history).sum()):,} have a negative "
+            'amount; say what they are: returns="drop", "keep" or "net".',
         )
 
 
-def keep(history: History) -> Mask | None:
+def select_records(history: History) -> Mask | None:
     """Which records make up the history; None if all do.
 
     In a protected release a suppressed item or time is kept: it may be anything.
     """
-    wanted: Mask | None = None
+    selection: Mask | None = None
     needed = ("user",) if history.missing == "maybe" else ("user", "time", "item")
-    left_out = [rows for part, rows in lacking(history).items() if part in needed]
-    for rows in (*left_out, returned(history)):
+    left_out = [rows for part, rows in find_gaps(history).items() if part in needed]
+    for rows in (*left_out, find_returned_records(history)):
         if rows is not None and rows.any():
-            wanted = ~rows if wanted is None else wanted & ~rows
-    return wanted
+            selection = ~rows if selection is None else selection & ~rows
+    return selection
 
 
-def lacking(history: History) -> dict[str, Mask | None]:
+def find_gaps(history: History) -> dict[str, Mask | None]:
     """Which records have no user, no readable time, no item; None if all have."""
     columns = history.dataset.columns
     return {
-        "user": _empty(columns[history.user]),
-        "time": _without_time(columns[history.time], history.calendar),
-        "item": _empty(columns[history.item]),
+        "user": _find_empty_values(columns[history.user]),
+        "time": _find_unreadable_times(columns[history.time], history.calendar),
+        "item": _find_empty_values(columns[history.item]),
     }
 
 
-def _without_time(column: Column, times: Times) -> Mask | None:
+def _find_unreadable_times(column: Column, times: Times) -> Mask | None:
     unreadable = np.append(times.moments == NOT_A_TIME, True)
     if not column.has_missing and not unreadable[:-1].any():
         return None
     return unreadable[column.codes]
 
 
-def _empty(column: Column) -> Mask | None:
+def _find_empty_values(column: Column) -> Mask | None:
     """Which records have no value: none, or a text of nothing."""
-    blank = np.append(blanks(column), True)
+    blank = np.append(find_blank_values(column), True)
     if not column.has_missing and not blank[:-1].any():
         return None
     return blank[column.codes]
 
 
-def blanks(column: Column) -> Mask:
+def find_blank_values(column: Column) -> Mask:
     """Which of a column's distinct values are texts of nothing."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -153,54 +153,54 @@ def blanks(column: Column) -> Mask:
     return blank
 
 
-def amounts(column: Column) -> npt.NDArray[np.float64]:
+def read_amounts(column: Column) -> npt.NDArray[np.float64]:
     """A column of numbers as numbers; missing ones are not a number."""
     values = np.array([float(value) for value in column.values.to_pylist()] + [np.nan])
     return values[column.codes]
 
 
-def negative(history: History) -> Mask:
+def find_negative_amounts(history: History) -> Mask:
     """Which records have a negative amount."""
     if history.amount is None:
         return np.zeros(history.dataset.rows, dtype=bool)
-    return amounts(history.dataset.columns[history.amount]) < 0
+    return read_amounts(history.dataset.columns[history.amount]) < 0
 
 
-def returned(history: History) -> Mask | None:
+def find_returned_records(history: History) -> Mask | None:
     """The records that are left out because something was given back; None if there are none."""
     if history.amount is None or history.returns in (None, "keep"):
         return None
-    below = negative(history)
-    if history.returns == "drop" or not below.any():
-        return below
+    is_negative = find_negative_amounts(history)
+    if history.returns == "drop" or not is_negative.any():
+        return is_negative
     item = history.dataset.columns[history.item]
     pair = history.dataset.columns[history.user].codes.astype(np.int64) * (item.cardinality + 1)
     _, of_record = np.unique(pair + item.codes, return_inverse=True)
-    paid = amounts(history.dataset.columns[history.amount])
-    left = np.bincount(of_record, np.nan_to_num(paid))[of_record]
-    cancelled = (np.bincount(of_record, below)[of_record] > 0) & (left <= 0)
+    paid = read_amounts(history.dataset.columns[history.amount])
+    balance = np.bincount(of_record, np.nan_to_num(paid))[of_record]
+    cancelled = (np.bincount(of_record, is_negative)[of_record] > 0) & (balance <= 0)
     if history.missing == "maybe":
         # Hidden items are not one item, and a hidden amount may be more than was given back.
         cancelled &= np.bincount(of_record, np.isnan(paid))[of_record] == 0
-        hidden = _empty(item)
+        hidden = _find_empty_values(item)
         cancelled &= True if hidden is None else ~hidden
-    return below | cancelled
+    return is_negative | cancelled
 
 
-def remarks(history: History) -> tuple[Sentence, ...]:
+def describe_remarks(history: History) -> tuple[Sentence, ...]:
     """What was found out of the ordinary in the records, counted, in sentences."""
-    counted: dict[str, int] = {}
+    counts: dict[str, int] = {}
     maybe = ("time", "item") if history.missing == "maybe" else ()
-    for part, rows in lacking(history).items():
+    for part, rows in find_gaps(history).items():
         kind = "maybe" if part in maybe else "dropped"
-        counted[f"{kind}.{part}"] = 0 if rows is None else int(rows.sum())
-    below, gone = negative(history), returned(history)
-    counted[f"returns.{history.returns}"] = int(below.sum())
-    if history.returns == "net" and gone is not None:
-        counted["returns.cancelled"] = int((gone & ~below).sum())
-    counted["one_record"] = int((history.records_of_user == 1).sum())
+        counts[f"{kind}.{part}"] = 0 if rows is None else int(rows.sum())
+    is_negative, is_returned = find_negative_amounts(history), find_returned_records(history)
+    counts[f"returns.{history.returns}"] = int(is_negative.sum())
+    if history.returns == "net" and is_returned is not None:
+        counts["returns.cancelled"] = int((is_returned & ~is_negative).sum())
+    counts["one_record"] = int((history.records_of_user == 1).sum())
     return tuple(
         Sentence("divulge.events", f"remark.{key}", {"count": count})
-        for key, count in counted.items()
+        for key, count in counts.items()
         if count
     )

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from divulge.data.dictionary import as_names
 from divulge.events.history.history import History
-from divulge.events.knowledge.facets import Facet, facet, problems_with_facets
+from divulge.events.knowledge.facets import Facet, parse_facet, problems_with_facets
 from divulge.work import Problem, Problems, checks
 
 Weight: TypeAlias = Literal["record", "event", "user"]
@@ -63,9 +63,9 @@ class Attacker:
         problems = Problems("attacker")
         problems.extend("", not_words)
         problems.extend("", problems_with_settings(points, weight, guess))
-        known = () if not_words else tuple(as_names(knows))
-        given = {"knows": known, "points": points, "weight": weight, "guess": guess}
-        for name, value in given.items():
+        facet_words = () if not_words else tuple(as_names(knows))
+        settings = {"knows": facet_words, "points": points, "weight": weight, "guess": guess}
+        for name, value in settings.items():
             object.__setattr__(self, name, value)
         # Without data at hand, a word that stands for no known facet may be an attribute.
         problems.extend("", self._problems_with_words(attributes))
@@ -75,11 +75,11 @@ class Attacker:
         from divulge.work import nearest
 
         for words in self.knows:
-            found = facet(words, attributes or ())
-            if isinstance(found, Problem):
-                close = nearest(words, found.allowed) if found.allowed else words
+            meaning = parse_facet(words, attributes or ())
+            if isinstance(meaning, Problem):
+                close = nearest(words, meaning.allowed) if meaning.allowed else words
                 if attributes is not None or close is not None:
-                    yield found
+                    yield meaning
         for words in {words for words in self.knows if self.knows.count(words) > 1}:
             yield Problem("knows", f'names "{words}" more than once.')
 
@@ -93,11 +93,11 @@ class Attacker:
         problems = Problems("attacker")
         facets = []
         for words in self.knows:
-            found = facet(words, history.dataset.names)
-            if isinstance(found, Problem):
-                problems.extend("", [found])
+            meaning = parse_facet(words, history.dataset.names)
+            if isinstance(meaning, Problem):
+                problems.extend("", [meaning])
             else:
-                facets.append(found)
+                facets.append(meaning)
         problems.extend("", problems_with_facets(history, facets))
         if isinstance(self.weight, Mapping):
             problems.extend("", problems_with_prior(self.weight, history))

@@ -26,19 +26,19 @@ from divulge.events.history import ordering
 from divulge.events.history.calendar import COARSER, UNITS
 from divulge.events.history.history import History
 from divulge.events.history.ordering import Ints
-from divulge.events.history.reading import amounts
+from divulge.events.history.reading import read_amounts
 from divulge.work import Problem
 
-WORDS = (*UNITS, "kinds", "records", "item", "2 items", "all items", "all items as multiset")
+FACET_WORDS = (*UNITS, "kinds", "records", "item", "2 items", "all items", "all items as multiset")
 """Words that are known whatever the data."""
 
 _BANDS = re.compile(r"(kinds|records|amount)(?: by (\d+(?:\.\d+)?))?$")
 _ITEMS = re.compile(r"(?:item|(\d+) items|(all) items)( as multiset)?(?: at (\d+))?$")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Facet:
-    """One thing that an adversary knows; made from words by `facet`."""
+    """One thing that an adversary knows; made from words by `parse_facet`."""
 
     words: str
     kind: str
@@ -49,39 +49,39 @@ class Facet:
 
 
 @dataclass(frozen=True)
-class Coded:
+class FacetCodes:
     """A facet of a history as codes: of its events, or of its records in their order."""
 
     codes: npt.NDArray[Any]
     of_events: bool
 
 
-def facet(words: str, names: Sequence[str] = ()) -> Facet | Problem:
+def parse_facet(words: str, names: Sequence[str] = ()) -> Facet | Problem:
     """What words mean, given the attributes of the data; or what is wrong with them.
 
-    >>> facet("kinds by 5")
+    >>> parse_facet("kinds by 5")
     Facet(words='kinds by 5', kind='kinds', band=5.0, size=1, level=0, every=False)
-    >>> print(facet("dya"))
+    >>> print(parse_facet("dya"))
     knows: "dya" is not something to know of an event. Did you mean "day"?
     """
     if words in UNITS:
-        return Facet(words, "when")
+        return Facet(words=words, kind="when")
     if match := _BANDS.match(words):
         band = float(match[2] or 0 if match[1] == "amount" else match[2] or 1)
         if band > 0:
-            return Facet(words, match[1], band=band)
+            return Facet(words=words, kind=match[1], band=band)
         return Problem("knows", f'"{words}" needs the width of its bands: "{match[1]} by 10".')
     if match := _ITEMS.match(words):
         level = int(match[4] or 0)
         if match[2]:
-            return Facet(words, "basket", level=level, every=bool(match[3]))
+            return Facet(words=words, kind="basket", level=level, every=bool(match[3]))
         size = int(match[1] or 1)
         if size >= 1 and not match[3]:
-            return Facet(words, "item" if size == 1 else "items", size=size, level=level)
+            return Facet(words=words, kind="item" if size == 1 else "items", size=size, level=level)
     if words in names:
-        return Facet(words, "attribute")
+        return Facet(words=words, kind="attribute")
     message = f'"{words}" is not something to know of an event.'
-    return Problem("knows", message, value=words, allowed=[*WORDS, "amount by 10", *names])
+    return Problem("knows", message, value=words, allowed=[*FACET_WORDS, "amount by 10", *names])
 
 
 def problems_with_facets(history: History, facets: Sequence[Facet]) -> Iterator[Problem]:
@@ -102,61 +102,65 @@ def problems_with_facets(history: History, facets: Sequence[Facet]) -> Iterator[
         yield Problem("knows", 'names items more than once; say how many, as in "2 items".')
 
 
-def coded(history: History, each: Facet) -> Coded:
+def encode_facet(history: History, facet: Facet) -> FacetCodes:
     """The codes of one facet."""
-    if each.kind == "when":
-        return _when(history, each.words)
-    if each.kind == "records":
-        return Coded(_banded(history.records_of_event - 1, each.band), True)
-    if each.kind == "kinds":
-        return Coded(_banded(history.baskets[0] - 1, each.band), True)
-    if each.kind == "basket":
-        return Coded(_baskets(history, each), True)
-    if each.kind == "amount":
+    if facet.kind == "when":
+        return _encode_time(history, facet.words)
+    if facet.kind == "records":
+        return FacetCodes(_group_into_bands(history.records_of_event - 1, facet.band), True)
+    if facet.kind == "kinds":
+        return FacetCodes(_group_into_bands(history.baskets[0] - 1, facet.band), True)
+    if facet.kind == "basket":
+        return FacetCodes(_number_baskets(history, facet), True)
+    if facet.kind == "amount":
         assert history.amount is not None  # noqa: S101  # problems_with_facets has said so
-        paid = amounts(history.dataset.columns[history.amount])[history.order]
-        return Coded(bands(paid, each.band), False)
-    if each.kind in ("item", "items"):
-        return Coded(items(history, each.level), False)
-    return Coded(history.codes(each.words), False)
+        paid = read_amounts(history.dataset.columns[history.amount])[history.order]
+        return FacetCodes(number_bands(paid, facet.band), False)
+    if facet.kind in ("item", "items"):
+        return FacetCodes(encode_items(history, facet.level), False)
+    return FacetCodes(history.codes(facet.words), False)
 
 
 NO_AMOUNT = -(2**62)
 """The band of a missing amount."""
 
 
-def bands(paid: npt.NDArray[np.float64], width: float) -> Ints:
+def number_bands(paid: npt.NDArray[np.float64], width: float) -> Ints:
     """The number of the band that each amount lies in; all beyond 2^61 bands are one.
 
-    >>> bands(np.array([3.0, 25.0, np.nan, np.inf]), 10.0).tolist() == [0, 2, NO_AMOUNT, 2**61]
+    >>> numbers = number_bands(np.array([3.0, 25.0, np.nan, np.inf]), 10.0)
+    >>> numbers.tolist() == [0, 2, NO_AMOUNT, 2**61]
     True
-    >>> bands(np.array([0.28, 0.29]), 0.01).tolist()
+    >>> number_bands(np.array([0.28, 0.29]), 0.01).tolist()
     [28, 29]
     """
-    gone = np.isnan(paid)
-    exact = np.clip(np.where(gone, 0.0, paid) / width, -(2.0**61), 2.0**61)
+    is_missing = np.isnan(paid)
+    exact = np.clip(np.where(is_missing, 0.0, paid) / width, -(2.0**61), 2.0**61)
     # Decimals are not what they seem in binary: .29 / .01 lies a rounding error below 29.
     whole = np.rint(exact)
     edge = np.abs(exact - whole) <= 4 * np.finfo(np.float64).eps * np.abs(exact)
     numbers = np.where(edge, whole, np.floor(exact))
-    found: Ints = np.where(gone, NO_AMOUNT, numbers.astype(np.int64))
-    return found
+    band_numbers: Ints = np.where(is_missing, NO_AMOUNT, numbers.astype(np.int64))
+    return band_numbers
 
 
-def _banded(numbers: Ints, band: float) -> Ints:
+def _group_into_bands(numbers: Ints, band: float) -> Ints:
     return numbers if band == 1 else (numbers // band).astype(np.int64)
 
 
-def of_rows(history: History, parts: Sequence[Coded], of_events: bool) -> list[npt.NDArray[Any]]:
+def spread_over_rows(
+    history: History, parts: Sequence[FacetCodes], of_events: bool
+) -> list[npt.NDArray[Any]]:
     """The codes of facets row by row: of events, or of records, which inherit their event's."""
     if of_events:
         return [part.codes for part in parts]
     return [
-        history.ordered.inherited(part.codes) if part.of_events else part.codes for part in parts
+        history.ordered.spread_to_records(part.codes) if part.of_events else part.codes
+        for part in parts
     ]
 
 
-def items(history: History, level: int) -> npt.NDArray[Any]:
+def encode_items(history: History, level: int) -> npt.NDArray[Any]:
     """The item of each record at a level of its hierarchy, in the order of the history."""
     if not level:
         return history.item_codes
@@ -166,47 +170,47 @@ def items(history: History, level: int) -> npt.NDArray[Any]:
     return column.codes[history.order]
 
 
-def _when(history: History, unit: str) -> Coded:
+def _encode_time(history: History, unit: str) -> FacetCodes:
     """Of the event, if knowing the event's unit is knowing this one."""
     of_events = unit in COARSER.get(history.event, ())
-    return Coded(history.times(unit, of_events), of_events)
+    return FacetCodes(history.times(unit, of_events), of_events)
 
 
-def _baskets(history: History, each: Facet) -> Ints:
+def _number_baskets(history: History, facet: Facet) -> Ints:
     """The number of each event's basket: equal baskets, and only they, have the same."""
-    if each.level == 0 and not each.every:
+    if facet.level == 0 and not facet.every:
         return history.basket_numbers
-    item = items(history, each.level)
-    if each.level:
+    item = encode_items(history, facet.level)
+    if facet.level:
         item = item[np.lexsort((item, history.event_of_record))]
-    return ordering.numbered(ordering.baskets(history.ordered, item, each.every)[1])
+    return ordering.number_hashes(ordering.hash_baskets(history.ordered, item, facet.every)[1])
 
 
-def combined(parts: Sequence[npt.NDArray[Any]], rows: int, room: int) -> tuple[Ints, int]:
+def pack_codes(parts: Sequence[npt.NDArray[Any]], rows: int, room: int) -> tuple[Ints, int]:
     """One number for every combination of codes, in as many bits as it takes, at most `room`.
 
-    >>> combined([np.array([0, 2]), np.array([1, 2])], rows=2, room=40)
+    >>> pack_codes([np.array([0, 2]), np.array([1, 2])], rows=2, room=40)
     (array([0, 5]), 3)
     """
     key, bits = work.room(rows, np.int64), 0
     key[:] = 0
     for part in parts:
-        part, wide = _from_zero(part)
+        part, wide = _shift_to_zero(part)
         if bits + wide > 63:
-            key, bits = _renumbered(key)
-            part, wide = _renumbered(part)
+            key, bits = _renumber_key(key)
+            part, wide = _renumber_key(part)
         key <<= wide
         key |= part
         bits += wide
-    return (key, bits) if bits <= room else _renumbered(key)
+    return (key, bits) if bits <= room else _renumber_key(key)
 
 
-def _from_zero(part: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
+def _shift_to_zero(part: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
     lowest, highest = (int(part.min()), int(part.max())) if len(part) else (0, 0)
     return part - lowest if lowest else part, (highest - lowest).bit_length()
 
 
-def _renumbered(key: npt.NDArray[Any]) -> tuple[Ints, int]:
+def _renumber_key(key: npt.NDArray[Any]) -> tuple[Ints, int]:
     """The same distinctions in as few numbers as there are."""
     values, number = np.unique(key, return_inverse=True)
     return number.astype(np.int64), (len(values) - 1).bit_length()

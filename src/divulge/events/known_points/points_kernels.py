@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def postings(keys: NDArray[Any], shift: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def build_postings(keys: NDArray[Any], shift: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Posting lists out of sorted keys `point << shift | user`: their starts, and their users.
 
     A key that is repeated counts once; points are numbered as they come.
@@ -38,7 +38,7 @@ def postings(keys: NDArray[Any], shift: int) -> tuple[NDArray[Any], NDArray[Any]
     return starts, users
 
 
-def transposed(starts: NDArray[Any], column: NDArray[Any], columns: int) -> tuple[Any, Any]:
+def transpose_postings(starts: NDArray[Any], column: NDArray[Any], columns: int) -> tuple[Any, Any]:
     """Posting lists the other way round: from users by point to points by user."""
     begin = np.zeros(columns + 1, np.int64)
     for at in range(len(column)):
@@ -54,15 +54,17 @@ def transposed(starts: NDArray[Any], column: NDArray[Any], columns: int) -> tupl
     return begin, rows
 
 
-def common_users(drawn: NDArray[Any], starts: NDArray[Any], users: NDArray[Any]) -> NDArray[Any]:
+def count_common_users(
+    draws: NDArray[Any], starts: NDArray[Any], users: NDArray[Any]
+) -> NDArray[Any]:
     """How many users have all the points of each draw: posting lists, rarest first.
 
     A draw is a row of points, -1 where there are fewer. Posting lists hold users in rising order.
     """
-    counts = np.zeros(len(drawn), np.int64)
-    for draw in range(len(drawn)):
+    counts = np.zeros(len(draws), np.int64)
+    for draw in range(len(draws)):
         rarest = -1
-        for point in drawn[draw]:
+        for point in draws[draw]:
             if point >= 0 and (
                 rarest < 0
                 or starts[point + 1] - starts[point] < starts[rarest + 1] - starts[rarest]
@@ -70,7 +72,7 @@ def common_users(drawn: NDArray[Any], starts: NDArray[Any], users: NDArray[Any])
                 rarest = point
         for at in range(starts[rarest], starts[rarest + 1]):
             user, has_all = users[at], True
-            for point in drawn[draw]:
+            for point in draws[draw]:
                 if point < 0 or point == rarest:
                     continue
                 low, high = starts[point], starts[point + 1]
@@ -87,7 +89,9 @@ def common_users(drawn: NDArray[Any], starts: NDArray[Any], users: NDArray[Any])
     return counts
 
 
-def shared_pairs(starts: NDArray[Any], points: NDArray[Any], spread: NDArray[Any]) -> NDArray[Any]:
+def list_shared_pairs(
+    starts: NDArray[Any], points: NDArray[Any], spread: NDArray[Any]
+) -> NDArray[Any]:
     """All pairs of points of every user that others have too, packed `first << 32 | second`.
 
     A pair with a point that nobody else has needs no counting: it singles its user out.

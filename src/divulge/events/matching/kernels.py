@@ -17,11 +17,11 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-RIGHT_UNIFORM, RIGHT_BEST, CERTAIN, WEIGHT, MOST = range(5)
+RIGHT_UNIFORM, RIGHT_BEST, CERTAIN, WEIGHT, WORST_CASE = range(5)
 """What the columns of `tally` are: weight guessed right, known for certain, in all, worst case."""
 
 
-def tally(  # one loop over sorted runs, and no calls
+def tally_knowledge(  # one loop over sorted runs, and no calls
     keys: NDArray[Any],
     shift: int,
     user_of_event: NDArray[Any],
@@ -40,7 +40,7 @@ def tally(  # one loop over sorted runs, and no calls
     by_user = np.zeros((users, 5), np.float64)
     by_matches = np.zeros(users + 1, np.float64)
     matches = np.zeros(len(keys) if each else 0, np.int64)
-    found = np.zeros(len(keys) if each else 0, np.bool_)
+    hits = np.zeros(len(keys) if each else 0, np.bool_)
     low = (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
     cells = 0
     start = 0
@@ -71,7 +71,7 @@ def tally(  # one loop over sorted runs, and no calls
             u = user_of_event[e]
             if each:
                 matches[row] = matching
-                found[row] = u == best_user
+                hits[row] = u == best_user
             if once and row > start and keys[row] == keys[row - 1]:
                 continue
             w = weight[e]
@@ -83,27 +83,27 @@ def tally(  # one loop over sorted runs, and no calls
             if chance > by_user[u, 4]:
                 by_user[u, 4] = chance
         start = stop
-    return by_user, by_matches, matches, found, cells
+    return by_user, by_matches, matches, hits, cells
 
 
-def totals(  # one loop over sorted runs, and no calls
+def sum_knowledge(  # one loop over sorted runs, and no calls
     keys: NDArray[Any], shift: int, user_of_event: NDArray[Any], weight: NDArray[Any], once: bool
 ) -> NDArray[Any]:
-    """The sums of the columns of `tally` but the last, in one pass, and the number of cells.
+    """The column sums of `tally_knowledge` but the last, in one pass, and the number of cells.
 
     Invariant: before a row is looked at, `of_x`, `of_user` and `matching` hold what the rows
     before it with the same X, and with the same X and user, have weighed and counted.
     """
-    right, best, certain, drawn, cells = 0.0, 0.0, 0.0, 0.0, 0
+    uniform_right, best_right, certain, total, cells = 0.0, 0.0, 0.0, 0.0, 0
     low = (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
     of_x, of_user, most, matching, user = 0.0, 0.0, 0.0, 0, -1
     for row in range(len(keys) + 1):
         ends = row == len(keys)
         if ends or (row > 0 and keys[row] >> np.uint64(shift) != keys[row - 1] >> np.uint64(shift)):
-            right += of_x / max(1, matching)
-            best += max(most, of_user)
+            uniform_right += of_x / max(1, matching)
+            best_right += max(most, of_user)
             certain += of_x if matching == 1 else 0.0
-            drawn += of_x
+            total += of_x
             cells += 1
             of_x, of_user, most, matching, user = 0.0, 0.0, 0.0, 0, -1
         if ends:
@@ -117,18 +117,18 @@ def totals(  # one loop over sorted runs, and no calls
         if not once or row == 0 or keys[row] != keys[row - 1]:
             of_user += weight[e]
             of_x += weight[e]
-    return np.array([right, best, certain, drawn, float(cells)])
+    return np.array([uniform_right, best_right, certain, total, float(cells)])
 
 
-def counts_by_item(
+def count_by_item(
     starts: NDArray[Any], event: NDArray[Any], cell_and_user: NDArray[Any], cells: int, once: bool
 ) -> NDArray[Any]:
-    """What `totals_by_item` gives where every row weighs 1, without the best guess.
+    """What `sum_by_item` gives where every row weighs 1, without the best guess.
 
     Of a cell, the rows (low 32 bits) and the users (high 32 bits) are counted in one number, and
     the last user, from 1, stands beside it: no branch depends on the data, and memory is met once.
     """
-    right, certain, drawn, occupied = 0.0, 0.0, 0.0, 0
+    right, certain, total, occupied = 0.0, 0.0, 0.0, 0
     counts = np.zeros((cells, 2), np.uint64)
     touched = np.zeros(cells + 1, np.uint32)
     low, nothing, one = np.uint64(0xFFFFFFFF), np.uint64(0), np.uint64(1)
@@ -140,24 +140,26 @@ def counts_by_item(
             both = cell_and_user[np.uint32(event[row])]
             cell = both >> np.uint64(32)
             user = (both & low) + one
-            counted = counts[cell, 0]
+            users_and_rows = counts[cell, 0]
             touched[many] = cell
-            many += np.uint64(counted == nothing)
-            counts[cell, 0] = counted + one + (np.uint64(counts[cell, 1] != user) << np.uint64(32))
+            many += np.uint64(users_and_rows == nothing)
+            counts[cell, 0] = (
+                users_and_rows + one + (np.uint64(counts[cell, 1] != user) << np.uint64(32))
+            )
             counts[cell, 1] = user
         for at in range(many):
             cell = np.uint64(touched[at])
             rows, users = float(counts[cell, 0] & low), float(counts[cell, 0] >> np.uint64(32))
             right += rows / users
-            drawn += rows
+            total += rows
             certain += rows if users == 1.0 else 0.0
             counts[cell, 0] = nothing
             counts[cell, 1] = nothing
         occupied += int(many)
-    return np.array([right, 0.0, certain, drawn, float(occupied)])
+    return np.array([right, 0.0, certain, total, float(occupied)])
 
 
-def totals_by_item(
+def sum_by_item(
     starts: NDArray[Any],
     event: NDArray[Any],
     cell_and_user: NDArray[Any],
@@ -166,20 +168,20 @@ def totals_by_item(
     once: bool,
     best: bool,
 ) -> NDArray[Any]:
-    """What `totals` gives, where one item is known beside a cell of its event: counted, not sorted.
+    """What `sum_knowledge` gives for one item and a cell of its event: counted, not sorted.
 
     The events of item i are `event[starts[i]:starts[i + 1]]`, by user. `cell_and_user` packs
     `cell << 32 | user` of each event; an empty `weight` weighs every row 1. Without `best`, the
     best guess is left out. Invariant: between items all cells are empty.
     """
-    right, found, certain, drawn, occupied = 0.0, 0.0, 0.0, 0.0, 0
+    right, best_right, certain, total, occupied = 0.0, 0.0, 0.0, 0.0, 0
     # Weight, users and last user of a cell stand side by side, so that memory is met once.
     state = np.zeros((cells, 4), np.float64)
     state[:, 2] = -1.0
     of_user = np.zeros((cells if best else 0, 2), np.float64)
     touched = np.zeros(cells, np.int32)
     low = np.uint64(0xFFFFFFFF)
-    weighed = len(weight) > 0
+    has_weights = len(weight) > 0
     for i in range(len(starts) - 1):
         many = 0
         for row in range(starts[i], starts[i + 1]):
@@ -189,7 +191,7 @@ def totals_by_item(
             both = cell_and_user[e]
             cell = np.int64(both >> np.uint64(32))
             user = float(np.int64(both & low))
-            w = weight[e] if weighed else 1.0
+            w = weight[e] if has_weights else 1.0
             if state[cell, 2] != user:
                 if state[cell, 1] == 0.0:
                     touched[many] = cell
@@ -206,42 +208,42 @@ def totals_by_item(
             cell = touched[at]
             of_cell, users = state[cell, 0], state[cell, 1]
             right += of_cell / users
-            drawn += of_cell
+            total += of_cell
             if users == 1.0:
                 certain += of_cell
             if best:
-                found += max(of_user[cell, 0], of_user[cell, 1])
+                best_right += max(of_user[cell, 0], of_user[cell, 1])
                 of_user[cell, 0], of_user[cell, 1] = 0.0, 0.0
             state[cell, 0], state[cell, 1], state[cell, 2] = 0.0, 0.0, -1.0
         occupied += many
-    return np.array([right, found, certain, drawn, float(occupied)])
+    return np.array([right, best_right, certain, total, float(occupied)])
 
 
-def tally_against(
+def tally_subsets(
     targets: NDArray[Any],
     weight: NDArray[Any],
-    matched: NDArray[Any],
+    candidates: NDArray[Any],
     shift: int,
     users: int,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Weigh what may be drawn by the users whom it fits, where more fits than may be drawn.
 
     Both kinds of keys are sorted, `X << shift | user`, and may repeat; every target is matched.
-    Gives what `tally` gives, for each target always.
+    Gives what `tally_knowledge` gives, for each target always.
     """
     by_user = np.zeros((users, 5), np.float64)
     by_matches = np.zeros(users + 1, np.float64)
     matches = np.zeros(len(targets), np.int64)
-    found = np.zeros(len(targets), np.bool_)
+    hits = np.zeros(len(targets), np.bool_)
     low = (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
     start, at = 0, 0
     while start < len(targets):
         x = targets[start] >> np.uint64(shift)
-        while at < len(matched) and matched[at] >> np.uint64(shift) < x:
+        while at < len(candidates) and candidates[at] >> np.uint64(shift) < x:
             at += 1
         matching, first = 0, at
-        while at < len(matched) and matched[at] >> np.uint64(shift) == x:
-            matching += at == first or matched[at] != matched[at - 1]
+        while at < len(candidates) and candidates[at] >> np.uint64(shift) == x:
+            matching += at == first or candidates[at] != candidates[at - 1]
             at += 1
         stop, best, best_weight, of_user = start, targets[start], -1.0, 0.0
         while stop < len(targets) and targets[stop] >> np.uint64(shift) == x:
@@ -254,20 +256,20 @@ def tally_against(
         for row in range(start, stop):
             u, w = targets[row] & low, weight[row]
             matches[row] = matching
-            found[row] = targets[row] == best
+            hits[row] = targets[row] == best
             by_user[u, 0] += w / matching
             by_user[u, 3] += w
             by_matches[matching] += w
             if matching == 1:
                 by_user[u, 2] += w
-            if found[row]:
+            if hits[row]:
                 by_user[u, 1] += w
             by_user[u, 4] = max(by_user[u, 4], 1.0 / matching)
         start = stop
-    return by_user, by_matches, matches, found
+    return by_user, by_matches, matches, hits
 
 
-def subsets(
+def enumerate_subsets(
     starts: NDArray[Any], copies: NDArray[Any], events: NDArray[Any], size: int
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """All sets of `size` different items of some events, each of which has as many or more.
@@ -283,7 +285,7 @@ def subsets(
             ways = ways * (starts[e + 1] - starts[e] - step) // (step + 1)
         total += ways
     event = np.zeros(total, np.int64)
-    chosen = np.zeros((total, size), np.int64)
+    members = np.zeros((total, size), np.int64)
     weight = np.zeros(total, np.float64)
     place = np.zeros(size, np.int64)
     row = 0
@@ -298,7 +300,7 @@ def subsets(
         while more:
             event[row] = e
             for step in range(size):
-                chosen[row, step] = first + place[step]
+                members[row, step] = first + place[step]
                 weight[row] += copies[first + place[step]] / rest
             row += 1
             step = size - 1
@@ -309,4 +311,4 @@ def subsets(
                 place[step] += 1
                 for later in range(step + 1, size):
                     place[later] = place[later - 1] + 1
-    return event, chosen, weight
+    return event, members, weight

@@ -20,13 +20,19 @@ from divulge.events.history import ordering
 from divulge.events.history.history import History
 from divulge.events.history.ordering import Ints
 from divulge.events.knowledge.attacker import Attacker
-from divulge.events.knowledge.facets import Facet, coded, combined, items, of_rows
+from divulge.events.knowledge.facets import (
+    Facet,
+    encode_facet,
+    encode_items,
+    pack_codes,
+    spread_over_rows,
+)
 from divulge.events.matching import kernels
 from divulge.qif.kernels import run
 
 Floats = npt.NDArray[np.float64]
 
-MOST_BITS_COUNTED = 21
+MAX_COUNTED_BITS = 21
 """Into two million cells it is faster to count than to sort."""
 
 
@@ -65,7 +71,7 @@ class Tally:
 
 
 @dataclass(frozen=True, eq=False)
-class Matching:
+class KnowledgeMatching:
     """Knowledge of some facets, drawn from a history by a weight, and looked up in it."""
 
     history: History
@@ -73,7 +79,7 @@ class Matching:
     weight: str | Mapping[Any, float]
 
     @classmethod
-    def of(cls, history: History, attacker: Attacker) -> Matching:
+    def from_attacker(cls, history: History, attacker: Attacker) -> KnowledgeMatching:
         """The matching of an attacker; checks what they know."""
         return cls(history, attacker.facets(history), attacker.weight)
 
@@ -82,32 +88,32 @@ class Matching:
         """The figures, by one sort and one pass."""
         keys, shift = self._keys
         with work.step("Matching knowledge with users"):
-            by_user, by_matches, _, _, cells = self._run(np.sort(keys), shift, each=False)
+            by_user, by_matches, _, _, cells = self._run_tally(np.sort(keys), shift, each=False)
         return Tally(by_user, by_matches, cells)
 
-    def shares(self, best: bool = True) -> tuple[float, float, float]:
+    def compute_shares(self, best: bool = True) -> tuple[float, float, float]:
         """Guessed right by a uniform guess and by the best, and certain: no more than totals.
 
         Where the best guess is not wanted it may be left out (and is then 0).
         """
-        counted = self._counted(best)
-        if counted is not None:
-            return counted
+        shares = self._count_shares(best)
+        if shares is not None:
+            return shares
         keys, shift = self._keys
         keys.sort()
-        found: Any = run(
-            kernels.totals,
+        sums: Any = run(
+            kernels.sum_knowledge,
             len(keys),
             keys,
             shift,
             self.history.user_of_event,
             self._weights,
-            self._once,
+            self._counts_once,
         )
-        right, best, certain, drawn, _ = found.tolist()
-        return right / drawn, best / drawn, certain / drawn
+        right, best, certain, total, _ = sums.tolist()
+        return right / total, best / total, certain / total
 
-    def _counted(self, best: bool) -> tuple[float, float, float] | None:
+    def _count_shares(self, best: bool) -> tuple[float, float, float] | None:
         """The totals where one item is known, by counting; None where it has to be by sorting.
 
         Beside the item all facets must be of the event, and have few enough values to count in.
@@ -116,45 +122,45 @@ class Matching:
         of_event = [facet for facet in self.facets if facet.kind != "item"]
         if len(of_event) != len(self.facets) - 1:
             return None
-        parts = [coded(history, facet) for facet in of_event]
+        parts = [encode_facet(history, facet) for facet in of_event]
         if not all(part.of_events for part in parts):
             return None
-        cell, cells = _cells([part.codes for part in parts], history.events)
-        if cells >> MOST_BITS_COUNTED or max(history.users, history.records) >= 2**31:
+        cell, cells = _number_cells([part.codes for part in parts], history.events)
+        if cells >> MAX_COUNTED_BITS or max(history.users, history.records) >= 2**31:
             return None
         [item] = [facet for facet in self.facets if facet.kind == "item"]
         starts, event = (
-            ordering.by_item(history.ordered, items(history, item.level))
+            ordering.list_events_by_item(history.ordered, encode_items(history, item.level))
             if item.level
             else history.by_item
         )
         cell <<= 32
         cell |= history.user_of_event
-        listed = (starts, event, cell.view(np.uint64), cells)
-        found: Any
+        postings = (starts, event, cell.view(np.uint64), cells)
+        sums: Any
         if self.weight in ("record", "event") and not best:
-            found = run(kernels.counts_by_item, len(event), *listed, self._once)
+            sums = run(kernels.count_by_item, len(event), *postings, self._counts_once)
         else:
             weights = np.zeros(0)
             if self.weight not in ("record", "event"):
-                weights = weight_of_record(history, self.weight)[history.user_of_event]
-            found = run(kernels.totals_by_item, len(event), *listed, weights, self._once, best)
-        right, guessed, certain, drawn, _ = found.tolist()
-        return right / drawn, guessed / drawn, certain / drawn
+                weights = weigh_record_by_user(history, self.weight)[history.user_of_event]
+            sums = run(kernels.sum_by_item, len(event), *postings, weights, self._counts_once, best)
+        right, guessed, certain, total, _ = sums.tolist()
+        return right / total, guessed / total, certain / total
 
-    def each(self) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    def match_each_record(self) -> tuple[Ints, npt.NDArray[np.bool_]]:
         """How many match each record, in the history's order, and if the best guess hits."""
         keys, shift = self._keys
         order = np.argsort(keys)
-        _, _, matches, found, _ = self._run(keys[order], shift, each=True)
-        at_place, hit = np.empty_like(matches), np.empty_like(found)
-        at_place[order], hit[order] = matches, found
+        _, _, matches, sorted_hits, _ = self._run_tally(keys[order], shift, each=True)
+        at_place, hit = np.empty_like(matches), np.empty_like(sorted_hits)
+        at_place[order], hit[order] = matches, sorted_hits
         if not self._of_events:
             return at_place, hit
         event = self.history.event_of_record
         return at_place[event], hit[event]
 
-    def users_and_weights(self) -> tuple[Ints, Floats]:
+    def list_users_and_weights(self) -> tuple[Ints, Floats]:
         """|U_X| and the weight of X, for every X."""
         keys, shift = self._keys
         keys = np.sort(keys)
@@ -163,41 +169,43 @@ class Matching:
         user = self.history.user_of_event[event]
         new_x = np.append(True, x[1:] != x[:-1])
         new_user = new_x | np.append(True, user[1:] != user[:-1])
-        counted = np.append(True, keys[1:] != keys[:-1]) if self._once else np.ones(len(x), bool)
+        is_counted = (
+            np.append(True, keys[1:] != keys[:-1]) if self._counts_once else np.ones(len(x), bool)
+        )
         cell = np.cumsum(new_x) - 1
-        weights: Floats = np.bincount(cell, self._weights[event] * counted).astype(np.float64)
+        weights: Floats = np.bincount(cell, self._weights[event] * is_counted).astype(np.float64)
         return np.bincount(cell, new_user).astype(np.int64), weights
 
-    def keys_of_records(self) -> npt.NDArray[np.uint64]:
+    def list_record_keys(self) -> npt.NDArray[np.uint64]:
         """X and event of each record, in the order of the history, as one number."""
         keys, _ = self._keys
         return keys[self.history.event_of_record] if self._of_events else keys
 
     @cached_property
-    def _coded(self) -> tuple[list[Ints], bool]:
-        parts = [coded(self.history, facet) for facet in self.facets]
+    def _codes_by_row(self) -> tuple[list[Ints], bool]:
+        parts = [encode_facet(self.history, facet) for facet in self.facets]
         of_events = all(part.of_events for part in parts)
-        return of_rows(self.history, parts, of_events), of_events
+        return spread_over_rows(self.history, parts, of_events), of_events
 
     @property
     def _of_events(self) -> bool:
-        return self._coded[1]
+        return self._codes_by_row[1]
 
     @property
     def _keys(self) -> tuple[npt.NDArray[np.uint64], int]:
         """X above the event, in 64 bits; and how many bits the event has."""
-        parts, of_events = self._coded
+        parts, of_events = self._codes_by_row
         events = self.history.events
         rows = events if of_events else self.history.records
         shift = max(1, (events - 1).bit_length())
-        x, _ = combined(parts, rows, room=64 - shift)
+        x, _ = pack_codes(parts, rows, room=64 - shift)
         event = np.arange(events) if of_events else self.history.event_of_record
         x <<= shift
         x |= event
         return x.view(np.uint64), shift
 
     @property
-    def _once(self) -> bool:
+    def _counts_once(self) -> bool:
         return self.weight == "event"
 
     @property
@@ -209,29 +217,29 @@ class Matching:
             return rows.astype(np.float64)
         if self.weight == "event":
             return np.ones(history.events)
-        return rows * weight_of_record(history, self.weight)[history.user_of_event]
+        return rows * weigh_record_by_user(history, self.weight)[history.user_of_event]
 
-    def _run(self, keys: npt.NDArray[np.uint64], shift: int, each: bool) -> Any:
+    def _run_tally(self, keys: npt.NDArray[np.uint64], shift: int, each: bool) -> Any:
         return run(
-            kernels.tally,  # type: ignore[arg-type]  # gives several arrays
+            kernels.tally_knowledge,  # type: ignore[arg-type]  # gives several arrays
             len(keys),
             keys,
             shift,
             self.history.user_of_event,
             self._weights,
-            self._once,
+            self._counts_once,
             self.history.users,
             each,
         )
 
 
-def _cells(parts: Sequence[Ints], events: int) -> tuple[Ints, int]:
+def _number_cells(parts: Sequence[Ints], events: int) -> tuple[Ints, int]:
     """The cell of each event by all of some codes, numbered without gaps; and how many there are.
 
     So the counts of neighbouring cells share lines of the cache.
     """
-    x, bits = combined(parts, events, room=63)
-    if bits > MOST_BITS_COUNTED:
+    x, bits = pack_codes(parts, events, room=63)
+    if bits > MAX_COUNTED_BITS:
         values, number = np.unique(x, return_inverse=True)
         return number.astype(np.int64), len(values)
     occurs = np.zeros(1 << bits, bool)
@@ -240,7 +248,7 @@ def _cells(parts: Sequence[Ints], events: int) -> tuple[Ints, int]:
     return numbers[x], int(numbers[-1]) + 1
 
 
-def weight_of_record(history: History, weight: str | Mapping[Any, float]) -> Floats:
+def weigh_record_by_user(history: History, weight: str | Mapping[Any, float]) -> Floats:
     """What one record of each user weighs if users are drawn; all users together weigh n."""
     chances = np.ones(history.users)
     if isinstance(weight, Mapping):

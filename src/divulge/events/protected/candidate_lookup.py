@@ -17,16 +17,16 @@ import numpy.typing as npt
 from divulge.events.history.calendar import UNITS
 from divulge.events.history.history import History
 from divulge.events.history.ordering import Ints
-from divulge.events.knowledge.facets import Facet, coded, combined, of_rows
-from divulge.events.matching.matching import Floats, weight_of_record
+from divulge.events.knowledge.facets import Facet, encode_facet, pack_codes, spread_over_rows
+from divulge.events.matching.matching import Floats, weigh_record_by_user
 from divulge.events.protected import candidate_lookup_kernels as kernels
-from divulge.events.protected.covering import cover
-from divulge.events.protected.value_compatibility import repeated
+from divulge.events.protected.facet_compatibility import cover_facet
+from divulge.events.protected.value_compatibility import expand_groups
 from divulge.qif.kernels import run
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class UserNumbering:
     """The users of both sides under one number: those of the original first."""
 
     original: History
@@ -45,7 +45,7 @@ class People:
         return max(self.original.users, int(self.of_release.max(initial=-1)) + 1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Lookup:
     """Posting lists: for each way and each X, the units whose records may show it."""
 
@@ -70,12 +70,12 @@ class Lookup:
         """How many different pieces of knowledge there are."""
         return int(self.starts.shape[1])
 
-    def fits(self, drawn: Ints, target: Ints) -> Any:
+    def match_draws(self, draws: Ints, target: Ints) -> Any:
         """How many users may have all of a draw, if the target is among them, and likeliest."""
         return run(
-            kernels.fits,  # type: ignore[arg-type]  # gives three arrays
-            len(drawn) + len(self.unit),
-            drawn,
+            kernels.match_draws,  # type: ignore[arg-type]  # gives three arrays
+            len(draws) + len(self.unit),
+            draws,
             target,
             self.starts,
             self.stops,
@@ -89,15 +89,18 @@ class Lookup:
             self.users,
         )
 
-    def with_more(self, other: Lookup) -> Lookup:
+    def append_lookup(self, other: Lookup) -> Lookup:
         """Both as one: the other's pieces come after this one's, and are not of single records."""
         ways = len(self.starts) + len(other.starts)
         starts = np.zeros((ways, self.pieces + other.pieces), np.int64)
         stops = np.zeros_like(starts)
-        mine, hers = (slice(0, len(self.starts)), slice(0, self.pieces)), slice(self.pieces, None)
-        starts[mine], stops[mine] = self.starts, self.stops
-        starts[len(self.starts) :, hers] = other.starts + len(self.unit)
-        stops[len(self.starts) :, hers] = other.stops + len(self.unit)
+        own_block, other_pieces = (
+            (slice(0, len(self.starts)), slice(0, self.pieces)),
+            slice(self.pieces, None),
+        )
+        starts[own_block], stops[own_block] = self.starts, self.stops
+        starts[len(self.starts) :, other_pieces] = other.starts + len(self.unit)
+        stops[len(self.starts) :, other_pieces] = other.stops + len(self.unit)
         return replace(
             self,
             starts=starts,
@@ -112,39 +115,46 @@ class Lookup:
         )
 
 
-def lookup(
-    people: People,
+def build_lookup(
+    people: UserNumbering,
     facets: Sequence[Facet],
     weight: str | Mapping[Any, float],
     by_event: bool = False,
 ) -> Lookup:
     """Look up all that facets say of the original's records: by user, or by released event."""
     original, release = people.original, people.release
-    parts = [coded(original, facet) for facet in facets]
-    spread = of_rows(original, parts, of_events=False)
-    key, _ = combined(spread, original.records, room=63)
+    parts = [encode_facet(original, facet) for facet in facets]
+    spread = spread_over_rows(original, parts, of_events=False)
+    key, _ = pack_codes(spread, original.records, room=63)
     _, example, x_of_record = np.unique(key, return_index=True, return_inverse=True)
-    record, levels, codes = _entries(people, facets)
+    record, levels, codes = _list_entries(people, facets)
     as_known = tuple(UNITS.index(f.words) if f.kind == "when" else f.level for f in facets)
     way_of = np.zeros(len(record), np.int64)
     ways: list[tuple[int, ...]] = [()]
     if facets:
-        ways, way_of = _ways(levels, as_known)
+        ways, way_of = _list_ways(levels, as_known)
     unit = release.event_of_record if by_event else people.of_release[release.user_of_record]
-    worth = _worth(people, weight)[release.user_of_record]
+    record_weights = _weigh_guesses(people, weight)[release.user_of_record]
     starts = np.zeros((len(ways), len(example)), np.int64)
     stops = np.zeros_like(starts)
     units, copies, filled = [], [], 0
     sizes, records, clear = [], [], []
     for way, at in enumerate(ways):
-        chosen = way_of == way
-        mine = record[chosen]
-        known = [each.known[level][example] for each, level in zip(codes, at, strict=True)]
-        shown = [each.code[chosen] for each in codes]
-        both = [np.concatenate(pair) for pair in zip(known, shown, strict=True)]
-        joint, _ = combined(both, len(example) + len(mine), room=63)
-        posting, first, have, weigh, begins, order = _postings(
-            joint[len(example) :], unit[mine], release, mine, worth, weight == "event"
+        is_chosen = way_of == way
+        mine = record[is_chosen]
+        original_keys = [
+            each.original_codes[level][example] for each, level in zip(codes, at, strict=True)
+        ]
+        released_keys = [each.code[is_chosen] for each in codes]
+        both = [np.concatenate(pair) for pair in zip(original_keys, released_keys, strict=True)]
+        joint, _ = pack_codes(both, len(example) + len(mine), room=63)
+        posting, first, have, weigh, begins, order = _build_postings(
+            joint[len(example) :],
+            unit[mine],
+            release,
+            record=mine,
+            worth=record_weights,
+            once=weight == "event",
         )
         place = np.searchsorted(first, joint[: len(example)])
         there = np.append(first, -1)[place] == joint[: len(example)]
@@ -161,54 +171,59 @@ def lookup(
     nothing = np.zeros(0, np.int64)
     user_of_unit = people.of_release[release.user_of_event] if by_event else np.arange(people.count)
     return Lookup(
-        x_of_record.astype(np.int64),
-        starts,
-        stops,
-        np.concatenate([nothing, *units]),
-        np.concatenate([np.zeros(0), *copies]),
-        np.append(0, np.cumsum(np.concatenate([nothing, *sizes]))),
-        np.concatenate([nothing, *records]),
-        len(example),
-        np.array(clear, bool),
-        user_of_unit.astype(np.int64),
-        people.count,
+        x_of_record=x_of_record.astype(np.int64),
+        starts=starts,
+        stops=stops,
+        unit=np.concatenate([nothing, *units]),
+        copies=np.concatenate([np.zeros(0), *copies]),
+        record_starts=np.append(0, np.cumsum(np.concatenate([nothing, *sizes]))),
+        records=np.concatenate([nothing, *records]),
+        of_records=len(example),
+        clear=np.array(clear, bool),
+        user_of_unit=user_of_unit.astype(np.int64),
+        users=people.count,
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Shown:
+class _ReleasedCodes:
     """The codes of entries by one facet, and how what is known looks at each level."""
 
     code: Ints
-    known: Mapping[int, Ints]
+    original_codes: Mapping[int, Ints]
 
 
-def _entries(people: People, facets: Sequence[Facet]) -> tuple[Ints, list[Ints], list[_Shown]]:
+def _list_entries(
+    people: UserNumbering, facets: Sequence[Facet]
+) -> tuple[Ints, list[Ints], list[_ReleasedCodes]]:
     """All that the records of the release may show: one entry for each combination."""
     record = np.arange(people.release.records)
     levels: list[Ints] = []
-    codes: list[_Shown] = []
+    codes: list[_ReleasedCodes] = []
     for facet in facets:
-        each = cover(people.original, people.release, facet)
+        each = cover_facet(people.original, people.release, facet)
         starts = np.searchsorted(each.record, np.arange(people.release.records + 1))
-        row, at = repeated(record, starts)
+        row, at = expand_groups(record, starts)
         levels = [*(level[row] for level in levels), each.level[at]]
-        codes = [*(_Shown(c.code[row], c.known) for c in codes), _Shown(each.code[at], each.known)]
+        codes = [
+            *(_ReleasedCodes(c.code[row], c.original_codes) for c in codes),
+            _ReleasedCodes(each.code[at], each.original_codes),
+        ]
         record = record[row]
     return record, levels, codes
 
 
-def _ways(levels: list[Ints], as_known: tuple[int, ...]) -> tuple[list[tuple[int, ...]], Ints]:
+def _list_ways(levels: list[Ints], as_known: tuple[int, ...]) -> tuple[list[tuple[int, ...]], Ints]:
     """The different combinations of levels, as it is known first, and which each entry is."""
-    found, way_of = np.unique(np.stack(levels, axis=1), axis=0, return_inverse=True)
-    ways = [tuple(row) for row in found.tolist()]
+    combinations, way_of = np.unique(np.stack(levels, axis=1), axis=0, return_inverse=True)
+    ways = [tuple(row) for row in combinations.tolist()]
     order = sorted(range(len(ways)), key=lambda way: ways[way] != as_known)
     place = np.argsort(order)
     return [ways[way] for way in order], place[way_of.reshape(-1)]
 
 
-def _postings(
-    key: Ints, unit: Ints, release: History, record: Ints, worth: Floats, once: bool
+def _build_postings(
+    key: Ints, unit: Ints, release: History, *, record: Ints, worth: Floats, once: bool
 ) -> tuple[Ints, Ints, Ints, Floats, Ints, Ints]:
     """Starts and keys of lists of units in order, and what each unit's records there weigh.
 
@@ -231,12 +246,12 @@ def _postings(
     return posting, first, unit[begins], total, begins, order
 
 
-def _worth(people: People, weight: str | Mapping[Any, float]) -> Floats:
+def _weigh_guesses(people: UserNumbering, weight: str | Mapping[Any, float]) -> Floats:
     """What a released record of each user weighs for the best guess."""
     release = people.release
     if not isinstance(weight, Mapping):
-        return weight_of_record(release, "record" if weight == "event" else weight)
+        return weigh_record_by_user(release, "record" if weight == "event" else weight)
     chances = [float(weight.get(user, 0.0)) for user in release.user_values()]
     # Somebody of whom the prior knows nothing is the last to be guessed.
-    known: Floats = np.maximum(np.array(chances), 1e-12)
-    return known / release.records_of_user
+    priors: Floats = np.maximum(np.array(chances), 1e-12)
+    return priors / release.records_of_user

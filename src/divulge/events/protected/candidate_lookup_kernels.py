@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def fits(
-    drawn: NDArray[Any],
+def match_draws(
+    draws: NDArray[Any],
     target: NDArray[Any],
     starts: NDArray[Any],
     stops: NDArray[Any],
@@ -38,10 +38,10 @@ def fits(
     Invariant: `met[u]` pieces of the draw were fitted by u, the last of them in `stamp[u]`, and
     `vague[u]` of those that are of single records by no clear way.
     """
-    matching = np.zeros(len(drawn), np.int64)
-    among = np.zeros(len(drawn), np.bool_)
-    likeliest = np.zeros(len(drawn), np.float64)
-    units, most = len(user_of_unit), drawn.shape[1]
+    matching = np.zeros(len(draws), np.int64)
+    among = np.zeros(len(draws), np.bool_)
+    likeliest = np.zeros(len(draws), np.float64)
+    units, most = len(user_of_unit), draws.shape[1]
     met = np.zeros(units, np.int32)
     stamp = np.full(units, -1, np.int64)
     vague = np.zeros(units, np.int32)
@@ -57,17 +57,17 @@ def fits(
     queue = np.zeros(most, np.int64)
     before = np.zeros(most, np.int64)
     mark, many, tied, enough = 0, 0, 0, 0.0
-    for draw in range(len(drawn)):
+    for draw in range(len(draws)):
         again = draw > 0
         for step in range(most):
-            again = again and drawn[draw, step] == drawn[draw - 1, step]
+            again = again and draws[draw, step] == draws[draw - 1, step]
         if not again:
             for at in range(many):
                 of_user[fitting[at]] = 0.0
             reached, pieces, many, tied, enough = 0, 0, 0, 0, 0.0
             singles = 0
             for step in range(most):
-                x = drawn[draw, step]
+                x = draws[draw, step]
                 if x < 0:
                     continue
                 if x < of_records:
@@ -112,10 +112,10 @@ def fits(
                             for place in range(record_starts[low], record_starts[low + 1]):
                                 if choices[piece] == singles:
                                     break
-                                known = False
+                                is_listed = False
                                 for other in range(choices[piece]):
-                                    known = known or may_be[piece, other] == records[place]
-                                if not known:
+                                    is_listed = is_listed or may_be[piece, other] == records[place]
+                                if not is_listed:
                                     may_be[piece, choices[piece]] = records[place]
                                     choices[piece] += 1
                     # Each piece in turn is given a record; who has it looks for another.
@@ -123,8 +123,8 @@ def fits(
                         for other in range(singles):
                             before[other] = -1
                         before[piece], queue[0] = piece, piece
-                        first, last, given = 0, 1, False
-                        while first < last and not given:
+                        first, last, is_assigned = 0, 1, False
+                        while first < last and not is_assigned:
                             now = queue[first]
                             first += 1
                             for choice in range(choices[now]):
@@ -135,18 +135,18 @@ def fits(
                                 if holder < 0:
                                     free = may_be[now, choice]
                                     while now != piece:
-                                        given_up = has[now]
+                                        previous = has[now]
                                         has[now] = free
-                                        free = given_up
+                                        free = previous
                                         now = before[now]
                                     has[piece] = free
-                                    given = True
+                                    is_assigned = True
                                     break
                                 if before[holder] < 0:
                                     before[holder] = now
                                     queue[last] = holder
                                     last += 1
-                        all_met = all_met and given
+                        all_met = all_met and is_assigned
                 if all_met:
                     user = user_of_unit[u]
                     if of_user[user] == 0.0:

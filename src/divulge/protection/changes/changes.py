@@ -14,15 +14,15 @@ import numpy as np
 
 from divulge.classes.keys import IntArray
 from divulge.data import Column, Dataset
-from divulge.data.column import from_codes
-from divulge.data.ladders import text_of
+from divulge.data.column import column_from_codes
+from divulge.data.hierarchy_rules import format_value
 from divulge.protection.changes.kernels import HIDDEN
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-def codes_of(dataset: Dataset, names: list[str]) -> npt.NDArray[np.int32]:
+def build_code_matrix(dataset: Dataset, names: list[str]) -> npt.NDArray[np.int32]:
     """One row per record: its codes, and HIDDEN where a value is missing."""
     codes = np.empty((dataset.rows, len(names)), np.int32)
     for a, name in enumerate(names):
@@ -33,60 +33,60 @@ def codes_of(dataset: Dataset, names: list[str]) -> npt.NDArray[np.int32]:
     return codes
 
 
-def hidden_cells(dataset: Dataset, cells: Mapping[str, IntArray]) -> Dataset:
+def hide_cells(dataset: Dataset, cells: Mapping[str, IntArray]) -> Dataset:
     """The dataset with some cells hidden: by attribute, the places of the records.
 
     >>> import divulge as dv
     >>> companies = dv.datasets.local_suppression_example()
-    >>> hidden_cells(companies, {"Sector": np.array([0])}).to_arrow()["Sector"].to_pylist()[:2]
+    >>> hide_cells(companies, {"Sector": np.array([0])}).to_arrow()["Sector"].to_pylist()[:2]
     [None, 'Commerce']
     """
     columns = dict(dataset.columns)
     for name, places in cells.items():
         if len(places):
-            columns[name] = hidden(columns[name], places)
+            columns[name] = hide_values(columns[name], places)
     return replace(dataset, columns=columns)
 
 
-def hidden(column: Column, places: IntArray) -> Column:
+def hide_values(column: Column, places: IntArray) -> Column:
     """A column with some values missing."""
     codes = column.codes.astype(np.int64)
     codes[places] = column.missing_code
-    return replace(from_codes(codes, column.values), tags=column.tags)
+    return replace(column_from_codes(codes, column.values), tags=column.tags)
 
 
-def replaced(column: Column, places: IntArray, values: list[Any]) -> Column:
+def replace_values(column: Column, places: IntArray, values: list[Any]) -> Column:
     """A column of texts with other values at some places; the others as hierarchies write them."""
     import pyarrow as pa
 
-    texts = [text_of(value) for value in column.values.to_pylist()]
+    texts = [format_value(value) for value in column.values.to_pylist()]
     number = {text: code for code, text in enumerate(texts)}
-    for value in map(text_of, values):
+    for value in map(format_value, values):
         number.setdefault(value, len(number))
     codes = column.codes.astype(np.int64)
     codes[codes == column.missing_code] = len(number)
-    codes[places] = [number[text_of(value)] for value in values]
-    return replace(from_codes(codes, pa.array(list(number), pa.string())), tags=column.tags)
+    codes[places] = [number[format_value(value)] for value in values]
+    return replace(column_from_codes(codes, pa.array(list(number), pa.string())), tags=column.tags)
 
 
-def without(dataset: Dataset, removed: IntArray) -> Dataset:
+def drop_records(dataset: Dataset, removed: IntArray) -> Dataset:
     """The dataset without some records."""
-    kept = np.ones(dataset.rows, np.bool_)
-    kept[removed] = False
-    return taken(dataset, np.flatnonzero(kept))
+    is_kept = np.ones(dataset.rows, np.bool_)
+    is_kept[removed] = False
+    return select_records(dataset, np.flatnonzero(is_kept))
 
 
-def taken(dataset: Dataset, places: IntArray) -> Dataset:
+def select_records(dataset: Dataset, places: IntArray) -> Dataset:
     """Some records of a dataset, in the order of the places.
 
     >>> import divulge as dv
-    >>> taken(dv.datasets.local_suppression_example(), np.array([5, 6])).rows
+    >>> select_records(dv.datasets.local_suppression_example(), np.array([5, 6])).rows
     2
     """
     columns = {}
     for name, column in dataset.columns.items():
         tags = None if column.tags is None else column.tags[places]
-        columns[name] = replace(from_codes(column.codes[places], column.values), tags=tags)
+        columns[name] = replace(column_from_codes(column.codes[places], column.values), tags=tags)
     return replace(dataset, columns=columns)
 
 

@@ -20,15 +20,15 @@ from divulge.assessment.decision import Change as Kind
 from divulge.classes.keys import FloatArray, IntArray
 from divulge.data import Dataset
 from divulge.data.missing_kinds import merge_missing_kinds
-from divulge.protection.changes.changes import hidden_cells, replaced, value_at, without
-from divulge.protection.changes.recodings import replayed_recoding
+from divulge.protection.changes.changes import drop_records, hide_cells, replace_values, value_at
+from divulge.protection.changes.recodings import replay_recoding
 from divulge.work import DivulgeError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Change:
     """Changes of one kind, in one attribute, for one reason.
 
@@ -47,11 +47,11 @@ class Change:
     after: FloatArray
     company: IntArray
     among: tuple[str, ...]
-    everywhere: bool = False
+    whole_column: bool = False
     """Whether it is one decision for the whole column."""
 
     def __len__(self) -> int:
-        return 1 if self.everywhere else len(self.records)
+        return 1 if self.whole_column else len(self.records)
 
 
 @dataclass(frozen=True)
@@ -78,14 +78,14 @@ class DecisionLog(Sequence[Decision]):
     def __getitem__(self, place: slice) -> list[Decision]: ...
     def __getitem__(self, place: int | slice) -> Decision | list[Decision]:
         if isinstance(place, slice):
-            return [self._decision(each) for each in range(*place.indices(len(self)))]
+            return [self._build_decision(each) for each in range(*place.indices(len(self)))]
         number = place + len(self) if place < 0 else place
         if not 0 <= number < len(self):
             raise IndexError(f"there are {len(self)} decisions")
-        return self._decision(number)
+        return self._build_decision(number)
 
     def __iter__(self) -> Iterator[Decision]:
-        return (self._decision(place) for place in range(len(self)))
+        return (self._build_decision(place) for place in range(len(self)))
 
     @property
     def suppressed_cells(self) -> int:
@@ -95,15 +95,15 @@ class DecisionLog(Sequence[Decision]):
     @property
     def removed_records(self) -> IntArray:
         """The places of the records that were removed."""
-        gone = [each.records for each in self.changes if each.kind == "removed"]
-        return np.concatenate([np.empty(0, np.int64), *gone])
+        places = [each.records for each in self.changes if each.kind == "removed"]
+        return np.concatenate([np.empty(0, np.int64), *places])
 
     def of_record(self, number: int) -> list[Decision]:
         """The decisions on one record, by its place in the original (from 0)."""
         return [
-            self._decision(int(start) + int(where))
+            self._build_decision(int(start) + int(where))
             for change, start in zip(self.changes, self._starts, strict=False)
-            for where in ([0] if change.everywhere else np.flatnonzero(change.records == number))
+            for where in ([0] if change.whole_column else np.flatnonzero(change.records == number))
         ]
 
     def first(self, count: int) -> DecisionLog:
@@ -114,41 +114,41 @@ class DecisionLog(Sequence[Decision]):
         >>> len(p.decisions.first(1))
         1
         """
-        kept, left = [], count
+        changes, remaining = [], count
         for change in self.changes:
-            if left <= 0:
+            if remaining <= 0:
                 break
-            if len(change) > left:
-                kept.append(_first_of(change, left))
+            if len(change) > remaining:
+                changes.append(_truncate_change(change, remaining))
             else:
-                kept.append(change)
-            left -= len(change)
-        return replace(self, changes=tuple(kept))
+                changes.append(change)
+            remaining -= len(change)
+        return replace(self, changes=tuple(changes))
 
     def replayed(self, original: Dataset) -> Dataset:
         """What the decisions make of the original, one after the other."""
         current = merge_missing_kinds(original)
         for change in self.changes:
             if change.kind == "suppressed" and change.attribute is not None:
-                current = hidden_cells(current, {change.attribute: change.records})
+                current = hide_cells(current, {change.attribute: change.records})
             elif change.kind == "recoded" and change.attribute is not None:
                 columns = dict(current.columns)
                 column = columns[change.attribute]
-                if change.everywhere:
-                    columns[change.attribute] = replayed_recoding(column, change)
+                if change.whole_column:
+                    columns[change.attribute] = replay_recoding(column, change)
                 else:
-                    columns[change.attribute] = replaced(
+                    columns[change.attribute] = replace_values(
                         column, change.records, list(change.became)
                     )
                 current = replace(current, columns=columns)
         removed = self.removed_records
-        return without(current, removed) if removed.size else current
+        return drop_records(current, removed) if removed.size else current
 
     def to_arrow(self, values: bool = False) -> pa.Table:
         """One row per decision; what a value was only if it is asked for."""
         import pyarrow as pa
 
-        rows = [self._row(place, values) for place in range(len(self))]
+        rows = [self._build_row(place, values) for place in range(len(self))]
         names = [*_COLUMNS, *(("from", "to") if values else ())]
         columns = {name: [row[name] for row in rows] for name in names}
         types = {"record": pa.int64(), "label": pa.int64(), "company": pa.int64()}
@@ -177,7 +177,7 @@ class DecisionLog(Sequence[Decision]):
         for change in self.changes:
             if change.kind != "recoded" or change.attribute is None:
                 continue
-            counts = change.company if change.everywhere else np.ones(len(change.was), np.int64)
+            counts = change.company if change.whole_column else np.ones(len(change.was), np.int64)
             for was, became, count in zip(change.was, change.became, counts, strict=True):
                 key = (change.attribute, str(was), str(became))
                 pairs[key] = pairs.get(key, 0) + int(count)
@@ -193,7 +193,7 @@ class DecisionLog(Sequence[Decision]):
     def explain(self, record: int | None = None, values: bool = False) -> list[str]:
         """The decisions in sentences: all of them, or those on one record (from 0)."""
         chosen = self if record is None else self.of_record(record)
-        return [str(in_words(decision, values)) for decision in chosen]
+        return [str(describe_decision(decision, values)) for decision in chosen]
 
     @cached_property
     def _starts(self) -> IntArray:
@@ -205,17 +205,17 @@ class DecisionLog(Sequence[Decision]):
         lengths = [len(each) if each.kind == "suppressed" else 0 for each in self.changes]
         return np.cumsum([0, *lengths]).tolist()  # type: ignore[no-any-return]
 
-    def _decision(self, place: int) -> Decision:
-        at = int(np.searchsorted(self._starts, place, side="right")) - 1
-        change, within = self.changes[at], place - int(self._starts[at])
+    def _build_decision(self, place: int) -> Decision:
+        number = int(np.searchsorted(self._starts, place, side="right")) - 1
+        change, within = self.changes[number], place - int(self._starts[number])
         binding: dict[str, Any] = {"among": list(change.among)}
-        if change.everywhere:
+        if change.whole_column:
             binding["mapping"] = dict(zip(change.was, change.became, strict=True))
         elif change.was:
             binding |= {"from": change.was[within], "to": change.became[within]}
         if change.kind == "suppressed":
-            binding["label"] = self._labels[at] + within + 1
-        if not change.everywhere:
+            binding["label"] = self._labels[number] + within + 1
+        if not change.whole_column:
             binding["company"] = int(change.company[within])
             if self.original is not None:
                 place = int(change.records[within])
@@ -225,24 +225,26 @@ class DecisionLog(Sequence[Decision]):
             change.kind,
             self.dataset,
             change.rule,
-            change.reason if change.everywhere else reason_of(change, within),
-            float(change.before[0 if change.everywhere else within]),
-            float(change.after[0 if change.everywhere else within]),
-            None if change.everywhere else int(change.records[within]),
+            change.reason if change.whole_column else describe_reason(change, within),
+            float(change.before[0 if change.whole_column else within]),
+            float(change.after[0 if change.whole_column else within]),
+            None if change.whole_column else int(change.records[within]),
             change.attribute,
             binding,
         )
 
-    def _row(self, place: int, values: bool) -> dict[str, Any]:
-        decision = self._decision(place)
+    def _build_row(self, place: int, values: bool) -> dict[str, Any]:
+        decision = self._build_decision(place)
         row: dict[str, Any] = decision.to_dict()
         row["label"] = decision.binding.get("label")
         row["company"] = decision.binding.get("company")
         row["among"] = ", ".join(decision.binding["among"])
-        row["sentence"] = str(in_words(decision, values))
+        row["sentence"] = str(describe_decision(decision, values))
         if values:
-            row["from"] = _text(decision.binding.get("from", decision.binding.get("mapping")))
-            row["to"] = _text(decision.binding.get("to"))
+            row["from"] = _format_value(
+                decision.binding.get("from", decision.binding.get("mapping"))
+            )
+            row["to"] = _format_value(decision.binding.get("to"))
         return row
 
 
@@ -252,7 +254,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def reason_of(change: Change, within: int) -> str:
+def describe_reason(change: Change, within: int) -> str:
     """Why one record was changed: how few looked like it."""
     if change.reason:
         return change.reason
@@ -262,9 +264,9 @@ def reason_of(change: Change, within: int) -> str:
     return str(Sentence("divulge.protection", key, values))
 
 
-def in_words(decision: Decision, values: bool = False) -> Sentence:
+def describe_decision(decision: Decision, values: bool = False) -> Sentence:
     """A decision as a sentence; with the values only for those who ask for them."""
-    told = {
+    details = {
         "record": None if decision.record is None else decision.record + 1,
         "attribute": decision.attribute,
         "reason": decision.reason,
@@ -272,16 +274,16 @@ def in_words(decision: Decision, values: bool = False) -> Sentence:
         "before": decision.before,
         "after": decision.after,
         "label": decision.binding.get("label"),
-        "was": _text(decision.binding.get("from")),
-        "became": _text(decision.binding.get("to")),
+        "was": _format_value(decision.binding.get("from")),
+        "became": _format_value(decision.binding.get("to")),
     }
     place = "all" if decision.record is None else "one"
-    shown = "_values" if values and "from" in decision.binding else ""
-    return Sentence("divulge.protection", f"decision.{decision.change}.{place}{shown}", told)
+    suffix = "_values" if values and "from" in decision.binding else ""
+    return Sentence("divulge.protection", f"decision.{decision.change}.{place}{suffix}", details)
 
 
-def _first_of(change: Change, count: int) -> Change:
-    if change.everywhere:
+def _truncate_change(change: Change, count: int) -> Change:
+    if change.whole_column:
         raise DivulgeError("a recoding of a whole column is one decision")
     return replace(
         change,
@@ -294,7 +296,7 @@ def _first_of(change: Change, count: int) -> Change:
     )
 
 
-def _text(value: Any) -> str | None:
+def _format_value(value: Any) -> str | None:
     if value is None:
         return None
     if isinstance(value, dict):

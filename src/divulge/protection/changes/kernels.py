@@ -22,51 +22,57 @@ HIDDEN = -1
 
 
 @kernel
-def fits(asking: Array, row: Array, known: bool) -> bool:
+def may_match(query: Array, row: Array, known: bool) -> bool:
     """Whether a released row may be the one that is asked for."""
     for a in range(row.size):
-        if row[a] == HIDDEN or row[a] == asking[a]:
+        if row[a] == HIDDEN or row[a] == query[a]:
             continue
-        if asking[a] == HIDDEN and not known:
+        if query[a] == HIDDEN and not known:
             continue
         return False
     return True
 
 
 @kernel
-def company(codes: Array, count: Array, size: int, row: Array) -> int:
+def count_matches(codes: Array, count: Array, size: int, row: Array) -> int:
     """How many records may be like a row (under `maybe`), itself included if it is counted."""
     total = 0
     for q in range(size):
-        if count[q] > 0 and fits(codes[q], row, False):
+        if count[q] > 0 and may_match(codes[q], row, False):
             total += count[q]
     return total
 
 
 @kernel
-def exchange(codes: Array, found: Array, size: int, old: Array, new: Array, known: bool) -> None:
+def update_match_counts(
+    codes: Array, matches: Array, size: int, old: Array, new: Array, known: bool
+) -> None:
     """One record's row becomes another: whoever it fits now gains one, whoever it fitted loses."""
     for q in range(size):
-        found[q] += int(fits(codes[q], new, known)) - int(fits(codes[q], old, known))
+        matches[q] += int(may_match(codes[q], new, known)) - int(may_match(codes[q], old, known))
 
 
 @kernel
-def may_return(
-    codes: Array, count: Array, found: Array, size: int, old: Array, new: Array, known: bool, k: int
+def may_reveal(
+    codes: Array, count: Array, matches: Array, size: int,
+    old: Array, new: Array, known: bool, k: int,
 ) -> bool:  # fmt: skip
     """Whether everybody keeps k where one record's row becomes a more telling one."""
     for q in range(size):
         if (
             (count[q] > 0 or known)
-            and found[q] - int(fits(codes[q], old, known)) + int(fits(codes[q], new, known)) < k
-            and fits(codes[q], old, known)
+            and matches[q]
+            - int(may_match(codes[q], old, known))
+            + int(may_match(codes[q], new, known))
+            < k
+            and may_match(codes[q], old, known)
         ):
             return False
     return True
 
 
 @kernel
-def best_to_hide(
+def find_best_attribute(
     codes: Array, count: Array, size: int, row: Array, allowed: Array, costs: Array
 ) -> int:
     """The attribute whose hiding gives a row the most company for its cost; -1 if none is left."""
@@ -76,7 +82,7 @@ def best_to_hide(
         if row[a] == HIDDEN or not allowed[a]:
             continue
         trial[a] = HIDDEN
-        value = company(codes, count, size, trial) / costs[a]
+        value = count_matches(codes, count, size, trial) / costs[a]
         trial[a] = row[a]
         if value > most:
             best, most = a, value

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge.data import Column, Dataset, Hierarchy
-from divulge.data.column import recode as with_values
-from divulge.data.ladders import text_of
+from divulge.data.column import replace_values as with_values
+from divulge.data.hierarchy_rules import format_value
 from divulge.work import DivulgeError, InvalidInput, Problem
 
 if TYPE_CHECKING:
@@ -19,22 +19,25 @@ if TYPE_CHECKING:
     from divulge.protection.changes.decision_log import Change
 
 
-def replayed_recoding(column: Column, change: Change) -> Column:
+def replay_recoding(column: Column, change: Change) -> Column:
     """A column after a recoding of all its values."""
     import pyarrow as pa
 
-    became = dict(zip(map(text_of, change.was), change.became, strict=True))
-    texts = [became.get(text_of(v), text_of(v)) for v in column.values.to_pylist()]
+    became = dict(zip(map(format_value, change.was), change.became, strict=True))
+    texts = [became.get(format_value(v), format_value(v)) for v in column.values.to_pylist()]
     return with_values(column, pa.array(texts, pa.string()))
 
 
-def hierarchy_of_pairs(pairs: pa.Table | Iterable[tuple[Any, Any]], subject: str) -> Hierarchy:
+def build_hierarchy_from_pairs(
+    pairs: pa.Table | Iterable[tuple[Any, Any]], subject: str
+) -> Hierarchy:
     """A hierarchy from "is a" pairs: a table of two columns, or tuples (value, what it is one of).
 
     Raises:
         InvalidInput: if a value has two parents, or the pairs go round in a circle.
 
-    >>> hierarchy_of_pairs([("Milano", "North"), ("North", "Italy")], "Area").at("Milano", 2)
+    >>> pairs = [("Milano", "North"), ("North", "Italy")]
+    >>> build_hierarchy_from_pairs(pairs, "Area").at("Milano", 2)
     'Italy'
     """
     import pyarrow as pa
@@ -45,29 +48,31 @@ def hierarchy_of_pairs(pairs: pa.Table | Iterable[tuple[Any, Any]], subject: str
             raise InvalidInput(subject, [Problem("is_a", message)])
         first, second = (column.to_pylist() for column in pairs.columns)
         pairs = list(zip(first, second, strict=True))
-    return Hierarchy.from_pairs([(text_of(one), text_of(other)) for one, other in pairs], subject)
+    return Hierarchy.from_pairs(
+        [(format_value(one), format_value(other)) for one, other in pairs], subject
+    )
 
 
-def with_hierarchies(dataset: Dataset, given: Mapping[str, Any]) -> Dataset:
+def add_hierarchies(dataset: Dataset, hierarchies: Mapping[str, Any]) -> Dataset:
     """The dataset with more hierarchies: objects, files of levels, or "is a" pairs.
 
     Raises:
         InvalidInput: for an attribute that is not there, or a hierarchy that is no tree.
     """
-    dataset.attributes(list(given), "is_a") if given else None
+    dataset.attributes(list(hierarchies), "is_a") if hierarchies else None
     attributes = dict(dataset.dictionary.attributes)
-    for name, told in given.items():
-        if isinstance(told, Hierarchy):
-            hierarchy = told
-        elif isinstance(told, str):
-            hierarchy = Hierarchy.from_file(told)
+    for name, source in hierarchies.items():
+        if isinstance(source, Hierarchy):
+            hierarchy = source
+        elif isinstance(source, str):
+            hierarchy = Hierarchy.from_file(source)
         else:
-            hierarchy = hierarchy_of_pairs(told, f'hierarchy of "{name}"')
+            hierarchy = build_hierarchy_from_pairs(source, f'hierarchy of "{name}"')
         attributes[name] = replace(attributes[name], hierarchy=hierarchy)
     return replace(dataset, dictionary=replace(dataset.dictionary, attributes=attributes))
 
 
-def one_coarser(original: Column, hierarchy: Hierarchy, level: int) -> Column:
+def coarsen_column(original: Column, hierarchy: Hierarchy, level: int) -> Column:
     """A whole column at a level; values that the hierarchy lacks are named by number only."""
     values = original.values.to_pylist()
     lacking = hierarchy.lacks(values)
@@ -78,23 +83,27 @@ def one_coarser(original: Column, hierarchy: Hierarchy, level: int) -> Column:
     return hierarchy.coarsen(original, level)
 
 
-def levels_left(original: Dataset, released: Dataset, levels: Mapping[str, int]) -> dict[str, int]:
+def find_remaining_levels(
+    original: Dataset, released: Dataset, levels: Mapping[str, int]
+) -> dict[str, int]:
     """The levels that columns still stand at, of those that they were once taken to."""
-    found = {}
-    for name, reached in levels.items():
+    remaining = {}
+    for name, highest_level in levels.items():
         hierarchy = original.dictionary[name].hierarchy
         assert hierarchy is not None  # noqa: S101  # it was climbed
-        shown = {text_of(value) for value in released.columns[name].values.to_pylist()}
-        for level in range(reached + 1):
-            column = one_coarser(original.columns[name], hierarchy, level)
-            if shown <= {text_of(value) for value in column.values.to_pylist()}:
+        released_texts = {
+            format_value(value) for value in released.columns[name].values.to_pylist()
+        }
+        for level in range(highest_level + 1):
+            column = coarsen_column(original.columns[name], hierarchy, level)
+            if released_texts <= {format_value(value) for value in column.values.to_pylist()}:
                 break
         if level:
-            found[name] = level
-    return found
+            remaining[name] = level
+    return remaining
 
 
-def recoded(dataset: Dataset, name: str, column: Column, level: int) -> Dataset:
+def apply_recoding(dataset: Dataset, name: str, column: Column, level: int) -> Dataset:
     """A dataset with one column at a level; its hierarchy goes on from there.
 
     Levels keep their numbers: up to the one that was climbed, a coarse value is itself.
@@ -118,15 +127,15 @@ def recoded(dataset: Dataset, name: str, column: Column, level: int) -> Dataset:
     return replace(dataset, columns=columns, dictionary=dictionary)
 
 
-def with_fitting_labels(released: Dataset, original: Dataset) -> Dataset:
+def drop_unfitting_labels(released: Dataset, original: Dataset) -> Dataset:
     """Labels, and codes that mean missing, are of the original values: texts have none."""
     attributes = dict(released.dictionary.attributes)
     for name, column in released.columns.items():
-        told = attributes[name]
+        attribute = attributes[name]
         if column.values.type != original.columns[name].values.type and (
-            told.labels or told.missing
+            attribute.labels or attribute.missing
         ):
-            attributes[name] = replace(told, labels={}, missing=())
+            attributes[name] = replace(attribute, labels={}, missing=())
     return replace(released, dictionary=replace(released.dictionary, attributes=attributes))
 
 
@@ -155,12 +164,12 @@ def capped(
     texts = [
         f"<= {bottom:g}" if bottom is not None and x <= bottom
         else f">= {top:g}" if top is not None and x >= top
-        else text_of(value)
+        else format_value(value)
         for x, value in zip(numbers, values, strict=True)
     ]  # fmt: skip
     coded = with_values(column, pa.array(texts, pa.string()))
-    done = replace(dataset, columns={**dataset.columns, attribute: coded})
-    return with_fitting_labels(done, dataset)
+    capped_dataset = replace(dataset, columns={**dataset.columns, attribute: coded})
+    return drop_unfitting_labels(capped_dataset, dataset)
 
 
 def without_identifiers(dataset: Dataset) -> Dataset:
@@ -170,8 +179,8 @@ def without_identifiers(dataset: Dataset) -> Dataset:
     >>> "Id" in without_identifiers(dv.datasets.local_suppression_example()).names
     False
     """
-    named = set(dataset.dictionary.having("identifier"))
-    return dataset.select([name for name in dataset.names if name not in named])
+    identifiers = set(dataset.dictionary.having("identifier"))
+    return dataset.select([name for name in dataset.names if name not in identifiers])
 
 
 def pseudonyms(dataset: Dataset, key: bytes, attributes: Iterable[str] | None = None) -> Dataset:
@@ -195,28 +204,32 @@ def pseudonyms(dataset: Dataset, key: bytes, attributes: Iterable[str] | None = 
 
     import pyarrow as pa
 
-    given: object = key
-    if not isinstance(given, bytes) or len(key) < 16:
+    raw_key: object = key
+    if not isinstance(raw_key, bytes) or len(key) < 16:
         raise InvalidInput("pseudonyms", [Problem("key", "must be 16 bytes or more.")])
-    named = dataset.dictionary.having("identifier") if attributes is None else list(attributes)
+    identifiers = (
+        dataset.dictionary.having("identifier") if attributes is None else list(attributes)
+    )
     columns = dict(dataset.columns)
-    for name in dataset.attributes(named, "attributes") if named else []:
+    for name in dataset.attributes(identifiers, "attributes") if identifiers else []:
         words = [
-            hmac.new(key, f"{name}\x00{text_of(value)}".encode(), hashlib.sha256).hexdigest()[:24]
+            hmac.new(key, f"{name}\x00{format_value(value)}".encode(), hashlib.sha256).hexdigest()[
+                :24
+            ]
             for value in columns[name].values.to_pylist()
         ]
         columns[name] = with_values(columns[name], pa.array(words, pa.string()))
     # A pseudonym names nobody outright.
     attributes = {
-        name: replace(told, role="non_identifying") if name in named else told
-        for name, told in dataset.dictionary.attributes.items()
+        name: replace(attribute, role="non_identifying") if name in identifiers else attribute
+        for name, attribute in dataset.dictionary.attributes.items()
     }
     dictionary = replace(dataset.dictionary, attributes=attributes)
-    done = replace(dataset, columns=columns, dictionary=dictionary)
-    return with_fitting_labels(done, dataset)
+    pseudonymised = replace(dataset, columns=columns, dictionary=dictionary)
+    return drop_unfitting_labels(pseudonymised, dataset)
 
 
-def level_codes(
+def build_level_tables(
     column: Column, hierarchy: Hierarchy | None
 ) -> tuple[list[np.ndarray[Any, np.dtype[np.int32]]], list[str]]:
     """For local recoding: what each node becomes at every level, and the text of each node.
@@ -226,27 +239,27 @@ def level_codes(
     """
     from divulge.protection.changes.kernels import HIDDEN
 
-    texts = [text_of(value) for value in column.values.to_pylist()]
+    texts = [format_value(value) for value in column.values.to_pylist()]
     number = {text: code for code, text in enumerate(texts)}
     height = (
         0 if hierarchy is None or hierarchy.lacks(column.values.to_pylist()) else hierarchy.height
     )
-    up: list[dict[int, int]] = [{} for _ in range(height)]
+    ancestors: list[dict[int, int]] = [{} for _ in range(height)]
     for code, value in enumerate(column.values.to_pylist()):
         assert hierarchy is not None or height == 0  # noqa: S101  # no levels without a hierarchy
         nodes = (
-            [text_of(hierarchy.at(value, level)) for level in range(1, height + 1)]
+            [format_value(hierarchy.at(value, level)) for level in range(1, height + 1)]
             if hierarchy and height
             else []
         )
         places = [code, *(number.setdefault(node, len(number)) for node in nodes)]
         for level in range(1, height + 1):
             for below in places[:level]:
-                up[level - 1][below] = places[level]
+                ancestors[level - 1][below] = places[level]
     tables = []
     for level in range(height):
         table = np.arange(len(number) + 1, dtype=np.int32)
-        for below, above in up[level].items():
+        for below, above in ancestors[level].items():
             table[below] = above
         table[-1] = HIDDEN
         tables.append(table)

@@ -8,17 +8,17 @@ import numpy as np
 
 from divulge.classes.keys import IntArray
 from divulge.data import Dataset
-from divulge.data.column import recode as with_values
-from divulge.events.history.calendar import NOT_A_TIME, UNITS, times_of
-from divulge.protection.changes.recodings import one_coarser, recoded
+from divulge.data.column import replace_values as with_values
+from divulge.events.history.calendar import NOT_A_TIME, UNITS, read_times
+from divulge.protection.changes.recodings import apply_recoding, coarsen_column
 from divulge.work import InvalidInput, Problem
 
 
-def coarser_times(dataset: Dataset, time: str, unit: str) -> Dataset:
+def coarsen_times(dataset: Dataset, time: str, unit: str) -> Dataset:
     """Every time as the first day of its week, month, quarter or year (an hour as its day).
 
     >>> import divulge as dv
-    >>> coarse = coarser_times(dv.datasets.purchases_example(), "date", "month")
+    >>> coarse = coarsen_times(dv.datasets.purchases_example(), "date", "month")
     >>> len(coarse.columns["date"].values)
     1
     """
@@ -26,7 +26,7 @@ def coarser_times(dataset: Dataset, time: str, unit: str) -> Dataset:
 
     [time] = dataset.attributes(time, "time")
     column = dataset.columns[time]
-    times = times_of(column)
+    times = read_times(column)
     if unit not in UNITS[1:]:
         problem = Problem("unit", f'"{unit}" is not a unit of time.', unit, UNITS[1:])
         raise InvalidInput("coarser_times", [problem])
@@ -45,47 +45,51 @@ def coarser_times(dataset: Dataset, time: str, unit: str) -> Dataset:
     return replace(dataset, columns={**dataset.columns, time: with_values(column, values)})
 
 
-def coarser_items(dataset: Dataset, item: str, level: int) -> Dataset:
+def coarsen_items(dataset: Dataset, item: str, level: int) -> Dataset:
     """Every item at a level of its hierarchy."""
     hierarchy = dataset.dictionary[item].hierarchy
     if hierarchy is None:
         problem = Problem(f'item "{item}"', "has no hierarchy.")
         raise InvalidInput(f'dataset "{dataset.name}"', [problem])
-    return recoded(dataset, item, one_coarser(dataset.columns[item], hierarchy, level), level)
+    return apply_recoding(
+        dataset, item, coarsen_column(dataset.columns[item], hierarchy, level), level
+    )
 
 
-def common_items(dataset: Dataset, user: str, item: str, least: int) -> IntArray:
+def select_common_items(dataset: Dataset, user: str, item: str, least: int) -> IntArray:
     """The records whose item at least so many users had."""
     column = dataset.columns[user]
-    what = dataset.columns[item].codes.astype(np.int64)
+    item_codes = dataset.columns[item].codes.astype(np.int64)
     # Records of nobody are no further user.
     of_somebody = column.codes != column.missing_code
-    who = column.codes[of_somebody].astype(np.int64)
-    pairs = np.unique(np.stack([what[of_somebody], who]), axis=1)
-    users = np.bincount(pairs[0], minlength=int(what.max(initial=0)) + 1)
-    return np.flatnonzero(users[what] >= least)
+    user_codes = column.codes[of_somebody].astype(np.int64)
+    pairs = np.unique(np.stack([item_codes[of_somebody], user_codes]), axis=1)
+    users = np.bincount(pairs[0], minlength=int(item_codes.max(initial=0)) + 1)
+    return np.flatnonzero(users[item_codes] >= least)
 
 
-def first_of_baskets(
-    dataset: Dataset, user: str, time: str, event: str, cap: int, seed: int
+def cap_baskets(
+    dataset: Dataset, user: str, time: str, *, event: str, cap: int, seed: int
 ) -> IntArray:
     """At most so many records of each event, drawn at random."""
     if event in UNITS:
-        times = times_of(dataset.columns[time])
+        times = read_times(dataset.columns[time])
         assert times is not None  # noqa: S101  # a history has times
-        period = np.append(times.period(event), 0)[dataset.columns[time].codes]
+        period = np.append(times.period_numbers(event), 0)[dataset.columns[time].codes]
     else:
         period = dataset.columns[event].codes.astype(np.int64)
-    who = dataset.columns[user].codes.astype(np.int64)
+    user_codes = dataset.columns[user].codes.astype(np.int64)
     drawn = np.random.default_rng(seed).random(dataset.rows)
-    order = np.lexsort((drawn, period, who))
+    order = np.lexsort((drawn, period, user_codes))
     new = np.ones(dataset.rows, np.bool_)
-    new[1:] = (who[order][1:] != who[order][:-1]) | (period[order][1:] != period[order][:-1])
+    new[1:] = (user_codes[order][1:] != user_codes[order][:-1]) | (
+        period[order][1:] != period[order][:-1]
+    )
     starts = np.maximum.accumulate(np.where(new, np.arange(dataset.rows), 0))
     return np.sort(order[np.arange(dataset.rows) - starts < cap])
 
 
-def sampled_users(dataset: Dataset, user: str, share: float, seed: int) -> IntArray:
+def sample_users(dataset: Dataset, user: str, share: float, seed: int) -> IntArray:
     """The records of a share of the users, drawn at random."""
     column = dataset.columns[user]
     users = len(column.values)

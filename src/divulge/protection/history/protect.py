@@ -19,21 +19,21 @@ from divulge.assessment import Assessment, Limit, Outcome, Sentence
 from divulge.classes.keys import IntArray
 from divulge.data import Dataset
 from divulge.events import Attacker
-from divulge.events.history.calendar import UNITS, times_of
+from divulge.events.history.calendar import UNITS, read_times
 from divulge.protection.history.attacks import HistoryAttacks, Setting
 from divulge.protection.suppression.request import OutOfReachError
 from divulge.work import DivulgeError, InvalidInput, Problem
 
 HistoryMethod: TypeAlias = Literal["time", "item", "rare", "basket", "sample"]
 HISTORY_METHODS: tuple[HistoryMethod, ...] = ("time", "item", "rare", "basket", "sample")
-COARSENING: tuple[HistoryMethod, ...] = ("time", "item")
+COARSENING_METHODS: tuple[HistoryMethod, ...] = ("time", "item")
 
-RARE = (2, 3, 5, 10)
-BASKETS = (10, 5, 3, 2, 1)
-SAMPLES = (0.5, 0.25, 0.1)
+RARE_ITEM_USERS = (2, 3, 5, 10)
+BASKET_CAPS = (10, 5, 3, 2, 1)
+SAMPLE_SHARES = (0.5, 0.25, 0.1)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ProtectedHistory:
     """A protected history: what was done to it, and what attacks find before and after."""
 
@@ -91,6 +91,7 @@ def protect_history(
     limits: Sequence[Limit],
     user: str,
     time: str,
+    *,
     item: str,
     methods: Sequence[HistoryMethod] = HISTORY_METHODS,
     seed: int = 0,
@@ -126,68 +127,89 @@ def protect_history(
     >>> p.setting.time, round(p.before.probabilistic.posterior, 2)
     ('week', 0.9)
     """
-    _check_kinds(dataset, limits, attackers, seed)
-    _check(dataset, methods, limits, attackers, user, time, item)
-    told = HistoryAttacks(
-        dataset, dict(attackers), tuple(limits), user, time, item, seed, members_known, read
+    _check_types(dataset, limits, attackers, seed)
+    _check_arguments(dataset, methods, limits, attackers=attackers, user=user, time=time, item=item)
+    attacks = HistoryAttacks(
+        dataset=dataset,
+        attackers=dict(attackers),
+        limits=tuple(limits),
+        user=user,
+        time=time,
+        item=item,
+        seed=seed,
+        members_known=members_known,
+        reading_options=read,
     )
     setting = Setting()
     steps: list[Setting] = []
-    first, before = told.judged(setting)
+    first, before = attacks.judge_limits(setting)
     with work.step("Protecting a history") as step:
-        while not told.hold(setting):
-            best = _best_step(told, setting, methods)
+        while not attacks.is_within_limits(setting):
+            best = _find_best_step(attacks, setting, methods)
             if best is None:
-                raise _out_of_reach(dataset, _failing(told, setting), methods)
+                raise _build_out_of_reach_error(
+                    dataset, _judge_last_setting(attacks, setting), methods
+                )
             setting = best
             steps.append(setting)
             step.advance()
-        least = _least(told, setting)
-    if least != setting:
-        setting = least
+        relaxed = _relax_setting(attacks, setting)
+    if relaxed != setting:
+        setting = relaxed
         steps.append(setting)
-    released, kept = told.released(setting)
-    last, after = told.judged(setting, in_full=True)
-    said = tuple(_said(dataset, told, setting))
+    released, kept = attacks.build_release(setting)
+    last, after = attacks.judge_limits(setting, in_full=True)
+    sentences = tuple(_describe_changes(dataset, attacks, setting))
     return ProtectedHistory(
-        dataset, released, tuple(steps), said, before, after, last, first, kept
-    )  # fmt: skip
+        original=dataset,
+        dataset=released,
+        steps=tuple(steps),
+        sentences=sentences,
+        before=before,
+        after=after,
+        outcomes=last,
+        outcomes_before=first,
+        kept=kept,
+    )
 
 
-def _failing(told: HistoryAttacks, setting: Setting) -> tuple[Outcome, ...]:
+def _judge_last_setting(attacks: HistoryAttacks, setting: Setting) -> tuple[Outcome, ...]:
     """What every limit comes to when nothing more can be done."""
     for in_full in (True, False):
         try:
-            return told.judged(setting, in_full)[0]
+            return attacks.judge_limits(setting, in_full)[0]
         except DivulgeError:
             continue  # it cannot be asked what they would find
-    return told.judged(Setting())[0]
+    return attacks.judge_limits(Setting())[0]
 
 
-def _least(told: HistoryAttacks, setting: Setting) -> Setting:
+def _relax_setting(attacks: HistoryAttacks, setting: Setting) -> Setting:
     """The same with every method taken back as far as the limits hold without it."""
     for method in HISTORY_METHODS:
-        goal = getattr(setting, method)
+        target = getattr(setting, method)
         trial: Setting | None = replace(setting, **{method: None})
-        while trial is not None and getattr(trial, method) != goal:
-            if told.hold(trial):
+        while trial is not None and getattr(trial, method) != target:
+            if attacks.is_within_limits(trial):
                 setting = trial
                 break
-            trial = _further(told, trial, method)
+            trial = _advance_method(attacks, trial, method)
     return setting
 
 
-def _best_step(
-    told: HistoryAttacks, setting: Setting, methods: Sequence[HistoryMethod]
+def _find_best_step(
+    attacks: HistoryAttacks, setting: Setting, methods: Sequence[HistoryMethod]
 ) -> Setting | None:
     """One level more of the method that helps most; coarser first, then fewer records."""
-    for kind in (COARSENING, tuple(m for m in HISTORY_METHODS if m not in COARSENING)):
+    for kind in (
+        COARSENING_METHODS,
+        tuple(m for m in HISTORY_METHODS if m not in COARSENING_METHODS),
+    ):
         trials = []
         for place, method in enumerate(m for m in methods if m in kind):
-            further = _further(told, setting, method)
-            if further is not None:
+            candidate = _advance_method(attacks, setting, method)
+            if candidate is not None:
                 try:
-                    trials.append((told.excess(further), place, further))
+                    trials.append((attacks.sum_excess(candidate), place, candidate))
                 except DivulgeError:
                     continue
         if trials:
@@ -195,71 +217,79 @@ def _best_step(
     return None
 
 
-def _further(told: HistoryAttacks, setting: Setting, method: HistoryMethod) -> Setting | None:
+def _advance_method(
+    attacks: HistoryAttacks, setting: Setting, method: HistoryMethod
+) -> Setting | None:
     """The setting with one method a level further; None if it can go no further."""
     if method == "time":
-        times = times_of(told.dataset.columns[told.time])
-        finest = "hour" if times is not None and times.hours else "day"
+        times = read_times(attacks.dataset.columns[attacks.time])
+        finest = "hour" if times is not None and times.has_hours else "day"
         # A week can lie in two months: from weeks one goes on to months of the original.
         units = UNITS[UNITS.index(finest) + 1 :]
-        at = -1 if setting.time is None else units.index(setting.time)
-        return replace(setting, time=units[at + 1]) if at + 1 < len(units) else None
+        position = -1 if setting.time is None else units.index(setting.time)
+        return replace(setting, time=units[position + 1]) if position + 1 < len(units) else None
     if method == "item":
-        hierarchy = told.dataset.dictionary[told.item].hierarchy
+        hierarchy = attacks.dataset.dictionary[attacks.item].hierarchy
         level = (setting.item or 0) + 1
         if hierarchy is None or level > hierarchy.height:
             return None
         return replace(setting, item=level)
-    ladder: Mapping[str, tuple[Any, ...]] = {"rare": RARE, "basket": BASKETS, "sample": SAMPLES}
-    now = getattr(setting, method)
-    at = -1 if now is None else ladder[method].index(now)
-    if at + 1 >= len(ladder[method]):
+    ladder: Mapping[str, tuple[Any, ...]] = {
+        "rare": RARE_ITEM_USERS,
+        "basket": BASKET_CAPS,
+        "sample": SAMPLE_SHARES,
+    }
+    current = getattr(setting, method)
+    position = -1 if current is None else ladder[method].index(current)
+    if position + 1 >= len(ladder[method]):
         return None
-    return replace(setting, **{method: ladder[method][at + 1]})
+    return replace(setting, **{method: ladder[method][position + 1]})
 
 
-def _said(dataset: Dataset, told: HistoryAttacks, setting: Setting) -> Iterator[Sentence]:
-    def sentence(key: str, **values: Any) -> Sentence:
+def _describe_changes(
+    dataset: Dataset, attacks: HistoryAttacks, setting: Setting
+) -> Iterator[Sentence]:
+    def build_sentence(key: str, **values: Any) -> Sentence:
         return Sentence("divulge.protection", f"history.{key}", values)
 
     if setting.time is not None:
-        yield sentence("time", unit=setting.time)
+        yield build_sentence("time", unit=setting.time)
     if setting.item is not None:
-        yield sentence("item", level=setting.item)
+        yield build_sentence("item", level=setting.item)
     rows, kept = dataset.rows, np.arange(dataset.rows)
     for kind in ("rare", "basket", "sample"):
-        reached = {name: getattr(setting, name) for name in ("rare", "basket", "sample")}
-        if reached[kind] is None:
+        levels = {name: getattr(setting, name) for name in ("rare", "basket", "sample")}
+        if levels[kind] is None:
             continue
         later = ("rare", "basket", "sample")
-        upto = {n: v for n, v in reached.items() if later.index(n) <= later.index(kind)}
-        places = told.released(replace(setting, **{**dict.fromkeys(later), **upto}))[1]
+        upto = {n: v for n, v in levels.items() if later.index(n) <= later.index(kind)}
+        places = attacks.build_release(replace(setting, **{**dict.fromkeys(later), **upto}))[1]
         after = places.size
         if kind == "rare":
-            yield sentence("rare", removed=rows - after, users=setting.rare)
+            yield build_sentence("rare", removed=rows - after, users=setting.rare)
         elif kind == "basket":
-            yield sentence("basket", removed=rows - after, cap=setting.basket)
+            yield build_sentence("basket", removed=rows - after, cap=setting.basket)
         else:
-            who = dataset.columns[told.user].codes
-            users = [len(np.unique(who[each])) for each in (kept, places)]
-            yield sentence("sample", kept=users[1], users=users[0])
+            user_codes = dataset.columns[attacks.user].codes
+            users = [len(np.unique(user_codes[each])) for each in (kept, places)]
+            yield build_sentence("sample", kept=users[1], users=users[0])
         rows, kept = after, places
 
 
-def _out_of_reach(
+def _build_out_of_reach_error(
     dataset: Dataset, outcomes: Sequence[Outcome], methods: Sequence[HistoryMethod]
 ) -> OutOfReachError:
     failing = [outcome for outcome in outcomes if not outcome.held]
-    said = "; ".join(outcome.in_short for outcome in failing)
+    reasons = "; ".join(outcome.in_short for outcome in failing)
     unused = [method for method in HISTORY_METHODS if method not in methods]
     more = f" allow the methods {', '.join(unused)}," if unused else ""
     return OutOfReachError(
-        f'dataset "{dataset.name}": coarser and fewer records do not reach the limits ({said}):'
+        f'dataset "{dataset.name}": coarser and fewer records do not reach the limits ({reasons}):'
         f"{more} give the items a hierarchy, or release counts instead of histories."
     )
 
 
-def _check_kinds(dataset: Dataset, limits: Any, attackers: Any, seed: Any) -> None:
+def _check_types(dataset: Dataset, limits: Any, attackers: Any, seed: Any) -> None:
     """Refuse what is not what it should be, before anything is asked of it."""
     problems = []
     if not isinstance(attackers, Mapping):
@@ -274,10 +304,11 @@ def _check_kinds(dataset: Dataset, limits: Any, attackers: Any, seed: Any) -> No
         raise InvalidInput(f'protection of "{dataset.name}"', problems)
 
 
-def _check(
+def _check_arguments(
     dataset: Dataset,
     methods: Sequence[HistoryMethod],
     limits: Sequence[Limit],
+    *,
     attackers: Mapping[str, Attacker],
     user: str,
     time: str,

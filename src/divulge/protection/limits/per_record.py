@@ -20,13 +20,18 @@ from divulge.assessment import Assessment, Limit, Measurement, Outcome
 from divulge.classes.keys import FloatArray
 from divulge.data import Dataset
 from divulge.records.risk.class_measure import ClassMeasure
-from divulge.records.risk.frequencies import OF_ORIGINAL, Nulls
-from divulge.records.risk.measure_spec import MeasureSpec, PerRecord, average_risk, take_record_risk
+from divulge.records.risk.frequencies import SEMANTICS_OF_ORIGINAL, Nulls
+from divulge.records.risk.measure_spec import (
+    MeasureSpec,
+    PerRecord,
+    judge_average_risk,
+    take_record_risk,
+)
 from divulge.records.risk.registry import MEASURES
 from divulge.work import Problems
 
 BoolArray = npt.NDArray[np.bool_]
-Attacked = Callable[[Dataset], Assessment]
+AttackRunner = Callable[[Dataset], Assessment]
 """An attack on a dataset, ready to be run."""
 
 
@@ -46,29 +51,29 @@ class Standing:
         return self.outcome.held
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Goal:
     """One limit, and all that is needed to see who stands in its way."""
 
     limit: Limit
     among: tuple[str, ...]
-    attacked: Attacked | None = None
+    run_attack: AttackRunner | None = None
     links: Any = None
     on: str | None = None
 
     @property
-    def counts(self) -> bool:
+    def is_count_limit(self) -> bool:
         """Whether it counts records that look alike."""
-        return counts_records(self.limit)
+        return is_count_limit(self.limit)
 
     @property
     def nulls(self) -> Nulls:
         """What a null may stand for when records are counted."""
-        given: Nulls = self.limit.options.get("nulls", "maybe")
-        return given
+        semantics: Nulls = self.limit.options.get("nulls", "maybe")
+        return semantics
 
     @property
-    def of_classes(self) -> bool:
+    def is_class_limit(self) -> bool:
         """Whether whole classes are judged, in which a null is a value of its own."""
         return self.limit.of_assessment or classify_limit(self.limit) == "class"
 
@@ -77,66 +82,72 @@ class Goal:
         """The limit in short."""
         whose = f" of {self.limit.adversary}" if self.limit.adversary else ""
         of = f" of {self.limit.attribute}" if self.limit.attribute else ""
-        nulls = f" ({self.nulls})" if self.counts else ""
+        nulls = f" ({self.nulls})" if self.is_count_limit else ""
         bound = f"{self.limit.direction} {self.limit.bound:g}"
         return f"{self.limit.measure}{of}{whose} {bound}{nulls}"
 
-    def standing(self, dataset: Dataset, original: Dataset) -> Standing:
+    def measure_standing(self, dataset: Dataset, original: Dataset) -> Standing:
         """How a dataset stands; `original` holds the same records as they were."""
         if self.limit.of_assessment:
-            return self._of_attack(dataset)
-        if self.counts:
-            return self._of_counts(dataset, original)
+            return self._measure_attack(dataset)
+        if self.is_count_limit:
+            return self._measure_counts(dataset, original)
         options = dict(self.limit.options)
         options.pop("original", None)  # as it was given it has all records, also removed ones
-        if self.nulls in OF_ORIGINAL:
+        if self.nulls in SEMANTICS_OF_ORIGINAL:
             options["original"] = original
         measure = MEASURES[self.limit.measure]
         if measure.per_record == "class":
             if self.limit.attribute is not None:
                 options["attribute"] = self.limit.attribute
-            found: Any = measure.function(dataset, **options)
-            over = self.limit.broken_by(found.values)
-            outcome = self.limit.judge_measurement(Measurement(found.value, "count"), dataset.name)
-            return Standing(outcome, _as_risk(found), over)
-        return self._of_records(measure, dataset, options)
+            measurement: Any = measure.function(dataset, **options)
+            at_risk = self.limit.broken_by(measurement.values)
+            outcome = self.limit.judge_measurement(
+                Measurement(measurement.value, "count"), dataset.name
+            )
+            return Standing(outcome, _as_risk(measurement), at_risk)
+        return self._measure_record_risk(measure, dataset, options)
 
-    def _of_counts(self, dataset: Dataset, original: Dataset) -> Standing:
-        given = original if self.nulls in OF_ORIGINAL else None
-        found = records.frequencies(dataset, self.nulls, among=self.among, original=given)
-        over = found.sample < self.limit.bound - 1e-9
+    def _measure_counts(self, dataset: Dataset, original: Dataset) -> Standing:
+        known_original = original if self.nulls in SEMANTICS_OF_ORIGINAL else None
+        frequencies = records.frequencies(
+            dataset, self.nulls, among=self.among, original=known_original
+        )
+        at_risk = frequencies.sample < self.limit.bound - 1e-9
         # A weighed count may lack the last digit of what it is.
-        value = found.smallest if np.any(over) else max(found.smallest, self.limit.bound)
+        value = (
+            frequencies.smallest if np.any(at_risk) else max(frequencies.smallest, self.limit.bound)
+        )
         outcome = self.limit.judge_measurement(Measurement(value, "count"), dataset.name)
-        return Standing(outcome, 1 / np.maximum(found.sample, 1.0), over)
+        return Standing(outcome, 1 / np.maximum(frequencies.sample, 1.0), at_risk)
 
-    def _of_records(
+    def _measure_record_risk(
         self, measure: MeasureSpec, dataset: Dataset, options: Mapping[str, Any]
     ) -> Standing:
         risk = take_record_risk(measure.function(dataset, **options))
         if self.links is not None:
             risk = records.cluster_risk(risk, self.links, self.on)
-        if measure.figure is average_risk:
-            held = not self.limit.broken_by(risk.average)
+        if measure.figure is judge_average_risk:
+            is_met = not self.limit.broken_by(risk.average)
             # What is above this threshold is too much for the average.
-            over = risk.values > (1.0 if held else risk.threshold_for(self.limit.bound))
+            at_risk = risk.values > (1.0 if is_met else risk.threshold_for(self.limit.bound))
             value = risk.average
         else:
-            over, value = self.limit.broken_by(risk.values), risk.highest
+            at_risk, value = self.limit.broken_by(risk.values), risk.highest
         outcome = self.limit.judge_measurement(Measurement(value, "share"), dataset.name)
-        return Standing(outcome, risk.values, over)
+        return Standing(outcome, risk.values, at_risk)
 
-    def _of_attack(self, dataset: Dataset) -> Standing:
-        assert self.attacked is not None  # noqa: S101  # a goal of an adversary has their attack
-        assessment = self.attacked(dataset)
+    def _measure_attack(self, dataset: Dataset) -> Standing:
+        assert self.run_attack is not None  # noqa: S101  # a goal of an adversary has their attack
+        assessment = self.run_attack(dataset)
         outcome = self.limit.judge(assessment)
         risk = assessment.risk()
-        over = np.zeros(risk.size, np.bool_)
+        at_risk = np.zeros(risk.size, np.bool_)
         if not outcome.held:
-            over[self._most_at_risk(assessment, risk)] = True
-        return Standing(outcome, risk, over)
+            at_risk[self._find_most_at_risk(assessment, risk)] = True
+        return Standing(outcome, risk, at_risk)
 
-    def _most_at_risk(self, assessment: Assessment, risk: FloatArray) -> npt.NDArray[np.int64]:
+    def _find_most_at_risk(self, assessment: Assessment, risk: FloatArray) -> npt.NDArray[np.int64]:
         """As many of the records at the highest risk as stand between the limit and what is."""
         if self.limit.measure.startswith("deterministic"):
             certain = np.flatnonzero(risk >= 1 - 1e-12)
@@ -150,11 +161,13 @@ class Goal:
         return order[: max(1, int((risk > 0.5 * risk.max()).sum()))]
 
 
-def _as_risk(found: ClassMeasure) -> FloatArray:
-    values = found.values
-    if found.worst == "lowest":
+def _as_risk(class_measure: ClassMeasure) -> FloatArray:
+    values = class_measure.values
+    if class_measure.worst == "lowest":
         return 1 / np.maximum(values, 1.0)
-    return np.clip(values / (1 + values) if found.measure == "beta_likeness" else values, 0, 1)
+    return np.clip(
+        values / (1 + values) if class_measure.measure == "beta_likeness" else values, 0, 1
+    )
 
 
 def classify_limit(limit: Limit) -> PerRecord | None:
@@ -163,20 +176,20 @@ def classify_limit(limit: Limit) -> PerRecord | None:
     return measure.per_record if measure is not None else None
 
 
-def counts_records(limit: Limit) -> bool:
+def is_count_limit(limit: Limit) -> bool:
     """Whether a limit counts records that look alike."""
     return classify_limit(limit) == "count"
 
 
-def lowers(limit: Limit) -> bool:
+def has_protection_method(limit: Limit) -> bool:
     """Whether there is a method that can make a limit hold; others are only judged."""
     return limit.of_assessment or classify_limit(limit) is not None
 
 
-def goals_of(
+def build_goals(
     dataset: Dataset,
     limits: Sequence[Limit],
-    attacked: Mapping[str | None, tuple[Attacked, Sequence[str]]] | None = None,
+    attacks: Mapping[str | None, tuple[AttackRunner, Sequence[str]]] | None = None,
     links: Any = None,
     on: str | None = None,
 ) -> list[Goal]:
@@ -196,34 +209,42 @@ def goals_of(
         where = f"limit {place}"
         among: Iterable[str] | None = limit.options.get("among")
         if limit.of_assessment:
-            run, knows = (attacked or {}).get(limit.adversary, (None, ()))
+            run, knows = (attacks or {}).get(limit.adversary, (None, ()))
             if run is None:
                 knows = dataset.attributes(None, "knows")
-                run = _crs(list(knows))
+                run = _build_crs_attack(list(knows))
             if limit.measure.endswith(".prior"):
                 message = f"{limit.measure} is known before the release; nothing can change it."
                 problems.add(where, message)
-            goals.append(Goal(limit, tuple(knows), run))
+            goals.append(Goal(limit=limit, among=tuple(knows), run_attack=run))
             continue
-        if not lowers(limit):
+        if not has_protection_method(limit):
             message = f"{limit.measure} has no risk per record; no method of protection lowers it."
             problems.add(where, message)
             continue
-        goals.append(Goal(limit, tuple(dataset.attributes(among, "among")), None, links, on))
-    _contradictions(dataset, goals, problems)
+        goals.append(
+            Goal(
+                limit=limit,
+                among=tuple(dataset.attributes(among, "among")),
+                run_attack=None,
+                links=links,
+                on=on,
+            )
+        )
+    _check_contradictions(dataset, goals, problems)
     problems.raise_any()
     return goals
 
 
-def _crs(knows: list[str]) -> Attacked:
+def _build_crs_attack(knows: list[str]) -> AttackRunner:
     return lambda dataset: records.attack(dataset, "CRS", knows=knows)
 
 
-def _contradictions(dataset: Dataset, goals: Sequence[Goal], problems: Problems) -> None:
+def _check_contradictions(dataset: Dataset, goals: Sequence[Goal], problems: Problems) -> None:
     """Limits that no data of this kind can keep."""
     for goal in goals:
         limit = goal.limit
-        if goal.counts and limit.bound > dataset.rows:
+        if goal.is_count_limit and limit.bound > dataset.rows:
             message = f"{limit.bound:g} records cannot look alike: there are {dataset.rows:,}."
             problems.add(limit.measure, message)
         column = dataset.columns.get(limit.attribute or "")

@@ -22,22 +22,22 @@ import numpy as np
 from divulge import work
 from divulge.assessment import Assessment, Claim, Sentence
 from divulge.data import Dataset
-from divulge.data.column import encode
-from divulge.data.ladders import text_of
-from divulge.protection.changes.changes import codes_of, value_at
+from divulge.data.column import encode_array
+from divulge.data.hierarchy_rules import format_value
+from divulge.protection.changes.changes import build_code_matrix, value_at
 from divulge.protection.changes.kernels import HIDDEN
 from divulge.protection.result.protected import Protected
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError
 
 MOST_CANDIDATES = 4_000
-SEEDS = 12
+DEFAULT_SEEDS = 12
 
 Cell = tuple[int, str]
 """A record (its place in the original) and an attribute."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Audit:
     """The values that each changed cell can still have, given how it was protected.
 
@@ -57,22 +57,22 @@ class Audit:
     def excluded(self) -> Mapping[Cell, frozenset[Any]]:
         """What knowing the algorithm rules out, cell by cell."""
         return {
-            cell: self.domain[cell] - left
-            for cell, left in self.possible.items()
-            if self.domain[cell] - left
+            cell: self.domain[cell] - values
+            for cell, values in self.possible.items()
+            if self.domain[cell] - values
         }
 
     @property
     def certain(self) -> tuple[Cell, ...]:
         """The cells whose value is known although it was hidden or made coarser."""
-        return tuple(cell for cell, left in self.possible.items() if len(left) == 1)
+        return tuple(cell for cell, values in self.possible.items() if len(values) == 1)
 
     def finding(self, record: int, attribute: str) -> str:
         """Whether a cell is `certain`, `ambiguous`, or (nothing ruled out) `open`."""
-        left = self.possible[record, attribute]
-        if len(left) == 1:
+        values = self.possible[record, attribute]
+        if len(values) == 1:
             return "certain"
-        return "ambiguous" if left < self.domain[record, attribute] else "open"
+        return "ambiguous" if values < self.domain[record, attribute] else "open"
 
     def assessment(self) -> Assessment:
         """In the currency of all attacks: changed cells are the secrets.
@@ -83,7 +83,7 @@ class Audit:
         secrets = max(1, len(cells))
         before = sum(1 / max(1, len(self.domain[c])) for c in cells)
         after = sum(1 / max(1, len(self.possible[c])) for c in cells)
-        known = sum(len(self.domain[c]) == 1 for c in cells)
+        known_before = sum(len(self.domain[c]) == 1 for c in cells)
         return Assessment.from_counts(
             attack="audit",
             model="knows the algorithm",
@@ -93,7 +93,7 @@ class Audit:
             secrets=secrets,
             subjects="changed cells",
             claim=self.claim,
-            certain=PriorPosterior(known, len(self.certain)),
+            certain=PriorPosterior(known_before, len(self.certain)),
             right=PriorPosterior(before, max(before, after)),
             sentences=self.sentences(),
             figures={"candidates": self.candidates, "excluded": len(self.excluded)},
@@ -106,17 +106,17 @@ class Audit:
             "excluded": len(self.excluded),
             "certain": len(self.certain),
         }
-        said = [
+        sentences = [
             Sentence("divulge.protection", "audit", values),
             Sentence("divulge.protection", f"audit_claim.{self.claim}"),
         ]
         if self.with_secret_seed:
-            left = {
+            averages = {
                 "now": float(np.mean([len(v) for v in self.possible.values()])),
                 "then": float(np.mean([len(v) for v in self.with_secret_seed.values()])),
             }
-            said.append(Sentence("divulge.protection", "audit_remedy.seed", left))
-        return tuple(said)
+            sentences.append(Sentence("divulge.protection", "audit_remedy.seed", averages))
+        return tuple(sentences)
 
     def explain(self, record: int | None = None) -> list[str]:
         """The findings in sentences; of one record, how many values each cell can still have."""
@@ -128,15 +128,15 @@ class Audit:
                     "divulge.protection",
                     "audit_cell.one",
                     {
-                        "record": at + 1,
+                        "record": place + 1,
                         "attribute": name,
-                        "possible": len(left),
-                        "values": len(self.domain[at, name]),
+                        "possible": len(values),
+                        "values": len(self.domain[place, name]),
                     },
                 )
             )
-            for (at, name), left in self.possible.items()
-            if at == record
+            for (place, name), values in self.possible.items()
+            if place == record
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -147,13 +147,13 @@ class Audit:
             "candidates": self.candidates,
             "cells": [
                 {
-                    "record": at,
+                    "record": place,
                     "attribute": name,
-                    "possible": len(left),
-                    "domain": len(self.domain[at, name]),
-                    "finding": self.finding(at, name),
+                    "possible": len(values),
+                    "domain": len(self.domain[place, name]),
+                    "finding": self.finding(place, name),
                 }
-                for (at, name), left in self.possible.items()
+                for (place, name), values in self.possible.items()
             ],
             "sentences": self.explain(),
         }
@@ -167,7 +167,7 @@ def audit(
     knows_algorithm: bool = True,
     candidates: int = MOST_CANDIDATES,
     secret_seed: bool = False,
-    seeds: int = SEEDS,
+    seeds: int = DEFAULT_SEEDS,
 ) -> Audit:
     """What each null or recoded cell can still be, for somebody who knows how it was protected.
 
@@ -191,78 +191,94 @@ def audit(
     >>> sorted(found.excluded[0, "Sector"]), found.claim
     (['Commerce', 'Financial'], 'exact')
     """
-    domain = _domains(protected)
+    domain = _build_domains(protected)
     if not knows_algorithm or not domain:
-        return Audit(protected, dict(domain), domain, "exact", 0)
+        return Audit(
+            protected=protected, possible=dict(domain), domain=domain, claim="exact", candidates=0
+        )
     total = prod(len(values) for values in domain.values())
     # They do not see the records that were removed: which originals there are cannot be listed.
     if total > candidates or protected.again is None or protected.removed:
-        return Audit(protected, _bounded(protected, domain), domain, "bound", 0)
-    possible = _replayed(protected, domain, [None], total)
+        return Audit(
+            protected=protected,
+            possible=_bound_by_counts(protected, domain),
+            domain=domain,
+            claim="bound",
+            candidates=0,
+        )
+    possible = _replay_candidates(protected, domain, [None], total)
     remedy: dict[Cell, frozenset[Any]] = {}
     if secret_seed and protected.reseeded is not None:
-        remedy = _with_secret_seed(protected, seeds, candidates)
-    return Audit(protected, possible, domain, "exact", total, remedy)
+        remedy = _audit_secret_seed(protected, seeds, candidates)
+    return Audit(
+        protected=protected,
+        possible=possible,
+        domain=domain,
+        claim="exact",
+        candidates=total,
+        with_secret_seed=remedy,
+    )
 
 
-def _domains(protected: Protected) -> dict[Cell, frozenset[Any]]:
+def _build_domains(protected: Protected) -> dict[Cell, frozenset[Any]]:
     """For every changed cell, the values that it could have been to somebody who only looks.
 
     A null: all values that the attribute has in the original or in its hierarchy. A coarser
     value: those under it.
     """
     released, original = protected.dataset, protected.original
-    found: dict[Cell, frozenset[Any]] = {}
+    domains: dict[Cell, frozenset[Any]] = {}
     for name in protected.among:
         before = original.columns[name]
-        values = _leaves(original, name)
+        values = _list_leaves(original, name)
         under: dict[str, set[Any]] = {}
         hierarchy = original.dictionary[name].hierarchy
         for value in values:
-            nodes = [text_of(value)]
+            nodes = [format_value(value)]
             if hierarchy is not None and not hierarchy.lacks([value]):
                 nodes += [
-                    text_of(hierarchy.at(value, level)) for level in range(1, hierarchy.height + 1)
+                    format_value(hierarchy.at(value, level))
+                    for level in range(1, hierarchy.height + 1)
                 ]
             for node in nodes:
                 under.setdefault(node, set()).add(value)
         column = released.columns[name]
         for place, record in enumerate(protected.kept.tolist()):
             was, now = value_at(before, record), value_at(column, place)
-            if was is None or (now is not None and text_of(now) == text_of(was)):
+            if was is None or (now is not None and format_value(now) == format_value(was)):
                 continue
-            left = set(values) if now is None else under.get(text_of(now), {was})
-            found[record, name] = frozenset(left)
-    return found
+            candidates = set(values) if now is None else under.get(format_value(now), {was})
+            domains[record, name] = frozenset(candidates)
+    return domains
 
 
-def _leaves(original: Dataset, name: str) -> list[Any]:
+def _list_leaves(original: Dataset, name: str) -> list[Any]:
     values = original.columns[name].values.to_pylist()
     hierarchy = original.dictionary[name].hierarchy
     if hierarchy is None or hierarchy.table is None:
         return values  # type: ignore[no-any-return]
-    texts = {text_of(value) for value in values}
+    texts = {format_value(value) for value in values}
     return [
         *values,
-        *_typed([leaf for leaf in hierarchy.table if leaf not in texts], original, name),
+        *_cast_leaves([leaf for leaf in hierarchy.table if leaf not in texts], original, name),
     ]
 
 
-def _typed(leaves: Sequence[str], original: Dataset, name: str) -> list[Any]:
+def _cast_leaves(leaves: Sequence[str], original: Dataset, name: str) -> list[Any]:
     """Leaves of a hierarchy, which are text, as values of an attribute; others it cannot have."""
     import pyarrow as pa
 
     kind = original.columns[name].values.type
-    found = []
+    values = []
     for leaf in leaves:
         try:
-            found += pa.array([leaf]).cast(kind).to_pylist()
+            values += pa.array([leaf]).cast(kind).to_pylist()
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             continue
-    return found
+    return values
 
 
-def _replayed(
+def _replay_candidates(
     protected: Protected,
     domain: Mapping[Cell, frozenset[Any]],
     seeds: Sequence[int | None],
@@ -270,18 +286,18 @@ def _replayed(
 ) -> dict[Cell, frozenset[Any]]:
     """Protect every candidate again; what it was is possible if the release comes out the same."""
     cells = list(domain)
-    left: dict[Cell, set[Any]] = {cell: set() for cell in cells}
+    possible: dict[Cell, set[Any]] = {cell: set() for cell in cells}
     with work.step("Protecting every candidate again", total) as step:
-        for values in product(*(sorted(domain[cell], key=text_of) for cell in cells)):
-            candidate = _candidate(protected.original, dict(zip(cells, values, strict=True)))
-            if any(_same(protected, candidate, seed) for seed in seeds):
+        for values in product(*(sorted(domain[cell], key=format_value) for cell in cells)):
+            candidate = _build_candidate(protected.original, dict(zip(cells, values, strict=True)))
+            if any(_has_same_release(protected, candidate, seed) for seed in seeds):
                 for cell, value in zip(cells, values, strict=True):
-                    left[cell].add(value)
+                    possible[cell].add(value)
             step.advance()
-    return {cell: frozenset(found) for cell, found in left.items()}
+    return {cell: frozenset(remaining) for cell, remaining in possible.items()}
 
 
-def _same(protected: Protected, candidate: Dataset, seed: int | None) -> bool:
+def _has_same_release(protected: Protected, candidate: Dataset, seed: int | None) -> bool:
     assert protected.again is not None  # noqa: S101  # asked before
     try:
         if seed is None:
@@ -300,7 +316,7 @@ def _same(protected: Protected, candidate: Dataset, seed: int | None) -> bool:
     )
 
 
-def _candidate(original: Dataset, cells: Mapping[Cell, Any]) -> Dataset:
+def _build_candidate(original: Dataset, cells: Mapping[Cell, Any]) -> Dataset:
     import pyarrow as pa
 
     columns = dict(original.columns)
@@ -311,24 +327,24 @@ def _candidate(original: Dataset, cells: Mapping[Cell, Any]) -> Dataset:
         values = columns[name].to_arrow().to_pylist()
         for record, value in pairs:
             values[record] = value
-        columns[name] = encode(pa.array(values, columns[name].values.type))
+        columns[name] = encode_array(pa.array(values, columns[name].values.type))
     return replace(original, columns=columns)
 
 
-def _with_secret_seed(
+def _audit_secret_seed(
     protected: Protected, seeds: int, candidates: int
 ) -> dict[Cell, frozenset[Any]]:
     """The same for a release made with a random order, whose seed is one of many to them."""
     assert protected.reseeded is not None  # noqa: S101  # asked before
     released = protected.reseeded(seeds)
-    domain = _domains(released)
+    domain = _build_domains(released)
     total = prod(len(values) for values in domain.values())
     if not domain or total * seeds > candidates or released.again is None or released.removed:
-        return _bounded(released, domain)
-    return _replayed(released, domain, range(seeds + 1), total)
+        return _bound_by_counts(released, domain)
+    return _replay_candidates(released, domain, range(seeds + 1), total)
 
 
-def _bounded(
+def _bound_by_counts(
     protected: Protected, domain: Mapping[Cell, frozenset[Any]]
 ) -> dict[Cell, frozenset[Any]]:
     """What the counts alone rule out: a record that had k equal ones was not suppressed.
@@ -339,29 +355,29 @@ def _bounded(
     if not protected.only_at_risk:
         return dict(domain)
     names = list(protected.among)
-    rows = codes_of(protected.dataset, names)
+    rows = build_code_matrix(protected.dataset, names)
     visible: dict[tuple[int, ...], int] = {}
     for row, hidden in zip(rows.tolist(), np.any(rows == HIDDEN, axis=1), strict=True):
         if not hidden:
             visible[tuple(row)] = visible.get(tuple(row), 0) + 1
-    found: dict[Cell, frozenset[Any]] = {}
-    where = {int(record): place for place, record in enumerate(protected.kept)}
+    possible: dict[Cell, frozenset[Any]] = {}
+    place_of = {int(record): place for place, record in enumerate(protected.kept)}
     for (record, name), values in domain.items():
-        place, a = where[record], names.index(name)
+        place, a = place_of[record], names.index(name)
         if int((rows[place] == HIDDEN).sum()) != 1 or rows[place, a] != HIDDEN:
-            found[record, name] = values
+            possible[record, name] = values
             continue
         column = protected.dataset.columns[name]
         number = {value: code for code, value in enumerate(column.values.to_pylist())}
-        found[record, name] = frozenset(
+        possible[record, name] = frozenset(
             value
             for value in values
-            if _few(rows[place], a, number.get(value), visible, protected.k)
+            if _has_few_equals(rows[place], a, number.get(value), visible, protected.k)
         )
-    return found
+    return possible
 
 
-def _few(
+def _has_few_equals(
     row: Any, a: int, code: int | None, visible: Mapping[tuple[int, ...], int], k: int
 ) -> bool:
     """Whether a record with this value would have had fewer than k equal ones, itself included."""

@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 from divulge.assessment import Chart
 from divulge.assessment.chart import BEFORE_COLOUR, RISK_COLOUR
-from divulge.assessment.sentence import percent
+from divulge.assessment.sentence import format_percent
 from divulge.records.risk.frequencies import SEMANTICS
 
 if TYPE_CHECKING:
     from divulge.protection.result.protected import Protected
 
 
-def company(protected: Protected) -> Chart:
+def draw_unique_counts(protected: Protected) -> Chart:
     """How many are unique before and after, under each way of counting."""
     import altair as alt
 
     first, then = protected.frequencies
     records = [
-        {"counted": name, "when": when, "alone": found.others[name]}
+        {"counted": name, "when": when, "alone": frequencies.others[name]}
         for name in SEMANTICS
-        for when, found in (("before", first), ("after", then))
+        for when, frequencies in (("before", first), ("after", then))
     ]
     subjects = protected.original.subjects
-    drawn = (
+    chart = (
         alt.Chart(
             Chart.source(), title=f"How many {subjects} are unique, by what a null is taken for"
         )
@@ -43,11 +43,11 @@ def company(protected: Protected) -> Chart:
         )
         .properties(width=380)
     )
-    said = "; ".join(f"{r['counted']}, {r['when']}: {r['alone']:,}" for r in records)
-    return Chart.of(drawn, records, f"Unique {subjects}: {said}")
+    description = "; ".join(f"{r['counted']}, {r['when']}: {r['alone']:,}" for r in records)
+    return Chart.of(chart, records, f"Unique {subjects}: {description}")
 
 
-def risk_utility(points: Sequence[Mapping[str, Any]], title: str) -> Chart:
+def draw_risk_utility(points: Sequence[Mapping[str, Any]], title: str) -> Chart:
     """The map of risk against loss: one line per method, one point per k."""
     import altair as alt
 
@@ -56,12 +56,13 @@ def risk_utility(points: Sequence[Mapping[str, Any]], title: str) -> Chart:
         y=alt.Y("risk:Q", title="found by who knows and weighs", axis=alt.Axis(format="%")),
         color=alt.Color("method:N", title=None),
     )
-    drawn = (
+    chart = (
         base.mark_line(point=True).encode(order="k:Q")
         + base.mark_text(dy=-10, fontSize=11).encode(text="k:N")
     ).properties(width=420, height=260)
-    said = "; ".join(
-        f"{p['method']}, k = {p['k']}: risk {percent(p['risk'])}, loss {percent(p['loss'])}"
+    description = "; ".join(
+        f"{p['method']}, k = {p['k']}: risk {format_percent(p['risk'])}, "
+        f"loss {format_percent(p['loss'])}"
         for p in points
     )
-    return Chart.of(drawn, list(points), f"{title}: {said}")
+    return Chart.of(chart, list(points), f"{title}: {description}")

@@ -12,22 +12,22 @@ import numpy as np
 
 from divulge import records
 from divulge.assessment import Assessment, Chart, Limit, Outcome, Sentence, html
-from divulge.assessment.sentence import number, percent
+from divulge.assessment.sentence import format_number, format_percent
 from divulge.classes.keys import IntArray
 from divulge.data import Dataset
-from divulge.protection.changes.changes import taken
+from divulge.protection.changes.changes import select_records
 from divulge.protection.changes.decision_log import DecisionLog
-from divulge.protection.changes.recodings import levels_left
-from divulge.protection.limits.per_record import counts_records
-from divulge.protection.result.charts import company
-from divulge.protection.result.utility import Utility, utility_of
+from divulge.protection.changes.recodings import find_remaining_levels
+from divulge.protection.limits.per_record import is_count_limit
+from divulge.protection.result.charts import draw_unique_counts
+from divulge.protection.result.utility import Utility, measure_utility
 from divulge.records.risk.frequencies import SEMANTICS, Frequencies, Nulls
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Protected:
     """The result of a protection.
 
@@ -104,7 +104,7 @@ class Protected:
     @cached_property
     def utility(self) -> Utility:
         """What the data lost."""
-        return utility_of(self.original, self.dataset, self.kept, self.among, max(self.k, 2))
+        return measure_utility(self.original, self.dataset, self.kept, self.among, max(self.k, 2))
 
     @property
     def loss(self) -> float:
@@ -132,11 +132,11 @@ class Protected:
         >>> dv.protection.suppress(companies, k=2, nulls="bayes").flatters
         False
         """
-        counted = any(
-            counts_records(limit) and limit.options.get("nulls", "maybe") != "bayes"
+        has_count_limit = any(
+            is_count_limit(limit) and limit.options.get("nulls", "maybe") != "bayes"
             for limit in self.limits
         )
-        return counted and not self.undone and len(self.decisions) > 0 and self.short > 0
+        return has_count_limit and not self.undone and len(self.decisions) > 0 and self.short > 0
 
     def undo(self, decisions: int = 1) -> Protected:
         """The same without the last decisions: the data as they were before these.
@@ -151,8 +151,8 @@ class Protected:
         1 decision was undone, leaving 1 of 28 cells suppressed; whether ...
         """
         log = self.decisions.first(max(0, len(self.decisions) - decisions))
-        back = len(self.decisions) - len(log)
-        if not back:
+        undone_count = len(self.decisions) - len(log)
+        if not undone_count:
             return self
         dataset = log.replayed(self.original)
         return replace(
@@ -162,13 +162,13 @@ class Protected:
             outcomes=(),
             bound=0.0,
             cost=float(log.suppressed_cells),
-            levels=levels_left(self.original, dataset, self.levels),
+            levels=find_remaining_levels(self.original, dataset, self.levels),
             notes=(),
             proved=False,
             only_at_risk=False,
             again=None,
             reseeded=None,
-            undone=self.undone + back,
+            undone=self.undone + undone_count,
         )
 
     def sentences(self) -> tuple[Sentence, ...]:
@@ -190,20 +190,20 @@ class Protected:
             "short": self.short,
             "undone": self.undone,
         }
-        said = [*self.notes]
+        sentences = [*self.notes]
         if self.undone:
-            said.append(_said("undone", values))
+            sentences.append(_build_sentence("undone", values))
         elif self.suppressed_cells or not self.notes:
-            said.append(_said("cells", values))
+            sentences.append(_build_sentence("cells", values))
         if self.flatters:
-            said.append(_said("flatters", values))
+            sentences.append(_build_sentence("flatters", values))
         if self.bound and self.suppressed_cells:
-            said.append(_said("bound", values))
+            sentences.append(_build_sentence("bound", values))
         if self.removed:
-            said.append(_said("removed", values))
+            sentences.append(_build_sentence("removed", values))
         if len(self.decisions) and not self.flatters:
-            said.append(_said("attacked_again", values))
-        return tuple(said)
+            sentences.append(_build_sentence("attacked_again", values))
+        return tuple(sentences)
 
     def explain(self, record: int | None = None, values: bool = False) -> list[str]:
         """What was done in sentences; of one record (from 0), the decisions on it."""
@@ -213,7 +213,7 @@ class Protected:
 
     def chart(self) -> Chart:
         """How many records had how much company, before and after."""
-        return company(self)
+        return draw_unique_counts(self)
 
     @property
     def frequencies(self) -> tuple[Frequencies, Frequencies]:
@@ -226,7 +226,7 @@ class Protected:
         A file that exists is replaced only with `overwrite`; texts that a spreadsheet would run
         are guarded by an apostrophe in text files unless `guard_formulas` is False.
         """
-        from divulge.data.faithful_writing import write_faithfully
+        from divulge.data.faithful_writer import write_faithfully
 
         write_faithfully(self.dataset, path, overwrite, guard_formulas)
 
@@ -258,18 +258,22 @@ class Protected:
     def rows(self) -> Sequence[tuple[str, str, str]]:
         """The figures for people: what, before, after."""
         first, then = self._frequencies_before, self._frequencies_after
-        told = [
-            (f"unique ({name})", number(first.others[name]), number(then.others[name]))
+        rows = [
+            (
+                f"unique ({name})",
+                format_number(first.others[name]),
+                format_number(then.others[name]),
+            )
             for name in SEMANTICS
         ]
-        told.append(
+        rows.append(
             (
                 "guessed right",
-                percent(self.before.probabilistic.posterior),
-                percent(self.after.probabilistic.posterior),
+                format_percent(self.before.probabilistic.posterior),
+                format_percent(self.after.probabilistic.posterior),
             )
         )
-        return [*told, ("suppressed cells", "", number(self.suppressed_cells))]
+        return [*rows, ("suppressed cells", "", format_number(self.suppressed_cells))]
 
     def __str__(self) -> str:
         return "\n".join(self.explain())
@@ -291,7 +295,9 @@ class Protected:
         )
 
     def _repr_html_(self) -> str:
-        return html.paragraphs(self.explain()) + html.table(("", "before", "after"), self.rows())
+        return html.render_paragraphs(self.explain()) + html.render_table(
+            ("", "before", "after"), self.rows()
+        )
 
     @cached_property
     def _frequencies_before(self) -> Frequencies:
@@ -302,9 +308,9 @@ class Protected:
     def _frequencies_after(self) -> Frequencies:
         known = self.original if self.known is None else self.known
         if self.removed:
-            known = taken(known, self.kept)
+            known = select_records(known, self.kept)
         return records.frequencies(self.dataset, "bayes", among=self.among, original=known)
 
 
-def _said(key: str, values: Mapping[str, Any]) -> Sentence:
+def _build_sentence(key: str, values: Mapping[str, Any]) -> Sentence:
     return Sentence("divulge.protection", key, values)

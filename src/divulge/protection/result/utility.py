@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from divulge.classes.keys import FloatArray, IntArray, classes
+from divulge.classes.keys import FloatArray, IntArray, assign_classes
 from divulge.data import Column, Dataset
-from divulge.data.ladders import text_of
-from divulge.protection.changes.changes import taken
+from divulge.data.hierarchy_rules import format_value
+from divulge.protection.changes.changes import select_records
 
 MOST_PAIRS = 60
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Utility:
     """What the data lost; every figure but the counts is 0 where nothing was lost."""
 
@@ -64,26 +64,26 @@ class Utility:
 
     def rows(self) -> list[tuple[str, str]]:
         """The figures for people."""
-        told = [
+        rows = [
             ("nulls", f"{self.nulls:,}"),
             ("information loss", f"{self.information_loss:.2%}"),
             ("Loss", f"{self.loss:.4f}"),
             ("discernibility", f"{self.discernibility_before:,.0f} to {self.discernibility:,.0f}"),
             ("largest shift of shares", f"{max(self.distribution_shift.values(), default=0):.2%}"),
             ("mean shift of two-way tables", f"{self.contingency:.2%}"),
-            ("largest change of a correlation", _shown(self.correlations)),
+            ("largest change of a correlation", _format_figure(self.correlations)),
         ]
         if self.model is not None:
             before, after = self.model
-            told.append((f"model of {self.model_of} right", f"{before:.2%} to {after:.2%}"))
-        return told
+            rows.append((f"model of {self.model_of} right", f"{before:.2%} to {after:.2%}"))
+        return rows
 
 
-def _shown(figure: float | None) -> str:
+def _format_figure(figure: float | None) -> str:
     return "not defined" if figure is None else f"{figure:.4f}"
 
 
-def utility_of(
+def measure_utility(
     original: Dataset, released: Dataset, kept: IntArray, among: Sequence[str], k: int = 2
 ) -> Utility:
     """Compare a release with its original.
@@ -101,68 +101,74 @@ def utility_of(
     >>> round(p.utility.information_loss, 3), p.utility.nulls
     (0.167, 2)
     """
-    nulls = _nulls(released, among) - _nulls(taken(original, kept), among)
+    nulls = _count_nulls(released, among) - _count_nulls(select_records(original, kept), among)
     nulls += (original.rows - kept.size) * len(among)
-    size = _class_sizes(original, among)
+    size = _count_equal_records(original, among)
     cells = int((size < k).sum()) * len(among)
     removed = original.rows - kept.size
     fine = float((size.astype(np.float64)).sum())
-    after = _class_sizes(released, among)
-    shift = {name: _shift(original, released, [name]) for name in among}
+    after = _count_equal_records(released, among)
+    shift = {name: _measure_shift(original, released, [name]) for name in among}
     pairs = list(combinations(among, 2))[:MOST_PAIRS]
-    moved = [_shift(original, released, list(pair)) for pair in pairs]
-    predicted = _model(original, released, kept, among)
+    pair_shifts = [_measure_shift(original, released, list(pair)) for pair in pairs]
+    model_scores = _compare_models(original, released, kept, among)
     return Utility(
-        nulls,
-        min(1.0, nulls / cells) if cells else 0.0,
-        _loss(original, released, kept, among),
-        float(after.sum()) + float(removed) * original.rows,
-        fine,
-        shift,
-        _means(original, released),
-        _correlations(original, released),
-        float(np.mean(moved)) if moved else 0.0,
-        None if predicted is None else predicted[1],
-        None if predicted is None else predicted[0],
+        nulls=nulls,
+        information_loss=min(1.0, nulls / cells) if cells else 0.0,
+        loss=_average_loss(original, released, kept, among),
+        discernibility=float(after.sum()) + float(removed) * original.rows,
+        discernibility_before=fine,
+        distribution_shift=shift,
+        means=_compare_means(original, released),
+        correlations=_compare_correlations(original, released),
+        contingency=float(np.mean(pair_shifts)) if pair_shifts else 0.0,
+        model=None if model_scores is None else model_scores[1],
+        model_of=None if model_scores is None else model_scores[0],
     )
 
 
-def _nulls(dataset: Dataset, among: Sequence[str]) -> int:
+def _count_nulls(dataset: Dataset, among: Sequence[str]) -> int:
     return sum(
         int((dataset.columns[name].codes == dataset.columns[name].missing_code).sum())
         for name in among
     )
 
 
-def _class_sizes(dataset: Dataset, among: Sequence[str]) -> IntArray:
+def _count_equal_records(dataset: Dataset, among: Sequence[str]) -> IntArray:
     columns = [dataset.columns[name] for name in among]
-    of = classes([c.codes for c in columns], [len(c.values) + 1 for c in columns], dataset.rows)
-    return np.bincount(of)[of]
+    class_of_record = assign_classes(
+        [c.codes for c in columns], [len(c.values) + 1 for c in columns], dataset.rows
+    )
+    return np.bincount(class_of_record)[class_of_record]
 
 
-def _loss(original: Dataset, released: Dataset, kept: IntArray, among: Sequence[str]) -> float:
-    losses = [loss_of(original, released, kept, name) for name in among]
+def _average_loss(
+    original: Dataset, released: Dataset, kept: IntArray, among: Sequence[str]
+) -> float:
+    losses = [compute_attribute_loss(original, released, kept, name) for name in among]
     return float(np.mean(losses)) if losses else 0.0
 
 
-def loss_of(original: Dataset, released: Dataset, kept: IntArray, name: str) -> float:
+def compute_attribute_loss(
+    original: Dataset, released: Dataset, kept: IntArray, name: str
+) -> float:
     """Of one attribute (mean share - 1/|D|) / (1 - 1/|D|); a removed record has share 1."""
     column = released.columns[name]
-    share, domain = leaf_shares(original, column, name)
+    share, domain = compute_leaf_shares(original, column, name)
     if domain < 2:
         return 0.0
     total = float(share[column.codes].sum()) + (original.rows - kept.size)
     return (total / original.rows - 1 / domain) / (1 - 1 / domain)
 
 
-def leaf_shares(original: Dataset, column: Column, name: str) -> tuple[FloatArray, int]:
+def compute_leaf_shares(original: Dataset, column: Column, name: str) -> tuple[FloatArray, int]:
     """The share of all values that each released value stands for (a null: all), and their number.
 
     With a hierarchy, all values are its leaves; without, those that the original has.
     """
     before = original.columns[name]
     hierarchy = original.dictionary[name].hierarchy
-    values = [text_of(value) for value in before.values.to_pylist()]
+    values = [format_value(value) for value in before.values.to_pylist()]
     if hierarchy is not None:
         table = (hierarchy if hierarchy.table is not None else hierarchy.over(values)).table
         domain = len(table or {})
@@ -173,81 +179,83 @@ def leaf_shares(original: Dataset, column: Column, name: str) -> tuple[FloatArra
                 under[node] = under.get(node, 0) + 1
     else:
         domain, under = len(values), dict.fromkeys(values, 1)
-    shown = [text_of(value) for value in column.values.to_pylist()]
-    shares = [under.get(value, domain) / max(domain, 1) for value in shown]
+    released_texts = [format_value(value) for value in column.values.to_pylist()]
+    shares = [under.get(value, domain) / max(domain, 1) for value in released_texts]
     return np.array([*shares, 1.0]), domain
 
 
-def _shift(original: Dataset, released: Dataset, names: list[str]) -> float:
+def _measure_shift(original: Dataset, released: Dataset, names: list[str]) -> float:
     """Total variation between the shares of combinations, among records that show them.
 
     Coarser values are compared with what the original's become: their shares are not moved.
     """
-    before, after = _distribution(original, names), _distribution(released, names)
+    before, after = _compute_distribution(original, names), _compute_distribution(released, names)
     if not before or not after or not set(after) <= set(before):
-        return 0.0 if not before else _coarse_shift(original, released, names)
+        return 0.0 if not before else _measure_coarse_shift(original, released, names)
     return 0.5 * sum(abs(before.get(key, 0.0) - after.get(key, 0.0)) for key in before)
 
 
-def _coarse_shift(original: Dataset, released: Dataset, names: list[str]) -> float:
+def _measure_coarse_shift(original: Dataset, released: Dataset, names: list[str]) -> float:
     """The same where values were made coarser: an even spread over the values they stand for."""
     if len(names) > 1:
-        return float(np.mean([_coarse_shift(original, released, [name]) for name in names]))
+        return float(np.mean([_measure_coarse_shift(original, released, [name]) for name in names]))
     [name] = names
-    before = _distribution(original, names)
+    before = _compute_distribution(original, names)
     hierarchy = original.dictionary[name].hierarchy
     leaves: dict[str, list[str]] = {}
     for (value,) in before:
         nodes = [value]
         if hierarchy is not None and not hierarchy.lacks([value]):
             nodes += [
-                text_of(hierarchy.at(value, level)) for level in range(1, hierarchy.height + 1)
+                format_value(hierarchy.at(value, level)) for level in range(1, hierarchy.height + 1)
             ]
         for node in dict.fromkeys(nodes):
             leaves.setdefault(node, []).append(value)
     spread = dict.fromkeys((value for (value,) in before), 0.0)
-    for (value,), share in _distribution(released, names).items():
+    for (value,), share in _compute_distribution(released, names).items():
         under = leaves.get(value) or list(spread)
         for leaf in under:
             spread[leaf] += share / len(under)
     return 0.5 * sum(abs(before[(value,)] - share) for value, share in spread.items())
 
 
-def _distribution(dataset: Dataset, names: list[str]) -> dict[tuple[str, ...], float]:
+def _compute_distribution(dataset: Dataset, names: list[str]) -> dict[tuple[str, ...], float]:
     columns = [dataset.columns[name] for name in names]
-    shown = np.ones(dataset.rows, np.bool_)
+    is_shown = np.ones(dataset.rows, np.bool_)
     for column in columns:
-        shown &= column.codes != column.missing_code
-    total = int(shown.sum())
+        is_shown &= column.codes != column.missing_code
+    total = int(is_shown.sum())
     if total == 0:
         return {}
-    joint = np.stack([column.codes[shown].astype(np.int64) for column in columns])
+    joint = np.stack([column.codes[is_shown].astype(np.int64) for column in columns])
     distinct, count = np.unique(joint, axis=1, return_counts=True)
-    texts = [[text_of(v) for v in column.values.to_pylist()] for column in columns]
+    texts = [[format_value(v) for v in column.values.to_pylist()] for column in columns]
     return {
         tuple(texts[a][code] for a, code in enumerate(codes)): share
         for codes, share in zip(distinct.T.tolist(), (count / total).tolist(), strict=True)
     }
 
 
-def _numbers(dataset: Dataset) -> dict[str, FloatArray]:
+def _extract_numbers(dataset: Dataset) -> dict[str, FloatArray]:
     """The numeric attributes that are neither identifiers nor weights; NaN where missing."""
     import pyarrow as pa
 
-    found = {}
+    numbers = {}
     for name, column in dataset.columns.items():
         kind = column.values.type
         plain = pa.types.is_integer(kind) or pa.types.is_floating(kind)
         if plain and dataset.dictionary[name].role not in ("identifier", "weight", "household"):
             values = np.array([*column.values.to_pylist(), np.nan], np.float64)
-            found[name] = values[column.codes]
-    return found
+            numbers[name] = values[column.codes]
+    return numbers
 
 
-def _means(original: Dataset, released: Dataset) -> dict[str, tuple[float | None, float | None]]:
-    before, after = _numbers(original), _numbers(released)
+def _compare_means(
+    original: Dataset, released: Dataset
+) -> dict[str, tuple[float | None, float | None]]:
+    before, after = _extract_numbers(original), _extract_numbers(released)
     return {
-        name: (_mean(before[name]), _mean(after[name]))
+        name: (_compute_mean(before[name]), _compute_mean(after[name]))
         for name in before
         if name in after
         and not np.all(np.isnan(after[name]))
@@ -255,39 +263,42 @@ def _means(original: Dataset, released: Dataset) -> dict[str, tuple[float | None
     }
 
 
-def _mean(numbers: FloatArray) -> float | None:
+def _compute_mean(numbers: FloatArray) -> float | None:
     with np.errstate(over="ignore", invalid="ignore"):
-        return _finite(float(np.nanmean(numbers)))
+        return _finite_or_none(float(np.nanmean(numbers)))
 
 
-def _correlations(original: Dataset, released: Dataset) -> float | None:
-    before, after = _numbers(original), _numbers(released)
+def _compare_correlations(original: Dataset, released: Dataset) -> float | None:
+    before, after = _extract_numbers(original), _extract_numbers(released)
     names = [name for name in before if name in after]
     infinite = {n for n in names if np.any(np.isinf(before[n])) or np.any(np.isinf(after[n]))}
     changes = []
     for one, other in combinations([name for name in names if name not in infinite], 2):
-        then, now = _correlation(before[one], before[other]), _correlation(after[one], after[other])
+        then, now = (
+            _compute_correlation(before[one], before[other]),
+            _compute_correlation(after[one], after[other]),
+        )
         if then is not None and now is not None:
             changes.append(abs(then - now))
     # Where nothing can be correlated nothing is lost, unless infinite numbers are to blame.
     return max(changes, default=None if infinite and len(names) > 1 else 0.0)
 
 
-def _correlation(one: FloatArray, other: FloatArray) -> float | None:
+def _compute_correlation(one: FloatArray, other: FloatArray) -> float | None:
     both = ~(np.isnan(one) | np.isnan(other))
     x, y = one[both], other[both]
     # Numbers near the largest that there are have squares that are not.
     with np.errstate(over="ignore", invalid="ignore"):
         if x.size < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
             return None
-        return _finite(float(np.corrcoef(x, y)[0, 1]))
+        return _finite_or_none(float(np.corrcoef(x, y)[0, 1]))
 
 
-def _finite(figure: float) -> float | None:
+def _finite_or_none(figure: float) -> float | None:
     return figure if np.isfinite(figure) else None
 
 
-def _model(
+def _compare_models(
     original: Dataset, released: Dataset, kept: IntArray, among: Sequence[str]
 ) -> tuple[str, tuple[float, float]] | None:
     """Naive Bayes from the quasi-identifiers, fitted on nine tenths before and after.
@@ -303,15 +314,19 @@ def _model(
     target = targets[0]
     secret = original.columns[target].codes
     held_out = np.arange(original.rows) % 10 == 0
-    fitted_before = _fit([original.columns[n] for n in among], secret, ~held_out)
-    right_before = _right(fitted_before, [original.columns[n] for n in among], secret, held_out)
+    fitted_before = _fit_naive_bayes([original.columns[n] for n in among], secret, ~held_out)
+    right_before = _score_predictions(
+        fitted_before, [original.columns[n] for n in among], secret, held_out
+    )
     train = ~held_out[kept]
-    fitted = _fit([released.columns[n] for n in among], secret[kept], train)
-    right = _right(fitted, [released.columns[n] for n in among], secret[kept], held_out[kept])
+    fitted = _fit_naive_bayes([released.columns[n] for n in among], secret[kept], train)
+    right = _score_predictions(
+        fitted, [released.columns[n] for n in among], secret[kept], held_out[kept]
+    )
     return target, (right_before, right)
 
 
-def _fit(columns: Sequence[Column], secret: Any, chosen: Any) -> list[FloatArray]:
+def _fit_naive_bayes(columns: Sequence[Column], secret: Any, chosen: Any) -> list[FloatArray]:
     kinds = int(secret.max()) + 1
     prior = np.log(np.bincount(secret[chosen], minlength=kinds) + 1.0)
     tables = [prior]
@@ -326,7 +341,7 @@ def _fit(columns: Sequence[Column], secret: Any, chosen: Any) -> list[FloatArray
     return tables
 
 
-def _right(
+def _score_predictions(
     tables: Sequence[FloatArray], columns: Sequence[Column], secret: Any, chosen: Any
 ) -> float:
     if not np.any(chosen):

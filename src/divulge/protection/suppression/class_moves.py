@@ -19,12 +19,12 @@ import numpy as np
 from divulge import work
 from divulge.classes.keys import IntArray
 from divulge.data import Dataset
-from divulge.data.column import from_codes
-from divulge.protection.changes.changes import codes_of
+from divulge.data.column import column_from_codes
+from divulge.protection.changes.changes import build_code_matrix
 from divulge.protection.changes.kernels import HIDDEN
-from divulge.protection.changes.recodings import level_codes
+from divulge.protection.changes.recodings import build_level_tables
 from divulge.protection.limits.per_record import Goal
-from divulge.protection.suppression.equal_nulls import Codes, Move
+from divulge.protection.suppression.equal_nulls import ClassMove, Codes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MOST_MOVES = 512
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Grid:
     """The quasi-identifiers of a dataset as rows of codes, and what may be given up of them."""
 
@@ -41,9 +41,9 @@ class Grid:
     rows: Codes
     values: tuple[pa.Array, ...]
     """What the codes of each attribute stand for: its values, then all that is above them."""
-    moves: tuple[Move, ...]
+    moves: tuple[ClassMove, ...]
 
-    def released(self, rows: Codes) -> Dataset:
+    def build_release(self, rows: Codes) -> Dataset:
         """The dataset with other rows."""
         columns = dict(self.dataset.columns)
         for a, name in enumerate(self.names):
@@ -51,14 +51,15 @@ class Grid:
                 continue
             codes = np.where(rows[:, a] == HIDDEN, len(self.values[a]), rows[:, a])
             tags = columns[name].tags
-            columns[name] = replace(from_codes(codes, self.values[a]), tags=tags)
+            columns[name] = replace(column_from_codes(codes, self.values[a]), tags=tags)
         return replace(self.dataset, columns=columns)
 
 
-def grid_of(
+def build_grid(
     dataset: Dataset,
     names: Sequence[str],
     never: frozenset[str],
+    *,
     importance: Mapping[str, float],
     recode: bool,
     hide: bool,
@@ -69,7 +70,7 @@ def grid_of(
     values, options = [], []
     for a, name in enumerate(names):
         column, hierarchy = dataset.columns[name], dataset.dictionary[name].hierarchy
-        tables, texts = level_codes(column, hierarchy) if recode else ([], [])
+        tables, texts = build_level_tables(column, hierarchy) if recode else ([], [])
         nodes = pa.array(texts, pa.string()) if tables else column.values
         values.append(nodes)
         weight = float(importance.get(name, 1.0))
@@ -82,13 +83,17 @@ def grid_of(
                 steps.append((weight, (a, np.full(len(nodes) + 1, HIDDEN, np.int32))))
         options.append(steps)
     return Grid(
-        dataset, tuple(names), codes_of(dataset, list(names)), tuple(values), _moves(options)
+        dataset=dataset,
+        names=tuple(names),
+        rows=build_code_matrix(dataset, list(names)),
+        values=tuple(values),
+        moves=_list_cheapest_moves(options),
     )
 
 
-def _moves(options: Sequence[Sequence[tuple[float, Any]]]) -> tuple[Move, ...]:
+def _list_cheapest_moves(options: Sequence[Sequence[tuple[float, Any]]]) -> tuple[ClassMove, ...]:
     """The cheapest combinations, and the most that may be given up, last."""
-    most = Move(
+    full_move = ClassMove(
         tuple(steps[-1][1] for steps in options if steps[-1][1] is not None),
         sum(steps[-1][0] for steps in options),
     )
@@ -100,54 +105,56 @@ def _moves(options: Sequence[Sequence[tuple[float, Any]]]) -> tuple[Move, ...]:
         key=lambda combination: sum(c[0] for c in combination),
     )
     moves = [
-        Move(tuple(c[1] for c in combination if c[1] is not None), sum(c[0] for c in combination))
+        ClassMove(
+            tuple(c[1] for c in combination if c[1] is not None), sum(c[0] for c in combination)
+        )
         for combination in chosen
     ]
-    return (*moves, most)
+    return (*moves, full_move)
 
 
-def settle(grid: Grid, goal: Goal, original: Dataset) -> tuple[Codes, IntArray]:
+def apply_moves(grid: Grid, goal: Goal, original: Dataset) -> tuple[Codes, IntArray]:
     """Move records until a limit holds; the rows, and who is still at risk.
 
     A limit of an adversary may hold before everybody is helped: then the rest stays.
     """
     rows = grid.rows.copy()
-    standing = goal.standing(grid.dataset, original)
-    left = np.flatnonzero(standing.at_risk)
+    standing = goal.measure_standing(grid.dataset, original)
+    at_risk = np.flatnonzero(standing.at_risk)
     with work.step(f"Protecting for {goal.limit.measure}", len(grid.moves)) as step:
         for move in grid.moves:
-            if left.size == 0:
+            if at_risk.size == 0:
                 break
             trial = rows.copy()
-            trial[left] = move.of(rows[left])
+            trial[at_risk] = move.apply_to(rows[at_risk])
             if np.array_equal(trial, rows):
                 step.advance()
                 continue
-            standing = goal.standing(grid.released(trial), original)
-            saved = left[~standing.at_risk[left]] if not standing.held else left
+            standing = goal.measure_standing(grid.build_release(trial), original)
+            saved = at_risk[~standing.at_risk[at_risk]] if not standing.held else at_risk
             if saved.size:
                 rows[saved] = trial[saved]
-                after = goal.standing(grid.released(rows), original)
-                left = np.flatnonzero(after.at_risk)
+                after = goal.measure_standing(grid.build_release(rows), original)
+                at_risk = np.flatnonzero(after.at_risk)
             step.advance()
-    if left.size:
-        left = _joined_by_others(grid, goal, original, rows, left)
-    return rows, left
+    if at_risk.size:
+        at_risk = _join_others(grid, goal, original, rows, at_risk)
+    return rows, at_risk
 
 
-def _joined_by_others(
-    grid: Grid, goal: Goal, original: Dataset, rows: Codes, left: IntArray
+def _join_others(
+    grid: Grid, goal: Goal, original: Dataset, rows: Codes, at_risk: IntArray
 ) -> IntArray:
     """Those who gave up all and are still at risk are joined by ever more of the others."""
-    most = grid.moves[-1]
-    others = np.setdiff1d(np.arange(len(rows)), left)
+    full_move = grid.moves[-1]
+    others = np.setdiff1d(np.arange(len(rows)), at_risk)
     count = 1
     while True:
         joining = others[:: max(1, others.size // count)][:count]
         trial = rows.copy()
-        chosen = np.concatenate([left, joining])
-        trial[chosen] = most.of(rows[chosen])
-        standing = goal.standing(grid.released(trial), original)
+        chosen = np.concatenate([at_risk, joining])
+        trial[chosen] = full_move.apply_to(rows[chosen])
+        standing = goal.measure_standing(grid.build_release(trial), original)
         if standing.held:
             rows[chosen] = trial[chosen]
             return np.empty(0, np.int64)

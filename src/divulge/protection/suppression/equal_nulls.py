@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.classes.keys import FloatArray, IntArray, classes
+from divulge.classes.keys import FloatArray, IntArray, assign_classes
 from divulge.protection.changes.kernels import HIDDEN
 
 Codes = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Move:
+class ClassMove:
     """What a record may give up: for some attributes, what each code becomes.
 
     A table has a place for every code and, last, one for HIDDEN; to hide is a table of HIDDEN.
@@ -31,7 +31,7 @@ class Move:
     tables: tuple[tuple[int, npt.NDArray[np.int32]], ...]
     cost: float
 
-    def of(self, rows: Codes) -> Codes:
+    def apply_to(self, rows: Codes) -> Codes:
         """The rows after the move."""
         moved = rows.copy()
         for attribute, table in self.tables:
@@ -39,17 +39,17 @@ class Move:
         return moved
 
 
-def hiding(mask: Sequence[int], codes: Codes, costs: FloatArray) -> Move:
+def build_hiding_move(mask: Sequence[int], codes: Codes, costs: FloatArray) -> ClassMove:
     """The move that hides some attributes."""
     tables = []
     for a in mask:
         top = int(codes[:, a].max(initial=0)) + 2
         tables.append((a, np.full(top, HIDDEN, np.int32)))
-    return Move(tuple(tables), float(costs[list(mask)].sum()))
+    return ClassMove(tuple(tables), float(costs[list(mask)].sum()))
 
 
-def gather(
-    codes: Codes, k: int, moves: Sequence[Move], preference: FloatArray
+def gather_classes(
+    codes: Codes, k: int, moves: Sequence[ClassMove], preference: FloatArray
 ) -> tuple[Codes, IntArray]:
     """Move records until every class of equal rows has k; the rows, and who is left over.
 
@@ -60,107 +60,113 @@ def gather(
         preference: of equal records, the lowest are changed first.
     """
     rows = codes.copy()
-    left = np.flatnonzero(sizes(rows) < k)
-    if left.size == 0:
-        return rows, left
+    at_risk = np.flatnonzero(count_equal_rows(rows) < k)
+    if at_risk.size == 0:
+        return rows, at_risk
     # Whoever hides something already is company for those who come to hide the same.
-    moved = np.setdiff1d(np.flatnonzero(np.any(rows == HIDDEN, axis=1)), left)
+    moved = np.setdiff1d(np.flatnonzero(np.any(rows == HIDDEN, axis=1)), at_risk)
     by_cost: dict[float, list[int]] = {}
     for number, move in enumerate(moves):
         by_cost.setdefault(round(move.cost, 9), []).append(number)
     with work.step("Gathering records that give up the same", len(by_cost)) as step:
         for cost in sorted(by_cost):
             # Of moves that cost the same, the one that helps most comes first.
-            helps = [(-_joined(rows, left, moved, moves[n], k).size, n) for n in by_cost[cost]]
+            helps = [
+                (-_find_satisfied(rows, at_risk, moved, moves[n], k).size, n) for n in by_cost[cost]
+            ]
             for helped, number in sorted(helps):
-                if helped == 0 or left.size == 0:
+                if helped == 0 or at_risk.size == 0:
                     continue
-                joined = _joined(rows, left, moved, moves[number], k)
-                rows[joined] = moves[number].of(rows[joined])
-                moved = np.concatenate([moved, joined])
-                left = np.setdiff1d(left, joined)
+                joining = _find_satisfied(rows, at_risk, moved, moves[number], k)
+                rows[joining] = moves[number].apply_to(rows[joining])
+                moved = np.concatenate([moved, joining])
+                at_risk = np.setdiff1d(at_risk, joining)
             step.advance()
-    if left.size == 0:
-        return rows, left
+    if at_risk.size == 0:
+        return rows, at_risk
     # Others join who gives up little, or (which brings more together) who gives up most.
     by_moves = [sorted(moves, key=lambda move: move.cost), [moves[-1]]]
-    tries = [_joined_by_donors(rows, left, k, each, preference) for each in by_moves]
-    return min(tries, key=lambda done: (done[1].size, int((done[0] != rows).sum())))
+    attempts = [_try_donor_moves(rows, at_risk, k, each, preference) for each in by_moves]
+    return min(attempts, key=lambda attempt: (attempt[1].size, int((attempt[0] != rows).sum())))
 
 
-def _joined_by_donors(
-    rows: Codes, left: IntArray, k: int, moves: Sequence[Move], preference: FloatArray
+def _try_donor_moves(
+    rows: Codes, at_risk: IntArray, k: int, moves: Sequence[ClassMove], preference: FloatArray
 ) -> tuple[Codes, IntArray]:
     """Those left over are joined by others, one kind of move after the other."""
     rows = rows.copy()
     for move in moves:
-        if left.size == 0:
+        if at_risk.size == 0:
             break
-        left = _with_donors(rows, left, k, move, preference)
-    return rows, left
+        at_risk = _join_donors(rows, at_risk, k, move, preference)
+    return rows, at_risk
 
 
-def _joined(rows: Codes, left: IntArray, moved: IntArray, move: Move, k: int) -> IntArray:
+def _find_satisfied(
+    rows: Codes, at_risk: IntArray, moved: IntArray, move: ClassMove, k: int
+) -> IntArray:
     """Of those left over, who would have k equal rows after a move."""
-    if left.size == 0:
-        return left
-    both = np.concatenate([move.of(rows[left]), rows[moved]])
-    return left[sizes(both)[: left.size] >= k]
+    if at_risk.size == 0:
+        return at_risk
+    both = np.concatenate([move.apply_to(rows[at_risk]), rows[moved]])
+    return at_risk[count_equal_rows(both)[: at_risk.size] >= k]
 
 
-def _with_donors(
-    rows: Codes, left: IntArray, k: int, most: Move, preference: FloatArray
+def _join_donors(
+    rows: Codes, at_risk: IntArray, k: int, move: ClassMove, preference: FloatArray
 ) -> IntArray:
     """Those who cannot be k among themselves are joined by records who could do without.
 
     First from classes that have more than k, then whole classes; who is still left over.
     """
-    goal = most.of(rows)
-    group = _groups(goal)
-    beyond = []
-    for here in np.unique(group[left]):
-        mine = left[group[left] == here]
-        everybody = np.flatnonzero(group == here)
+    target = move.apply_to(rows)
+    group = _group_equal_rows(target)
+    unprotected = []
+    for number in np.unique(group[at_risk]):
+        mine = at_risk[group[at_risk] == number]
+        everybody = np.flatnonzero(group == number)
         if everybody.size < k:
-            beyond.append(mine)
+            unprotected.append(mine)
             continue
-        there = np.all(rows[everybody] == goal[everybody], axis=1)
-        others = np.setdiff1d(everybody[~there], mine)
-        need = k - mine.size - np.setdiff1d(everybody[there], mine).size
-        changed = np.concatenate([mine, _spare(rows, others, k, need, preference)])
-        rows[changed] = goal[changed]
-    return np.concatenate([np.empty(0, np.int64), *beyond])
+        is_target = np.all(rows[everybody] == target[everybody], axis=1)
+        others = np.setdiff1d(everybody[~is_target], mine)
+        need = k - mine.size - np.setdiff1d(everybody[is_target], mine).size
+        changed = np.concatenate([mine, _choose_spare_records(rows, others, k, need, preference)])
+        rows[changed] = target[changed]
+    return np.concatenate([np.empty(0, np.int64), *unprotected])
 
 
-def _spare(rows: Codes, others: IntArray, k: int, need: int, preference: FloatArray) -> IntArray:
+def _choose_spare_records(
+    rows: Codes, others: IntArray, k: int, need: int, preference: FloatArray
+) -> IntArray:
     """Records who can leave their classes: those above k first, else the smallest classes whole."""
     if need <= 0 or others.size == 0:
         return np.empty(0, np.int64)
-    of = _groups(rows[others])
-    size = np.bincount(of)
-    order = np.lexsort((preference[others], of))
-    place = np.arange(others.size) - np.searchsorted(of[order], of[order])
-    surplus = others[order[place < (size - k)[of[order]]]]
+    class_of_record = _group_equal_rows(rows[others])
+    size = np.bincount(class_of_record)
+    order = np.lexsort((preference[others], class_of_record))
+    place = np.arange(others.size) - np.searchsorted(class_of_record[order], class_of_record[order])
+    surplus = others[order[place < (size - k)[class_of_record[order]]]]
     if surplus.size >= need:
         return surplus[np.argsort(preference[surplus], kind="stable")[:need]]
     chosen = np.empty(0, np.int64)
     for each in np.argsort(size, kind="stable"):
-        chosen = np.concatenate([chosen, others[of == each]])
+        chosen = np.concatenate([chosen, others[class_of_record == each]])
         if chosen.size >= need:
             break
     return chosen
 
 
-def sizes(rows: Codes) -> IntArray:
+def count_equal_rows(rows: Codes) -> IntArray:
     """How many rows are equal to each row.
 
-    >>> sizes(np.array([[0, 1], [0, 1], [0, HIDDEN]], np.int32)).tolist()
+    >>> count_equal_rows(np.array([[0, 1], [0, 1], [0, HIDDEN]], np.int32)).tolist()
     [2, 2, 1]
     """
-    group = _groups(rows)
+    group = _group_equal_rows(rows)
     return np.bincount(group)[group] if group.size else group
 
 
-def _groups(rows: Codes) -> IntArray:
+def _group_equal_rows(rows: Codes) -> IntArray:
     columns = [rows[:, a].astype(np.int64) + 1 for a in range(rows.shape[1])]
-    return classes(columns, [int(c.max(initial=0)) + 1 for c in columns], len(rows))
+    return assign_classes(columns, [int(c.max(initial=0)) + 1 for c in columns], len(rows))

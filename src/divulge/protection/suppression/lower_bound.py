@@ -16,19 +16,20 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from divulge.classes.keys import FloatArray, IntArray, classes
+from divulge.classes.keys import FloatArray, IntArray, assign_classes
 from divulge.protection.changes.kernels import HIDDEN
 
-ROUNDS = 5
-STARTS = 6
+PRICE_ROUNDS = 5
+PRICE_STARTS = 6
 # Every set of attributes is a mask, so the bound is for few attributes only.
 MOST_ATTRIBUTES = 10
 
 
-def fewest_cells(
+def bound_suppression_cost(
     codes: npt.NDArray[np.int32],
     frequency: IntArray,
     k: int,
+    *,
     allowed: Sequence[int],
     costs: FloatArray,
     known: bool,
@@ -44,7 +45,8 @@ def fewest_cells(
         known: whether hiding one's own cells does not help.
 
     >>> rows = np.array([[0, 0], [0, 1], [0, 2]], np.int32)
-    >>> fewest_cells(rows, np.ones(3, np.int64), 2, [0, 1], np.ones(2), known=False)
+    >>> once = np.ones(3, np.int64)
+    >>> bound_suppression_cost(rows, once, 2, allowed=[0, 1], costs=np.ones(2), known=False)
     1.0
     """
     risky = frequency < k
@@ -58,18 +60,18 @@ def fewest_cells(
     groups, limits = [], []
     for size in range(1, len(allowed) + 1):
         for mask in combinations(allowed, size):
-            shown = [a for a in range(codes.shape[1]) if a not in mask]
-            columns = [rows[:, a].astype(np.int64) for a in shown]
-            groups.append(classes(columns, [int(c.max()) + 1 for c in columns], len(rows)))
+            visible = [a for a in range(codes.shape[1]) if a not in mask]
+            columns = [rows[:, a].astype(np.int64) for a in visible]
+            groups.append(assign_classes(columns, [int(c.max()) + 1 for c in columns], len(rows)))
             limits.append(float(costs[list(mask)].sum()))
     # Those who lack most need most wildcards: prices begin with them, and with all.
-    steps = np.unique(np.quantile(lacks, np.linspace(0, 1, STARTS)))
-    best = max(_priced(groups, limits, lacks, lacks >= least, known) for least in steps)
+    steps = np.unique(np.quantile(lacks, np.linspace(0, 1, PRICE_STARTS)))
+    best = max(_search_prices(groups, limits, lacks, lacks >= least, known) for least in steps)
     whole = np.all(costs == np.rint(costs))
     return max(cheapest, float(ceil(best - 1e-6)) if whole else best)
 
 
-def _priced(
+def _search_prices(
     groups: Sequence[IntArray],
     limits: Sequence[float],
     lacks: FloatArray,
@@ -78,7 +80,7 @@ def _priced(
 ) -> float:
     """The best of a few rounds of prices, each scaled until no wildcard is paid too much."""
     prices, best = chosen.astype(np.float64), 0.0
-    for _ in range(ROUNDS):
+    for _ in range(PRICE_ROUNDS):
         own = 0.0 if known else float(((lacks - 1) * prices).max())
         tightest = np.zeros(lacks.size)
         for group, limit in zip(groups, limits, strict=True):

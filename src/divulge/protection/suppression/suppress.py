@@ -17,31 +17,41 @@ import numpy.typing as npt
 from divulge import records, work
 from divulge.assessment import Limit, Sentence
 from divulge.classes.keys import FloatArray, IntArray
-from divulge.classes.weighing import sampling_weights
+from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.data.missing_kinds import merge_missing_kinds
-from divulge.protection.changes.changes import codes_of, hidden_cells, taken, value_at, without
+from divulge.protection.changes.changes import (
+    build_code_matrix,
+    drop_records,
+    hide_cells,
+    select_records,
+    value_at,
+)
 from divulge.protection.changes.decision_log import Change, DecisionLog
 from divulge.protection.changes.kernels import HIDDEN
 from divulge.protection.result.protected import Protected
-from divulge.protection.suppression.equal_nulls import gather, hiding, sizes
-from divulge.protection.suppression.lower_bound import fewest_cells
+from divulge.protection.suppression.equal_nulls import (
+    build_hiding_move,
+    count_equal_rows,
+    gather_classes,
+)
+from divulge.protection.suppression.lower_bound import bound_suppression_cost
 from divulge.protection.suppression.request import (
     Costs,
     Order,
     OutOfReach,
     Search,
-    Wish,
-    out_of_reach_error,
-    wish_of,
+    SuppressionRequest,
+    build_out_of_reach_error,
+    check_suppression_request,
 )
 from divulge.protection.suppression.wildcard_nulls import (
     Board,
-    masks_of,
-    one_by_one,
+    hide_record_by_record,
+    list_masks,
     spread_wildcards,
 )
-from divulge.records.risk.frequencies import OF_ORIGINAL, Nulls
+from divulge.records.risk.frequencies import SEMANTICS_OF_ORIGINAL, Nulls
 from divulge.work import DivulgeError
 
 
@@ -51,6 +61,7 @@ def suppress(
     nulls: Nulls = "maybe",
     among: str | Iterable[str] | None = None,
     subsets: int | Sequence[Sequence[str]] | None = None,
+    *,
     never: str | Iterable[str] = (),
     importance: Mapping[str, float] | None = None,
     cost: Costs | None = None,
@@ -92,201 +103,245 @@ def suppress(
     [5, 3, 3, 3, 3, 2, 2]
     """
     dataset = merge_missing_kinds(dataset)
-    wish = wish_of(
-        dataset, k, nulls, among, subsets, never, importance, cost, cells_per_record,
-        out_of_reach, search, order, seed,
-    )  # fmt: skip
-    return carried_out(dataset, wish)
+    request = check_suppression_request(
+        dataset,
+        k,
+        nulls,
+        among=among,
+        subsets=subsets,
+        never=never,
+        importance=importance,
+        cost=cost,
+        cells_per_record=cells_per_record,
+        out_of_reach=out_of_reach,
+        search=search,
+        order=order,
+        seed=seed,
+    )
+    return run_suppression(dataset, request)
 
 
-def carried_out(dataset: Dataset, wish: Wish) -> Protected:
+def run_suppression(dataset: Dataset, request: SuppressionRequest) -> Protected:
     """Do what was asked for, count it again, and tell what was done."""
-    limit = Limit("k_anonymity", at_least=wish.k, nulls=wish.nulls)
-    released, log, bound = hide_until(dataset, dataset, wish)
+    limit = Limit("k_anonymity", at_least=request.k, nulls=request.nulls)
+    released, log, bound = suppress_cells(dataset, dataset, request)
     protected = Protected(
         original=dataset,
         dataset=released,
         decisions=replace(log, original=dataset),
-        nulls=wish.nulls,
+        nulls=request.nulls,
         limits=(limit,),
-        among=wish.names,
+        among=request.names,
         bound=bound,
-        cost=_cost(log, wish),
-        seed=wish.seed,
-        rule=wish.rule,
-        again=lambda other: carried_out(other, _for_others(wish, other)),
-        reseeded=lambda seed: carried_out(dataset, replace(wish, seed=seed, order="random")),
-        only_at_risk=wish.search == "cycle" and wish.nulls == "maybe" and len(wish.subsets) == 1,
-        k=wish.k,
+        cost=_sum_cost(log, request),
+        seed=request.seed,
+        rule=request.rule,
+        again=lambda other: run_suppression(other, _adapt_request(request, other)),
+        reseeded=lambda seed: run_suppression(dataset, replace(request, seed=seed, order="random")),
+        only_at_risk=request.search == "cycle"
+        and request.nulls == "maybe"
+        and len(request.subsets) == 1,
+        k=request.k,
     )
-    _counted_again(protected, wish)
+    _check_frequencies(protected, request)
     return protected
 
 
-def hide_until(
-    original: Dataset, dataset: Dataset, wish: Wish
+def suppress_cells(
+    original: Dataset, dataset: Dataset, request: SuppressionRequest
 ) -> tuple[Dataset, DecisionLog, float]:
     """Hide cells of a dataset (perhaps recoded already) until all subsets keep to k."""
-    if wish.nulls == "standard":
-        return _removing(dataset, wish)
-    names = list(wish.names)
+    if request.nulls == "standard":
+        return _remove_at_risk(dataset, request)
+    names = list(request.names)
     size = dataset.rows * len(names)
     work.MemoryPlan(
         f"suppression in {dataset.rows:,} records",
         {"codes": 16 * size, "frequencies": 120 * dataset.rows},
     ).require("protect fewer records at a time, or take fewer attributes")
-    before = codes_of(dataset, names)
-    rows, beyond, bound = _hidden_rows(original, dataset, wish, before)
-    frequency = _smallest(dataset, original, wish)
-    cells = _cells_of(names, before, rows, beyond)
-    released = hidden_cells(dataset, cells)
-    after = _smallest(released, original, wish)
-    if not beyond.size and np.any(after < wish.k - 1e-9):
+    before = build_code_matrix(dataset, names)
+    rows, unprotected, bound = _hide_in_subsets(original, dataset, request, before)
+    frequency = _find_lowest_frequencies(dataset, original, request)
+    cells = _list_hidden_cells(names, before, rows, unprotected)
+    released = hide_cells(dataset, cells)
+    after = _find_lowest_frequencies(released, original, request)
+    if not unprotected.size and np.any(after < request.k - 1e-9):
         # Nulls of one subset, or that were there before, can leave somebody short in another.
-        beyond = np.flatnonzero(after < wish.k - 1e-9)
-        cells = _cells_of(names, before, rows, beyond)
-        released = hidden_cells(dataset, cells)
-    if beyond.size:
-        if wish.out_of_reach == "raise":
-            raise out_of_reach_error(dataset, wish, beyond.size)
-        released, log = _without_the_lost(original, dataset, released, wish, beyond, cells)
+        unprotected = np.flatnonzero(after < request.k - 1e-9)
+        cells = _list_hidden_cells(names, before, rows, unprotected)
+        released = hide_cells(dataset, cells)
+    if unprotected.size:
+        if request.out_of_reach == "raise":
+            raise build_out_of_reach_error(dataset, request, unprotected.size)
+        released, log = _remove_unprotectable(
+            original, dataset, released, request=request, unprotected=unprotected, cells=cells
+        )
         return released, log, 0.0  # what is needed depends on who is removed
-    return released, _log(dataset, wish, cells, frequency, after), bound
+    return released, _build_log(dataset, request, cells, frequency, after), bound
 
 
-def _hidden_rows(
-    original: Dataset, dataset: Dataset, wish: Wish, before: npt.NDArray[np.int32]
+def _hide_in_subsets(
+    original: Dataset, dataset: Dataset, request: SuppressionRequest, before: npt.NDArray[np.int32]
 ) -> tuple[npt.NDArray[np.int32], IntArray, float]:
     """The rows of codes after suppression, who could not be helped, and a bound on the cost."""
-    names = list(wish.names)
-    preference = _preference(dataset, wish)
+    names = list(request.names)
+    preference = _rank_records(dataset, request)
     rows, bound = before.copy(), 0.0
-    beyond: IntArray = np.empty(0, np.int64)
+    unprotected: IntArray = np.empty(0, np.int64)
     # Hiding more for one subset can break another where nulls are values: until none is broken.
     for _ in range(before.size + 2):
         changed = False
-        for subset in wish.subsets:
+        for subset in request.subsets:
             places = [names.index(name) for name in subset]
             part = rows[:, places]
-            done, lost, least = _one_subset(original, part, wish, subset, preference)
+            hidden_part, unhelped, least = _hide_in_subset(
+                original, part, request, subset, preference
+            )
             if np.array_equal(part, before[:, places]):
                 bound = max(bound, least)  # of the data as they came, not as they are half-way
-            beyond = np.union1d(beyond, lost)
-            if not np.array_equal(done, part):
-                rows[:, places] = done
+            unprotected = np.union1d(unprotected, unhelped)
+            if not np.array_equal(hidden_part, part):
+                rows[:, places] = hidden_part
                 changed = True
-        if not changed or len(wish.subsets) == 1:
+        if not changed or len(request.subsets) == 1:
             break
-    return rows, beyond.astype(np.int64), bound
+    return rows, unprotected.astype(np.int64), bound
 
 
-def _one_subset(
+def _hide_in_subset(
     original: Dataset,
     part: npt.NDArray[np.int32],
-    wish: Wish,
+    request: SuppressionRequest,
     subset: Sequence[str],
     preference: FloatArray,
 ) -> tuple[npt.NDArray[np.int32], IntArray, float]:
-    allowed = [a for a, name in enumerate(subset) if name not in wish.never]
+    allowed = [a for a, name in enumerate(subset) if name not in request.never]
     # Planning takes the cheapest cell of each attribute; whose it is, the preference decides.
-    costs = np.array([float(wish.costs[name].min()) for name in subset])
-    most = min(wish.cells_per_record or len(allowed), len(allowed))
-    if wish.nulls in ("value", "bayes"):
-        return _equal(original, part, wish, subset, allowed, most, costs, preference)
-    frequency = _count_codes(part, wish.nulls, original, subset)
-    bound = fewest_cells(part, frequency, wish.k, allowed, costs, wish.nulls == "known")
+    costs = np.array([float(request.costs[name].min()) for name in subset])
+    most = min(request.cells_per_record or len(allowed), len(allowed))
+    if request.nulls in ("value", "bayes"):
+        return _hide_equally(
+            original,
+            part,
+            request,
+            subset=subset,
+            allowed=allowed,
+            most=most,
+            costs=costs,
+            preference=preference,
+        )
+    frequency = _count_codes(part, request.nulls, original, subset)
+    bound = bound_suppression_cost(
+        part, frequency, request.k, allowed=allowed, costs=costs, known=request.nulls == "known"
+    )
     best: tuple[float, npt.NDArray[np.int32], IntArray] | None = None
-    for limit in dict.fromkeys([most] if wish.search == "cycle" else [most, min(1, most)]):
-        rows, lost = _wild(part, frequency, wish, allowed, limit, costs, preference)
+    for limit in dict.fromkeys([most] if request.search == "cycle" else [most, min(1, most)]):
+        rows, unprotected = _hide_as_wildcards(
+            part,
+            frequency,
+            request,
+            allowed=allowed,
+            most=limit,
+            costs=costs,
+            preference=preference,
+        )
         total = float(((rows == HIDDEN) & (part != HIDDEN)).sum(axis=0) @ costs)
-        if best is None or (lost.size, total) < (best[2].size, best[0]):
-            best = (total, rows, lost)
+        if best is None or (unprotected.size, total) < (best[2].size, best[0]):
+            best = (total, rows, unprotected)
         if total <= bound:
             break
     assert best is not None  # noqa: S101  # there is at least one try
     return best[1], best[2], bound
 
 
-def _equal(
+def _hide_equally(
     original: Dataset,
     part: npt.NDArray[np.int32],
-    wish: Wish,
+    request: SuppressionRequest,
+    *,
     subset: Sequence[str],
     allowed: list[int],
     most: int,
     costs: FloatArray,
     preference: FloatArray,
 ) -> tuple[npt.NDArray[np.int32], IntArray, float]:
-    at_risk = np.flatnonzero(sizes(part) < wish.k)
+    at_risk = np.flatnonzero(count_equal_rows(part) < request.k)
     if not allowed:
         return part, at_risk, 0.0
     for limit in range(most, len(allowed) + 1):
-        moves = [hiding(mask, part, costs) for mask in masks_of(allowed, limit)]
-        rows, lost = gather(part, wish.k, moves, preference)
-        if lost.size == 0:
+        moves = [build_hiding_move(mask, part, costs) for mask in list_masks(allowed, limit)]
+        rows, unprotected = gather_classes(part, request.k, moves, preference)
+        if unprotected.size == 0:
             break
     # Classes without a null cannot grow where nulls are values: who is at risk in one hides a cell.
     # Whoever weighs finds at least whom somebody finds who only counts what fits (`known`).
-    if wish.nulls == "value":
+    if request.nulls == "value":
         whole = ~np.any(part[np.ix_(at_risk, np.array(allowed))] == HIDDEN, axis=1)
         bound = int(whole.sum()) * float(costs[allowed].min())
     else:
         frequency = _count_codes(part, "known", original, subset)
-        bound = fewest_cells(part, frequency, wish.k, allowed, costs, known=True)
-    return rows, lost, bound
+        bound = bound_suppression_cost(
+            part, frequency, request.k, allowed=allowed, costs=costs, known=True
+        )
+    return rows, unprotected, bound
 
 
-def _wild(
+def _hide_as_wildcards(
     part: npt.NDArray[np.int32],
     frequency: IntArray,
-    wish: Wish,
+    request: SuppressionRequest,
+    *,
     allowed: list[int],
     most: int,
     costs: FloatArray,
     preference: FloatArray,
 ) -> tuple[npt.NDArray[np.int32], IntArray]:
-    known = wish.nulls == "known"
-    board = Board.of(part, frequency, known, preference)
-    if allowed and wish.search == "cycle":
-        one_by_one(board, wish.k, allowed, costs, _ordered(frequency, preference, wish))
+    known = request.nulls == "known"
+    board = Board.from_codes(part, frequency, known, preference)
+    if allowed and request.search == "cycle":
+        hide_record_by_record(
+            board, request.k, allowed, costs, _order_records(frequency, preference, request)
+        )
     elif allowed:
         for limit in range(most, len(allowed) + 1):
-            if not np.any(spread_wildcards(board, wish.k, masks_of(allowed, limit), costs)):
+            if not np.any(spread_wildcards(board, request.k, list_masks(allowed, limit), costs)):
                 break
-        board.give_back(wish.k, costs)
+        board.reveal_unneeded(request.k, costs)
     rows = part.copy()
-    for record, hidden in board.cells():
+    for record, hidden in board.list_hidden_cells():
         rows[record, hidden] = HIDDEN
-    risky = np.flatnonzero(board.at_risk(wish.k))
-    lost = [_records_of(board, row) for row in risky.tolist()]
-    return rows, np.concatenate([np.empty(0, np.int64), *lost])
+    risky = np.flatnonzero(board.find_at_risk(request.k))
+    unprotected = [_list_row_records(board, row) for row in risky.tolist()]
+    return rows, np.concatenate([np.empty(0, np.int64), *unprotected])
 
 
-def _records_of(board: Board, row: int) -> IntArray:
+def _list_row_records(board: Board, row: int) -> IntArray:
     if row < board.patterns:
         members = board.members[row]
-        return members if board.known else members[board.taken[row] :]
+        return members if board.known else members[board.used_members[row] :]
     return np.array([board.record_of[row]], np.int64)
 
 
-def _ordered(frequency: IntArray, preference: FloatArray, wish: Wish) -> IntArray:
+def _order_records(
+    frequency: IntArray, preference: FloatArray, request: SuppressionRequest
+) -> IntArray:
     """Records at risk in the order of the cycle."""
-    at_risk = np.flatnonzero(frequency < wish.k)
-    if wish.order == "risk":
+    at_risk = np.flatnonzero(frequency < request.k)
+    if request.order == "risk":
         return at_risk[np.lexsort((preference[at_risk], frequency[at_risk]))]
     return at_risk[np.argsort(preference[at_risk], kind="stable")]
 
 
-def _preference(dataset: Dataset, wish: Wish) -> FloatArray:
+def _rank_records(dataset: Dataset, request: SuppressionRequest) -> FloatArray:
     """Of records that would do as well, which is changed first: the lowest."""
-    if wish.order == "random" or wish.seed is not None:
-        return np.random.default_rng(wish.seed).random(dataset.rows)
+    if request.order == "random" or request.seed is not None:
+        return np.random.default_rng(request.seed).random(dataset.rows)
     costs = np.zeros(dataset.rows)
-    for name in wish.names:
-        costs = costs + (wish.costs[name] if wish.costs[name].size > 1 else 0.0)
+    for name in request.names:
+        costs = costs + (request.costs[name] if request.costs[name].size > 1 else 0.0)
     if np.any(costs):
         return costs
-    weights = sampling_weights(dataset, least=0.0) if wish.order == "weight" else None
+    weights = sampling_weights(dataset, least=0.0) if request.order == "weight" else None
     return np.zeros(dataset.rows) if weights is None else weights
 
 
@@ -299,44 +354,48 @@ def _count_codes(
     columns = {
         name: pa.array(part[:, a], mask=part[:, a] == HIDDEN) for a, name in enumerate(subset)
     }
-    seen = Dataset.from_arrow(pa.table(columns))
+    released = Dataset.from_arrow(pa.table(columns))
     if nulls == "known":
-        before = codes_of(original, list(subset))
-        held = {name: pa.array(before[:, a], mask=before[:, a] == HIDDEN)
+        before = build_code_matrix(original, list(subset))
+        original_columns = {name: pa.array(before[:, a], mask=before[:, a] == HIDDEN)
                 for a, name in enumerate(subset)}  # fmt: skip
         if np.any(part == HIDDEN):
-            first = Dataset.from_arrow(pa.table(held))
-            return records.frequencies(seen, "known", among=subset, original=first).sample
-    return records.frequencies(seen, "maybe", among=subset).sample
+            first = Dataset.from_arrow(pa.table(original_columns))
+            return records.frequencies(released, "known", among=subset, original=first).sample
+    return records.frequencies(released, "maybe", among=subset).sample
 
 
-def _smallest(dataset: Dataset, original: Dataset, wish: Wish) -> FloatArray:
+def _find_lowest_frequencies(
+    dataset: Dataset, original: Dataset, request: SuppressionRequest
+) -> FloatArray:
     """The lowest frequency of each record over the subsets."""
-    given = original if wish.nulls in OF_ORIGINAL else None
+    known_original = original if request.nulls in SEMANTICS_OF_ORIGINAL else None
     lowest = np.full(dataset.rows, np.inf)
-    for subset in wish.subsets:
-        found = records.frequencies(dataset, wish.nulls, among=subset, original=given)
-        lowest = np.minimum(lowest, found.sample)
+    for subset in request.subsets:
+        frequencies = records.frequencies(
+            dataset, request.nulls, among=subset, original=known_original
+        )
+        lowest = np.minimum(lowest, frequencies.sample)
     return lowest
 
 
-def _cells_of(
+def _list_hidden_cells(
     names: list[str],
     before: npt.NDArray[np.int32],
     rows: npt.NDArray[np.int32],
-    beyond: IntArray,
+    unprotected: IntArray,
 ) -> dict[str, IntArray]:
     """By attribute, the records that hide it now and did not before (but those who are lost)."""
     fresh = (rows == HIDDEN) & (before != HIDDEN)
-    fresh[beyond] = False
+    fresh[unprotected] = False
     return {
         name: np.flatnonzero(fresh[:, a]) for a, name in enumerate(names) if np.any(fresh[:, a])
     }
 
 
-def _log(
+def _build_log(
     dataset: Dataset,
-    wish: Wish,
+    request: SuppressionRequest,
     cells: Mapping[str, IntArray],
     before: FloatArray,
     after: FloatArray,
@@ -344,126 +403,139 @@ def _log(
     """One decision a cell: first those who were at risk, then those who give them company."""
     company = str(Sentence("divulge.protection", "reason.wildcard"))
     changes = []
-    for own, reason in ((True, ""), (False, company)):
+    for at_risk, reason in ((True, ""), (False, company)):
         for name, places in cells.items():
-            chosen = places[(before[places] < wish.k) == own]
+            chosen = places[(before[places] < request.k) == at_risk]
             if chosen.size:
                 was = tuple(value_at(dataset.columns[name], place) for place in chosen.tolist())
                 changes.append(
                     Change(
-                        "suppressed",
-                        name,
-                        chosen,
-                        was,
-                        (None,) * chosen.size,
-                        wish.rule,
-                        reason,
-                        1 / np.maximum(before[chosen], 1.0),
-                        1 / np.maximum(after[chosen], 1.0),
-                        np.rint(before[chosen]).astype(np.int64),
-                        wish.names,
+                        kind="suppressed",
+                        attribute=name,
+                        records=chosen,
+                        was=was,
+                        became=(None,) * chosen.size,
+                        rule=request.rule,
+                        reason=reason,
+                        before=1 / np.maximum(before[chosen], 1.0),
+                        after=1 / np.maximum(after[chosen], 1.0),
+                        company=np.rint(before[chosen]).astype(np.int64),
+                        among=request.names,
                     )
                 )
     return DecisionLog(dataset.name, tuple(changes))
 
 
-def _removing(dataset: Dataset, wish: Wish) -> tuple[Dataset, DecisionLog, float]:
+def _remove_at_risk(
+    dataset: Dataset, request: SuppressionRequest
+) -> tuple[Dataset, DecisionLog, float]:
     """Under `standard` a null is company for nobody: who is at risk hides all, and is removed."""
     alive = np.arange(dataset.rows)
     current = dataset
-    first = _smallest(dataset, dataset, wish)
-    gone: list[IntArray] = []
+    first = _find_lowest_frequencies(dataset, dataset, request)
+    removed_parts: list[IntArray] = []
     while True:
-        risky = np.flatnonzero(_smallest(current, current, wish) < wish.k)
+        risky = np.flatnonzero(_find_lowest_frequencies(current, current, request) < request.k)
         if risky.size == 0:
             break
-        if wish.out_of_reach == "raise":
-            raise out_of_reach_error(dataset, wish, risky.size)
+        if request.out_of_reach == "raise":
+            raise build_out_of_reach_error(dataset, request, risky.size)
         if risky.size == current.rows:
-            raise out_of_reach_error(dataset, wish, dataset.rows)
-        gone.append(alive[risky])
-        current = without(current, risky)
+            raise build_out_of_reach_error(dataset, request, dataset.rows)
+        removed_parts.append(alive[risky])
+        current = drop_records(current, risky)
         alive = np.delete(alive, risky)
-    lost = np.sort(np.concatenate([np.empty(0, np.int64), *gone]))
-    if lost.size == 0:
+    removed = np.sort(np.concatenate([np.empty(0, np.int64), *removed_parts]))
+    if removed.size == 0:
         return dataset, DecisionLog(dataset.name), 0.0
     fresh = {
-        name: lost[dataset.columns[name].codes[lost] != dataset.columns[name].missing_code]
-        for name in wish.names
+        name: removed[dataset.columns[name].codes[removed] != dataset.columns[name].missing_code]
+        for name in request.names
     }
-    log = _log(dataset, wish, fresh, np.minimum(first, wish.k - 1), np.ones(dataset.rows))
-    return current, replace(log, changes=(*log.changes, removal(wish, lost, first))), 0.0
+    log = _build_log(
+        dataset, request, fresh, np.minimum(first, request.k - 1), np.ones(dataset.rows)
+    )
+    return (
+        current,
+        replace(log, changes=(*log.changes, build_removal(request, removed, first))),
+        0.0,
+    )
 
 
-def _without_the_lost(
+def _remove_unprotectable(
     original: Dataset,
     dataset: Dataset,
     released: Dataset,
-    wish: Wish,
-    beyond: IntArray,
+    *,
+    request: SuppressionRequest,
+    unprotected: IntArray,
     cells: Mapping[str, IntArray],
 ) -> tuple[Dataset, DecisionLog]:
     """Remove whom no suppression helps, and see that the others still are within the limit."""
-    alive = np.setdiff1d(np.arange(original.rows), beyond)
+    alive = np.setdiff1d(np.arange(original.rows), unprotected)
     if alive.size == 0:
-        raise out_of_reach_error(original, wish, beyond.size)
-    before = _smallest(dataset, original, wish)
-    rest, kept_original = taken(released, alive), taken(original, alive)
-    rest, log, _ = hide_until(kept_original, rest, wish_for(wish, alive))
-    after = np.full(original.rows, float(wish.k))
-    after[np.setdiff1d(alive, alive[log.removed_records])] = _smallest(
-        rest, taken(kept_original, np.setdiff1d(np.arange(alive.size), log.removed_records)), wish
+        raise build_out_of_reach_error(original, request, unprotected.size)
+    before = _find_lowest_frequencies(dataset, original, request)
+    rest, kept_original = select_records(released, alive), select_records(original, alive)
+    rest, log, _ = suppress_cells(kept_original, rest, restrict_request(request, alive))
+    after = np.full(original.rows, float(request.k))
+    after[np.setdiff1d(alive, alive[log.removed_records])] = _find_lowest_frequencies(
+        rest,
+        select_records(kept_original, np.setdiff1d(np.arange(alive.size), log.removed_records)),
+        request,
     )
     shifted = tuple(replace(change, records=alive[change.records]) for change in log.changes)
-    first = _log(dataset, wish, cells, before, after)
-    changes = (*first.changes, *shifted, removal(wish, beyond, before))
+    first = _build_log(dataset, request, cells, before, after)
+    changes = (*first.changes, *shifted, build_removal(request, unprotected, before))
     return rest, DecisionLog(original.name, changes)
 
 
-def wish_for(wish: Wish, alive: IntArray) -> Wish:
+def restrict_request(request: SuppressionRequest, alive: IntArray) -> SuppressionRequest:
     """The same wish for some of the records."""
-    costs = {name: cost[alive] if cost.size > 1 else cost for name, cost in wish.costs.items()}
-    return replace(wish, costs=costs)
+    costs = {name: cost[alive] if cost.size > 1 else cost for name, cost in request.costs.items()}
+    return replace(request, costs=costs)
 
 
-def _for_others(wish: Wish, other: Dataset) -> Wish:
-    single = {name: cost for name, cost in wish.costs.items() if cost.size == 1}
-    fits = all(cost.size in (1, other.rows) for cost in wish.costs.values())
-    ones = {name: np.ones(1) for name in wish.costs}
-    return wish if fits else replace(wish, costs={**ones, **single})
+def _adapt_request(request: SuppressionRequest, other: Dataset) -> SuppressionRequest:
+    single = {name: cost for name, cost in request.costs.items() if cost.size == 1}
+    fits = all(cost.size in (1, other.rows) for cost in request.costs.values())
+    ones = {name: np.ones(1) for name in request.costs}
+    return request if fits else replace(request, costs={**ones, **single})
 
 
-def removal(wish: Wish, lost: IntArray, frequency: FloatArray) -> Change:
+def build_removal(request: SuppressionRequest, removed: IntArray, frequency: FloatArray) -> Change:
     """The decisions to remove records."""
     return Change(
-        "removed",
-        None,
-        lost,
-        (),
-        (),
-        wish.rule,
-        str(Sentence("divulge.protection", "reason.removed")),
-        1 / np.maximum(frequency[lost], 1.0),
-        np.zeros(lost.size),
-        np.rint(frequency[lost]).astype(np.int64),
-        wish.names,
+        kind="removed",
+        attribute=None,
+        records=removed,
+        was=(),
+        became=(),
+        rule=request.rule,
+        reason=str(Sentence("divulge.protection", "reason.removed")),
+        before=1 / np.maximum(frequency[removed], 1.0),
+        after=np.zeros(removed.size),
+        company=np.rint(frequency[removed]).astype(np.int64),
+        among=request.names,
     )
 
 
-def _cost(log: DecisionLog, wish: Wish) -> float:
+def _sum_cost(log: DecisionLog, request: SuppressionRequest) -> float:
     total = 0.0
     for change in log.changes:
         if change.kind == "suppressed" and change.attribute is not None:
-            cost = wish.costs[change.attribute]
+            cost = request.costs[change.attribute]
             total += float(cost[change.records].sum() if cost.size > 1 else cost[0] * len(change))
     return total
 
 
-def _counted_again(protected: Protected, wish: Wish) -> None:
+def _check_frequencies(protected: Protected, request: SuppressionRequest) -> None:
     """Nothing leaves that the records' own counter does not find within the limit."""
-    original = taken(protected.original, protected.kept) if protected.removed else None
-    found = _smallest(protected.dataset, original or protected.original, wish)
-    below = int((found < wish.k - 1e-9).sum())
+    original = select_records(protected.original, protected.kept) if protected.removed else None
+    frequencies = _find_lowest_frequencies(
+        protected.dataset, original or protected.original, request
+    )
+    below = int((frequencies < request.k - 1e-9).sum())
     if below:
         raise DivulgeError(
             f"{below:,} records were found below the limit when they were counted again; "

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.classes.keys import FloatArray, IntArray, classes
+from divulge.classes.keys import FloatArray, IntArray, assign_classes
 from divulge.protection.changes import kernels
 from divulge.protection.changes.kernels import HIDDEN
 
@@ -31,31 +31,31 @@ BoolArray = npt.NDArray[np.bool_]
 MOST_MASKS = 4096
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Board:
     """Distinct rows, how many records are each, and how many fit them; wildcards come after.
 
-    `codes`, `count` and `found` have room for the wildcards to come; `size` rows are in use.
+    `codes`, `count` and `matches` have room for the wildcards to come; `size` rows are in use.
     """
 
     codes: npt.NDArray[np.int32]
     count: IntArray
-    found: IntArray
+    matches: IntArray
     size: int
     known: bool
     patterns: int
     members: list[IntArray]
     """The records of each pattern, those that may be changed first in front."""
-    taken: IntArray
+    used_members: IntArray
     pattern: IntArray
     """The pattern of each record."""
     record_of: dict[int, int] = field(default_factory=dict)
     """The record that a wildcard is."""
-    home: dict[int, int] = field(default_factory=dict)
+    home_pattern: dict[int, int] = field(default_factory=dict)
     """The pattern that a wildcard was."""
 
     @classmethod
-    def of(
+    def from_codes(
         cls,
         codes: npt.NDArray[np.int32],
         frequency: IntArray,
@@ -65,7 +65,7 @@ class Board:
         """From a row of codes a record (HIDDEN where missing) and how many fit each record."""
         rows, width = codes.shape
         columns = [codes[:, a].astype(np.int64) + 1 for a in range(width)]
-        pattern = classes(columns, [int(c.max(initial=0)) + 1 for c in columns], rows)
+        pattern = assign_classes(columns, [int(c.max(initial=0)) + 1 for c in columns], rows)
         total = int(pattern.max(initial=-1)) + 1
         order = np.lexsort((preference, pattern))
         bounds = np.searchsorted(pattern[order], np.arange(total + 1))
@@ -73,92 +73,106 @@ class Board:
         members = [order[bounds[p] : bounds[p + 1]] for p in range(total)]
         # At most every record becomes a wildcard once; room is made as it is needed.
         room = total + min(rows, 4096)
-        held = np.full((room, width), HIDDEN, np.int32)
-        held[:total] = codes[first]
-        count, found = np.zeros(room, np.int64), np.zeros(room, np.int64)
+        padded_codes = np.full((room, width), HIDDEN, np.int32)
+        padded_codes[:total] = codes[first]
+        count, matches = np.zeros(room, np.int64), np.zeros(room, np.int64)
         count[:total] = np.diff(bounds)
-        found[:total] = frequency[first]
-        taken = np.zeros(total, np.int64)
-        return cls(held, count, found, total, known, total, members, taken, pattern)
+        matches[:total] = frequency[first]
+        used_members = np.zeros(total, np.int64)
+        return cls(
+            codes=padded_codes,
+            count=count,
+            matches=matches,
+            size=total,
+            known=known,
+            patterns=total,
+            members=members,
+            used_members=used_members,
+            pattern=pattern,
+        )
 
-    def at_risk(self, k: int) -> BoolArray:
+    def find_at_risk(self, k: int) -> BoolArray:
         """The rows in use that too few records fit; under `known`, the original ones."""
         size = self.patterns if self.known else self.size
-        risky = self.found[:size] < k
+        risky = self.matches[:size] < k
         return risky if self.known else risky & (self.count[:size] > 0)
 
-    def hide(self, row: int, attributes: Sequence[int]) -> int:
+    def hide_cells(self, row: int, attributes: Sequence[int]) -> int:
         """One record of a row hides some attributes; the wildcard it becomes."""
         if self.size == len(self.count):
-            self._grow()
+            self._grow_arrays()
         new = self.size
         self.codes[new] = self.codes[row]
         self.codes[new, list(attributes)] = HIDDEN
-        asked = self.patterns if self.known else self.size
-        kernels.exchange(
-            self.codes, self.found, asked, self.codes[row], self.codes[new], self.known
+        compared = self.patterns if self.known else self.size
+        kernels.update_match_counts(
+            self.codes, self.matches, compared, self.codes[row], self.codes[new], self.known
         )
         if row < self.patterns:
-            record = int(self.members[row][self.taken[row]])
-            self.taken[row] += 1
-            self.home[new] = row
+            record = int(self.members[row][self.used_members[row]])
+            self.used_members[row] += 1
+            self.home_pattern[new] = row
         else:
-            record, self.home[new] = self.record_of.pop(row), self.home[row]
+            record, self.home_pattern[new] = self.record_of.pop(row), self.home_pattern[row]
         self.count[row] -= 1
         self.count[new] = 1
         self.size += 1
         self.record_of[new] = record
         if not self.known:
-            self.found[new] = kernels.company(self.codes, self.count, self.size, self.codes[new])
+            self.matches[new] = kernels.count_matches(
+                self.codes, self.count, self.size, self.codes[new]
+            )
         return new
 
     def hide_record(self, record: int, row: int, attributes: Sequence[int]) -> int:
         """The same for a record that is named."""
         if row < self.patterns:
-            members, place = self.members[row], int(self.taken[row])
+            members, place = self.members[row], int(self.used_members[row])
             where = place + int(np.flatnonzero(members[place:] == record)[0])
             members[place], members[where] = members[where], members[place]
-        return self.hide(row, attributes)
+        return self.hide_cells(row, attributes)
 
-    def give_back(self, k: int, costs: FloatArray) -> None:
+    def reveal_unneeded(self, k: int, costs: FloatArray) -> None:
         """Show again every hidden cell that nobody needs, the dearest first."""
         for row in sorted(self.record_of, reverse=True):
-            original = self.codes[self.home[row]]
+            original = self.codes[self.home_pattern[row]]
             for a in np.argsort(-costs, kind="stable").tolist():
                 if self.codes[row, a] != HIDDEN or original[a] == HIDDEN:
                     continue
                 old, new = self.codes[row].copy(), self.codes[row].copy()
                 new[a] = original[a]
-                asked = self.patterns if self.known else self.size
+                compared = self.patterns if self.known else self.size
                 own = k
                 if not self.known:
-                    own = kernels.company(self.codes, self.count, self.size, new)
-                if own >= k and kernels.may_return(
-                    self.codes, self.count, self.found, asked, old, new, self.known, k
+                    own = kernels.count_matches(self.codes, self.count, self.size, new)
+                if own >= k and kernels.may_reveal(
+                    self.codes, self.count, self.matches, compared, old, new, self.known, k
                 ):
                     self.codes[row] = new
-                    kernels.exchange(self.codes, self.found, asked, old, new, self.known)
+                    kernels.update_match_counts(
+                        self.codes, self.matches, compared, old, new, self.known
+                    )
                     if not self.known:
-                        self.found[row] = own
+                        self.matches[row] = own
 
-    def cells(self) -> list[tuple[int, list[int]]]:
+    def list_hidden_cells(self) -> list[tuple[int, list[int]]]:
         """Each record that hides more than before, and the attributes it hides in addition."""
-        found = []
+        cells = []
         for row, record in self.record_of.items():
-            before = self.codes[self.home[row]]
+            before = self.codes[self.home_pattern[row]]
             hidden = np.flatnonzero((self.codes[row] == HIDDEN) & (before != HIDDEN))
             if hidden.size:
-                found.append((record, hidden.tolist()))
-        return sorted(found)
+                cells.append((record, hidden.tolist()))
+        return sorted(cells)
 
-    def _grow(self) -> None:
+    def _grow_arrays(self) -> None:
         more = len(self.count)
         self.codes = np.concatenate([self.codes, np.full_like(self.codes, HIDDEN)])
         self.count = np.concatenate([self.count, np.zeros(more, np.int64)])
-        self.found = np.concatenate([self.found, np.zeros(more, np.int64)])
+        self.matches = np.concatenate([self.matches, np.zeros(more, np.int64)])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Neighbourhoods:
     """The patterns that agree outside a mask, group by group."""
 
@@ -171,46 +185,55 @@ class Neighbourhoods:
     size: IntArray
     """Records in each group."""
 
-    def patterns(self, group: int) -> IntArray:
+    def list_patterns(self, group: int) -> IntArray:
         """The patterns of a group."""
         return self.order[self.starts[group] : self.starts[group + 1]]
 
 
-def neighbourhoods(
+def group_neighbourhoods(
     board: Board, mask: tuple[int, ...], costs: FloatArray, within: BoolArray
 ) -> Neighbourhoods | None:
     """Group the patterns that show every attribute outside a mask; only groups with risk."""
-    shown = [a for a in range(board.codes.shape[1]) if a not in mask]
+    visible = [a for a in range(board.codes.shape[1]) if a not in mask]
     codes = board.codes[: board.patterns]
-    whole = np.flatnonzero(np.all(codes[:, shown] != HIDDEN, axis=1))
+    whole = np.flatnonzero(np.all(codes[:, visible] != HIDDEN, axis=1))
     if whole.size == 0 or not np.any(within[whole]):
         return None
-    columns = [codes[whole, a].astype(np.int64) for a in shown]
-    of = classes(columns, [int(c.max()) + 1 for c in columns], whole.size)
-    total = int(of.max()) + 1
-    size = np.bincount(of, board.count[whole], minlength=total).astype(np.int64)
+    columns = [codes[whole, a].astype(np.int64) for a in visible]
+    group_of_pattern = assign_classes(columns, [int(c.max()) + 1 for c in columns], whole.size)
+    total = int(group_of_pattern.max()) + 1
+    size = np.bincount(group_of_pattern, board.count[whole], minlength=total).astype(np.int64)
     group = np.full(board.patterns, -1, np.int64)
-    group[whole] = of
-    order = whole[np.argsort(of, kind="stable")]
-    starts = np.searchsorted(of[np.argsort(of, kind="stable")], np.arange(total + 1))
-    return Neighbourhoods(mask, float(costs[list(mask)].sum()), group, order, starts, size)
+    group[whole] = group_of_pattern
+    order = whole[np.argsort(group_of_pattern, kind="stable")]
+    starts = np.searchsorted(
+        group_of_pattern[np.argsort(group_of_pattern, kind="stable")], np.arange(total + 1)
+    )
+    return Neighbourhoods(
+        mask=mask,
+        cost=float(costs[list(mask)].sum()),
+        group=group,
+        order=order,
+        starts=starts,
+        size=size,
+    )
 
 
-def masks_of(allowed: Sequence[int], most: int) -> list[tuple[int, ...]]:
+def list_masks(allowed: Sequence[int], most: int) -> list[tuple[int, ...]]:
     """The sets of attributes that a record may hide, small ones first.
 
     Where they are too many, the largest sizes are left to the set of all.
     """
-    found: list[tuple[int, ...]] = []
+    masks: list[tuple[int, ...]] = []
     for size in range(1, most + 1):
         sets = list(combinations(allowed, size))
-        if len(found) + len(sets) > MOST_MASKS:
+        if len(masks) + len(sets) > MOST_MASKS:
             break
-        found += sets
+        masks += sets
     everything = tuple(allowed)
-    if most == len(allowed) and everything not in found:
-        found.append(everything)
-    return found
+    if most == len(allowed) and everything not in masks:
+        masks.append(everything)
+    return masks
 
 
 def spread_wildcards(
@@ -221,28 +244,30 @@ def spread_wildcards(
     The neighbourhood that cures most for its cost comes first; its figures are taken anew when
     its turn comes, because what was hidden before may have cured some of it.
     """
-    with work.step("Hiding the fewest cells", int(board.at_risk(k).sum())) as step:
+    with work.step("Hiding the fewest cells", int(board.find_at_risk(k).sum())) as step:
         while True:
-            risky = board.at_risk(k)
+            risky = board.find_at_risk(k)
             before = int(risky.sum())
             if before == 0:
                 return risky
-            _one_round(board, k, masks, costs)
-            after = int(board.at_risk(k).sum())
+            _cure_neighbourhoods(board, k, masks, costs)
+            after = int(board.find_at_risk(k).sum())
             step.advance(max(0, before - after))
-            if after >= before and not _hide_own(board, k, masks):
-                return board.at_risk(k)
+            if after >= before and not _hide_own_cells(board, k, masks):
+                return board.find_at_risk(k)
 
 
-def _one_round(board: Board, k: int, masks: Sequence[tuple[int, ...]], costs: FloatArray) -> None:
-    risky = board.at_risk(k)[: board.patterns]
+def _cure_neighbourhoods(
+    board: Board, k: int, masks: Sequence[tuple[int, ...]], costs: FloatArray
+) -> None:
+    risky = board.find_at_risk(k)[: board.patterns]
     tables: list[Neighbourhoods] = []
     heap: list[tuple[float, int, int]] = []
     for mask in masks:
-        table = neighbourhoods(board, mask, costs, risky)
+        table = group_neighbourhoods(board, mask, costs, risky)
         if table is None:
             continue
-        worths = _worths(board, k, table, risky)
+        worths = _estimate_worths(board, k, table, risky)
         place = len(tables)
         heap += [(-float(worths[g]), place, g) for g in np.flatnonzero(worths > 0).tolist()]
         tables.append(table)
@@ -250,24 +275,24 @@ def _one_round(board: Board, k: int, masks: Sequence[tuple[int, ...]], costs: Fl
     while heap:
         worth_then, place, group = heapq.heappop(heap)
         table = tables[place]
-        worth = _worth(board, k, table, group)
+        worth = _compute_worth(board, k, table, group)
         if worth <= 0:
             continue
         if heap and worth < -heap[0][0] and worth < -worth_then:
             heapq.heappush(heap, (-worth, place, group))
             continue
-        _cure(board, k, table, group)
+        _cure_group(board, k, table, group)
         work.check()
 
 
-def _worths(board: Board, k: int, table: Neighbourhoods, risky: BoolArray) -> FloatArray:
+def _estimate_worths(board: Board, k: int, table: Neighbourhoods, risky: BoolArray) -> FloatArray:
     """For every group, the records cured a unit of cost (an upper estimate, refined later)."""
     total = table.size.size
     chosen = np.flatnonzero(risky & (table.group >= 0))
-    of = table.group[chosen]
-    records = np.bincount(of, board.count[chosen], minlength=total)
+    group_of_pattern = table.group[chosen]
+    records = np.bincount(group_of_pattern, board.count[chosen], minlength=total)
     lacking = np.zeros(total)
-    np.maximum.at(lacking, of, k - board.found[chosen])
+    np.maximum.at(lacking, group_of_pattern, k - board.matches[chosen])
     needed = lacking if board.known else np.minimum(lacking, records)
     worth = np.zeros(total)
     fit = (records > 0) & (table.size >= k)
@@ -275,87 +300,87 @@ def _worths(board: Board, k: int, table: Neighbourhoods, risky: BoolArray) -> Fl
     return worth
 
 
-def _worth(board: Board, k: int, table: Neighbourhoods, group: int) -> float:
+def _compute_worth(board: Board, k: int, table: Neighbourhoods, group: int) -> float:
     """The same for one group as it stands now."""
-    patterns = table.patterns(group)
-    risky = patterns[(board.found[patterns] < k) & ((board.count[patterns] > 0) | board.known)]
+    patterns = table.list_patterns(group)
+    risky = patterns[(board.matches[patterns] < k) & ((board.count[patterns] > 0) | board.known)]
     if risky.size == 0 or table.size[group] < k:
         return 0.0
     records = int(np.maximum(board.count[risky], 1).sum())
-    lacking = int((k - board.found[risky]).max())
+    lacking = int((k - board.matches[risky]).max())
     needed = lacking if board.known else min(lacking, records)
     return records / (max(needed, 1) * table.cost)
 
 
-def _cure(board: Board, k: int, table: Neighbourhoods, group: int) -> None:
+def _cure_group(board: Board, k: int, table: Neighbourhoods, group: int) -> None:
     """Make wildcards of a group's records until it is cured or none is left that helps."""
-    patterns = table.patterns(group)
+    patterns = table.list_patterns(group)
     while True:
-        lacks = (board.found[patterns] < k) & ((board.count[patterns] > 0) | board.known)
+        lacks = (board.matches[patterns] < k) & ((board.count[patterns] > 0) | board.known)
         if not np.any(lacks):
             return
         free = patterns[board.count[patterns] > 0]
         if board.known:
             # The wildcard is no company for itself: one who has enough comes first.
-            useful = free[board.found[free] >= k]
-            worst = patterns[lacks][np.argmin(board.found[patterns[lacks]])]
+            useful = free[board.matches[free] >= k]
+            worst = patterns[lacks][np.argmin(board.matches[patterns[lacks]])]
             others = free[free != worst]
             pool = useful if useful.size else others
         else:
             # Whoever lacks most is cured by becoming a wildcard, and is company for the others.
-            pool = free[np.argsort(board.found[free], kind="stable")[:1]]
+            pool = free[np.argsort(board.matches[free], kind="stable")[:1]]
         if pool.size == 0:
             return
         choice = pool[np.argmax(board.count[pool])] if board.known else pool[0]
-        before = int((k - board.found[patterns][lacks]).clip(0).sum())
-        new = board.hide(int(choice), table.mask)
+        before = int((k - board.matches[patterns][lacks]).clip(0).sum())
+        new = board.hide_cells(int(choice), table.mask)
         if board.known:
-            now = int((k - board.found[patterns]).clip(0).sum())
+            now = int((k - board.matches[patterns]).clip(0).sum())
             if now >= before:
                 return
-        elif board.found[new] < k:
+        elif board.matches[new] < k:
             return
 
 
-def _hide_own(board: Board, k: int, masks: Sequence[tuple[int, ...]]) -> bool:
+def _hide_own_cells(board: Board, k: int, masks: Sequence[tuple[int, ...]]) -> bool:
     """Where no neighbourhood helps, a row at risk hides the fewest cells that cure it. Did any?"""
     if board.known:
-        return _others_hide(board, k, masks[-1])
+        return _hide_others_cells(board, k, masks[-1])
     changed = False
-    for row in np.flatnonzero(board.at_risk(k)).tolist():
-        while board.count[row] > 0 and board.found[row] < k:
-            mask = next((mask for mask in masks if _cures(board, k, row, mask)), None)
+    for row in np.flatnonzero(board.find_at_risk(k)).tolist():
+        while board.count[row] > 0 and board.matches[row] < k:
+            mask = next((mask for mask in masks if _is_cured_by(board, k, row, mask)), None)
             if mask is None:
                 break
-            board.hide(row, mask)
+            board.hide_cells(row, mask)
             changed = True
     return changed
 
 
-def _others_hide(board: Board, k: int, mask: tuple[int, ...]) -> bool:
+def _hide_others_cells(board: Board, k: int, mask: tuple[int, ...]) -> bool:
     """Under `known`, whoever can fit a victim at risk by hiding a mask does so. Did any?"""
-    shown = [a for a in range(board.codes.shape[1]) if a not in mask]
+    visible = [a for a in range(board.codes.shape[1]) if a not in mask]
     changed = False
-    for victim in np.flatnonzero(board.at_risk(k)).tolist():
-        while board.found[victim] < k:
+    for victim in np.flatnonzero(board.find_at_risk(k)).tolist():
+        while board.matches[victim] < k:
             alike = board.codes[: board.size] == board.codes[victim]
             fits = alike | (board.codes[: board.size] == HIDDEN)
-            able = np.all(fits[:, shown], axis=1) & ~np.all(fits, axis=1)
+            able = np.all(fits[:, visible], axis=1) & ~np.all(fits, axis=1)
             able &= board.count[: board.size] > 0
             if not np.any(able):
                 break
-            board.hide(int(np.flatnonzero(able)[0]), mask)
+            board.hide_cells(int(np.flatnonzero(able)[0]), mask)
             changed = True
     return changed
 
 
-def _cures(board: Board, k: int, row: int, mask: tuple[int, ...]) -> bool:
+def _is_cured_by(board: Board, k: int, row: int, mask: tuple[int, ...]) -> bool:
     trial = board.codes[row].copy()
     trial[list(mask)] = HIDDEN
-    return bool(kernels.company(board.codes, board.count, board.size, trial) >= k)
+    return bool(kernels.count_matches(board.codes, board.count, board.size, trial) >= k)
 
 
-def one_by_one(
+def hide_record_by_record(
     board: Board, k: int, allowed: Sequence[int], costs: FloatArray, order: IntArray
 ) -> None:
     """The cycle: each record in turn hides what gives it most company, until it has enough.
@@ -363,14 +388,14 @@ def one_by_one(
     What others hid before it counts (Bellomarini et al., Sec. 4.4: less significant tuples first,
     most risky attribute first).
     """
-    may = np.zeros(board.codes.shape[1], np.bool_)
-    may[list(allowed)] = True
+    is_allowed = np.zeros(board.codes.shape[1], np.bool_)
+    is_allowed[list(allowed)] = True
     with work.step("Protecting record by record", order.size) as step:
         for record in order.tolist():
             row = int(board.pattern[record])
-            while board.found[row] < k:
-                best = kernels.best_to_hide(
-                    board.codes, board.count, board.size, board.codes[row], may, costs
+            while board.matches[row] < k:
+                best = kernels.find_best_attribute(
+                    board.codes, board.count, board.size, board.codes[row], is_allowed, costs
                 )
                 if best < 0:
                     break

@@ -8,47 +8,49 @@ from __future__ import annotations
 
 import numpy as np
 
-from divulge.reconstruction.auditing.table_state import Level
+from divulge.reconstruction.auditing.table_state import TableState
 from divulge.reconstruction.problem.amounts import Bools
-from divulge.reconstruction.propagation.redundant_amounts import tells
+from divulge.reconstruction.propagation.redundant_amounts import has_binding_totals
 
 
-def coupled(levels: tuple[Level, ...], rows: int) -> Bools:
+def find_coupled_records(levels: tuple[TableState, ...], rows: int) -> Bools:
     """Records of instances of the finest table that have one with a choice in another table too.
 
     Args:
         levels: the tables as far as they are settled, the finest first.
         rows: how many records there are.
     """
-    group_of = levels[0].matched.group_of
+    group_of = levels[0].totals_match.group_of
     # Records without totals have the number -1, and so a place of their own at the end.
-    touched = np.zeros(len(levels[0].matched.groups) + 1, bool)
-    touched[group_of[torn(levels, rows)]] = True
+    touched = np.zeros(len(levels[0].totals_match.groups) + 1, bool)
+    touched[group_of[find_records_open_in_several(levels, rows)]] = True
     touched[-1] = False
     return touched[group_of]
 
 
-def torn(levels: tuple[Level, ...], rows: int) -> Bools:
+def find_records_open_in_several(levels: tuple[TableState, ...], rows: int) -> Bools:
     """Records with a choice in the finest table and in another."""
     if len(levels) == 1:
         return np.zeros(rows, bool)
-    fine, *others = (_with_a_choice(level, rows) for level in levels)
-    found: Bools = fine & np.any(others, axis=0)
-    return found
+    fine, *others = (_find_open_records(level, rows) for level in levels)
+    is_open: Bools = fine & np.any(others, axis=0)
+    return is_open
 
 
-def _with_a_choice(level: Level, rows: int) -> Bools:
+def _find_open_records(level: TableState, rows: int) -> Bools:
     """Records with several places left in a table, or that it may leave out, if its totals tell.
 
     Totals so coarse that they allow whatever is left tell nothing that hangs together.
     """
-    found = np.zeros(rows, bool)
-    for n, group in enumerate(level.matched.groups):
+    is_open = np.zeros(rows, bool)
+    for n, group in enumerate(level.totals_match.groups):
         if level.is_unsound(n):
             continue  # nothing is concluded from it
-        free, possible = level.discardable(n), level.possible[n]
-        choice = possible.sum(axis=1) != 1
-        choice = choice if free is None else choice | free
-        if choice.any() and tells(level.instance(group, level.readings, possible)):
-            found[group.records] = choice
-    return found
+        free, possible = level.find_discardable(n), level.possible[n]
+        has_choice = possible.sum(axis=1) != 1
+        has_choice = has_choice if free is None else has_choice | free
+        if has_choice.any() and has_binding_totals(
+            level.build_instance(group, level.readings, possible)
+        ):
+            is_open[group.records] = has_choice
+    return is_open

@@ -9,14 +9,14 @@ import numpy as np
 
 from divulge.assessment import Sentence
 from divulge.data import Dataset
-from divulge.reconstruction.auditing.suppressed_codes import suppressed_codes
-from divulge.reconstruction.auditing.totals import Matched
+from divulge.reconstruction.auditing.suppressed_codes import count_suppressed_codes
+from divulge.reconstruction.auditing.totals import TotalsMatch
 from divulge.work import Problems
 
 CATALOGUE = "divulge.reconstruction"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class InputReport:
     """What was found in the data before anything was solved, as counts.
 
@@ -35,29 +35,37 @@ class InputReport:
     unused_weights: int = 0
 
     @classmethod
-    def of(
+    def from_tables(
         cls,
-        tables: Sequence[Matched],
+        tables: Sequence[TotalsMatch],
         records: Dataset,
         parties: Dataset,
+        *,
         places_of_parties: Collection[str],
         dropped: int,
         unused_weights: int,
     ) -> InputReport:
         """Count; the finest table comes first."""
         return cls(
-            records.rows,
-            dropped,
-            {table.totals.dataset.name: table.records_without_totals for table in tables},
-            {table.totals.dataset.name: len(table.totals_without_records) for table in tables},
-            {table.totals.dataset.name: _unknown(tables[0], table) for table in tables[1:]},
-            suppressed_codes(tables, records),
-            sum(name not in places_of_parties for name in tables[0].names),
-            parties.rows,
-            unused_weights,
+            records=records.rows,
+            dropped_records=dropped,
+            records_without_totals={
+                table.totals.dataset.name: table.records_without_totals for table in tables
+            },
+            totals_without_records={
+                table.totals.dataset.name: len(table.totals_without_records) for table in tables
+            },
+            unknown_places={
+                table.totals.dataset.name: _count_unknown_places(tables[0], table)
+                for table in tables[1:]
+            },
+            suppressed_codes=count_suppressed_codes(tables, records),
+            places_without_parties=sum(name not in places_of_parties for name in tables[0].names),
+            parties=parties.rows,
+            unused_weights=unused_weights,
         )
 
-    def refuse(self, unmatched: str) -> None:
+    def check_counterparts(self, unmatched: str) -> None:
         """Raise what cannot be right; with "refuse", also all that has no counterpart."""
         problems = Problems("reconstruct")
         for name, without in self.records_without_totals.items():
@@ -72,19 +80,19 @@ class InputReport:
     @property
     def sentences(self) -> list[Sentence]:
         """All that has no counterpart, in words."""
-        found = []
+        unmatched = []
         for key in ("records_without_totals", "totals_without_records", "unknown_places"):
             for name, count in getattr(self, key).items():
                 if count:
                     values = {"table": name, "count": count}
-                    found.append(Sentence(CATALOGUE, f"unmatched.{key}", values))
+                    unmatched.append(Sentence(CATALOGUE, f"unmatched.{key}", values))
         if self.places_without_parties:
             values = {"count": self.places_without_parties}
-            found.append(Sentence(CATALOGUE, "unmatched.places_without_parties", values))
-        return found
+            unmatched.append(Sentence(CATALOGUE, "unmatched.places_without_parties", values))
+        return unmatched
 
 
-def refuse_split_places(table: Matched) -> None:
+def refuse_split_places(table: TotalsMatch) -> None:
     """One place in two coarser ones is two places of one name: then nothing can be told."""
     problems = Problems(f'dataset "{table.totals.dataset.name}"')
     for column, (codes, _) in table.coarser.items():
@@ -96,8 +104,8 @@ def refuse_split_places(table: Matched) -> None:
     problems.raise_any()
 
 
-def _unknown(fine: Matched, table: Matched) -> int:
+def _count_unknown_places(fine: TotalsMatch, table: TotalsMatch) -> int:
     """Places of the finest table in a coarser place that a table does not have."""
-    codes, names = fine.within(table.totals.finest)
+    codes, names = fine.look_up_places(table.totals.finest)
     missing = np.array([name not in table.names for name in names], bool)
     return len(np.unique(fine.place[missing[codes]]))

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.data import Dataset
-from divulge.data.dictionary import problems_with_names
+from divulge.data.dictionary import find_name_problems
 from divulge.reconstruction.problem.generalisation import Generalised
 from divulge.work import Problem, Problems
 
@@ -49,6 +49,7 @@ class Prior:
         sector: str = "sector",
         kind: str | None = None,
         weight: str = "weight",
+        *,
         otherwise: float = 1.0,
     ) -> Prior:
         """A prior from a dataset with a row for each sector and kind.
@@ -74,32 +75,32 @@ class Prior:
             [kind] = others
         elif kind is None:
             problems.add("kind", f"name the column; {len(others)} could be it.", None, others)
-        named = [sector, weight, *([] if kind is None else [kind])]
-        problems.extend("", problems_with_names("prior", named, weights.names))
+        column_names = [sector, weight, *([] if kind is None else [kind])]
+        problems.extend("", find_name_problems("prior", column_names, weights.names))
         problems.raise_any()
         rows = weights.select([sector, str(kind), weight]).to_arrow()
         columns = [rows[name].to_pylist() for name in (sector, str(kind), weight)]
-        found: dict[tuple[str, str], float] = {}
+        weight_of_pair: dict[tuple[str, str], float] = {}
         repeated = unusable = 0
         for of_sector, of_kind, value in zip(*columns, strict=True):
             if None in (of_sector, of_kind) or not _is_weight(value):
                 unusable += 1
                 continue
             pair = str(of_sector), str(of_kind)
-            repeated += pair in found
-            found[pair] = float(value)
+            repeated += pair in weight_of_pair
+            weight_of_pair[pair] = float(value)
         if unusable:
             problems.add("", f"{unusable} rows lack a sector, a kind or a weight above 0.")
         if repeated:
             message = f"{repeated} rows repeat the {sector} and {kind} of another; give one each."
             problems.add("", message)
         problems.raise_any()
-        return cls(sector, attribute, found, otherwise)
+        return cls(sector, attribute, weight_of_pair, otherwise)
 
     def problems(self, records: Dataset, parties: Dataset) -> Iterator[Problem]:
         """What it names that does not exist, and weights that are none."""
         theirs = f'dataset "{parties.name}"'
-        yield from problems_with_names("sector", [self.sector], parties.names, theirs)
+        yield from find_name_problems("sector", [self.sector], parties.names, theirs)
         yield from self.of.problems(records)
         if not all(_is_weight(weight) for weight in [self.otherwise, *self.weights.values()]):
             yield Problem("weights", "must be above 0.")
@@ -107,7 +108,7 @@ class Prior:
     def unused(self, records: Dataset, parties: Dataset) -> int:
         """How many pairs it weighs that no party and record have."""
         sectors = {str(v) for v in parties.columns[self.sector].values.to_pylist()}
-        kinds = set(kinds_of(self.of, records))
+        kinds = set(generalise_values(self.of, records))
         return sum(s not in sectors or k not in kinds for s, k in self.weights)
 
     @property
@@ -122,7 +123,7 @@ def _is_weight(value: object) -> bool:
     return isinstance(value, int | float) and math.isfinite(value) and value > 0
 
 
-def kinds_of(of: Generalised, records: Dataset) -> list[str]:
+def generalise_values(of: Generalised, records: Dataset) -> list[str]:
     """What each value of an attribute of the records is called once generalised."""
     hierarchy = None
     if of.level is not None:
@@ -130,7 +131,7 @@ def kinds_of(of: Generalised, records: Dataset) -> list[str]:
     return [of.of(v, hierarchy) for v in records.columns[of.attribute].values.to_pylist()]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PlaceWeights:
     """Per place and value of the records' attribute: all its parties, and the likeliest one.
 
@@ -152,7 +153,7 @@ def weigh_places(
     sectors = parties.columns[prior.sector]
     sector_names = [str(v) for v in sectors.values.to_pylist()]
     own = records.columns[prior.of.attribute]
-    kinds = kinds_of(prior.of, records)
+    kinds = generalise_values(prior.of, records)
     weight = np.full((len(sector_names) + 1, len(kinds) + 1), prior.otherwise)
     for s, sector in enumerate(sector_names):
         for k, kind in enumerate(kinds):
@@ -176,4 +177,10 @@ def weigh_places(
     in_all = np.maximum(everybody @ weight + nobody.sum() * prior.otherwise, 1e-300)
     best = np.maximum(best, prior.otherwise) if nobody.any() else best
     of_record = own.codes.astype(np.int64)
-    return PlaceWeights(together, likeliest, in_all, best / in_all, of_record)
+    return PlaceWeights(
+        together=together,
+        likeliest=likeliest,
+        in_all=in_all,
+        everywhere=best / in_all,
+        value_of_record=of_record,
+    )

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from divulge.reconstruction.auditing.table_state import Level
+from divulge.reconstruction.auditing.table_state import TableState
 from divulge.reconstruction.auditing.totals import Group
 from divulge.reconstruction.auditing.workers import Task, solve_all
 from divulge.reconstruction.problem.amounts import Bools
-from divulge.reconstruction.problem.rounding import Reading, Rule
+from divulge.reconstruction.problem.rounding import Rule, SumIntervals
 
-DIAGNOSED_ON = 200
+DIAGNOSIS_SAMPLE = 200
 TIGHTEST_FIRST: tuple[Rule, ...] = (
     "exact",
     "round_then_sum",
@@ -27,28 +27,30 @@ TIGHTEST_FIRST: tuple[Rule, ...] = (
 """The rules from the tightest on, in the order in which a diagnosis tries them."""
 
 
-def everywhere(group: Group) -> Bools:
+def allow_everywhere(group: Group) -> Bools:
     """Every record of an instance may be in each of its places."""
     return np.ones((len(group.records), len(group.rows)), bool)
 
 
-def diagnosed(level: Level, read: Callable[[Rule], list[Reading]]) -> Rule:
+def diagnose_rule(level: TableState, read: Callable[[Rule], list[SumIntervals]]) -> Rule:
     """The tightest rule by which small instances have an allocation: most of them, by vote."""
-    sizes = [len(g.records) * len(g.rows) for g in level.matched.groups]
+    sizes = [len(g.records) * len(g.rows) for g in level.totals_match.groups]
     # One package says little of the order of rounding and adding; very many take long.
-    chosen = [n for n in np.argsort(sizes) if 4 <= sizes[n] <= 60][-DIAGNOSED_ON:]
-    chosen = chosen or list(range(min(len(sizes), DIAGNOSED_ON)))
-    if not chosen:
+    sample = [n for n in np.argsort(sizes) if 4 <= sizes[n] <= 60][-DIAGNOSIS_SAMPLE:]
+    sample = sample or list(range(min(len(sizes), DIAGNOSIS_SAMPLE)))
+    if not sample:
         return TIGHTEST_FIRST[-1]
     best: tuple[float, int] = (2.0, 0)
     for number, rule in enumerate(TIGHTEST_FIRST):
         readings = read(rule)
         tasks = [
-            Task(level.instance(g, readings, everywhere(g)), "complete")
-            for g in (level.matched.groups[n] for n in chosen)
+            Task(
+                instance=level.build_instance(g, readings, allow_everywhere(g)), premise="complete"
+            )
+            for g in (level.totals_match.groups[n] for n in sample)
         ]
-        found = solve_all(tasks, 0.2, workers=1, name=f"Trying {rule}")
+        results = solve_all(tasks, 0.2, workers=1, name=f"Trying {rule}")
         # Which records were left out or added does not depend on the rule: allow for some.
-        failed = round(np.mean([r.status == "infeasible" for r in found]), 2)
-        best = min(best, (float(failed), number))
+        failed_share = round(np.mean([r.status == "infeasible" for r in results]), 2)
+        best = min(best, (float(failed_share), number))
     return TIGHTEST_FIRST[best[1]]

@@ -13,16 +13,16 @@ import numpy as np
 
 from divulge.reconstruction.auditing.totals import Group
 from divulge.reconstruction.problem.amounts import Bools, Ints
-from divulge.reconstruction.problem.rounding import CERTAIN_RULES, Reading, Rule
+from divulge.reconstruction.problem.rounding import CERTAIN_RULES, Rule, SumIntervals
 
-Read = Callable[[Rule, Ints, Ints], list[Reading]]
+RuleReader = Callable[[Rule, Ints, Ints], list[SumIntervals]]
 """Readings of some records and some rows of a table by a rule, one an amount."""
 
 MOST_KEYS = 20_000
-TELLING = 10
+EVIDENCE_RATIO = 10
 """How many keys must speak against a rule, and so many times as many as for it, to rule it out."""
 
-_WITHIN: dict[Rule, tuple[Rule, ...]] = {
+_STRICTER_RULES: dict[Rule, tuple[Rule, ...]] = {
     "sum_then_round": ("exact",),
     "sum_then_round_half_even": ("exact",),
     "sum_then_round_down": ("exact",),
@@ -37,7 +37,7 @@ _WITHIN: dict[Rule, tuple[Rule, ...]] = {
 """Rules by which nothing is possible that another does not allow."""
 
 
-def rules_that_fit(rule: Rule, groups: Sequence[Group], read: Read) -> tuple[Rule, ...]:
+def find_fitting_rules(rule: Rule, groups: Sequence[Group], read: RuleReader) -> tuple[Rule, ...]:
     """Rules other than the one given that the totals do not rule out, and that allow more.
 
     Args:
@@ -45,37 +45,40 @@ def rules_that_fit(rule: Rule, groups: Sequence[Group], read: Read) -> tuple[Rul
         groups: the keys, each with its records and rows.
         read: how amounts and totals are read by a rule.
     """
-    others = [r for r in CERTAIN_RULES if r != rule and r not in _WITHIN.get(rule, ())]
-    some = sorted(groups, key=_how_telling)[:MOST_KEYS]
-    if not some:
+    others = [r for r in CERTAIN_RULES if r != rule and r not in _STRICTER_RULES.get(rule, ())]
+    sample = sorted(groups, key=_rank_evidence)[:MOST_KEYS]
+    if not sample:
         return tuple(others)
-    given = _borne_out(rule, some, read)
-    found = []
+    rule_fits = _find_supporting_keys(rule, sample, read)
+    fitting_rules = []
     for other in others:
-        fits = _borne_out(other, some, read)
-        against, in_favour = int((given & ~fits).sum()), int((fits & ~given).sum())
-        if against < TELLING or against < TELLING * in_favour:
-            found.append(other)
-    return tuple(found)
+        other_fits = _find_supporting_keys(other, sample, read)
+        against, in_favour = (
+            int((rule_fits & ~other_fits).sum()),
+            int((other_fits & ~rule_fits).sum()),
+        )
+        if against < EVIDENCE_RATIO or against < EVIDENCE_RATIO * in_favour:
+            fitting_rules.append(other)
+    return tuple(fitting_rules)
 
 
-def _how_telling(group: Group) -> tuple[int, bool, int]:
+def _rank_evidence(group: Group) -> tuple[int, bool, int]:
     """One place alone tells most; of one record, most rules make the same total."""
     return len(group.rows), len(group.records) == 1, len(group.records)
 
 
-def _borne_out(rule: Rule, groups: Sequence[Group], read: Read) -> Bools:
+def _find_supporting_keys(rule: Rule, groups: Sequence[Group], read: RuleReader) -> Bools:
     """By which keys a rule is borne out: all records together can make up all totals together."""
     records = np.concatenate([group.records for group in groups])
     rows = np.concatenate([group.rows for group in groups])
     first_record = np.cumsum([0, *(len(group.records) for group in groups[:-1])])
     first_row = np.cumsum([0, *(len(group.rows) for group in groups[:-1])])
     counts = np.array([len(group.records) for group in groups])
-    found = np.ones(len(groups), bool)
+    is_supporting = np.ones(len(groups), bool)
     for reading in read(rule, records, rows):
         sums = np.add.reduceat(reading.amounts, first_record)
         low = np.add.reduceat(reading.low, first_row)
         high = np.add.reduceat(reading.high, first_row)
-        wide, deep = reading.widening[counts], reading.deeper[counts]
-        found &= (low - wide <= sums) & (sums <= high + wide + deep)
-    return found
+        wide, deep = reading.slack_by_count[counts], reading.extra_above[counts]
+        is_supporting &= (low - wide <= sums) & (sums <= high + wide + deep)
+    return is_supporting

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from divulge.data import Dataset
-from divulge.reconstruction.auditing.table_state import Level
-from divulge.reconstruction.auditing.totals import Matched
+from divulge.reconstruction.auditing.table_state import TableState
+from divulge.reconstruction.auditing.totals import TotalsMatch
 from divulge.reconstruction.problem.amounts import Ints
 from divulge.reconstruction.problem.generalisation import Generalised
 
@@ -18,25 +18,25 @@ SUPPRESSED = " (not of the records)"
 """What is added to a key of which there is no record, so that it stays apart from others."""
 
 
-def suppressed_codes(tables: Sequence[Matched], records: Dataset) -> int:
+def count_suppressed_codes(tables: Sequence[TotalsMatch], records: Dataset) -> int:
     """Values of ungeneralised key attributes that only totals have."""
-    found = 0
+    count = 0
     for table in tables[1:] or tables:
         for column, of in table.totals.key.items():
             if of.prefix is None and of.level is None:
                 mine = {str(v) for v in table.totals.dataset.columns[column].values.to_pylist()}
                 theirs = {str(v) for v in records.columns[of.attribute].values.to_pylist()}
-                found += len(mine - theirs)
-    return found
+                count += len(mine - theirs)
+    return count
 
 
-def spread_all(levels: Sequence[Level]) -> None:
+def spread_slack_across(levels: Sequence[TableState]) -> None:
     """What codes that only one table has may add to the totals of each other table."""
     for onto, of in itertools.permutations(levels, 2):
         spread_slack(onto, of)
 
 
-def spread_slack(onto: Level, of: Level) -> None:
+def spread_slack(onto: TableState, of: TableState) -> None:
     """What codes that only one table has may add to the totals of another.
 
     Rows whose key no record has are of records that are not published. Another table holds them
@@ -45,92 +45,95 @@ def spread_slack(onto: Level, of: Level) -> None:
     or both round every amount in the same way; else it depends on how many records there are,
     which nobody is told.
     """
-    if not len(of.matched.totals_without_records):
+    if not len(of.totals_match.totals_without_records):
         return
-    hidden = _Hidden(onto, of)
-    for row in of.matched.totals_without_records:
-        hidden.add(int(row))
-    for row in range(len(onto.matched.key_of_row)):
-        found = hidden.within(row)
-        if found is not None:
+    hidden = _HiddenAmounts(onto, of)
+    for row in of.totals_match.totals_without_records:
+        hidden.add_row(int(row))
+    for row in range(len(onto.totals_match.key_of_row)):
+        amounts = hidden.bound_row(row)
+        if amounts is not None:
             # Another table may tell of other records.
-            onto.slack[row] += found
+            onto.slack[row] += amounts
 
 
-class _Hidden:
+class _HiddenAmounts:
     """What rows without records of one table hold, by key and place as far as another has them."""
 
-    def __init__(self, onto: Level, of: Level) -> None:
+    def __init__(self, onto: TableState, of: TableState) -> None:
         self.onto, self.of = onto, of
-        self.columns = _comparable(of.matched.totals.key, onto.matched.totals.key)
-        self.place_of_onto, self.place_of_other = _places_by(onto, of), _places_by(of, onto)
+        self.columns = _match_key_columns(of.totals_match.totals.key, onto.totals_match.totals.key)
+        self.place_of_onto, self.place_of_other = (
+            _list_shared_places(onto, of),
+            _list_shared_places(of, onto),
+        )
         self.in_both = (set(self.place_of_onto) & set(self.place_of_other)) - {None}
         self.shared = [
             (i, of.attributes.index(name))
             for i, name in enumerate(onto.attributes)
-            if name in of.attributes and onto.measures_as(of)
+            if name in of.attributes and onto.has_same_measure(of)
         ]
         self.at_place: dict[tuple[Any, ...], Ints] = {}
         self.anywhere: dict[tuple[Any, ...], Ints] = {}
         self.of_key: dict[tuple[Any, ...], Ints] = {}
 
-    def add(self, row: int) -> None:
+    def add_row(self, row: int) -> None:
         """One more row of the other table."""
-        held = np.zeros(len(self.onto.attributes), np.int64)
+        amounts = np.zeros(len(self.onto.attributes), np.int64)
         for i, j in self.shared:
-            held[i] = max(0, int(self.of.readings[j].high[row]))
-        own = self.of.matched.key_of_row[row]
+            amounts[i] = max(0, int(self.of.readings[j].high[row]))
+        own = self.of.totals_match.key_of_row[row]
         key = tuple(own[i].removesuffix(SUPPRESSED)[:cut] for i, _, cut in self.columns)
         place = self.place_of_other[row]
-        _enter(self.of_key, key, held)
+        _add_amounts(self.of_key, key, amounts)
         if place in self.in_both:
-            _enter(self.at_place, (*key, place), held)
+            _add_amounts(self.at_place, (*key, place), amounts)
         else:
-            _enter(self.anywhere, key, held)
+            _add_amounts(self.anywhere, key, amounts)
 
-    def within(self, row: int) -> Ints | None:
+    def bound_row(self, row: int) -> Ints | None:
         """What a row may hold of them; None if it cannot hold any."""
-        own = self.onto.matched.key_of_row[row]
+        own = self.onto.totals_match.key_of_row[row]
         key = tuple(own[j].removesuffix(SUPPRESSED)[:cut] for _, j, cut in self.columns)
         place = self.place_of_onto[row]
         if place in self.in_both:
-            found = [self.at_place.get((*key, place)), self.anywhere.get(key)]
+            candidates = [self.at_place.get((*key, place)), self.anywhere.get(key)]
         else:
-            found = [self.of_key.get(key)]  # a place that the other does not know: all of them
-        held = [some for some in found if some is not None]
-        if not held:
+            candidates = [self.of_key.get(key)]  # a place that the other does not know: all of them
+        amounts = [candidate for candidate in candidates if candidate is not None]
+        if not amounts:
             return None
-        total: Ints = np.sum(held, axis=0)
-        told = {i for i, _ in self.shared}
+        total: Ints = np.sum(amounts, axis=0)
+        shared_amounts = {i for i, _ in self.shared}
         for i, reading in enumerate(self.onto.readings):
-            if i not in told:  # nothing is known of how much: the bin may be empty
+            if i not in shared_amounts:  # nothing is known of how much: the bin may be empty
                 total[i] = max(0, int(reading.low[row]))
         return total
 
 
-def _enter(slack: dict[tuple[Any, ...], Ints], at: tuple[Any, ...], held: Ints) -> None:
-    slack[at] = slack.get(at, np.zeros_like(held)) + held
+def _add_amounts(slack: dict[tuple[Any, ...], Ints], at: tuple[Any, ...], amounts: Ints) -> None:
+    slack[at] = slack.get(at, np.zeros_like(amounts)) + amounts
 
 
-def _places_by(level: Level, other: Level) -> list[str | None]:
+def _list_shared_places(level: TableState, other: TableState) -> list[str | None]:
     """The place of every row by the coarser of two tables' places; None if they share none."""
-    mine, theirs = level.matched.totals, other.matched.totals
+    mine, theirs = level.totals_match.totals, other.totals_match.totals
     for column in (mine.finest, theirs.finest):
         if column in mine.places and column in theirs.places:
-            codes, names = level.matched.within(column)
+            codes, names = level.totals_match.look_up_places(column)
             return [names[code] for code in codes]
     return [None] * mine.dataset.rows
 
 
-def _comparable(
+def _match_key_columns(
     of: dict[str, Generalised], onto: dict[str, Generalised]
 ) -> list[tuple[int, int, int | None]]:
     """Columns of two keys that tell of the same: where they are, and how many characters agree."""
-    found = []
+    columns = []
     for i, one in enumerate(of.values()):
         for j, other in enumerate(onto.values()):
             if one.at_least_as_fine_as(other):
-                found.append((i, j, other.prefix))
+                columns.append((i, j, other.prefix))
             elif other.at_least_as_fine_as(one):
-                found.append((i, j, one.prefix))
-    return found
+                columns.append((i, j, one.prefix))
+    return columns

@@ -16,14 +16,14 @@ import numpy as np
 
 from divulge.data import Dataset
 from divulge.data.column import Column
-from divulge.data.dictionary import as_names, problems_with_names
+from divulge.data.dictionary import as_names, find_name_problems
 from divulge.reconstruction.problem.amounts import (
-    COARSEST,
+    COARSEST_SCALE,
     Ints,
     NotAnAmount,
-    column_in_units,
-    decimal_of,
-    wrong_scale,
+    column_to_units,
+    describe_scale_problem,
+    parse_decimal,
 )
 from divulge.reconstruction.problem.generalisation import Generalised
 from divulge.work import Problems
@@ -108,20 +108,24 @@ class Totals:
         mine = f'dataset "{self.dataset.name}"'
         its = f'dataset "{records.name}"'
         names = self.dataset.names
-        problems.extend(mine, problems_with_names("by", self.key, names, mine))
-        problems.extend(mine, problems_with_names("place", self.places, names, mine))
-        problems.extend(mine, problems_with_names("amounts", self.summed.values(), names, mine))
+        problems.extend(mine, find_name_problems("by", self.key, names, mine))
+        problems.extend(mine, find_name_problems("place", self.places, names, mine))
+        problems.extend(mine, find_name_problems("amounts", self.summed.values(), names, mine))
         for of in self.key.values():
             problems.extend(f"{mine}, by", of.problems(records))
-        problems.extend(mine, problems_with_names("amounts", self.summed, records.names, its))
+        problems.extend(mine, find_name_problems("amounts", self.summed, records.names, its))
         number = None if self.noise in names else self.noise
-        if number is not None and wrong_scale(number, or_nothing=True) is not None:
-            message = f"must be a number from 0 to {COARSEST}, or a column."
+        if number is not None and describe_scale_problem(number, or_nothing=True) is not None:
+            message = f"must be a number from 0 to {COARSEST_SCALE}, or a column."
             problems.add(f"{mine}, noise", message, number, names)
-        wrong = wrong_scale(self.step)
+        wrong = describe_scale_problem(self.step)
         if wrong is not None:
             problems.add(f"{mine}, step", f'"{self.step}" {wrong}')
-        wrong = None if self.tolerance is None else wrong_scale(self.tolerance, or_nothing=True)
+        wrong = (
+            None
+            if self.tolerance is None
+            else describe_scale_problem(self.tolerance, or_nothing=True)
+        )
         if wrong is not None:
             problems.add(f"{mine}, tolerance", f'"{self.tolerance}" {wrong}')
         if not self.summed:
@@ -132,17 +136,17 @@ class Totals:
         if self.noise is None:
             return [Decimal(0)] * self.dataset.rows
         if self.noise not in self.dataset.names:
-            return [decimal_of(self.noise)] * self.dataset.rows
+            return [parse_decimal(self.noise)] * self.dataset.rows
         own = self.dataset.columns[self.noise]
         problems = Problems(f'dataset "{self.dataset.name}"')
         try:
-            found = [decimal_of(value) for value in own.values.to_pylist()]
+            values = [parse_decimal(value) for value in own.values.to_pylist()]
         except NotAnAmount:
-            found = [Decimal(-1)]
-        if own.has_missing or min(found) < 0:
+            values = [Decimal(-1)]
+        if own.has_missing or min(values) < 0:
             problems.add(f'noise "{self.noise}"', "must be a number from 0 in every row.")
         problems.raise_any()
-        return [found[code] for code in own.codes]
+        return [values[code] for code in own.codes]
 
 
 def _is_number(column: Column) -> bool:
@@ -160,8 +164,8 @@ class Group:
     rows: Ints
 
 
-@dataclass(frozen=True, eq=False)
-class Matched:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TotalsMatch:
     """A table of totals with its records found.
 
     `groups` are the instances; `place` is the place of each row as a number into `names`;
@@ -179,7 +183,7 @@ class Matched:
     records_without_totals: int
     totals_without_records: Ints
 
-    def within(self, column: str) -> tuple[Ints, tuple[str, ...]]:
+    def look_up_places(self, column: str) -> tuple[Ints, tuple[str, ...]]:
         """The place of each row in a column of places, as a number into names: its own, or coarser.
 
         Two tables may have the same places: each limits the other.
@@ -187,7 +191,7 @@ class Matched:
         return (self.place, self.names) if column == self.totals.finest else self.coarser[column]
 
 
-def matched(totals: Totals, records: Dataset) -> Matched:
+def match_records(totals: Totals, records: Dataset) -> TotalsMatch:
     """Find the records of every row; more than one row per key and place is an error."""
     key = totals.key
     codes, sizes, texts = [], [], []
@@ -200,31 +204,39 @@ def matched(totals: Totals, records: Dataset) -> Matched:
         hierarchy = None
         if of.level is not None:
             hierarchy = records.dictionary[of.attribute].hierarchy
-        found = [where.get(of.of(v, hierarchy), -1) for v in theirs.values.to_pylist()]
-        codes.append((np.append(found, -1)[theirs.codes], own.codes.astype(np.int64)))
+        key_codes = [where.get(of.of(v, hierarchy), -1) for v in theirs.values.to_pylist()]
+        codes.append((np.append(key_codes, -1)[theirs.codes], own.codes.astype(np.int64)))
         sizes.append(len(values) + 1)
-    keys_of_both, unknown = _combined([np.concatenate(both) for both in codes], sizes)
+    keys_of_both, unknown = _combine_keys([np.concatenate(both) for both in codes], sizes)
     key_of_record, key_of_total = np.split(keys_of_both, [records.rows])
     unknown = unknown[: records.rows]
-    place, names = _places(totals, totals.finest)
-    _refuse_repeated(totals, key_of_total, place)
+    place, names = _read_places(totals, totals.finest)
+    _refuse_repeated_rows(totals, key_of_total, place)
     keys = np.unique(key_of_total)
     group_of_record = np.searchsorted(keys, key_of_record).clip(0, len(keys) - 1)
-    known = (keys[group_of_record] == key_of_record) & ~unknown
-    groups, group_of = _groups(
-        group_of_record, known, np.searchsorted(keys, key_of_total), len(keys)
+    is_matched = (keys[group_of_record] == key_of_record) & ~unknown
+    groups, group_of = _group_by_key(
+        group_of_record, is_matched, np.searchsorted(keys, key_of_total), len(keys)
     )
     with_records = np.zeros(len(keys), bool)
-    with_records[group_of_record[known]] = True
-    lonely = np.flatnonzero(~with_records[np.searchsorted(keys, key_of_total)])
-    coarser = {column: _places(totals, column) for column in totals.places[1:]}
+    with_records[group_of_record[is_matched]] = True
+    rows_without_records = np.flatnonzero(~with_records[np.searchsorted(keys, key_of_total)])
+    coarser = {column: _read_places(totals, column) for column in totals.places[1:]}
     rows = tuple(zip(*(list(text) for text in texts), strict=True))
-    return Matched(
-        totals, groups, group_of, place, names, coarser, rows, int((~known).sum()), lonely
+    return TotalsMatch(
+        totals=totals,
+        groups=groups,
+        group_of=group_of,
+        place=place,
+        names=names,
+        coarser=coarser,
+        key_of_row=rows,
+        records_without_totals=int((~is_matched).sum()),
+        totals_without_records=rows_without_records,
     )
 
 
-def _combined(codes: Sequence[Ints], sizes: Sequence[int]) -> tuple[Ints, Any]:
+def _combine_keys(codes: Sequence[Ints], sizes: Sequence[int]) -> tuple[Ints, Any]:
     key = np.zeros(len(codes[0]), np.int64)
     unknown = np.zeros(len(codes[0]), bool)
     for code, size in zip(codes, sizes, strict=True):
@@ -234,7 +246,7 @@ def _combined(codes: Sequence[Ints], sizes: Sequence[int]) -> tuple[Ints, Any]:
     return key.astype(np.int64), unknown
 
 
-def _places(totals: Totals, column: str) -> tuple[Ints, tuple[str, ...]]:
+def _read_places(totals: Totals, column: str) -> tuple[Ints, tuple[str, ...]]:
     own = totals.dataset.columns[column]
     problems = Problems(f'dataset "{totals.dataset.name}"')
     if own.has_missing:
@@ -244,7 +256,7 @@ def _places(totals: Totals, column: str) -> tuple[Ints, tuple[str, ...]]:
     return own.codes.astype(np.int64), tuple(str(v) for v in own.values.to_pylist())
 
 
-def _refuse_repeated(totals: Totals, key: Ints, place: Ints) -> None:
+def _refuse_repeated_rows(totals: Totals, key: Ints, place: Ints) -> None:
     pairs = key * (int(place.max(initial=0)) + 1) + place
     repeated = len(pairs) - len(np.unique(pairs))
     if repeated:
@@ -255,25 +267,25 @@ def _refuse_repeated(totals: Totals, key: Ints, place: Ints) -> None:
         problems.raise_any()
 
 
-def _groups(
-    of_record: Ints, known: Any, of_row: Ints, count: int
+def _group_by_key(
+    of_record: Ints, is_matched: Any, of_row: Ints, count: int
 ) -> tuple[tuple[Group, ...], Ints]:
-    records = np.flatnonzero(known)
+    records = np.flatnonzero(is_matched)
     records = records[np.argsort(of_record[records], kind="stable")]
     rows = np.argsort(of_row, kind="stable")
     first_record = np.searchsorted(of_record[records], np.arange(count + 1))
     first_row = np.searchsorted(of_row[rows], np.arange(count + 1))
-    found: list[Group] = []
+    groups: list[Group] = []
     group_of = np.full(len(of_record), -1, np.int64)
     for key in range(count):
         mine = records[first_record[key] : first_record[key + 1]]
         if len(mine):
-            group_of[mine] = len(found)
-            found.append(Group(mine, rows[first_row[key] : first_row[key + 1]]))
-    return tuple(found), group_of
+            group_of[mine] = len(groups)
+            groups.append(Group(mine, rows[first_row[key] : first_row[key + 1]]))
+    return tuple(groups), group_of
 
 
-def amounts_of(
+def read_amounts(
     dataset: Dataset,
     columns: Mapping[str, str],
     units: Mapping[str, Decimal],
@@ -286,7 +298,7 @@ def amounts_of(
     are called in it.
     """
     problems = Problems(f'dataset "{dataset.name}"')
-    found, unusable = {}, np.zeros(dataset.rows, bool)
+    amounts, unusable = {}, np.zeros(dataset.rows, bool)
     words = {
         "missing": "have no amount",
         "negative": "have a negative amount",
@@ -296,12 +308,12 @@ def amounts_of(
     for name, column in columns.items():
         own = dataset.columns[column]
         values = own.values.to_numpy(zero_copy_only=False)
-        if values.dtype == object and len(values) and not _numeric(values):
+        if values.dtype == object and len(values) and not _is_numeric(values):
             problems.add(f'column "{column}"', "holds no numbers.")
             continue
         distinct = np.array([*values, None], object) if own.has_missing else values
-        units_of, troubles = column_in_units(distinct, units[name])
-        found[name] = units_of[own.codes]
+        units_of, troubles = column_to_units(distinct, units[name])
+        amounts[name] = units_of[own.codes]
         for kind, where in troubles.items():
             here = where[own.codes]
             unusable |= here
@@ -309,10 +321,10 @@ def amounts_of(
                 message = words[kind].format(unit=units[name], called=called)
                 problems.add(f'column "{column}"', f"{int(here.sum())} rows {message}.")
     problems.raise_any()
-    return found, unusable
+    return amounts, unusable
 
 
-def _numeric(values: Any) -> bool:
+def _is_numeric(values: Any) -> bool:
     try:
         [float(v) for v in values if v is not None]
     except (TypeError, ValueError):

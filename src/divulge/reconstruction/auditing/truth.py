@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from divulge.data import Dataset
-from divulge.data.column import from_codes
-from divulge.data.dictionary import problems_with_names
+from divulge.data.column import column_from_codes
+from divulge.data.dictionary import find_name_problems
 from divulge.work import Problems
 
 
@@ -37,37 +37,43 @@ def true_places(
     source = records if held is None else held
     problems = Problems("truth")
     of = f'dataset "{source.name}"'
-    problems.extend("columns", problems_with_names("", (columns or {}).values(), source.names, of))
+    problems.extend("columns", find_name_problems("", (columns or {}).values(), source.names, of))
     if on is not None:
         for dataset in (records, source):
-            found = problems_with_names("on", [on], dataset.names, f'dataset "{dataset.name}"')
-            problems.extend("", found)
+            name_problems = find_name_problems(
+                "on", [on], dataset.names, f'dataset "{dataset.name}"'
+            )
+            problems.extend("", name_problems)
     elif source.rows != records.rows:
         message = f"{source.rows} rows, and {records.rows} records: give one row each, or `on`."
         problems.add(of, message)
     problems.raise_any()
-    named = columns or {name: name for name in source.names if name != on}
-    rows = np.arange(source.rows) if on is None or held is None else _matched(records, source, on)
-    taken = {}
-    for place, name in named.items():
+    column_of_place = columns or {name: name for name in source.names if name != on}
+    rows = (
+        np.arange(source.rows)
+        if on is None or held is None
+        else _find_rows_by_id(records, source, on)
+    )
+    truth_columns = {}
+    for place, name in column_of_place.items():
         own = source.columns[name]
         # A record that the owner has not placed has the code of a missing value.
         codes = np.append(own.codes, own.missing_code)[rows]
-        taken[place] = from_codes(codes.astype(np.int64), own.values)
-    return Dataset(taken, name=source.name, subjects=records.subjects).describe({})
+        truth_columns[place] = column_from_codes(codes.astype(np.int64), own.values)
+    return Dataset(truth_columns, name=source.name, subjects=records.subjects).describe({})
 
 
-def _matched(
-    records: Dataset, held: Dataset, on: str
+def _find_rows_by_id(
+    records: Dataset, source: Dataset, on: str
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """For every record the row with its id; the place after the last if there is none."""
-    theirs = held.columns[on]
-    repeated = held.rows - len(np.unique(theirs.codes))
+    theirs = source.columns[on]
+    repeated = source.rows - len(np.unique(theirs.codes))
     problems = Problems("truth")
     if repeated or theirs.has_missing:
-        message = f'rows of dataset "{held.name}" must each have a "{on}" of their own.'
+        message = f'rows of dataset "{source.name}" must each have a "{on}" of their own.'
         problems.add("on", message)
     problems.raise_any()
-    of_id = dict(zip(map(str, theirs.to_arrow().to_pylist()), range(held.rows), strict=True))
+    of_id = dict(zip(map(str, theirs.to_arrow().to_pylist()), range(source.rows), strict=True))
     ids = records.columns[on].to_arrow().to_pylist()
-    return np.array([of_id.get(str(each), held.rows) for each in ids], np.int64)
+    return np.array([of_id.get(str(each), source.rows) for each in ids], np.int64)

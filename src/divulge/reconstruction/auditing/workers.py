@@ -27,14 +27,17 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.reconstruction.auditing.effort_shares import at_last, while_limiting
+from divulge.reconstruction.auditing.effort_shares import share_last_effort, share_round_effort
 from divulge.reconstruction.problem.amounts import Bools, Ints
-from divulge.reconstruction.problem.certificates import MOST_PLACES_KEPT, most_telling
+from divulge.reconstruction.problem.certificates import MOST_STORED_PLACES, select_certificates
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.premises import Premise
-from divulge.reconstruction.problem.result import Result, packed, unpacked
-from divulge.reconstruction.solving.continuation import walked_on
-from divulge.reconstruction.solving.mismatched_totals import not_misled, settle
+from divulge.reconstruction.problem.result import InstanceResult, pack_results, unpack_results
+from divulge.reconstruction.solving.continuation import extend_proofs
+from divulge.reconstruction.solving.mismatched_totals import (
+    find_certain_despite_missing,
+    solve_under_premise,
+)
 from divulge.work import Effort
 
 MOST_IN_BUNDLE = 400
@@ -42,15 +45,15 @@ COMPLEXITY_OF_BUNDLE = 600.0
 WORTH_PROCESSES = 300.0
 """From which sum of complexities on processes are started: they take a second each."""
 
-TO_BE_SURE = 0.1
+DOUBT_SHARE = 0.1
 """Of an instance's effort, for whether records that are missing unnoticed would matter."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
     """An instance and its premise; truth, prior and allocations found `earlier`, if there are any.
 
-    `known`: nothing more is to be excluded, and proofs are to be added to what is known.
+    `previous`: nothing more is to be excluded, and proofs are to be added to what is known.
     `beyond_doubt` is where packages may go even if small ones are missing unnoticed.
     """
 
@@ -58,7 +61,7 @@ class Task:
     premise: Premise = "any"
     truth: Ints | None = None
     prior: npt.NDArray[np.float64] | None = None
-    known: Result | None = None
+    previous: InstanceResult | None = None
     earlier: Ints | None = None
     beyond_doubt: Bools | None = None
 
@@ -68,7 +71,7 @@ class Task:
         choices = np.maximum(self.instance.allowed.sum(axis=1), 1)
         return float(np.log10(choices).sum())
 
-    def digest(self) -> bytes:
+    def compute_digest(self) -> bytes:
         """All that a result depends on."""
         parts = hashlib.blake2b(digest_size=16)
         for array in vars(self.instance).values():
@@ -82,27 +85,28 @@ class Task:
             parts.update(self.earlier.tobytes())
         if self.beyond_doubt is not None:
             parts.update(self.beyond_doubt.tobytes())
-        if self.known is not None:
+        if self.previous is not None:
             for name in ("possible", "proved", "discardable", "sure", "certificates"):
-                parts.update(getattr(self.known, name).tobytes())
-            parts.update(self.known.premise.encode())
+                parts.update(getattr(self.previous, name).tobytes())
+            parts.update(self.previous.premise.encode())
         return parts.digest() + self.premise.encode()
 
     @property
-    def wanting(self) -> int:
+    def open_packages(self) -> int:
         """How many packages have no finding yet."""
-        return self.instance.packages - (0 if self.known is None else self.known.findings)
+        return self.instance.packages - (0 if self.previous is None else self.previous.findings)
 
 
 def solve_all(
     tasks: Sequence[Task],
     seconds: float,
     in_all: float | None = None,
+    *,
     workers: int | None = None,
     name: str = "Allocating",
     again: bool = False,
     largest_first: bool = False,
-) -> list[Result]:
+) -> list[InstanceResult]:
     """Solve all instances; the results are in the order of the tasks.
 
     Args:
@@ -116,35 +120,37 @@ def solve_all(
     """
     complexity = np.array([task.complexity for task in tasks])
     order = np.argsort(-complexity if largest_first else complexity, kind="stable")
-    bundles = list(_bundles(order, complexity))
+    bundles = list(_split_into_bundles(order, complexity))
     checkpoints = work.current().checkpoints
     folder = None if checkpoints is None else checkpoints.folder
     workers = min(workers or os.cpu_count() or 1, max(1, len(bundles)))
-    if any(task.known is not None for task in tasks):
-        each = at_last([task.wanting for task in tasks], seconds, in_all)
+    if any(task.previous is not None for task in tasks):
+        seconds_each = share_last_effort([task.open_packages for task in tasks], seconds, in_all)
     elif again:
-        each = np.full(len(tasks), seconds)
+        seconds_each = np.full(len(tasks), seconds)
     else:
-        each = while_limiting(complexity, seconds, in_all)
+        seconds_each = share_round_effort(complexity, seconds, in_all)
     budget = work.current().budget
     stop_at = None if budget is None else time.time() + budget.left
-    efforts = _Efforts(each, folder, stop_at)
-    results: list[Result | None] = [None] * len(tasks)
-    progress = _Counter(name, len(tasks))
+    efforts = _TaskEfforts(seconds_each, folder, stop_at)
+    results: list[InstanceResult | None] = [None] * len(tasks)
+    progress = _ClosedCounter(name, len(tasks))
     with work.step(progress.name, len(tasks)) as step:
         if workers == 1 or complexity.sum() < WORTH_PROCESSES:
             for bundle in bundles:
                 with work.uncharged():  # they are charged below, also those of a checkpoint
-                    arrays = _solved([tasks[t] for t in bundle], efforts.of(bundle))
-                for t, result in zip(bundle, unpacked(arrays), strict=True):
+                    arrays = _solve_bundle(
+                        [tasks[t] for t in bundle], efforts.select_bundle(bundle)
+                    )
+                for t, result in zip(bundle, unpack_results(arrays), strict=True):
                     results[t] = result
                     work.charge_seconds(result.seconds)
                     progress.closed += result.status == "closed"
                 step.name = f"{name}: {progress.closed:,} closed"
                 step.advance(len(bundle))
         else:
-            for bundle, arrays in _in_processes(tasks, bundles, efforts, workers):
-                for t, result in zip(bundle, unpacked(arrays), strict=True):
+            for bundle, arrays in _solve_in_processes(tasks, bundles, efforts, workers):
+                for t, result in zip(bundle, unpack_results(arrays), strict=True):
                     results[t] = result
                     work.charge_seconds(result.seconds)
                     progress.closed += result.status == "closed"
@@ -154,25 +160,25 @@ def solve_all(
 
 
 @dataclass(frozen=True, eq=False)
-class _Efforts:
+class _TaskEfforts:
     """Nominal seconds of each instance, where results are kept, and when the clock strikes."""
 
     each: npt.NDArray[np.float64]
     folder: Path | None
     stop_at: float | None
 
-    def of(self, bundle: Sequence[int]) -> _Efforts:
+    def select_bundle(self, bundle: Sequence[int]) -> _TaskEfforts:
         return replace(self, each=self.each[bundle])
 
 
 @dataclass
-class _Counter:
+class _ClosedCounter:
     name: str
     total: int
     closed: int = field(default=0)
 
 
-def _bundles(order: Ints, complexity: npt.NDArray[np.float64]) -> Iterator[list[int]]:
+def _split_into_bundles(order: Ints, complexity: npt.NDArray[np.float64]) -> Iterator[list[int]]:
     bundle: list[int] = []
     weight = 0.0
     for t in order:
@@ -185,95 +191,99 @@ def _bundles(order: Ints, complexity: npt.NDArray[np.float64]) -> Iterator[list[
         yield bundle
 
 
-def _in_processes(
+def _solve_in_processes(
     tasks: Sequence[Task],
     bundles: Sequence[list[int]],
-    efforts: _Efforts,
+    efforts: _TaskEfforts,
     workers: int,
 ) -> Iterator[tuple[list[int], Mapping[str, Any]]]:
     """Bundles as they are done; a few wait in the queue, so that stopping does not take long."""
-    waiting: dict[Future[Mapping[str, Any]], list[int]] = {}
+    pending: dict[Future[Mapping[str, Any]], list[int]] = {}
     rest = iter(bundles)
-    with _processes(workers) as pool:
+    with _open_pool(workers) as pool:
         while True:
-            while len(waiting) < 2 * workers:
+            while len(pending) < 2 * workers:
                 bundle = next(rest, None)
                 if bundle is None:
                     break
-                job = pool.submit(_solved, [tasks[t] for t in bundle], efforts.of(bundle))
-                waiting[job] = bundle
-            if not waiting:
+                job = pool.submit(
+                    _solve_bundle, [tasks[t] for t in bundle], efforts.select_bundle(bundle)
+                )
+                pending[job] = bundle
+            if not pending:
                 return
-            done, _ = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)
+            finished, _ = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
             work.check()
-            for job in done:
-                yield waiting.pop(job), job.result()
+            for job in finished:
+                yield pending.pop(job), job.result()
 
 
-_shared: ContextVar[dict[int, ProcessPoolExecutor] | None] = ContextVar("processes", default=None)
+_shared_pools: ContextVar[dict[int, ProcessPoolExecutor] | None] = ContextVar(
+    "processes", default=None
+)
 
 
 @contextmanager
-def shared_processes() -> Iterator[None]:
+def share_processes() -> Iterator[None]:
     """Processes that are started inside go on to the next instances: each takes a second to start.
 
     They end with what is inside.
     """
     pools: dict[int, ProcessPoolExecutor] = {}
-    token = _shared.set(pools)
+    token = _shared_pools.set(pools)
     try:
         yield
     finally:
-        _shared.reset(token)
+        _shared_pools.reset(token)
         for pool in pools.values():
             pool.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager
-def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
+def _open_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """So many processes: those that are shared, or some of our own."""
-    pools = _shared.get()
+    pools = _shared_pools.get()
     if pools is None:
-        with shared_processes(), _processes(workers) as pool:
+        with share_processes(), _open_pool(workers) as pool:
             yield pool
         return
     if workers not in pools:
         spawn = get_context("spawn")
-        pools[workers] = ProcessPoolExecutor(workers, mp_context=spawn, initializer=_begin)
+        pools[workers] = ProcessPoolExecutor(workers, mp_context=spawn, initializer=_watch_parent)
     yield pools[workers]
 
 
-def _begin() -> None:
+def _watch_parent() -> None:
     """A worker ends with its parent, even one that was stopped and could not tell."""
     parent = parent_process()
     if parent is not None:
-        watch = threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True)
+        watch = threading.Thread(target=_exit_with_parent, args=(parent.sentinel,), daemon=True)
         watch.start()
 
 
-def _end_with(sentinel: int) -> None:
+def _exit_with_parent(sentinel: int) -> None:
     connection.wait([sentinel])
     os._exit(1)
 
 
-def _solved(tasks: Sequence[Task], efforts: _Efforts) -> Mapping[str, Any]:
+def _solve_bundle(tasks: Sequence[Task], efforts: _TaskEfforts) -> Mapping[str, Any]:
     """One bundle, or what a checkpoint has of it."""
 
-    def solved() -> Mapping[str, Any]:
+    def solve_tasks() -> Mapping[str, Any]:
         both = zip(tasks, efforts.each, strict=True)
-        return packed([_settled(task, float(seconds)) for task, seconds in both])
+        return pack_results([_solve_task(task, float(seconds)) for task, seconds in both])
 
-    with _clock_set(efforts.stop_at):
+    with _limit_to_clock(efforts.stop_at):
         if efforts.folder is None:
-            return solved()
-        digest = hashlib.blake2b(b"".join(task.digest() for task in tasks), digest_size=16)
+            return solve_tasks()
+        digest = hashlib.blake2b(b"".join(task.compute_digest() for task in tasks), digest_size=16)
         digest.update(efforts.each.tobytes())
-        key = {"instances": digest.hexdigest(), "kept": MOST_PLACES_KEPT}
-        return work.Checkpoints(efforts.folder).remember("allocations", key, solved)
+        key = {"instances": digest.hexdigest(), "kept": MOST_STORED_PLACES}
+        return work.Checkpoints(efforts.folder).remember("allocations", key, solve_tasks)
 
 
 @contextmanager
-def _clock_set(stop_at: float | None) -> Iterator[None]:
+def _limit_to_clock(stop_at: float | None) -> Iterator[None]:
     """Searches inside end at some time of the clock, if one is given."""
     if stop_at is None:
         yield
@@ -283,32 +293,45 @@ def _clock_set(stop_at: float | None) -> Iterator[None]:
         yield
 
 
-def _settled(task: Task, seconds: float) -> Result:
+def _solve_task(task: Task, seconds: float) -> InstanceResult:
     effort = Effort(seconds)
-    if task.known is not None:
-        return walked_on(task.instance, task.known, seconds)
-    given = task.instance, task.premise, seconds, task.prior, task.truth, task.earlier
-    outcome = settle(*given, task.beyond_doubt)
-    found, bins = outcome.solution, task.instance.bins
+    if task.previous is not None:
+        return extend_proofs(task.instance, task.previous, seconds)
+    outcome = solve_under_premise(
+        task.instance,
+        task.premise,
+        seconds,
+        prior=task.prior,
+        truth=task.truth,
+        earlier=task.earlier,
+        beyond_doubt=task.beyond_doubt,
+    )
+    solution, bins = outcome.solution, task.instance.bins
     n = task.instance.packages
     sure = np.ones(n, bool)
     if task.premise == "any":
-        sure = not_misled(task.instance, outcome, TO_BE_SURE * seconds, task.beyond_doubt)
-    if not found.proved.any():
+        sure = find_certain_despite_missing(
+            task.instance, outcome, DOUBT_SHARE * seconds, task.beyond_doubt
+        )
+    if not solution.proved.any():
         # No allocation was found: the premise itself is not shown to hold.
         sure = np.zeros(n, bool)
-    discardable = found.possible[:, bins] if found.possible.shape[1] > bins else np.zeros(n, bool)
-    counted = found.shares is not None
-    return Result(
-        found.status,
-        outcome.premise,
-        found.possible[:, :bins],
-        found.proved[:, :bins],
-        discardable,
-        sure,
-        found.shares[:, :bins] if found.shares is not None else None,
-        outcome.discarded if outcome.discarded is not None else np.zeros(n),
-        found.count if counted else None,
-        effort.used,
-        most_telling(found.certificates[: 0 if found.status == "closed" else None], bins),
+    discardable = (
+        solution.possible[:, bins] if solution.possible.shape[1] > bins else np.zeros(n, bool)
+    )
+    is_counted = solution.shares is not None
+    return InstanceResult(
+        status=solution.status,
+        premise=outcome.premise,
+        possible=solution.possible[:, :bins],
+        proved=solution.proved[:, :bins],
+        discardable=discardable,
+        sure=sure,
+        shares=solution.shares[:, :bins] if solution.shares is not None else None,
+        discarded=outcome.discarded if outcome.discarded is not None else np.zeros(n),
+        count=solution.count if is_counted else None,
+        seconds=effort.used,
+        certificates=select_certificates(
+            solution.certificates[: 0 if solution.status == "closed" else None], bins
+        ),
     )

@@ -15,13 +15,17 @@ import numpy as np
 from divulge import work
 from divulge.reconstruction import tuning
 from divulge.reconstruction.counting import dynamic_program
-from divulge.reconstruction.counting.two_bins_choice import all_of, as_counted, one_bin_of
+from divulge.reconstruction.counting.two_bins_choice import (
+    count_or_list_all,
+    reduce_to_one_bin,
+    to_allocation_counts,
+)
 from divulge.reconstruction.problem.amounts import Bools, Shares
-from divulge.reconstruction.problem.bitsets import Words, masks_of, words_of
+from divulge.reconstruction.problem.bitsets import Bitsets, pack_bitsets, unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
-from divulge.reconstruction.propagation.state import Known
+from divulge.reconstruction.propagation.state import SearchState
 from divulge.reconstruction.subset_sum import lattice_enumeration, meet_in_middle
-from divulge.reconstruction.subset_sum.expected_count import expected_bits
+from divulge.reconstruction.subset_sum.expected_count import estimate_log2_sets
 from divulge.work import Effort
 
 BUDGETS = (20_000, 400_000, 8_000_000, 60_000_000, 160_000_000)
@@ -30,30 +34,31 @@ STEPS_PER_SECOND = 100_000_000
 """Of budgets: how they compare with the effort for an instance."""
 MOST_WORDS = 400_000
 LONGEST_TAIL = 16
-FEW = 24
+MOST_LISTED_AT_ONCE = 24
 """Packages of which meeting in the middle lists all sets at once."""
-WORTH_COUNTING = 66
+MOST_COUNTED_PACKAGES = 66
 """Packages of two bins up to which allocations are counted, however many there are."""
-NEVER = 2**62
-MORE_THAN_EXPECTED = 4
+NO_LIMIT = 2**62
+EXPECTATION_MARGIN = 4
 """How many times as many sets as there are steps may be expected: it may be too high."""
-WITHIN_REACH = 8
+REACHABLE_EXTRA_PACKAGES = 8
 """How many packages more than all sums of two sides would be of: many sums are out of reach."""
 
 
 @dataclass
-class Sets:
+class BinSets:
     """The sets that fit into one bin, for the packages that could go there when they were made."""
 
-    candidates: bytes
-    sets: Words | None
+    key: bytes
+    sets: Bitsets | None
     count: int
 
 
-def by_sets(
-    known: Known,
-    found: dict[int, Sets],
+def solve_by_sets(
+    state: SearchState,
+    bin_sets: dict[int, BinSets],
     budgets: Sequence[int],
+    *,
     effort: Effort,
     prior: Shares | None,
     in_full: bool = True,
@@ -67,116 +72,129 @@ def by_sets(
     for budget in budgets:
         if budget / STEPS_PER_SECOND > effort.left:
             return
-        if _meets_in_two(known, budget, prior):
-            if _of_two_bins(known, budget, effort, in_full):
+        if _can_count_two_bins(state, budget, prior):
+            if _count_two_bins(state, budget, effort, in_full):
                 return
             continue  # one bin for itself tells less than both
-        if not _pruned(known, found, budget, effort, to_count):
-            known.infeasible = True
+        if not _prune_bins(state, bin_sets, budget, effort, to_count):
+            state.infeasible = True
             return
         current = [
-            found[b].sets if b in found and _is_current(known, b, found[b]) else None
-            for b in range(known.instance.bins)
+            bin_sets[b].sets if b in bin_sets and _is_current(state, b, bin_sets[b]) else None
+            for b in range(state.instance.bins)
         ]
-        unknown = sum(of_bin is None for of_bin in current)
-        if unknown <= 2:
-            if _counted(known, current, effort, prior):
+        unlisted = sum(of_bin is None for of_bin in current)
+        if unlisted <= 2:
+            if _count_allocations(state, current, effort, prior):
                 return
-            if unknown == 0:
+            if unlisted == 0:
                 return
 
 
-def _counted(
-    known: Known, sets: Sequence[Words | None], effort: Effort, prior: Shares | None
+def _count_allocations(
+    state: SearchState, sets: Sequence[Bitsets | None], effort: Effort, prior: Shares | None
 ) -> bool:
     """Rung 2: the number of allocations, if it can be had with the effort."""
-    tried = tuple(-1 if of_bin is None else len(of_bin) for of_bin in sets)
-    if tried == known.uncounted:
+    list_sizes = tuple(-1 if of_bin is None else len(of_bin) for of_bin in sets)
+    if list_sizes == state.uncounted_list_sizes:
         return False
-    known.uncounted = tried
-    limited = known.instance.limited(known.possible)
-    counted = dynamic_program.count(limited, sets, prior, max(0.02, effort.left) / 3)
-    if counted is None:
+    state.uncounted_list_sizes = list_sizes
+    restricted = state.instance.restricted_to(state.possible)
+    counts = dynamic_program.count_allocations(restricted, sets, prior, max(0.02, effort.left) / 3)
+    if counts is None:
         return False
-    known.take(counted)
+    state.set_count(counts)
     return True
 
 
-def _meets_in_two(known: Known, budget: int, prior: Shares | None) -> bool:
-    two = known.instance.bins == 2 and not known.instance.counts_matter
+def _can_count_two_bins(state: SearchState, budget: int, prior: Shares | None) -> bool:
+    two = state.instance.bins == 2 and not state.instance.counts_matter
     return two and prior is None and budget > BUDGETS[0]
 
 
-def _of_two_bins(known: Known, budget: int, effort: Effort, in_full: bool) -> bool:
+def _count_two_bins(state: SearchState, budget: int, effort: Effort, in_full: bool) -> bool:
     """Rung 2 where there are two bins: the sets of one whose complement fits the other."""
-    instance, can, must = known.instance, known.possible[:, 0], ~known.possible[:, 1]
-    found = _all_sets(one_bin_of(instance), 0, can, must, budget, 0, effort)
-    counted = None if found is None else as_counted(found)
-    in_full = in_full and budget == BUDGETS[1] and instance.packages <= WORTH_COUNTING
-    if counted is None and in_full:
-        counted = all_of(instance, known.possible, effort)
-    if counted is not None:
-        known.take(counted)
-    return counted is not None
+    instance, can, must = state.instance, state.possible[:, 0], ~state.possible[:, 1]
+    fitting_sets = _list_all_sets(
+        reduce_to_one_bin(instance), 0, can, forced=must, budget=budget, most_sets=0, effort=effort
+    )
+    counts = None if fitting_sets is None else to_allocation_counts(fitting_sets)
+    in_full = in_full and budget == BUDGETS[1] and instance.packages <= MOST_COUNTED_PACKAGES
+    if counts is None and in_full:
+        counts = count_or_list_all(instance, state.possible, effort)
+    if counts is not None:
+        state.set_count(counts)
+    return counts is not None
 
 
-def listed(known: Known, b: int, steps: int, most: int) -> Sets | None:
+def list_bin_sets(state: SearchState, b: int, steps: int, most: int) -> BinSets | None:
     """All sets of a bin; None if there are more than `most`, or it takes more steps."""
-    instance, candidates, forced = known.instance, known.possible[:, b], _forced(known, b)
+    instance, candidates, forced = state.instance, state.possible[:, b], _find_forced(state, b)
     most = most // ((instance.packages + 63) // 64)
-    found = lattice_enumeration.fitting(instance, b, candidates, forced, steps, most)
-    if found is None and (candidates & ~forced).sum() <= FEW:
-        found = meet_in_middle.fitting(instance, b, candidates, forced, 2 ** (FEW // 2), most)
-    if found is None or found.count > most:
+    fitting_sets = lattice_enumeration.enumerate_fitting_sets(
+        instance, b, candidates, forced=forced, most_steps=steps, most_sets=most
+    )
+    if fitting_sets is None and (candidates & ~forced).sum() <= MOST_LISTED_AT_ONCE:
+        fitting_sets = meet_in_middle.enumerate_fitting_sets(
+            instance,
+            b,
+            candidates,
+            forced=forced,
+            longest=2 ** (MOST_LISTED_AT_ONCE // 2),
+            most_sets=most,
+        )
+    if fitting_sets is None or fitting_sets.count > most:
         return None
-    return Sets(key_of(known, b), found.sets[: found.count], found.count)
+    return BinSets(
+        build_sets_key(state, b), fitting_sets.sets[: fitting_sets.count], fitting_sets.count
+    )
 
 
-def expected(known: Known, b: int) -> float:
+def estimate_log2_bin_sets(state: SearchState, b: int) -> float:
     """How many sets a bin probably has, as a power of 2."""
-    return expected_bits(known.instance, b, known.possible[:, b], _forced(known, b))
+    return estimate_log2_sets(state.instance, b, state.possible[:, b], _find_forced(state, b))
 
 
-def is_listed(known: Known, b: int, found: Mapping[int, Sets]) -> bool:
+def is_listed(state: SearchState, b: int, bin_sets: Mapping[int, BinSets]) -> bool:
     """Whether all sets of a bin are known, and nothing was excluded since."""
-    return b in found and found[b].sets is not None and _is_current(known, b, found[b])
+    return b in bin_sets and bin_sets[b].sets is not None and _is_current(state, b, bin_sets[b])
 
 
-def key_of(known: Known, b: int) -> bytes:
+def build_sets_key(state: SearchState, b: int) -> bytes:
     """What the sets of a bin depend on: which packages may be in it, and which must."""
-    return known.possible[:, b].tobytes() + _forced(known, b).tobytes()
+    return state.possible[:, b].tobytes() + _find_forced(state, b).tobytes()
 
 
-def _is_current(known: Known, b: int, of_bin: Sets) -> bool:
-    return of_bin.candidates == key_of(known, b)
+def _is_current(state: SearchState, b: int, of_bin: BinSets) -> bool:
+    return of_bin.key == build_sets_key(state, b)
 
 
-def _forced(known: Known, b: int) -> Bools:
-    forced: Bools = known.possible[:, b] & (known.possible.sum(axis=1) == 1)
+def _find_forced(state: SearchState, b: int) -> Bools:
+    forced: Bools = state.possible[:, b] & (state.possible.sum(axis=1) == 1)
     return forced
 
 
-def _pruned(
-    known: Known, found: dict[int, Sets], budget: int, effort: Effort, to_count: bool
+def _prune_bins(
+    state: SearchState, bin_sets: dict[int, BinSets], budget: int, effort: Effort, to_count: bool
 ) -> bool:
     """Enumerate bin after bin, smallest first, until no bin tells anything new."""
-    instance = known.instance
+    instance = state.instance
     given_up: set[int] = set()
     while True:
         waiting = [
             b
             for b in range(instance.bins)
             if b not in given_up
-            and not (b in found and _is_current(known, b, found[b]))
-            and (to_count or _may_tell(known, b))
+            and not (b in bin_sets and _is_current(state, b, bin_sets[b]))
+            and (to_count or _may_exclude(state, b))
         ]
         if not waiting or effort.spent:
             return True
         work.charge(tuning.QUESTION)
-        b = min(waiting, key=lambda b: int(known.possible[:, b].sum()))
-        candidates, forced = known.possible[:, b], _forced(known, b)
-        complete, count, sets, union, common = _enumerated(
-            instance, b, candidates, forced, budget, effort
+        b = min(waiting, key=lambda b: int(state.possible[:, b].sum()))
+        candidates, forced = state.possible[:, b], _find_forced(state, b)
+        complete, count, sets, union, common = _enumerate_sets(
+            instance, b, candidates, forced=forced, budget=budget, effort=effort
         )
         if not complete:
             given_up.add(b)
@@ -184,67 +202,75 @@ def _pruned(
         if count == 0:
             return False
         key = candidates.tobytes() + forced.tobytes()
-        found[b] = Sets(key, sets if count <= len(sets) else None, count)
+        bin_sets[b] = BinSets(key, sets if count <= len(sets) else None, count)
         if count <= len(sets):
-            found[b].sets = sets[:count]
+            bin_sets[b].sets = sets[:count]
         else:
             given_up.add(b)
-        some = masks_of(union, instance.packages)
-        always = masks_of(common, instance.packages)
-        before = known.possible.sum()
-        known.possible[:, b] &= some
-        known.possible[always] = False
-        known.possible[always, b] = True
-        if known.possible.sum() != before:
-            if not known.exclude(~known.possible):
+        in_some = unpack_bitsets(union, instance.packages)
+        in_all = unpack_bitsets(common, instance.packages)
+        before = state.possible.sum()
+        state.possible[:, b] &= in_some
+        state.possible[in_all] = False
+        state.possible[in_all, b] = True
+        if state.possible.sum() != before:
+            if not state.exclude_pairs(~state.possible):
                 return False
-            for other, of_bin in found.items():
-                _filter(known, other, of_bin)
+            for other, of_bin in bin_sets.items():
+                _filter_sets(state, other, of_bin)
             given_up = {
                 other
                 for other in given_up
-                if other in found and _is_current(known, other, found[other])
+                if other in bin_sets and _is_current(state, other, bin_sets[other])
             }
 
 
-def _may_tell(known: Known, b: int) -> bool:
+def _may_exclude(state: SearchState, b: int) -> bool:
     """Whether the sets of a bin can exclude anything: some package of it has a pair unproved."""
-    inside = known.possible[:, b]
-    return bool((known.possible[inside] & ~known.proved[inside]).any())
+    inside = state.possible[:, b]
+    return bool((state.possible[inside] & ~state.proved[inside]).any())
 
 
-def _filter(known: Known, b: int, of_bin: Sets) -> None:
+def _filter_sets(state: SearchState, b: int, of_bin: BinSets) -> None:
     """Keep those sets of a bin that agree with what has been excluded since."""
     if of_bin.sets is None:
         return
-    outside = words_of(~known.possible[:, b])
-    inside = words_of(_forced(known, b))
+    outside = pack_bitsets(~state.possible[:, b])
+    inside = pack_bitsets(_find_forced(state, b))
     keep = ((of_bin.sets & outside) == 0).all(axis=1) & ((inside & ~of_bin.sets) == 0).all(axis=1)
     of_bin.sets = of_bin.sets[keep]
     if not len(of_bin.sets):
         return
-    masks = masks_of(of_bin.sets, known.instance.packages)
-    if (masks.any(axis=0) == known.possible[:, b]).all():
-        tight = known.possible[:, b].tobytes() + _forced(known, b).tobytes()
-        if (masks.all(axis=0) == _forced(known, b)).all():
-            of_bin.candidates = tight
+    masks = unpack_bitsets(of_bin.sets, state.instance.packages)
+    if (masks.any(axis=0) == state.possible[:, b]).all():
+        tight_key = state.possible[:, b].tobytes() + _find_forced(state, b).tobytes()
+        if (masks.all(axis=0) == _find_forced(state, b)).all():
+            of_bin.key = tight_key
 
 
-def _enumerated(
-    instance: Instance, b: int, candidates: Bools, forced: Bools, budget: int, effort: Effort
-) -> tuple[bool, int, Words, Words, Words]:
+def _enumerate_sets(
+    instance: Instance, b: int, candidates: Bools, *, forced: Bools, budget: int, effort: Effort
+) -> tuple[bool, int, Bitsets, Bitsets, Bitsets]:
     from divulge.reconstruction.subset_sum import depth_first_kernels
 
     words = (instance.packages + 63) // 64
     most_sets = max(64, MOST_WORDS // words)
     if budget > BUDGETS[0]:
-        met = _all_sets(instance, b, candidates, forced, budget, most_sets, effort)
-        if met is None:
-            nothing = words_of(np.zeros(instance.packages, bool))
+        fitting_sets = _list_all_sets(
+            instance,
+            b,
+            candidates,
+            forced=forced,
+            budget=budget,
+            most_sets=most_sets,
+            effort=effort,
+        )
+        if fitting_sets is None:
+            nothing = pack_bitsets(np.zeros(instance.packages, bool))
             return False, 0, nothing[None], nothing, nothing
-        union = np.bitwise_or.reduce(met.telling, axis=0)
-        common = np.bitwise_and.reduce(met.telling, axis=0)
-        return True, met.count, met.sets, union, common
+        union = np.bitwise_or.reduce(fitting_sets.witnesses, axis=0)
+        common = np.bitwise_and.reduce(fitting_sets.witnesses, axis=0)
+        return True, fitting_sets.count, fitting_sets.sets, union, common
     room = np.maximum(instance.high[b] - instance.low[b], 0) + 1
     spread = instance.amounts[candidates].sum(axis=0) / room
     lead = np.argsort(-spread)  # the attribute that tells most comes first
@@ -253,44 +279,49 @@ def _enumerated(
     free = free[np.argsort(-amounts[free, 0], kind="stable")]
     tail = min(len(free), max(len(free) // 2, 4), LONGEST_TAIL, max(4, budget.bit_length() - 3))
     base = amounts[forced].sum(axis=0)
-    complete, count, sets, union, common, steps = depth_first_kernels.fitting_sets(
+    complete, count, sets, union, common, steps = depth_first_kernels.enumerate_sets_depth_first(
         amounts,
         free,
         base,
-        int(instance.held[b] + forced.sum()),
+        int(instance.already_in_bin[b] + forced.sum()),
         np.ascontiguousarray(instance.low[b, lead]),
         np.ascontiguousarray(instance.high[b, lead]),
-        np.ascontiguousarray(instance.widening[lead]),
-        np.ascontiguousarray(instance.deeper[lead]),
+        np.ascontiguousarray(instance.slack_by_count[lead]),
+        np.ascontiguousarray(instance.extra_above[lead]),
         tail,
         words,
         budget,
         most_sets,
-        NEVER,
+        NO_LIMIT,
     )
     work.charge(tuning.DEPTH_FIRST, steps + 2**tail)
-    always = words_of(forced)
+    always = pack_bitsets(forced)
     return complete, count, sets | always, union | always, common | always
 
 
-def _all_sets(
+def _list_all_sets(
     instance: Instance,
     b: int,
     candidates: Bools,
+    *,
     forced: Bools,
     budget: int,
     most_sets: int,
     effort: Effort,
-) -> meet_in_middle.Fitting | None:
+) -> meet_in_middle.FittingSets | None:
     """All sets of a bin by the way that is likely to list them, then by the other."""
     free, longest = int((candidates & ~forced).sum()), budget // meet_in_middle.STEPS_PER_SUM
-    if free > FEW:
-        steps = lattice_enumeration.steps_in(budget / STEPS_PER_SECOND)
-        most_bits = math.log2(max(1, MORE_THAN_EXPECTED * steps))
-        if expected_bits(instance, b, candidates, forced) <= most_bits:
-            found = lattice_enumeration.fitting(instance, b, candidates, forced, steps, most_sets)
-            if found is not None:
-                return found
-        if free > 2 * longest.bit_length() + WITHIN_REACH:
+    if free > MOST_LISTED_AT_ONCE:
+        steps = lattice_enumeration.seconds_to_steps(budget / STEPS_PER_SECOND)
+        most_bits = math.log2(max(1, EXPECTATION_MARGIN * steps))
+        if estimate_log2_sets(instance, b, candidates, forced) <= most_bits:
+            fitting_sets = lattice_enumeration.enumerate_fitting_sets(
+                instance, b, candidates, forced=forced, most_steps=steps, most_sets=most_sets
+            )
+            if fitting_sets is not None:
+                return fitting_sets
+        if free > 2 * longest.bit_length() + REACHABLE_EXTRA_PACKAGES:
             return None
-    return meet_in_middle.fitting(instance, b, candidates, forced, longest, most_sets, effort)
+    return meet_in_middle.enumerate_fitting_sets(
+        instance, b, candidates, forced=forced, longest=longest, most_sets=most_sets, effort=effort
+    )

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from divulge import work
 from divulge.reconstruction import tuning
 from divulge.reconstruction.counting import two_bins
-from divulge.reconstruction.counting.dp_shared_states import shared
+from divulge.reconstruction.counting.dp_shared_states import split_states_at_once
 from divulge.reconstruction.problem.amounts import Bools, Ints
-from divulge.reconstruction.problem.bitsets import Words, masks_of
+from divulge.reconstruction.problem.bitsets import Bitsets, unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum import lattice_enumeration, meet_in_middle
 from divulge.work import Effort
@@ -23,19 +23,19 @@ Counts: TypeAlias = npt.NDArray[Any]
 
 SHORTEST_HALF, LONGEST_HALF = 2**14, 2**21
 FEW_LEFT = 28
-SECONDS_A_LATTICE = 0.008  # nominal
-A_LONG_WHILE = 1e6  # nominal seconds, where there is no end
-FEW_STEPS = 1_000_000
+SECONDS_PER_LATTICE = 0.008  # nominal
+MAX_SECONDS = 1e6  # nominal seconds, where there is no end
+MOST_LISTING_STEPS = 1_000_000
 """Of listing what is left in a state, before its splits are counted without listing them."""
 
 
-@dataclass(frozen=True, eq=False)
-class End:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FinalSplits:
     """What becomes of what is left in each state, and in how many ways.
 
     The last bin takes all; or, in the states that are `alive`, `other` takes some packages, for
-    example `first`. In how many allocations it takes a package is `in_other`; `shown` are splits
-    (state, packages of the other bin) that have every pair.
+    example `first`. In how many allocations it takes a package is `in_other`; `witnesses` are
+    splits (state, packages of the other bin) that have every pair.
     """
 
     last: int
@@ -44,35 +44,38 @@ class End:
     alive: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     in_other: Counts = field(default_factory=lambda: np.empty(0, np.int64))
     first: Bools = field(default_factory=lambda: np.empty((0, 0), bool))
-    shown_states: Ints = field(default_factory=lambda: np.empty(0, np.int64))
-    shown: Bools = field(default_factory=lambda: np.empty((0, 0), bool))
+    witness_states: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    witnesses: Bools = field(default_factory=lambda: np.empty((0, 0), bool))
 
 
-def ended(
-    instance: Instance, states: Words, into: Counts, last: list[int], effort: Effort
-) -> End | None:
+def split_final_states(
+    instance: Instance, states: Bitsets, into: Counts, last: list[int], effort: Effort
+) -> FinalSplits | None:
     """What becomes of the states after the last stage, into which there are so many ways each."""
     from divulge.reconstruction.subset_sum import meet_in_middle_kernels
 
     if len(last) == 1:
-        fits = _fits_last(instance, masks_of(states, instance.packages), last[0])
-        return End(last[0], fits.astype(np.int64))
+        fits = _can_fill_last(instance, unpack_bitsets(states, instance.packages), last[0])
+        return FinalSplits(last=last[0], ways=fits.astype(np.int64))
     if int(np.bitwise_count(states).sum(axis=1).max(initial=0)) > FEW_LEFT:
-        masks, one_by_one = masks_of(states, instance.packages), len(states) * SECONDS_A_LATTICE
-        at_once = _split_at_once(instance, masks, into, last, effort.part(one_by_one))
+        masks, one_by_one = (
+            unpack_bitsets(states, instance.packages),
+            len(states) * SECONDS_PER_LATTICE,
+        )
+        at_once = _split_shared_states(instance, masks, into, last, effort.part(one_by_one))
         if at_once is not None:
             return at_once
         if one_by_one <= effort.left:
-            return _split_in_lattice(instance, masks, into, last, effort)
+            return _split_each_state(instance, masks, into, last, effort)
     low, high = instance.low[last], instance.high[last]
     room = np.maximum(high - low, 0).min(axis=0) + 1
     lead = np.argsort(-(instance.amounts.sum(axis=0) / room), kind="stable")
     amounts = np.ascontiguousarray(instance.amounts[:, lead])
     by_size = np.argsort(-(amounts / np.maximum(amounts.sum(axis=0), 1)).sum(axis=1))
-    sums = int(min(effort.left, A_LONG_WHILE) / tuning.FINAL_SPLITS.per_step)
+    sums = int(min(effort.left, MAX_SECONDS) / tuning.FINAL_SPLITS.per_step)
     longest = max(SHORTEST_HALF, min(LONGEST_HALF, sums // (4 * max(1, len(states)))))
-    complete, ways, alive, in_other, first, shown_states, shown, steps = (
-        meet_in_middle_kernels.splits(
+    complete, ways, alive, in_other, first, witness_states, witnesses, steps = (
+        meet_in_middle_kernels.count_splits(
             states,
             amounts,
             by_size,
@@ -87,79 +90,99 @@ def ended(
     if not complete:
         return None
     a, b = last
-    shown_states, first = shown_states[: len(shown)], first.astype(bool)
-    with_other = _weighed(into[alive], in_other)
-    return End(a, ways, b, alive, with_other, first, shown_states, shown.astype(bool))
+    witness_states, first = witness_states[: len(witnesses)], first.astype(bool)
+    with_other = _weigh_by_ways(into[alive], in_other)
+    return FinalSplits(
+        last=a,
+        ways=ways,
+        other=b,
+        alive=alive,
+        in_other=with_other,
+        first=first,
+        witness_states=witness_states,
+        witnesses=witnesses.astype(bool),
+    )
 
 
-def _weighed(into: Counts, in_other: Ints) -> Counts:
+def _weigh_by_ways(into: Counts, in_other: Ints) -> Counts:
     """In how many allocations packages are, if so many ways go into states and so many out."""
     most = float(into.max(initial=0)) * in_other.sum(axis=0, dtype=np.float64).max(initial=0.0)
     kind: Any = np.int64 if most < 2.0**62 else object
-    weighed: Counts = into.astype(kind) @ in_other.astype(kind)
-    return weighed
+    allocation_counts: Counts = into.astype(kind) @ in_other.astype(kind)
+    return allocation_counts
 
 
-def _split_at_once(
+def _split_shared_states(
     instance: Instance, states: Bools, into: Counts, last: list[int], effort: Effort
-) -> End | None:
+) -> FinalSplits | None:
     """What is left in many states that have much in common, split between two bins in all ways."""
-    found = shared(instance, states, into, last, effort)
-    if found is None:
+    splits = split_states_at_once(instance, states, into, last, effort)
+    if splits is None:
         return None
     a, b = last
-    alive = np.flatnonzero(found.ways)
-    first = found.first[alive]
-    return End(a, found.ways, b, alive, found.in_other, first, found.shown_states, found.shown)
+    alive = np.flatnonzero(splits.ways)
+    first = splits.first[alive]
+    return FinalSplits(
+        last=a,
+        ways=splits.ways,
+        other=b,
+        alive=alive,
+        in_other=splits.in_other,
+        first=first,
+        witness_states=splits.witness_states,
+        witnesses=splits.witnesses,
+    )
 
 
-def _split_in_lattice(
+def _split_each_state(
     instance: Instance, states: Bools, into: Counts, last: list[int], effort: Effort
-) -> End | None:
+) -> FinalSplits | None:
     """What is left in every state, split between two bins in all ways."""
     a, b = last
     ways = np.zeros(len(states), np.int64)
-    alive, in_other, first, shown_states, shown = [], [], [], [], []
-    seen = np.zeros((2, instance.packages), bool)
+    alive, in_other, first, witness_states, witnesses = [], [], [], [], []
+    proved = np.zeros((2, instance.packages), bool)
     for number, state in enumerate(states):
-        found = _split(instance, state, a, b, effort)
-        if found is None or effort.spent:
+        splits = _split_state(instance, state, a, b, effort)
+        if splits is None or effort.spent:
             return None
-        if not found.count:
+        if not splits.count:
             continue
-        ways[number] = found.count
+        ways[number] = splits.count
         alive.append(number)
-        in_other.append(found.with_package)
-        first.append(found.telling[0])
-        for inside in found.telling:
-            if (inside & ~seen[0]).any() or (state & ~inside & ~seen[1]).any():
-                seen[0] |= inside
-                seen[1] |= state & ~inside
-                shown_states.append(number)
-                shown.append(inside)
+        in_other.append(splits.with_package)
+        first.append(splits.witnesses[0])
+        for inside in splits.witnesses:
+            if (inside & ~proved[0]).any() or (state & ~inside & ~proved[1]).any():
+                proved[0] |= inside
+                proved[1] |= state & ~inside
+                witness_states.append(number)
+                witnesses.append(inside)
     n = instance.packages
-    return End(
-        a,
-        ways,
-        b,
-        np.array(alive, np.int64),
-        _weighed(into[ways > 0], np.array(in_other, np.int64).reshape(-1, n)),
-        np.array(first, bool).reshape(-1, n),
-        np.array(shown_states, np.int64),
-        np.array(shown, bool).reshape(-1, n),
+    return FinalSplits(
+        last=a,
+        ways=ways,
+        other=b,
+        alive=np.array(alive, np.int64),
+        in_other=_weigh_by_ways(into[ways > 0], np.array(in_other, np.int64).reshape(-1, n)),
+        first=np.array(first, bool).reshape(-1, n),
+        witness_states=np.array(witness_states, np.int64),
+        witnesses=np.array(witnesses, bool).reshape(-1, n),
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Splits:
+class _StateSplits:
     """In how many ways a state is split, how many give each package to the other bin, and some."""
 
     count: int
     with_package: Ints
-    telling: Bools
+    witnesses: Bools
 
 
-def _split(instance: Instance, state: Bools, a: int, b: int, effort: Effort) -> _Splits | None:
+def _split_state(
+    instance: Instance, state: Bools, a: int, b: int, effort: Effort
+) -> _StateSplits | None:
     """The packages of a state, split between two bins; None if that takes more effort.
 
     Few splits are listed. Many are counted without listing them where that can be done, and
@@ -167,44 +190,58 @@ def _split(instance: Instance, state: Bools, a: int, b: int, effort: Effort) -> 
     """
     n = instance.packages
     both = instance.amounts[state].sum(axis=0)
-    low, high = instance.window_beside(b, a, both)
+    low, high = instance.complement_window(b, a, both)
     can, must = state & instance.allowed[:, b], state & ~instance.allowed[:, a]
     if (low > high).any() or (must & ~can).any():
-        return _Splits(0, np.zeros(n, np.int64), np.zeros((0, n), bool))
-    one = replace(instance, low=low[None], high=high[None], held=instance.held[[b]])
+        return _StateSplits(0, np.zeros(n, np.int64), np.zeros((0, n), bool))
+    one = replace(
+        instance, low=low[None], high=high[None], already_in_bin=instance.already_in_bin[[b]]
+    )
 
-    steps = lattice_enumeration.steps_in(effort.left)
-    found = lattice_enumeration.fitting(one, 0, can, must, min(FEW_STEPS, steps), 0)
-    if found is None and (can & ~must).sum() <= FEW_LEFT:
-        found = meet_in_middle.fitting(one, 0, can, must, SHORTEST_HALF, 0)
-    if found is None:
+    steps = lattice_enumeration.seconds_to_steps(effort.left)
+    fitting_sets = lattice_enumeration.enumerate_fitting_sets(
+        one, 0, can, forced=must, most_steps=min(MOST_LISTING_STEPS, steps), most_sets=0
+    )
+    if fitting_sets is None and (can & ~must).sum() <= FEW_LEFT:
+        fitting_sets = meet_in_middle.enumerate_fitting_sets(
+            one, 0, can, forced=must, longest=SHORTEST_HALF, most_sets=0
+        )
+    if fitting_sets is None:
         packages, bins = np.flatnonzero(state), [b, a]
-        two = Instance.of(
+        two = Instance.from_intervals(
             instance.amounts[packages],
             instance.low[bins],
             instance.high[bins],
             allowed=instance.allowed[packages][:, bins],
         )
-        counted = two_bins.counted(two, two.allowed, two_bins.sums_in(effort.left), effort)
-        if counted is not None:
-            with_package, telling = np.zeros(n, np.int64), np.zeros((len(counted.proofs), n), bool)
-            with_package[packages] = counted.pairs[:, 0]
-            telling[:, packages] = counted.proofs == 0
-            return _Splits(counted.count, with_package, telling)
-        steps = lattice_enumeration.steps_in(effort.left)
-        found = (
-            lattice_enumeration.fitting(one, 0, can, must, steps, 0) if steps > FEW_STEPS else None
+        counts = two_bins.count_two_bins(
+            two, two.allowed, two_bins.seconds_to_sums(effort.left), effort
         )
-    if found is None:
+        if counts is not None:
+            with_package, witnesses = np.zeros(n, np.int64), np.zeros((len(counts.proofs), n), bool)
+            with_package[packages] = counts.pairs[:, 0]
+            witnesses[:, packages] = counts.proofs == 0
+            return _StateSplits(counts.count, with_package, witnesses)
+        steps = lattice_enumeration.seconds_to_steps(effort.left)
+        fitting_sets = (
+            lattice_enumeration.enumerate_fitting_sets(
+                one, 0, can, forced=must, most_steps=steps, most_sets=0
+            )
+            if steps > MOST_LISTING_STEPS
+            else None
+        )
+    if fitting_sets is None:
         return None
-    return _Splits(found.count, found.with_package, masks_of(found.telling, n))
+    return _StateSplits(
+        fitting_sets.count, fitting_sets.with_package, unpack_bitsets(fitting_sets.witnesses, n)
+    )
 
 
-def _fits_last(instance: Instance, masks: Bools, last: int) -> Bools:
+def _can_fill_last(instance: Instance, masks: Bools, last: int) -> Bools:
     """Which of the leftovers make the last bin's sums."""
     sums = masks.astype(np.int64) @ instance.amounts
-    counts = masks.sum(axis=1) + instance.held[last]
-    wide, deep = instance.widening[:, counts].T, instance.deeper[:, counts].T
-    fits = (sums >= instance.low[last] - wide) & (sums <= instance.high[last] + wide + deep)
-    good: Bools = fits.all(axis=1) & ~(masks & ~instance.allowed[:, last]).any(axis=1)
-    return good
+    counts = masks.sum(axis=1) + instance.already_in_bin[last]
+    slack, extra = instance.slack_by_count[:, counts].T, instance.extra_above[:, counts].T
+    fits = (sums >= instance.low[last] - slack) & (sums <= instance.high[last] + slack + extra)
+    fillable: Bools = fits.all(axis=1) & ~(masks & ~instance.allowed[:, last]).any(axis=1)
+    return fillable

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from divulge.engines import kernel
 
-AT_FIRST = 2**12  # needs that there is room for
+INITIAL_ROOM = 2**12  # needs that there is room for
 
 
 @kernel
-def needs_of(
+def list_needs(
     amounts: NDArray[Any],
     options: NDArray[Any],
     bottom: NDArray[Any],
@@ -31,7 +31,7 @@ def needs_of(
     the longest list.
     """
     n, k = amounts.shape
-    room = AT_FIRST
+    room = INITIAL_ROOM
     sums, sets = np.zeros((room, k), np.int64), np.zeros(room, np.uint64)
     spare_sums, spare_sets = np.empty((room, k), np.int64), np.empty(room, np.uint64)
     rest = np.zeros(k, np.int64)
@@ -50,16 +50,16 @@ def needs_of(
         if options[p] & 2:
             rest -= amounts[p]
         after = 0
-        for taken in range(2):
-            if not options[p] & (1 + taken):
+        for inside in range(2):
+            if not options[p] & (1 + inside):
                 continue
             for i in range(count):
                 fits = True
                 for a in range(k):
-                    total = sums[i, a] + taken * amounts[p, a]
+                    total = sums[i, a] + inside * amounts[p, a]
                     spare_sums[after, a] = total
                     fits &= (total <= top[a]) & (total + rest[a] >= bottom[a])
-                spare_sets[after] = sets[i] | bit if taken else sets[i]
+                spare_sets[after] = sets[i] | bit if inside else sets[i]
                 after += fits
         sums, spare_sums = spare_sums, sums
         sets, spare_sets = spare_sets, sets
@@ -70,7 +70,7 @@ def needs_of(
 
 
 @kernel
-def points_of(
+def list_points(
     amounts: NDArray[Any], options: NDArray[Any], sums: NDArray[Any], sets: NDArray[Any]
 ) -> int:
     """All sums that small packages can make in a bin, where there is room for them.
@@ -95,7 +95,7 @@ def points_of(
 
 
 @kernel
-def in_cells(
+def sort_into_cells(
     sums: NDArray[Any], least: NDArray[Any], shifts: NDArray[Any], shape: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Needs in the order of their cells by the first two amounts, and where each cell begins.
@@ -119,7 +119,7 @@ def in_cells(
 
 
 @kernel
-def met(
+def count_matches(
     need_sums: NDArray[Any],
     need_sets: NDArray[Any],
     starts: NDArray[Any],
@@ -138,11 +138,11 @@ def met(
     in_large: NDArray[Any],
     in_small: NDArray[Any],
     first: NDArray[Any],
-    seen: NDArray[Any],
-    shown_states: NDArray[Any],
-    shown: NDArray[Any],
-    told: NDArray[Any],
-    most_looked: int,
+    proved: NDArray[Any],
+    witness_states: NDArray[Any],
+    witnesses: NDArray[Any],
+    witness_count: NDArray[Any],
+    most_looks: int,
 ) -> int:
     """Count the pairs of a need and a point that meets it, for each of the states that share needs.
 
@@ -157,9 +157,9 @@ def met(
     most_points = 1 << amounts.shape[0]
     sums, sets = np.empty((most_points, k), np.int64), np.empty(most_points, np.uint64)
     by_point, by_need = np.empty(most_points, np.int64), np.zeros(len(need_sets), np.int64)
-    looked = 0
+    looks = 0
     for s in range(len(states)):
-        count = points_of(amounts, options[s], sums, sets)
+        count = list_points(amounts, options[s], sums, sets)
         for i in range(count):
             from_lead, to_lead = low[s, 0] - sums[i, 0], high[s, 0] - sums[i, 0]
             from_other, to_other = low[s, 1] - sums[i, 1], high[s, 1] - sums[i, 1]
@@ -170,37 +170,40 @@ def met(
             hits = 0
             while row <= last_row and column <= last:
                 begin, end = starts[row * columns + column], starts[row * columns + last + 1]
-                looked += end - begin
+                looks += end - begin
                 row += 1
                 for q in range(begin, end):
                     in_lead = (need_sums[q, 0] >= from_lead) & (need_sums[q, 0] <= to_lead)
                     in_other = (need_sums[q, 1] >= from_other) & (need_sums[q, 1] <= to_other)
                     if not in_lead & in_other:
                         continue
-                    meets = True
+                    fits = True
                     for a in range(2, k):
                         total = need_sums[q, a] + sums[i, a]
-                        meets &= (total >= low[s, a]) & (total <= high[s, a])
-                    if not meets:
+                        fits &= (total >= low[s, a]) & (total <= high[s, a])
+                    if not fits:
                         continue
                     if by_need[q] == 0 or hits == 0:
                         if ways[s] == 0 and hits == 0:
                             first[s, 0], first[s, 1] = need_sets[q], sets[i]
-                        new = (need_sets[q] & ~seen[0]) | (large & ~need_sets[q] & ~seen[1])
-                        new |= (sets[i] & ~seen[2]) | (small[s] & ~sets[i] & ~seen[3])
+                        new = (need_sets[q] & ~proved[0]) | (large & ~need_sets[q] & ~proved[1])
+                        new |= (sets[i] & ~proved[2]) | (small[s] & ~sets[i] & ~proved[3])
                         if new != 0:
-                            seen[0] |= need_sets[q]
-                            seen[1] |= large & ~need_sets[q]
-                            seen[2] |= sets[i]
-                            seen[3] |= small[s] & ~sets[i]
-                            shown_states[told[0]] = states[s]
-                            shown[told[0], 0], shown[told[0], 1] = need_sets[q], sets[i]
-                            told[0] += 1
+                            proved[0] |= need_sets[q]
+                            proved[1] |= large & ~need_sets[q]
+                            proved[2] |= sets[i]
+                            proved[3] |= small[s] & ~sets[i]
+                            witness_states[witness_count[0]] = states[s]
+                            witnesses[witness_count[0], 0], witnesses[witness_count[0], 1] = (
+                                need_sets[q],
+                                sets[i],
+                            )
+                            witness_count[0] += 1
                     by_need[q] += weights[s]
                     hits += 1
             ways[s] += hits
             by_point[i] = hits * weights[s]
-            if looked > most_looked:
+            if looks > most_looks:
                 return -1
         # The second half has the last package that may be there or not, and so on.
         for p in range(amounts.shape[0] - 1, -1, -1):
@@ -217,4 +220,4 @@ def met(
             for p in range(in_large.shape[0]):
                 if need_sets[q] >> np.uint64(p) & np.uint64(1):
                     in_large[p] += by_need[q]
-    return looked
+    return looks

@@ -11,7 +11,7 @@ from divulge.engines import kernel
 
 
 @kernel
-def transitions(
+def find_transitions(
     states: NDArray[Any], sets: NDArray[Any], must: NDArray[Any], most: int
 ) -> tuple[bool, NDArray[Any], NDArray[Any]]:
     """All (state, set) pairs where the set is in the state and has what the state must give.
@@ -20,8 +20,8 @@ def transitions(
     """
     words = states.shape[1]
     source = np.empty(1024, np.int64)
-    chosen = np.empty(1024, np.int64)
-    found = 0
+    set_rows = np.empty(1024, np.int64)
+    count = 0
     for state in range(states.shape[0]):
         for row in range(sets.shape[0]):
             bad = np.uint64(0)
@@ -30,14 +30,14 @@ def transitions(
                 bad |= states[state, w] & must[w] & ~sets[row, w]
             if bad != 0:
                 continue
-            if found == most:
-                return False, source[:found], chosen[:found]
-            if found == source.shape[0]:
-                more, also = np.empty(2 * found, np.int64), np.empty(2 * found, np.int64)
-                more[:found] = source
-                also[:found] = chosen
-                source, chosen = more, also
-            source[found] = state
-            chosen[found] = row
-            found += 1
-    return True, source[:found], chosen[:found]
+            if count == most:
+                return False, source[:count], set_rows[:count]
+            if count == source.shape[0]:
+                more, also = np.empty(2 * count, np.int64), np.empty(2 * count, np.int64)
+                more[:count] = source
+                also[:count] = set_rows
+                source, set_rows = more, also
+            source[count] = state
+            set_rows[count] = row
+            count += 1
+    return True, source[:count], set_rows[:count]

@@ -15,23 +15,23 @@ from __future__ import annotations
 import numpy as np
 
 from divulge.reconstruction import tuning
-from divulge.reconstruction.counting.two_bins_dominance import Meeting
-from divulge.reconstruction.counting.two_bins_lists import four_lists
+from divulge.reconstruction.counting.two_bins_dominance import DominanceCounter
+from divulge.reconstruction.counting.two_bins_lists import split_into_four_lists
 from divulge.reconstruction.problem.amounts import Bools, Ints
-from divulge.reconstruction.problem.counts import Counted
+from divulge.reconstruction.problem.counts import AllocationCounts
 from divulge.reconstruction.problem.instance import Instance
-from divulge.reconstruction.propagation.redundant_amounts import telling
+from divulge.reconstruction.propagation.redundant_amounts import drop_redundant_amounts
 from divulge.work import Effort
 
 
-def sums_in(seconds: float) -> float:
+def seconds_to_sums(seconds: float) -> float:
     """How many sums are counted in so many nominal seconds."""
     return seconds / tuning.TWO_BIN_SUMS.per_step
 
 
-def counted(
+def count_two_bins(
     instance: Instance, possible: Bools, most_sums: float, effort: Effort
-) -> Counted | None:
+) -> AllocationCounts | None:
     """Count all allocations to two bins; None if it takes too many sums or more effort.
 
     Only where intervals do not depend on the number of packages in a bin. How many sums there will
@@ -39,54 +39,55 @@ def counted(
 
     >>> amounts = np.array([[1, 10], [2, 20], [3, 30], [4, 40]])
     >>> low, high = np.array([[4, 0], [4, 0]]), np.array([[6, 99], [6, 99]])
-    >>> found = counted(Instance.of(amounts, low, high), np.ones((4, 2), bool), 1e6, Effort(1))
+    >>> one = Instance.from_intervals(amounts, low, high)
+    >>> found = count_two_bins(one, np.ones((4, 2), bool), 1e6, Effort(1))
     >>> found.count, found.pairs[:, 0].tolist()
     (6, [3, 3, 3, 3])
     """
     if instance.bins != 2 or instance.counts_matter:
         return None
-    instance = telling(instance)
+    instance = drop_redundant_amounts(instance)
     free, forced = possible[:, 0] & possible[:, 1], possible[:, 0] & ~possible[:, 1]
-    amounts, (low, high) = instance.amounts, _windows(instance, free, forced)
+    amounts, (low, high) = instance.amounts, _bound_first_bin(instance, free, forced)
     if (low > high).any() or not possible.any(axis=1).all():
-        return _none(instance)
+        return _build_zero_counts(instance)
     if amounts.shape[1] == 1:
         amounts = np.concatenate([amounts, np.zeros_like(amounts)], axis=1)
         low, high = np.append(low, 0), np.append(high, 0)
-    lead = _order(amounts[free], high - low)
+    lead = _order_amounts(amounts[free], high - low)
     amounts, low, high = amounts[:, lead], low[lead], high[lead]
     packages = np.flatnonzero(free)
     spread = np.maximum(np.sqrt((amounts[free] ** 2.0).sum(axis=0)), 1.0)
     packages = packages[np.argsort(-(amounts[free] / spread).sum(axis=1), kind="stable")]
-    lists = four_lists(amounts, packages, low, high, most_sums)
+    lists = split_into_four_lists(amounts, packages, low, high, most_sums)
     if lists is None:
         return None
-    met = Meeting(lists, low, high)
-    if not met.finished(effort):
+    counter = DominanceCounter(lists, low, high)
+    if not counter.count_all_slabs(effort):
         return None
-    return met.counted(forced)
+    return counter.to_counts(forced)
 
 
-def _order(amounts: Ints, widths: Ints) -> Ints:
+def _order_amounts(amounts: Ints, widths: Ints) -> Ints:
     """The two amounts that tell most come first, and of these the one with the narrow window.
 
     Narrow windows make small slabs.
     """
-    told = amounts.sum(axis=0) / (widths + 1)
-    order = np.argsort(-told, kind="stable")
-    order[:2] = sorted(order[:2], key=lambda i: (not told[i], int(widths[i])))
+    tightness = amounts.sum(axis=0) / (widths + 1)
+    order = np.argsort(-tightness, kind="stable")
+    order[:2] = sorted(order[:2], key=lambda i: (not tightness[i], int(widths[i])))
     return order
 
 
-def _windows(instance: Instance, free: Bools, forced: Bools) -> tuple[Ints, Ints]:
+def _bound_first_bin(instance: Instance, free: Bools, forced: Bools) -> tuple[Ints, Ints]:
     """Between what the free packages that join the forced ones in bin 0 must sum up to."""
     everything, base = instance.amounts.sum(axis=0), instance.amounts[forced].sum(axis=0)
-    low, high = instance.window_beside(0, 1, everything)
+    low, high = instance.complement_window(0, 1, everything)
     most = instance.amounts[free].sum(axis=0)
     return np.maximum(low - base, 0), np.minimum(high - base, most)
 
 
-def _none(instance: Instance) -> Counted:
+def _build_zero_counts(instance: Instance) -> AllocationCounts:
     nothing = np.zeros((instance.packages, 2), np.int64)
     proofs = np.empty((0, instance.packages), np.int16)
-    return Counted(0, nothing, nothing.astype(np.float64), proofs)
+    return AllocationCounts(0, nothing, nothing.astype(np.float64), proofs)

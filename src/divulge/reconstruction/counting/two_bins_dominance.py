@@ -12,21 +12,26 @@ import numpy as np
 
 from divulge import work
 from divulge.reconstruction import tuning
-from divulge.reconstruction.counting.two_bins_lists import AT_ONCE, MOST_LEADS, NEVER, Listed
+from divulge.reconstruction.counting.two_bins_lists import (
+    INFINITE_AMOUNT,
+    MOST_LEADS,
+    SLAB_SIZE,
+    SubsetSums,
+)
 from divulge.reconstruction.problem.amounts import Bools, Ints
-from divulge.reconstruction.problem.counts import Counted
+from divulge.reconstruction.problem.counts import AllocationCounts
 from divulge.work import Effort
 
-MOST_AT_ONCE = 2**24
+LARGEST_SLAB = 2**24
 """Needs and points of a slab: how many there is memory for."""
 
-A_LONG_WHILE = 1e6  # nominal seconds, where there is no end
+MAX_SECONDS = 1e6  # nominal seconds, where there is no end
 
 MOST_COUNTED = 2**62
 BANDS = 16  # a need's reach in the other amount, in bands of the second list
 
 
-class _Side:
+class _SumRuns:
     """All sums of an element of one list and an element of another, by leading amount."""
 
     def __init__(self, first: Ints, second: Ints, least: int, most: int) -> None:
@@ -48,23 +53,25 @@ class _Side:
         filled = edges[run_band] < edges[run_band + 1]
         run_first, run_band = run_first[filled], run_band[filled]
         # Sums come roughly in order of the other amount, so that what is looked up is near.
-        near = np.argsort(first[run_first, 1] + band * run_band, kind="stable")
-        self.run_first, run_band = run_first[near], run_band[near]
+        by_other = np.argsort(first[run_first, 1] + band * run_band, kind="stable")
+        self.run_first, run_band = run_first[by_other], run_band[by_other]
         self.band, self.run_other = band, first[self.run_first, 1] + base + band * run_band
         self.run_at = edges[run_band].astype(np.int32)
         self.run_end = edges[run_band + 1].astype(np.int32)
         self.run_next = np.empty(len(self.run_first), np.int64)
-        self.moved = np.empty_like(self.run_at), np.empty_like(self.run_next)
-        self.room = _Sums.room_for(min(MOST_AT_ONCE, 2**16))
+        self.runs_after = np.empty_like(self.run_at), np.empty_like(self.run_next)
+        self.buffer = _SlabSums.with_room_for(min(LARGEST_SLAB, 2**16))
 
-    def begin(self, begin: int) -> None:
+    def skip_below(self, begin: int) -> None:
         """Leave out all sums whose leading amount is less than begin."""
         from divulge.reconstruction.counting import two_bins_gathering_kernels
 
         runs = self.run_first, self.run_at, self.run_end, self.run_next
-        two_bins_gathering_kernels.begun(*runs, self.first, self.second, begin, NEVER)
+        two_bins_gathering_kernels.skip_runs_below(
+            *runs, self.first, self.second, begin, INFINITE_AMOUNT
+        )
 
-    def gathered(self, begin: int, least: Ints, most: Ints) -> _Sums | None:
+    def gather_slab(self, begin: int, least: Ints, most: Ints) -> _SlabSums | None:
         """The sums from a leading amount on, for as many leading amounts as there are limits.
 
         Those whose other amount is from least to most; None if there is no room for them. Runs
@@ -73,8 +80,8 @@ class _Side:
         from divulge.reconstruction.counting import two_bins_gathering_kernels
 
         while True:
-            room = len(self.room)
-            many = two_bins_gathering_kernels.gathered(
+            room = len(self.buffer)
+            many = two_bins_gathering_kernels.gather_sums(
                 self.run_first,
                 self.run_at,
                 self.run_end,
@@ -86,73 +93,77 @@ class _Side:
                 begin,
                 least,
                 most,
-                NEVER,
-                *self.moved,
-                self.room.leads,
-                self.room.others,
-                self.room.who,
+                INFINITE_AMOUNT,
+                *self.runs_after,
+                self.buffer.leads,
+                self.buffer.others,
+                self.buffer.elements,
             )
             if many >= 0:
-                return self.room.up_to(many)
-            if room >= MOST_AT_ONCE:
+                return self.buffer.take_first(many)
+            if room >= LARGEST_SLAB:
                 return None
-            self.room = _Sums.room_for(min(MOST_AT_ONCE, 4 * room))
+            self.buffer = _SlabSums.with_room_for(min(LARGEST_SLAB, 4 * room))
 
-    def move_on(self) -> None:
+    def advance_runs(self) -> None:
         """Runs are now behind the sums that were gathered last."""
-        after = self.moved
-        self.moved = self.run_at, self.run_next
+        after = self.runs_after
+        self.runs_after = self.run_at, self.run_next
         self.run_at, self.run_next = after
 
 
 @dataclass(frozen=True, eq=False)
-class _Sums:
+class _SlabSums:
     """Leading amounts from where a slab begins, other amounts, and of which elements."""
 
     leads: Ints
     others: Ints
-    who: Ints
+    elements: Ints
 
     def __len__(self) -> int:
         return len(self.leads)
 
     @classmethod
-    def room_for(cls, many: int) -> _Sums:
+    def with_room_for(cls, many: int) -> _SlabSums:
         return cls(np.empty(many, np.int32), np.empty(many, np.int64), np.empty(many, np.int64))
 
-    def up_to(self, many: int) -> _Sums:
-        return _Sums(self.leads[:many], self.others[:many], self.who[:many])
+    def take_first(self, many: int) -> _SlabSums:
+        return _SlabSums(self.leads[:many], self.others[:many], self.elements[:many])
 
-    def from_on(self, begin: int) -> _Sums:
+    def drop_below(self, begin: int) -> _SlabSums:
         """Those whose leading amount is not less, which is from there on."""
-        kept = self.leads >= begin
-        return _Sums(self.leads[kept] - np.int32(begin), self.others[kept], self.who[kept])
+        beyond = self.leads >= begin
+        return _SlabSums(
+            self.leads[beyond] - np.int32(begin), self.others[beyond], self.elements[beyond]
+        )
 
-    def and_after(self, later: _Sums, begin: int) -> _Sums:
+    def append_later(self, later: _SlabSums, begin: int) -> _SlabSums:
         """These and others that begin later."""
-        return _Sums(
+        return _SlabSums(
             np.concatenate([self.leads, later.leads + np.int32(begin)]),
             np.concatenate([self.others, later.others]),
-            np.concatenate([self.who, later.who]),
+            np.concatenate([self.elements, later.elements]),
         )
 
 
-class Meeting:
+class DominanceCounter:
     """Needs of the two large lists and points of the two small ones, and what is counted."""
 
-    def __init__(self, lists: tuple[Listed, Listed, Listed, Listed], low: Ints, high: Ints) -> None:
+    def __init__(
+        self, lists: tuple[SubsetSums, SubsetSums, SubsetSums, SubsetSums], low: Ints, high: Ints
+    ) -> None:
         a, b, c, d = lists
         window, width = (int(size) for size in (high - low + 1)[:2])
         self.window, self.width, self.widths = window, width, (high - low + 1)[2:]
         none = np.empty((0, 0), np.int64)
-        self.more = none, none, none, none
+        self.further_amounts = none, none, none, none
         self.empty = not all(len(some.sums) for some in lists)
         most = c.sums.max(axis=0, initial=0) + d.sums.max(axis=0, initial=0)
         self.last = int(most[0])
         if not self.empty:
-            self.needs = _Side((low - a.sums)[:, :2], -b.sums[:, :2], 1 - width, int(most[1]))
-            self.points = _Side(c.sums[:, :2], d.sums[:, :2], 0, int(most[1]))
-            self.more = (
+            self.needs = _SumRuns((low - a.sums)[:, :2], -b.sums[:, :2], 1 - width, int(most[1]))
+            self.points = _SumRuns(c.sums[:, :2], d.sums[:, :2], 0, int(most[1]))
+            self.further_amounts = (
                 np.ascontiguousarray((low - a.sums)[:, 2:]),
                 -b.sums[self.needs.order, 2:],
                 np.ascontiguousarray(c.sums[:, 2:]),
@@ -165,13 +176,13 @@ class Meeting:
         times = [np.zeros(len(some.sets), np.int64) for some in self.lists]
         self.times = times[0], times[1], times[2], times[3]
         self.count = 0
-        self.some = np.zeros(4, np.uint64)
-        self.all_of = np.full(4, np.iinfo(np.uint64).max)
+        self.in_some = np.zeros(4, np.uint64)
+        self.in_all = np.full(4, np.iinfo(np.uint64).max)
         # A pair is kept if it is the first, or the first that has or lacks some package.
-        self.telling = np.zeros((2 * sum(len(some.packages) for some in lists) + 1, 4), np.uint64)
-        self.told = np.zeros(1, np.int64)
+        self.witnesses = np.zeros((2 * sum(len(some.packages) for some in lists) + 1, 4), np.uint64)
+        self.witness_count = np.zeros(1, np.int64)
 
-    def finished(self, effort: Effort) -> bool:
+    def count_all_slabs(self, effort: Effort) -> bool:
         """Count; False if it takes more effort, or if a slab is too large."""
         from divulge.reconstruction.counting import (
             two_bins_dominance_kernels,
@@ -182,80 +193,82 @@ class Meeting:
             return True
         window, width = self.window, self.width
         begin, length = 1 - window, window
-        self.needs.begin(begin)
-        self.points.begin(0)
+        self.needs.skip_below(begin)
+        self.points.skip_below(0)
         none = np.empty(0, np.int64)
-        old = _Sums(none.astype(np.int32), none, none)
+        old = _SlabSums(none.astype(np.int32), none, none)
         while begin <= self.last:
             if effort.spent:
                 return False
-            anywhere = np.zeros(length, np.int64), np.full(length, NEVER)
+            anywhere = np.zeros(length, np.int64), np.full(length, INFINITE_AMOUNT)
             # Points of the first window are there: in the first slab, there are none below zero.
             ahead = window - 1
-            new = self.points.gathered(begin + ahead, *anywhere)
-            points = None if new is None else old.and_after(new, ahead)
+            new = self.points.gather_slab(begin + ahead, *anywhere)
+            points = None if new is None else old.append_later(new, ahead)
             needs = None
             if points is not None:
-                limits = two_bins_gathering_kernels.reach(
-                    points.leads, points.others, length, window, width, NEVER
+                limits = two_bins_gathering_kernels.bound_needs(
+                    points.leads, points.others, length, window, width, INFINITE_AMOUNT
                 )
-                needs = self.needs.gathered(begin, *limits)
-            gathered = (0 if new is None else len(new)) + (0 if needs is None else len(needs))
-            work.charge(tuning.TWO_BIN_SUMS, gathered)
+                needs = self.needs.gather_slab(begin, *limits)
+            gathered_sums = (0 if new is None else len(new)) + (0 if needs is None else len(needs))
+            work.charge(tuning.TWO_BIN_SUMS, gathered_sums)
             if points is None or needs is None:
                 if 4 * length <= window or length == 1:
                     return False
                 length = max(1, length // 4)
                 continue
-            pairs = int(min(effort.left, A_LONG_WHILE) / tuning.TWO_BIN_PAIRS.per_step)
-            met = two_bins_dominance_kernels.met(
+            pairs = int(min(effort.left, MAX_SECONDS) / tuning.TWO_BIN_PAIRS.per_step)
+            pairs_met = two_bins_dominance_kernels.count_meeting_pairs(
                 needs.leads,
                 needs.others,
-                needs.who,
+                needs.elements,
                 points.leads,
                 points.others,
-                points.who,
+                points.elements,
                 length,
                 window,
                 width,
                 self.widths,
-                *self.more,
+                *self.further_amounts,
                 *self.sets,
                 *self.times,
-                self.some,
-                self.all_of,
-                self.telling,
-                self.told,
-                pairs + AT_ONCE,
+                self.in_some,
+                self.in_all,
+                self.witnesses,
+                self.witness_count,
+                pairs + SLAB_SIZE,
             )
             if len(self.widths):
-                work.charge(tuning.TWO_BIN_PAIRS, pairs if met < 0 else met)
-            self.count += met
-            if met < 0 or self.count > MOST_COUNTED:
+                work.charge(tuning.TWO_BIN_PAIRS, pairs if pairs_met < 0 else pairs_met)
+            self.count += pairs_met
+            if pairs_met < 0 or self.count > MOST_COUNTED:
                 return False
-            self.points.move_on()
-            self.needs.move_on()
-            old = points.from_on(length)
+            self.points.advance_runs()
+            self.needs.advance_runs()
+            old = points.drop_below(length)
             begin += length
-            length = self._next(length, len(needs), len(points) - len(old))
+            length = self._choose_slab_length(length, len(needs), len(points) - len(old))
         return True
 
-    def _next(self, length: int, needs: int, points: int) -> int:
+    def _choose_slab_length(self, length: int, needs: int, points: int) -> int:
         """How long a slab to take next, if one so long had so many: more sums than runs."""
-        aim = max(AT_ONCE, 2 * len(self.needs.run_first))
-        for_needs = length * min(aim, MOST_AT_ONCE // 4) // max(needs, 1)
-        aim = max(AT_ONCE, 2 * len(self.points.run_first))
-        for_points = length * min(aim, MOST_AT_ONCE // 4) // max(points, 1)
+        aim = max(SLAB_SIZE, 2 * len(self.needs.run_first))
+        for_needs = length * min(aim, LARGEST_SLAB // 4) // max(needs, 1)
+        aim = max(SLAB_SIZE, 2 * len(self.points.run_first))
+        for_points = length * min(aim, LARGEST_SLAB // 4) // max(points, 1)
         return max(1, min(4 * length, MOST_LEADS, for_needs, for_points))
 
-    def counted(self, forced: Bools) -> Counted:
+    def to_counts(self, forced: Bools) -> AllocationCounts:
         """What was counted, where the first bin has packages that are forced besides."""
         with_package = np.where(forced, self.count, 0)
-        members = np.repeat(forced[None], int(self.told[0]), axis=0)
-        for column, (some, times) in enumerate(zip(self.lists, self.times, strict=True)):
-            for place, package in enumerate(some.packages):
+        members = np.repeat(forced[None], int(self.witness_count[0]), axis=0)
+        for column, (sums_list, times) in enumerate(zip(self.lists, self.times, strict=True)):
+            for place, package in enumerate(sums_list.packages):
                 bit = np.uint64(1 << place)
-                with_package[package] = times[(some.sets & bit) != 0].sum()
-                members[:, package] = (self.telling[: len(members), column] & bit) != 0
+                with_package[package] = times[(sums_list.sets & bit) != 0].sum()
+                members[:, package] = (self.witnesses[: len(members), column] & bit) != 0
         pairs = np.stack([with_package, self.count - with_package], axis=1)
-        return Counted(self.count, pairs, pairs / max(self.count, 1), (~members).astype(np.int16))
+        return AllocationCounts(
+            self.count, pairs, pairs / max(self.count, 1), (~members).astype(np.int16)
+        )

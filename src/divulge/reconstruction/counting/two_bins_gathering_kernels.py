@@ -16,7 +16,7 @@ from divulge.engines import kernel
 
 
 @kernel
-def begun(
+def skip_runs_below(
     run_first: NDArray[Any],
     run_at: NDArray[Any],
     run_end: NDArray[Any],
@@ -29,13 +29,13 @@ def begun(
     """Move every run to its first sum whose leading amount is not less than begin."""
     for run in range(run_first.shape[0]):
         lead = first[run_first[run], 0]
-        at = first_from(second, run_at[run], run_end[run], begin - lead)
+        at = find_first_from(second, run_at[run], run_end[run], begin - lead)
         run_at[run] = at
         run_next[run] = lead + second[at, 0] if at < run_end[run] else past
 
 
 @kernel
-def first_from(second: NDArray[Any], low: Any, high: Any, least: int) -> Any:
+def find_first_from(second: NDArray[Any], low: Any, high: Any, least: int) -> Any:
     """The first place from low to high whose leading amount is not less."""
     while low < high:
         middle = (low + high) // 2
@@ -47,7 +47,7 @@ def first_from(second: NDArray[Any], low: Any, high: Any, least: int) -> Any:
 
 
 @kernel
-def gathered(
+def gather_sums(
     run_first: NDArray[Any],
     run_at: NDArray[Any],
     run_end: NDArray[Any],
@@ -64,7 +64,7 @@ def gathered(
     moved_next: NDArray[Any],
     leads: NDArray[Any],
     others: NDArray[Any],
-    who: NDArray[Any],
+    elements: NDArray[Any],
 ) -> int:
     """The sums whose leading amount is from begin on, for as many as there are limits.
 
@@ -81,15 +81,15 @@ def gathered(
         moved_at[run] = run_at[run]
         moved_next[run] = run_next[run]
         # A run that is out of reach stays behind until it may be of interest.
-        out = run_other[run] > highest or run_other[run] + band <= lowest
-        if run_next[run] >= end or out:
+        out_of_reach = run_other[run] > highest or run_other[run] + band <= lowest
+        if run_next[run] >= end or out_of_reach:
             continue
         element = np.int64(run_first[run])
         lead = first[element, 0] - begin
         other = first[element, 1]
         at, beyond = np.int64(run_at[run]), np.int64(run_end[run])
         if run_next[run] < begin:
-            at = first_from(second, at, beyond, -lead)
+            at = find_first_from(second, at, beyond, -lead)
         while at < beyond:
             here = lead + second[at, 0]
             if here >= length:
@@ -99,7 +99,7 @@ def gathered(
             total = other + second[at, 1]
             leads[n] = here
             others[n] = total
-            who[n] = (element << 32) | at
+            elements[n] = (element << 32) | at
             n += (total >= least[here]) & (total <= most[here])
             at += 1
         moved_at[run] = at
@@ -108,7 +108,7 @@ def gathered(
 
 
 @kernel
-def reach(
+def bound_needs(
     leads: NDArray[Any], others: NDArray[Any], length: int, window: int, width: int, never: Any
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """From where to where a need's other amount can be, for each leading amount, to be met."""

@@ -13,20 +13,20 @@ import numpy as np
 from divulge import work
 from divulge.reconstruction import tuning
 from divulge.reconstruction.problem.amounts import Ints
-from divulge.reconstruction.problem.bitsets import Words
+from divulge.reconstruction.problem.bitsets import Bitsets
 
-SAMPLE = 2**14
+SAMPLE_SIZE = 2**14
 """Sums that stand for all of a list while its length is foretold."""
 
-LONGEST = 2**22  # of the first list
+LONGEST_FIRST_LIST = 2**22  # of the first list
 MOST_SECOND, MOST_SMALL = 20, 30  # packages
-AT_ONCE = 2**19
+SLAB_SIZE = 2**19
 """Needs and points of a slab: how many are aimed at."""
 
-NEVER = 2**62
+INFINITE_AMOUNT = 2**62
 MOST_LEADS = 2**20
-WIDEST = 2**22
-FEW = 1_000_000
+WIDEST_WINDOW = 2**22
+MOST_LISTED_ALLOCATIONS = 1_000_000
 """Allocations of more than two amounts that are listed sooner than counted."""
 
 COST_OF_SLAB = 300.0  # in needs, as all costs
@@ -35,29 +35,29 @@ COST_OF_PAIR = 0.01  # of packages that fit in two amounts where there are more
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
+class SubsetSums:
     """Sets of some packages: their sums, and the sets as words."""
 
     packages: Ints
     sums: Ints
-    sets: Words
+    sets: Bitsets
 
 
-def four_lists(
+def split_into_four_lists(
     amounts: Ints, packages: Ints, low: Ints, high: Ints, most_sums: float
-) -> tuple[Listed, Listed, Listed, Listed] | None:
+) -> tuple[SubsetSums, SubsetSums, SubsetSums, SubsetSums] | None:
     """The packages, which come from the largest, in four lists such that least is to be done."""
     n = len(packages)
-    if int(high[0] - low[0]) > WIDEST:
+    if int(high[0] - low[0]) > WIDEST_WINDOW:
         return None  # a slab is as wide as the window, and this takes too much memory
-    if amounts.shape[1] > 2 and not _tells_cells_apart(amounts[packages], high - low + 1):
+    if amounts.shape[1] > 2 and not _can_number_cells(amounts[packages], high - low + 1):
         return None
-    sizes = foretold(amounts[packages], low, high)
-    least, first, small = _cheapest(sizes)
+    sizes = estimate_list_sizes(amounts[packages], low, high)
+    least, first, small = _find_cheapest_split(sizes)
     if amounts.shape[1] > 2:
-        if sizes[-1] < FEW:
+        if sizes[-1] < MOST_LISTED_ALLOCATIONS:
             return None
-        least += COST_OF_PAIR * foretold(amounts[packages, :2], low[:2], high[:2])[-1]
+        least += COST_OF_PAIR * estimate_list_sizes(amounts[packages, :2], low[:2], high[:2])[-1]
     slabs = int(amounts[packages, 0].sum()) / MOST_LEADS
     if least + COST_OF_SLAB * slabs > most_sums:
         return None
@@ -65,55 +65,59 @@ def four_lists(
     parts = np.split(packages, [first, n - small, halved])
     rest = amounts[packages].sum(axis=0)
     return (
-        _listed(amounts, parts[0], high, low - rest),
-        _listed(amounts, parts[1], high),
-        _listed(amounts, parts[2], high),
-        _listed(amounts, parts[3], high),
+        _list_subset_sums(amounts, parts[0], high, low - rest),
+        _list_subset_sums(amounts, parts[1], high),
+        _list_subset_sums(amounts, parts[2], high),
+        _list_subset_sums(amounts, parts[3], high),
     )
 
 
-def _tells_cells_apart(amounts: Ints, widths: Ints) -> bool:
+def _can_number_cells(amounts: Ints, widths: Ints) -> bool:
     """Whether a cell of three amounts and a place in it are one number of 64 bits."""
     lead, other, third = (int(amounts[:, i].sum()) for i in range(3))
     cells = (lead // int(widths[0]) + 4) * (2 * third // int(widths[2]) + 4)
-    return cells * 2 * (other + int(widths[1])) < NEVER
+    return cells * 2 * (other + int(widths[1])) < INFINITE_AMOUNT
 
 
-def _cheapest(sizes: list[float]) -> tuple[float, int, int]:
+def _find_cheapest_split(sizes: list[float]) -> tuple[float, int, int]:
     """What counting costs, in needs, with so many packages in the first list and so many small."""
     n = len(sizes) - 1
     best = (math.inf, n, 0)
     for small in range(min(n, MOST_SMALL) + 1):
         meeting = sizes[n - small] + COST_OF_POINT * 2.0**small
-        chunks = 1 + meeting / AT_ONCE
+        chunks = 1 + meeting / SLAB_SIZE
         for second in range(min(n - small, MOST_SECOND) + 1):
             first = n - small - second
             lists = COST_OF_LISTING * (max(sizes[: first + 1]) + 2.0**second)
-            if first <= 64 and max(sizes[: first + 1]) <= LONGEST:
+            if first <= 64 and max(sizes[: first + 1]) <= LONGEST_FIRST_LIST:
                 best = min(best, (meeting + lists + chunks * sizes[first], first, small))
     return best
 
 
-def foretold(amounts: Ints, low: Ints, high: Ints) -> list[float]:
+def estimate_list_sizes(amounts: Ints, low: Ints, high: Ints) -> list[float]:
     """How many sums of the first package, the first two and so on can lead to the windows.
 
     Exactly while they are few, then from a sample of them that grows as the list would.
     """
-    chance = np.random.default_rng(0)
+    random = np.random.default_rng(0)
     sums, size, sizes = np.zeros((1, amounts.shape[1]), np.int64), 1.0, [1.0]
     rest = amounts.sum(axis=0)
     for of_package in amounts:
         rest = rest - of_package
-        work.charge(tuning.FORETELLING, len(sums))
+        work.charge(tuning.SUM_COUNT_ESTIMATE, len(sums))
         more = np.concatenate([sums, sums + of_package])
         more = more[((more <= high) & (more >= low - rest)).all(axis=1)]
         size *= len(more) / max(len(sums), 1)
         sizes.append(size)
-        sums = more if len(more) <= SAMPLE else more[chance.permutation(len(more))[:SAMPLE]]
+        sums = (
+            more if len(more) <= SAMPLE_SIZE else more[random.permutation(len(more))[:SAMPLE_SIZE]]
+        )
     return sizes
 
 
-def _listed(amounts: Ints, packages: Ints, top: Ints, bottom: Ints | None = None) -> Listed:
+def _list_subset_sums(
+    amounts: Ints, packages: Ints, top: Ints, bottom: Ints | None = None
+) -> SubsetSums:
     """The sets of some packages whose sums are not above the top.
 
     Nor too far below, if there is a bottom: what they must sum up to less all that could come,
@@ -121,7 +125,7 @@ def _listed(amounts: Ints, packages: Ints, top: Ints, bottom: Ints | None = None
     """
     sums, sets = np.zeros((1, amounts.shape[1]), np.int64), np.zeros(1, np.uint64)
     for place, package in enumerate(packages):
-        work.charge(tuning.FORETELLING, len(sums))
+        work.charge(tuning.SUM_COUNT_ESTIMATE, len(sums))
         sums = np.concatenate([sums, sums + amounts[package]])
         sets = np.concatenate([sets, sets | np.uint64(1 << place)])
         fits = (sums <= top).all(axis=1)
@@ -129,4 +133,4 @@ def _listed(amounts: Ints, packages: Ints, top: Ints, bottom: Ints | None = None
             bottom = bottom + amounts[package]
             fits &= (sums >= bottom).all(axis=1)
         sums, sets = sums[fits], sets[fits]
-    return Listed(packages, sums, sets)
+    return SubsetSums(packages, sums, sets)

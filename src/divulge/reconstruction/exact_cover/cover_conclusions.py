@@ -13,13 +13,13 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from divulge.reconstruction.exact_cover.cover_search import Lists
+from divulge.reconstruction.exact_cover.cover_search import BinSetLists
 from divulge.reconstruction.problem.amounts import Bools, Ints
-from divulge.reconstruction.problem.bitsets import Words, masks_of
-from divulge.reconstruction.problem.counts import Counted
+from divulge.reconstruction.problem.bitsets import Bitsets, unpack_bitsets
+from divulge.reconstruction.problem.counts import AllocationCounts
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.proofs import Proofs
-from divulge.reconstruction.propagation.state import Known
+from divulge.reconstruction.propagation.state import SearchState
 from divulge.work import Effort
 
 
@@ -43,104 +43,108 @@ class Remainder(Protocol):
         """In how many of them a package is in a bin."""
 
 
-class Covered:
+class CoverConclusions:
     """All covers, each by the place of every bin's set in its list, and what they leave."""
 
-    def __init__(self, lists: Lists, covers: Ints) -> None:
+    def __init__(self, lists: BinSetLists, covers: Ints) -> None:
         self.lists, self.covers = lists, covers
         instance = lists.instance
         states, self.first, self.state, self.times = np.unique(
-            lists.left_by(covers),
+            lists.find_leftovers(covers),
             axis=0,
             return_index=True,
             return_inverse=True,
             return_counts=True,
         )
-        self.states, self.state = masks_of(states, instance.packages), self.state.ravel()
+        self.states, self.state = unpack_bitsets(states, instance.packages), self.state.ravel()
         n, several = instance.packages, len(lists.last)
         self.alive = np.ones(len(states), bool)
         self.counts: npt.NDArray[np.object_] | None = np.ones(len(states), object)
-        self.shared = np.zeros((n, several), bool)
+        self.possible_in_last = np.zeros((n, several), bool)
         self.pairs = np.zeros((n, several), object)
         self.ways: list[Ints] = []
         if several == 1:
-            self.shared[:, 0] = self.states.any(axis=0)
+            self.possible_in_last[:, 0] = self.states.any(axis=0)
             self.pairs[:, 0] = self.times @ self.states
 
-    def solve_left(self, solve: Callable[[Instance, float], Remainder], effort: Effort) -> None:
+    def solve_remainders(
+        self, solve: Callable[[Instance, float], Remainder], effort: Effort
+    ) -> None:
         """Find out how several bins can share what is left."""
         if len(self.lists.last) == 1:
             return
         for number, state in enumerate(self.states):
             packages = np.flatnonzero(state)
-            part = self.lists.share_out(packages, self.lists.instance.allowed)
-            known = solve(part, effort.left)
-            self.alive[number] = known.count != 0 and known.possible.any(axis=1).all()
-            self.ways.append(known.certificates)
-            count = known.count if self.alive[number] else 0
+            part = self.lists.build_remainder(packages, self.lists.instance.allowed)
+            remainder = solve(part, effort.left)
+            self.alive[number] = remainder.count != 0 and remainder.possible.any(axis=1).all()
+            self.ways.append(remainder.certificates)
+            count = remainder.count if self.alive[number] else 0
             if count is None or self.counts is None:
                 self.counts = None
             else:
                 self.counts[number] = count
             if self.alive[number]:
-                self.shared[packages] |= known.possible
-                if known.pairs is not None:
-                    self.pairs[packages] += known.pairs * int(self.times[number])
+                self.possible_in_last[packages] |= remainder.possible
+                if remainder.pairs is not None:
+                    self.pairs[packages] += remainder.pairs * int(self.times[number])
 
-    def tell(self, known: Known) -> None:
+    def update_state(self, search_state: SearchState) -> None:
         """Enter what follows into what is known."""
-        possible = np.zeros_like(known.possible)
-        possible[:, self.lists.last] = self.shared
-        for b, of_bin, rows in self._by_bin():
+        possible = np.zeros_like(search_state.possible)
+        possible[:, self.lists.last] = self.possible_in_last
+        for b, of_bin, rows in self._list_bin_rows():
             used = np.unique(rows[self.alive[self.state]])
-            possible[:, b] = masks_of(of_bin[used], len(possible)).any(axis=0)
+            possible[:, b] = unpack_bitsets(of_bin[used], len(possible)).any(axis=0)
         if not possible.any(axis=1).all():
-            known.infeasible = True
+            search_state.infeasible = True
             return
-        known.possible &= possible
-        proofs = self._proofs(known.proved)
+        search_state.possible &= possible
+        proofs = self._build_proofs(search_state.proved)
         if self.counts is None:
-            known.enter(proofs)
+            search_state.add_certificates(proofs)
             return
         pairs = np.zeros(possible.shape, object)
         pairs[:, self.lists.last] = self.pairs
         ways = self.counts[self.state]
-        for b, of_bin, rows in self._by_bin():
+        for b, of_bin, rows in self._list_bin_rows():
             of_set = np.zeros(len(of_bin), object)
             np.add.at(of_set, rows, ways)
             used = np.flatnonzero(of_set)
-            pairs[:, b] = of_set[used] @ masks_of(of_bin[used], len(possible)).astype(object)
+            pairs[:, b] = of_set[used] @ unpack_bitsets(of_bin[used], len(possible)).astype(object)
         total = int(ways.sum())
-        known.take(Counted(total, pairs, (pairs / total).astype(np.float64), proofs))
+        search_state.set_count(
+            AllocationCounts(total, pairs, (pairs / total).astype(np.float64), proofs)
+        )
 
-    def _by_bin(self) -> list[tuple[int, Words, Ints]]:
+    def _list_bin_rows(self) -> list[tuple[int, Bitsets, Ints]]:
         each = self.lists.of_bins.items()
         return [(b, sets, rows) for (b, sets), rows in zip(each, self.covers.T, strict=True)]
 
-    def _proofs(self, proved: Bools) -> Ints:
+    def _build_proofs(self, proved: Bools) -> Ints:
         """Allocations that together have every pair of which one was found."""
         n, proofs = self.lists.instance.packages, Proofs(proved)
 
-        def enter(b: int, rows: Bools, covers: Ints) -> None:
+        def add_per_package(b: int, rows: Bools, covers: Ints) -> None:
             """One allocation for every package that these rows have, by a cover of the row."""
-            proofs.enter(b, rows, lambda row: self._allocation(int(covers[row])))
+            proofs.add_per_package(b, rows, lambda row: self._build_allocation(int(covers[row])))
 
         several = len(self.lists.last) > 1
-        shown = np.array([len(ways) > 0 for ways in self.ways], bool) if several else self.alive
-        usable = np.flatnonzero(shown[self.state])
-        for b, of_bin, rows in self._by_bin():
+        has_ways = np.array([len(ways) > 0 for ways in self.ways], bool) if several else self.alive
+        usable = np.flatnonzero(has_ways[self.state])
+        for b, of_bin, rows in self._list_bin_rows():
             used, first = np.unique(rows[usable], return_index=True)
-            enter(b, masks_of(of_bin[used], n), usable[first])
+            add_per_package(b, unpack_bitsets(of_bin[used], n), usable[first])
         if not several:
-            enter(self.lists.last[0], self.states, self.first)
+            add_per_package(self.lists.last[0], self.states, self.first)
         for number, ways in enumerate(self.ways):
             for way in range(len(ways)):
-                proofs.show_if_new(self._allocation(int(self.first[number]), way))
-        return proofs.all_kept()
+                proofs.add_if_new(self._build_allocation(int(self.first[number]), way))
+        return proofs.to_array()
 
-    def _allocation(self, cover: int, way: int = 0) -> Ints:
+    def _build_allocation(self, cover: int, way: int = 0) -> Ints:
         """A cover with one of the ways to share what it leaves."""
-        of_package = self.lists.placed(self.covers[cover])
+        of_package = self.lists.place_cover(self.covers[cover])
         state = int(self.state[cover])
         if len(self.lists.last) > 1:
             of_package[self.states[state]] = np.array(self.lists.last)[self.ways[state][way]]

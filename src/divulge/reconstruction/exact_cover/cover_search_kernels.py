@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from divulge.engines import kernel
 
-FAR_MORE = 32
+LONG_LIST_FACTOR = 32
 """Lists so many times as long as the shortest wait: they are cut down when their turn comes."""
 
 
 @kernel
-def having(sets: NDArray[Any], begin: NDArray[Any], words: NDArray[Any], packages: int) -> Any:
+def index_sets_by_package(
+    sets: NDArray[Any], begin: NDArray[Any], words: NDArray[Any], packages: int
+) -> Any:
     """Which sets have a package, by package: bits of words, bin b those from `words[b]` on."""
     has = np.zeros((packages, words[words.shape[0] - 1]), np.uint64)
     for b in range(begin.shape[0] - 1):
@@ -32,7 +34,7 @@ def having(sets: NDArray[Any], begin: NDArray[Any], words: NDArray[Any], package
 
 
 @kernel
-def covers(
+def search_exact_covers(
     has: NDArray[Any],
     words: NDArray[Any],
     alive: NDArray[Any],
@@ -52,17 +54,17 @@ def covers(
     """
     packages, bins = has.shape[0], words.shape[0] - 1
     # Level 0 is before anything is asked; level d + 1 once d bins have taken their sets.
-    left = np.zeros((bins + 2, has.shape[1]), np.uint64)
-    left[0] = alive
+    live_sets = np.zeros((bins + 2, has.shape[1]), np.uint64)
+    live_sets[0] = alive
     able = np.ones((bins + 2, bins, packages), np.uint8)
     rest = np.ones((bins + 2, packages), np.uint8)
-    asof = np.zeros((bins + 2, bins), np.int64)
+    as_of_level = np.zeros((bins + 2, bins), np.int64)
     size = np.zeros((bins + 2, bins), np.int64)
     for b in range(bins):
-        size[0, b] = bits_of(left[0], words[b], words[b + 1])
-    taken = np.zeros(bins, np.uint8)
+        size[0, b] = count_bits(live_sets[0], words[b], words[b + 1])
+    bin_done = np.zeros(bins, np.uint8)
     bin_of, at = np.zeros(bins + 2, np.int64), np.zeros(bins + 2, np.int64)
-    chosen, found = np.zeros(bins, np.int64), np.empty((64, bins), np.int64)
+    set_of_bin, cover_rows = np.zeros(bins, np.int64), np.empty((64, bins), np.int64)
     ways = 0
     steps = np.zeros(1, np.int64)
     level, entered = 1, True
@@ -70,34 +72,46 @@ def covers(
         if entered:
             entered = False
             if steps[0] > most_steps:
-                return False, found[:ways], steps[0]
+                return False, cover_rows[:ways], steps[0]
             if level == bins + 1:
-                if has_sums(rest[level], amounts, low, high):
-                    if ways == found.shape[0]:
+                if has_sums_within(rest[level], amounts, low, high):
+                    if ways == cover_rows.shape[0]:
                         more = np.empty((2 * ways, bins), np.int64)
-                        more[:ways] = found
-                        found = more
-                    found[ways] = chosen
+                        more[:ways] = cover_rows
+                        cover_rows = more
+                    cover_rows[ways] = set_of_bin
                     ways += 1
                     if ways > most_covers:
-                        return False, found[:ways], steps[0]
+                        return False, cover_rows[:ways], steps[0]
                 level -= 1
                 continue
-            b = narrowed(has, words, level, left, able, rest, asof, size, may_be_left, taken, steps)
+            b = narrow_lists(
+                has,
+                words,
+                level,
+                live_sets,
+                able,
+                rest,
+                as_of_level,
+                size,
+                may_be_left,
+                bin_done,
+                steps,
+            )
             if steps[0] > most_steps:
-                return False, found[:ways], steps[0]
+                return False, cover_rows[:ways], steps[0]
             if b < 0:
                 level -= 1
                 continue
             bin_of[level], at[level] = b, -1
-            taken[b] = 1
+            bin_done[b] = 1
         b = bin_of[level]
-        at[level] = next_bit(left[level], words[b], words[b + 1], at[level] + 1)
+        at[level] = find_next_bit(live_sets[level], words[b], words[b + 1], at[level] + 1)
         if at[level] < 0:
-            taken[b] = 0
+            bin_done[b] = 0
             level -= 1
             continue
-        chosen[b] = at[level]
+        set_of_bin[b] = at[level]
         word, bit = words[b] + at[level] // 64, np.uint64(at[level] % 64)
         for p in range(packages):
             rest[level + 1, p] = rest[level, p]
@@ -106,27 +120,27 @@ def covers(
         steps[0] += 2 * packages
         level += 1
         entered = True
-    return True, found[:ways], steps[0]
+    return True, cover_rows[:ways], steps[0]
 
 
 @kernel
-def narrowed(
+def narrow_lists(
     has: NDArray[Any],
     words: NDArray[Any],
     level: int,
-    left: NDArray[Any],
+    live_sets: NDArray[Any],
     able: NDArray[Any],
     rest: NDArray[Any],
-    asof: NDArray[Any],
+    as_of_level: NDArray[Any],
     size: NDArray[Any],
     may_be_left: NDArray[Any],
-    taken: NDArray[Any],
+    bin_done: NDArray[Any],
     steps: NDArray[Any],
 ) -> int:
     """Cut down the lists of the bins to come to what is left; the bin with fewest, or -1 if none.
 
     A set stays if it is of packages that are left and has all of them that no other bin can take.
-    A list that waits stays as it was at the level `asof`.
+    A list that waits stays as it was at the level `as_of_level`.
     """
     packages, bins = has.shape[0], words.shape[0] - 1
     steps[0] += bins * packages
@@ -135,41 +149,41 @@ def narrowed(
     for p in range(packages):
         takers[p] = may_be_left[p]
     for b in range(bins):
-        asof[level, b], size[level, b] = asof[level - 1, b], size[level - 1, b]
+        as_of_level[level, b], size[level, b] = as_of_level[level - 1, b], size[level - 1, b]
         for p in range(packages):
             able[level, b, p] = able[level - 1, b, p] & rest[level, p]
-            if taken[b] == 0:
+            if bin_done[b] == 0:
                 takers[p] += able[level, b, p]
-    done = taken.copy()
+    visited = bin_done.copy()
     best = -1
     while True:
         b = -1
         for other in range(bins):
-            if done[other] == 0 and (b < 0 or size[level, other] < size[level, b]):
+            if visited[other] == 0 and (b < 0 or size[level, other] < size[level, b]):
                 b = other
-        if b < 0 or (best >= 0 and size[level, b] > FAR_MORE * (size[level, best] + 1)):
+        if b < 0 or (best >= 0 and size[level, b] > LONG_LIST_FACTOR * (size[level, best] + 1)):
             break
-        done[b] = 1
-        first, last, before = words[b], words[b + 1], asof[level, b]
+        visited[b] = 1
+        first, last, before = words[b], words[b + 1], as_of_level[level, b]
         for w in range(first, last):
-            left[level, w] = left[before, w]
-        asof[level, b] = level
+            live_sets[level, w] = live_sets[before, w]
+        as_of_level[level, b] = level
         for p in range(packages):
             if rest[level, p] == 0:
                 if rest[before, p] != 0:
                     for w in range(first, last):
-                        left[level, w] &= ~has[p, w]
+                        live_sets[level, w] &= ~has[p, w]
                     steps[0] += last - first
             elif able[level, b, p] != 0 and takers[p] == 1:
                 for w in range(first, last):
-                    left[level, w] &= has[p, w]
+                    live_sets[level, w] &= has[p, w]
                 steps[0] += last - first
-        size[level, b] = bits_of(left[level], first, last)
+        size[level, b] = count_bits(live_sets[level], first, last)
         steps[0] += 2 * (last - first)
         if size[level, b] == 0:
             return -1
         for p in range(packages):
-            if able[level, b, p] != 0 and not any_of(left[level], has[p], first, last):
+            if able[level, b, p] != 0 and not has_common_bit(live_sets[level], has[p], first, last):
                 able[level, b, p] = 0
                 takers[p] -= 1
                 steps[0] += last - first
@@ -184,7 +198,7 @@ def narrowed(
 
 
 @kernel
-def bits_of(bits: NDArray[Any], first: int, last: int) -> int:
+def count_bits(bits: NDArray[Any], first: int, last: int) -> int:
     """How many bits are set from one word to another."""
     one, two, four = np.uint64(1), np.uint64(2), np.uint64(4)
     ones, pairs = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
@@ -198,16 +212,16 @@ def bits_of(bits: NDArray[Any], first: int, last: int) -> int:
 
 
 @kernel
-def any_of(some: NDArray[Any], others: NDArray[Any], first: int, last: int) -> bool:
+def has_common_bit(bits: NDArray[Any], other_bits: NDArray[Any], first: int, last: int) -> bool:
     """Whether a bit is set in both, from one word to another."""
     for w in range(first, last):  # noqa: SIM110  # compiled
-        if some[w] & others[w] != 0:
+        if bits[w] & other_bits[w] != 0:
             return True
     return False
 
 
 @kernel
-def next_bit(bits: NDArray[Any], first: int, last: int, place: int) -> int:
+def find_next_bit(bits: NDArray[Any], first: int, last: int, place: int) -> int:
     """The first bit that is set, from a place on; -1 if none is."""
     word = first + place // 64
     if word >= last:
@@ -226,14 +240,14 @@ def next_bit(bits: NDArray[Any], first: int, last: int, place: int) -> int:
 
 
 @kernel
-def has_sums(
-    left: NDArray[Any], amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any]
+def has_sums_within(
+    leftover: NDArray[Any], amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any]
 ) -> bool:
     """Whether packages that are left have sums within bounds."""
     for a in range(amounts.shape[1]):
         total = 0
         for p in range(amounts.shape[0]):
-            if left[p] != 0:
+            if leftover[p] != 0:
                 total += amounts[p, a]
         if total < low[a] or total > high[a]:
             return False

@@ -14,20 +14,20 @@ from divulge.engines import kernel
 
 
 @kernel
-def drawn(chance: int) -> int:
+def next_lcg31(chance: int) -> int:
     """Give the next of a sequence of made-up numbers of 31 bits; the upper ones are good enough."""
     return (chance * 1103515245 + 12345) & 0x7FFFFFFF
 
 
 @kernel
-def exchange(
+def exchange_packages(
     amounts: NDArray[Any],
     low: NDArray[Any],
     high: NDArray[Any],
-    widening: NDArray[Any],
-    deeper: NDArray[Any],
+    slack_by_count: NDArray[Any],
+    extra_above: NDArray[Any],
     allowed: NDArray[Any],
-    held: NDArray[Any],
+    already_in_bin: NDArray[Any],
     start: NDArray[Any],
     proved: NDArray[Any],
     proofs: NDArray[Any],
@@ -44,22 +44,22 @@ def exchange(
     m = low.shape[0]
     place = start.copy()
     sums = np.zeros((m, k), np.int64)
-    inside = held.copy()
+    inside = already_in_bin.copy()
     for p in range(n):
         inside[place[p]] += 1
         for i in range(k):
             sums[place[p], i] += amounts[p, i]
-    chance = seed
+    random_state = seed
     here = np.empty(n, np.int64)
     there = np.empty(n, np.int64)
-    moved = np.empty(4, np.int64)
+    moved_packages = np.empty(4, np.int64)
     shift = np.empty(k, np.int64)
     new, steps = 0, 0
     while steps < tries:
-        chance = drawn(chance)
-        first = (chance >> 8) % n
-        chance = drawn(chance)
-        b = (chance >> 8) % m
+        random_state = next_lcg31(random_state)
+        first = (random_state >> 8) % n
+        random_state = next_lcg31(random_state)
+        b = (random_state >> 8) % m
         a = place[first]
         steps += 1
         if b == a or not allowed[first, b]:
@@ -75,7 +75,7 @@ def exchange(
                 in_b += 1
         steps += n // 16
         # `first` goes to b; with it none or one of a; back come none, one or two of b.
-        found = False
+        has_move = False
         for with_one in range(-1, in_a):
             for back in range(-1, in_b):
                 for more in range(-1, back):
@@ -90,34 +90,34 @@ def exchange(
                             shift[i] -= amounts[there[back], i]
                         if more >= 0:
                             shift[i] -= amounts[there[more], i]
-                    good = True
+                    fits = True
                     c_a, c_b = inside[a] - out + home, inside[b] + out - home
                     for i in range(k):
-                        wide, deep = widening[i, c_a], deeper[i, c_a]
+                        slack, extra = slack_by_count[i, c_a], extra_above[i, c_a]
                         total = sums[a, i] - shift[i]
-                        if total < low[a, i] - wide or total > high[a, i] + wide + deep:
-                            good = False
+                        if total < low[a, i] - slack or total > high[a, i] + slack + extra:
+                            fits = False
                             break
-                        wide, deep = widening[i, c_b], deeper[i, c_b]
+                        slack, extra = slack_by_count[i, c_b], extra_above[i, c_b]
                         total = sums[b, i] + shift[i]
-                        if total < low[b, i] - wide or total > high[b, i] + wide + deep:
-                            good = False
+                        if total < low[b, i] - slack or total > high[b, i] + slack + extra:
+                            fits = False
                             break
-                    if good:
-                        moved[0] = first
-                        moved[1] = here[with_one] if with_one >= 0 else -1
-                        moved[2] = there[back] if back >= 0 else -1
-                        moved[3] = there[more] if more >= 0 else -1
-                        found = True
+                    if fits:
+                        moved_packages[0] = first
+                        moved_packages[1] = here[with_one] if with_one >= 0 else -1
+                        moved_packages[2] = there[back] if back >= 0 else -1
+                        moved_packages[3] = there[more] if more >= 0 else -1
+                        has_move = True
                         break
-                if found or steps >= tries:
+                if has_move or steps >= tries:
                     break
-            if found or steps >= tries:
+            if has_move or steps >= tries:
                 break
-        if not found:
+        if not has_move:
             continue
         for j in range(4):
-            p = moved[j]
+            p = moved_packages[j]
             if p >= 0:
                 to = b if j < 2 else a
                 inside[place[p]] -= 1

@@ -16,21 +16,25 @@ import numpy as np
 
 from divulge import work
 from divulge.reconstruction import tuning
-from divulge.reconstruction.local_search.lattice_resplit import Near
-from divulge.reconstruction.local_search.targeted_refill import Aim
-from divulge.reconstruction.local_search.two_bin_resplit import NODES, all_splits, some_split
+from divulge.reconstruction.local_search.lattice_resplit import LatticeResplit
+from divulge.reconstruction.local_search.targeted_refill import TargetedRefill
+from divulge.reconstruction.local_search.two_bin_resplit import (
+    NODE_BUDGETS,
+    find_all_splits,
+    find_split,
+)
 from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.instance import Instance
 from divulge.work import Effort
 
 SHORT_HALF = 100_000
 LONG_HALF = 1_500_000
-MOST_IN_FULL = 150
-FORGETTING = 0.5
-LEAST_WHILE = 0.02
-WHILE = 0.08
+MOST_PACKAGES_IN_FULL = 150
+MEMORY_DECAY = 0.5
+SHORTEST_TURN = 0.02
+TURN_SHARE = 0.08
 IDLE_TRIES = 40
-MOST_COMPLEX = 26.0
+MOST_COMPLEXITY = 26.0
 TRIES_PER_PAIR = 16
 PROOFS_AT_ONCE = 256
 STEPS_AT_ONCE = 3_000_000
@@ -38,73 +42,81 @@ SHORTEST_LIST = 16_384
 LONGEST_LIST = 2**19
 
 
-Way: TypeAlias = Callable[[Bools, Bools, Effort], bool]
+SearchMove: TypeAlias = Callable[[Bools, Bools, Effort], bool]
 """A way to go on with some effort; False if there is no sense in going on with it."""
 
 
-class Walk:
+class LocalSearch:
     """From one allocation to others, two bins at a time; it goes on where it was left.
 
-    `enter` is told every allocation that has a pair which was not proved before, and marks it;
-    `all_of` gives allocations of a small instance that have all of its pairs, or as many as are
-    found with some effort.
+    `add_certificates` is told every allocation that has a pair which was not proved before, and
+    marks it; `find_allocations` gives allocations of a small instance that have all of its pairs,
+    or as many as are found with some effort.
     """
 
     def __init__(
         self,
         instance: Instance,
         start: Ints,
-        enter: Callable[[Ints], None],
-        all_of: Callable[[Instance, Effort], Ints],
+        add_certificates: Callable[[Ints], None],
+        find_allocations: Callable[[Instance, Effort], Ints],
     ) -> None:
-        self.instance, self.enter, self.all_of = instance, enter, all_of
+        self.instance, self.add_certificates, self.find_allocations = (
+            instance,
+            add_certificates,
+            find_allocations,
+        )
         self.place = start.astype(np.int64)
-        self.of_bins = np.zeros((instance.bins, instance.bins), np.int64)
-        self.of_pairs = np.zeros((instance.packages, instance.bins), np.int64)
-        self.of_pairs_alone = np.zeros_like(self.of_pairs)
+        self.tries_of_bins = np.zeros((instance.bins, instance.bins), np.int64)
+        self.tries_of_pairs = np.zeros((instance.packages, instance.bins), np.int64)
+        self.tries_of_pairs_alone = np.zeros_like(self.tries_of_pairs)
         self.seed = np.uint64(88172645463325252)
         self.random = np.random.default_rng(1)
-        self.near = Near(instance, self.random)
-        self.aim = Aim(instance, self.random)
+        self.lattice_resplit = LatticeResplit(instance, self.random)
+        self.targeted_refill = TargetedRefill(instance, self.random)
 
-    def explore(self, possible: Bools, proved: Bools, effort: Effort) -> None:
+    def explore_allocations(self, possible: Bools, proved: Bools, effort: Effort) -> None:
         """Until all that is possible is proved, nothing promises more, or the effort is spent.
 
         There are several ways to go on, and which is good differs from instance to instance: the
         way that has proved most with its effort is taken, for a while.
         """
-        ways: list[Way] = [self._one_by_one]
-        if not self.instance.counts_matter and self.instance.packages > MOST_IN_FULL:
-            ways = [self._some_of_two_bins]
+        moves: list[SearchMove] = [self._resplit_pair_by_pair]
+        if not self.instance.counts_matter and self.instance.packages > MOST_PACKAGES_IN_FULL:
+            moves = [self._some_of_two_bins]
         elif not self.instance.counts_matter:
-            ways = [self._two_bins, self._several_bins, *ways]
-            ways += [self._some_of_two_bins, self._two_large_bins]
+            moves = [self._two_bins, self._resplit_several_bins, *moves]
+            moves += [self._some_of_two_bins, self._two_large_bins]
         if not self.instance.counts_matter:
-            ways += [self._near_in_lattice, self._aimed]
+            moves += [self._resplit_by_lattice, self._refill_for_pairs]
         # How much each has proved of late, and with what effort. One that proves nothing is given
         # up the sooner the more others there are.
-        patience = 1 / len(ways) ** 2
-        proofs, spent = dict.fromkeys(ways, 0.0), dict.fromkeys(ways, 0.0)
-        while ways and not (possible == proved).all():
-            way = max(ways, key=lambda way: (patience + proofs[way]) / max(spent[way], 1e-6))
-            left, before = effort.left, int(proved.sum())
-            if not left or (patience + proofs[way]) * left < spent[way] / 2:
+        patience = 1 / len(moves) ** 2
+        proofs, effort_used = dict.fromkeys(moves, 0.0), dict.fromkeys(moves, 0.0)
+        while moves and not (possible == proved).all():
+            move = max(
+                moves, key=lambda move: (patience + proofs[move]) / max(effort_used[move], 1e-6)
+            )
+            seconds_left, before = effort.left, int(proved.sum())
+            if not seconds_left or (patience + proofs[move]) * seconds_left < effort_used[move] / 2:
                 return
-            turn = Effort(max(LEAST_WHILE, WHILE * left))
+            turn = Effort(max(SHORTEST_TURN, TURN_SHARE * seconds_left))
             work.charge(tuning.MOVE)
-            on = way(possible, proved, turn)
-            proofs[way] = FORGETTING * proofs[way] + int(proved.sum()) - before
-            spent[way] = FORGETTING * spent[way] + turn.used
-            if not on:
-                ways.remove(way)
+            is_promising = move(possible, proved, turn)
+            proofs[move] = MEMORY_DECAY * proofs[move] + int(proved.sum()) - before
+            effort_used[move] = MEMORY_DECAY * effort_used[move] + turn.used
+            if not is_promising:
+                moves.remove(move)
 
     def _two_bins(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
-        return self._in_full(possible, proved, SHORT_HALF, effort)
+        return self._resplit_in_full(possible, proved, SHORT_HALF, effort)
 
     def _two_large_bins(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
-        return self._in_full(possible, proved, LONG_HALF, effort)
+        return self._resplit_in_full(possible, proved, LONG_HALF, effort)
 
-    def _in_full(self, possible: Bools, proved: Bools, longest: int, effort: Effort) -> bool:
+    def _resplit_in_full(
+        self, possible: Bools, proved: Bools, longest: int, effort: Effort
+    ) -> bool:
         """All splits of two bins, pair of bins after pair; False if a round told nothing new."""
         instance, random = self.instance, self.random
         before = int(proved.sum())
@@ -114,11 +126,13 @@ class Walk:
             inside = (self.place == a) | (self.place == b)
             if (possible[inside] <= proved[inside]).all():
                 continue
-            found = all_splits(instance, possible, self.place, int(a), int(b), longest, effort)
-            self._go_on_from(found, proved)
+            allocations = find_all_splits(
+                instance, possible, self.place, a=int(a), b=int(b), longest=longest, effort=effort
+            )
+            self._continue_from(allocations, proved)
         return int(proved.sum()) > before
 
-    def _several_bins(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
+    def _resplit_several_bins(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
         """Three bins and more: all allocations of what is in them, as far as they are few."""
         instance, random = self.instance, self.random
         idle = 0
@@ -128,35 +142,35 @@ class Walk:
             if not len(waiting) or idle > IDLE_TRIES:
                 return False
             package, goal = waiting[random.integers(len(waiting))]
-            bins = self._around(possible, int(self.place[package]), int(goal))
+            bins = self._choose_bins_around(possible, int(self.place[package]), int(goal))
             packages = np.flatnonzero(np.isin(self.place, bins))
             part = Instance(
-                np.ascontiguousarray(instance.amounts[packages]),
-                instance.low[bins],
-                instance.high[bins],
-                instance.widening,
-                instance.deeper,
-                possible[np.ix_(packages, bins)],
-                instance.held[bins],
+                amounts=np.ascontiguousarray(instance.amounts[packages]),
+                low=instance.low[bins],
+                high=instance.high[bins],
+                slack_by_count=instance.slack_by_count,
+                extra_above=instance.extra_above,
+                allowed=possible[np.ix_(packages, bins)],
+                already_in_bin=instance.already_in_bin[bins],
             )
-            rows = self.all_of(part, effort)
+            rows = self.find_allocations(part, effort)
             idle += 1
             for row in rows:
                 if not proved[packages, bins[row]].all():
-                    found = self.place.copy()
-                    found[packages] = bins[row]
-                    self.enter(found.astype(np.int16)[None])
+                    allocation = self.place.copy()
+                    allocation[packages] = bins[row]
+                    self.add_certificates(allocation.astype(np.int16)[None])
                     idle = 0
             if len(rows):
                 self.place[packages] = bins[rows[random.integers(len(rows))]]
         return instance.bins > 2
 
-    def _around(self, possible: Bools, a: int, b: int) -> Ints:
+    def _choose_bins_around(self, possible: Bools, a: int, b: int) -> Ints:
         """Two bins and others, as many as can be settled soon."""
         if a == b:
             b = (a + 1) % self.instance.bins
         bins = [a, b]
-        complex_enough = MOST_COMPLEX * (0.5 + 0.5 * self.random.random())
+        complex_enough = MOST_COMPLEXITY * (0.5 + 0.5 * self.random.random())
         for other in self.random.permutation(self.instance.bins):
             more = [*bins, int(other)]
             inside = np.isin(self.place, more)
@@ -172,7 +186,7 @@ class Walk:
         del effort  # a call takes a few hundredths of a second
         instance = self.instance
         proofs = np.empty((PROOFS_AT_ONCE, instance.packages), np.int16)
-        found, steps, seed = two_bin_resplit_kernels.walk(
+        proof_rows, steps, seed = two_bin_resplit_kernels.walk_allocations(
             instance.amounts,
             instance.low,
             instance.high,
@@ -180,8 +194,8 @@ class Walk:
             self.place,
             proved.astype(np.uint8),
             proofs,
-            self.of_bins,
-            self.of_pairs,
+            self.tries_of_bins,
+            self.tries_of_pairs,
             TRIES_PER_PAIR,
             self.seed,
             STEPS_AT_ONCE,
@@ -190,65 +204,76 @@ class Walk:
         )
         work.charge(tuning.TWO_BIN_RESPLIT, steps)
         self.seed = np.uint64(seed)
-        self.enter(proofs[:found])
-        self.enter(self.place[None].astype(np.int16))
-        return bool(found == PROOFS_AT_ONCE or steps >= STEPS_AT_ONCE)
+        self.add_certificates(proofs[:proof_rows])
+        self.add_certificates(self.place[None].astype(np.int16))
+        return bool(proof_rows == PROOFS_AT_ONCE or steps >= STEPS_AT_ONCE)
 
-    def _near_in_lattice(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
+    def _resplit_by_lattice(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
         """Some packages of two bins by their lattice; False if nothing is left to try."""
         while not effort.spent:
             work.charge(tuning.MOVE)
-            found = self.near.splits(self.place, possible, proved)
-            if found is None:
+            allocations = self.lattice_resplit.find_splits(self.place, possible, proved)
+            if allocations is None:
                 return False
-            self.near.told(self._go_on_from(found, proved))
+            self.lattice_resplit.record_outcome(self._continue_from(allocations, proved))
         return True
 
-    def _aimed(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
+    def _refill_for_pairs(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
         """Bins filled anew with a wanted pair; False if each was tried often enough."""
         while not effort.spent:
             work.charge(tuning.MOVE)
-            found = self.aim.allocations(self.place, possible, proved)
-            if found is None:
+            allocations = self.targeted_refill.find_allocations(self.place, possible, proved)
+            if allocations is None:
                 return False
-            self._go_on_from(found, proved)
+            self._continue_from(allocations, proved)
         return True
 
-    def _go_on_from(self, found: Ints, proved: Bools) -> bool:
+    def _continue_from(self, allocations: Ints, proved: Bools) -> bool:
         """Enter what is new in allocations, and stand on one of them; False if nothing is."""
         before = int(proved.sum())
         packages = np.arange(len(self.place))
-        for other in found[~proved[packages, found].all(axis=1)]:
+        for other in allocations[~proved[packages, allocations].all(axis=1)]:
             if not proved[packages, other].all():
-                self.enter(other.astype(np.int16)[None])
-        if len(found):
-            self.place = found[self.random.integers(len(found))]
+                self.add_certificates(other.astype(np.int16)[None])
+        if len(allocations):
+            self.place = allocations[self.random.integers(len(allocations))]
         return int(proved.sum()) > before
 
-    def _one_by_one(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
+    def _resplit_pair_by_pair(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
         """One pair after the other; False if each was tried often enough."""
         while not effort.spent:
             work.charge(tuning.MOVE)
-            waiting = possible & ~proved & (self.of_pairs_alone < len(NODES) + 1)
+            waiting = possible & ~proved & (self.tries_of_pairs_alone < len(NODE_BUDGETS) + 1)
             open_pairs = np.argwhere(waiting)
             if not len(open_pairs):
                 return False
-            fewest = open_pairs[self.of_pairs_alone[waiting].argsort()]
+            fewest = open_pairs[self.tries_of_pairs_alone[waiting].argsort()]
             package, b = fewest[self.random.integers(min(len(fewest), 8))]
-            self._one(possible, int(package), int(b))
+            self._move_package(possible, int(package), int(b))
         return True
 
-    def _one(self, possible: Bools, package: int, b: int) -> None:
+    def _move_package(self, possible: Bools, package: int, b: int) -> None:
         """A package goes into a bin, and the two bins' others make up for it."""
-        instance, random, tries = self.instance, self.random, self.of_pairs_alone
-        budget = NODES[min(int(tries[package, b]), len(NODES) - 1)]
+        instance, random, tries = self.instance, self.random, self.tries_of_pairs_alone
+        budget = NODE_BUDGETS[min(int(tries[package, b]), len(NODE_BUDGETS) - 1)]
         tries[package, b] += 1
         a = int(self.place[package])
-        found = some_split(instance, possible, self.place, a, b, package, budget, random)
-        if found is None and instance.bins > 2:
+        allocation = find_split(
+            instance, possible, self.place, a=a, b=b, package=package, budget=budget, random=random
+        )
+        if allocation is None and instance.bins > 2:
             # Two bins split at random, so that the next tries start from elsewhere.
             one, other = (int(x) for x in random.choice(instance.bins, 2, replace=False))
-            found = some_split(instance, possible, self.place, one, other, None, NODES[0], random)
-        if found is not None:
-            self.place = found
-            self.enter(found.astype(np.int16)[None])
+            allocation = find_split(
+                instance,
+                possible,
+                self.place,
+                a=one,
+                b=other,
+                package=None,
+                budget=NODE_BUDGETS[0],
+                random=random,
+            )
+        if allocation is not None:
+            self.place = allocation
+            self.add_certificates(allocation.astype(np.int16)[None])

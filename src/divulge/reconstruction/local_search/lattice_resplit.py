@@ -11,77 +11,82 @@ from dataclasses import replace
 import numpy as np
 
 from divulge.reconstruction.problem.amounts import Bools, Ints
-from divulge.reconstruction.problem.bitsets import masks_of
+from divulge.reconstruction.problem.bitsets import unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum import lattice_enumeration
 
-NOT_AMBIGUOUS = 10.0
+UNAMBIGUOUS_WEIGHT = 10.0
 """How much more is wanted of a package that has one place proved only."""
-WANTED_FIRST = 0.3
-ONE_PAIR = 0.5
+OPEN_PAIR_BONUS = 0.3
+ONE_PAIR_SHARE = 0.5
 """How often one pair is wanted, rather than whatever two bins promise."""
 TRIES_PER_PAIR = 16
-SURPLUS = 8.0
+SURPLUS_BITS = 8.0
 """How many packages more than bits that their sums must meet: as many splits as two to this."""
 MOST_PACKAGES = 90
-STEPS = 200_000
-SPLITS_WANTED = 12
+MOST_STEPS = 200_000
+ENOUGH_SPLITS = 12
 
 
-class Near:
+class LatticeResplit:
     """What was tried so far between two bins, and for one pair; it goes on where it was left."""
 
     def __init__(self, instance: Instance, random: np.random.Generator) -> None:
         self.instance, self.random = instance, random
-        self.between = np.zeros((instance.bins, instance.bins), np.int64)
-        self.for_pair = np.zeros((instance.packages, instance.bins), np.int64)
-        self.last: tuple[int, int] | None = None
+        self.bin_tries = np.zeros((instance.bins, instance.bins), np.int64)
+        self.pair_tries = np.zeros((instance.packages, instance.bins), np.int64)
+        self.last_bins: tuple[int, int] | None = None
 
-    def splits(self, place: Ints, possible: Bools, proved: Bools) -> Ints | None:
+    def find_splits(self, place: Ints, possible: Bools, proved: Bools) -> Ints | None:
         """Some allocations that differ from one between two bins; None if nothing is left."""
-        chosen = self._one_pair(place, possible, proved)
-        if chosen is None:
-            chosen = self._two_bins(place, possible, proved)
-        if chosen is None:
+        bins_and_package = self._choose_pair(place, possible, proved)
+        if bins_and_package is None:
+            bins_and_package = self._choose_two_bins(place, possible, proved)
+        if bins_and_package is None:
             return None
-        a, b, package = chosen
-        return self._split(place, a, b, package, self._enough(place, possible, proved, *chosen))
+        a, b, package = bins_and_package
+        packages = self._choose_packages(place, possible, proved, a=a, b=b, package=package)
+        return self._split_packages(place, a, b, package, packages)
 
-    def told(self, new: bool) -> None:
+    def record_outcome(self, new: bool) -> None:
         """Whether the last splits have proved anything: if not, these bins are tried less."""
-        if self.last is not None:
-            a, b = self.last
-            tries = max(0, self.between[a, b] - 1) if new else self.between[a, b] + 1
-            self.between[a, b] = self.between[b, a] = tries
+        if self.last_bins is not None:
+            a, b = self.last_bins
+            tries = max(0, self.bin_tries[a, b] - 1) if new else self.bin_tries[a, b] + 1
+            self.bin_tries[a, b] = self.bin_tries[b, a] = tries
 
-    def _one_pair(self, place: Ints, possible: Bools, proved: Bools) -> tuple[int, int, int] | None:
+    def _choose_pair(
+        self, place: Ints, possible: Bools, proved: Bools
+    ) -> tuple[int, int, int] | None:
         """A package that is wanted in another bin: where it is, where it goes, and which."""
-        if self.random.random() > ONE_PAIR:
+        if self.random.random() > ONE_PAIR_SHARE:
             return None
-        wanted = _wanted(possible, proved) / (1.0 + self.for_pair) ** 2
-        wanted[self.for_pair >= TRIES_PER_PAIR] = 0
-        if not wanted.any():
+        weights = _weigh_open_pairs(possible, proved) / (1.0 + self.pair_tries) ** 2
+        weights[self.pair_tries >= TRIES_PER_PAIR] = 0
+        if not weights.any():
             return None
-        drawn = int(self.random.choice(wanted.size, p=wanted.ravel() / wanted.sum()))
-        package, b = divmod(drawn, self.instance.bins)
-        self.for_pair[package, b] += 1
-        self.last = None
+        index = int(self.random.choice(weights.size, p=weights.ravel() / weights.sum()))
+        package, b = divmod(index, self.instance.bins)
+        self.pair_tries[package, b] += 1
+        self.last_bins = None
         return int(place[package]), b, package
 
-    def _two_bins(self, place: Ints, possible: Bools, proved: Bools) -> tuple[int, int, int] | None:
+    def _choose_two_bins(
+        self, place: Ints, possible: Bools, proved: Bools
+    ) -> tuple[int, int, int] | None:
         """Two bins between which much is wanted."""
-        between = np.zeros((self.instance.bins, self.instance.bins))
-        np.add.at(between, place, _wanted(possible, proved))
-        between = (between + between.T) / (1.0 + self.between) ** 2
-        np.fill_diagonal(between, 0)
-        if not between.any() or self.between[between > 0].min() >= TRIES_PER_PAIR:
+        weights = np.zeros((self.instance.bins, self.instance.bins))
+        np.add.at(weights, place, _weigh_open_pairs(possible, proved))
+        weights = (weights + weights.T) / (1.0 + self.bin_tries) ** 2
+        np.fill_diagonal(weights, 0)
+        if not weights.any() or self.bin_tries[weights > 0].min() >= TRIES_PER_PAIR:
             return None
-        drawn = int(self.random.choice(between.size, p=between.ravel() / between.sum()))
-        self.last = divmod(drawn, self.instance.bins)
-        return *self.last, -1
+        index = int(self.random.choice(weights.size, p=weights.ravel() / weights.sum()))
+        self.last_bins = divmod(index, self.instance.bins)
+        return *self.last_bins, -1
 
-    def _enough(
-        self, place: Ints, possible: Bools, proved: Bools, a: int, b: int, package: int
+    def _choose_packages(
+        self, place: Ints, possible: Bools, proved: Bools, *, a: int, b: int, package: int
     ) -> Ints:
         """Packages of two bins that could move, as many as are likely to have other splits."""
         instance = self.instance
@@ -89,40 +94,51 @@ class Near:
         movable = np.flatnonzero(inside & possible[:, a] & possible[:, b])
         movable = movable[movable != package]
         urgency = self.random.random(len(movable))
-        urgency -= WANTED_FIRST * ~(proved[movable, a] & proved[movable, b])
+        urgency -= OPEN_PAIR_BONUS * ~(proved[movable, a] & proved[movable, b])
         movable = movable[np.argsort(urgency)]
         width = np.minimum(instance.high[b] - instance.low[b], instance.high[a] - instance.low[a])
         squares = np.cumsum(instance.amounts[movable].astype(np.float64) ** 2, axis=0)
         bits = np.log2(np.maximum(1.0, 2 * np.sqrt(squares) / (width + 1))).sum(axis=1)
         surplus = np.arange(1, len(movable) + 1) - bits
-        enough = int(np.argmax(surplus > SURPLUS)) + 1 if (surplus > SURPLUS).any() else None
+        enough = (
+            int(np.argmax(surplus > SURPLUS_BITS)) + 1 if (surplus > SURPLUS_BITS).any() else None
+        )
         some: Ints = movable[:enough][:MOST_PACKAGES]
         return some
 
-    def _split(self, place: Ints, a: int, b: int, package: int, chosen: Ints) -> Ints:
+    def _split_packages(self, place: Ints, a: int, b: int, package: int, movable: Ints) -> Ints:
         """Splits of the chosen packages between two bins; all others stay where they are."""
         instance = self.instance
         inside = (place == a) | (place == b)
         both = instance.amounts[inside].sum(axis=0)
         low, high = instance.low.copy(), instance.high.copy()
-        low[b], high[b] = instance.window_beside(b, a, both)
+        low[b], high[b] = instance.complement_window(b, a, both)
         must = place == b
-        must[chosen] = False
+        must[movable] = False
         if package >= 0:
             must[package] = True
         can = must.copy()
-        can[chosen] = True
-        narrowed = replace(instance, low=low, high=high)
-        found = lattice_enumeration.fitting(
-            narrowed, b, can, must, STEPS, 0, SPLITS_WANTED, self.random
+        can[movable] = True
+        restricted = replace(instance, low=low, high=high)
+        fitting_sets = lattice_enumeration.enumerate_fitting_sets(
+            restricted,
+            b,
+            can,
+            forced=must,
+            most_steps=MOST_STEPS,
+            most_sets=0,
+            enough=ENOUGH_SPLITS,
+            random=self.random,
         )
-        if found is None:
+        if fitting_sets is None:
             return np.empty((0, len(place)), np.int64)
-        into_b = masks_of(found.telling, instance.packages)
+        into_b = unpack_bitsets(fitting_sets.witnesses, instance.packages)
         return np.where(into_b, b, np.where(inside, a, place))
 
 
-def _wanted(possible: Bools, proved: Bools) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _weigh_open_pairs(
+    possible: Bools, proved: Bools
+) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """How much each pair that is not proved is wanted."""
     ambiguous = proved.sum(axis=1, keepdims=True) > 1
-    return np.where(ambiguous, 1.0, NOT_AMBIGUOUS) * (possible & ~proved)
+    return np.where(ambiguous, 1.0, UNAMBIGUOUS_WEIGHT) * (possible & ~proved)

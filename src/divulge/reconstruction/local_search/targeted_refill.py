@@ -13,72 +13,72 @@ import numpy as np
 from divulge import work
 from divulge.reconstruction import tuning
 from divulge.reconstruction.problem.amounts import Bools, Ints
-from divulge.reconstruction.problem.bitsets import masks_of
+from divulge.reconstruction.problem.bitsets import unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum import lattice_enumeration
 
-MORE_BINS = (0, 1, 1, 2, 1, 2, 3)
+EXTRA_BINS = (0, 1, 1, 2, 1, 2, 3)
 """How many bins are filled beside the two of a pair, from try to try."""
-TRIES_PER_PAIR = 30 * len(MORE_BINS)
-AMBIGUOUS_LATER = 3
+TRIES_PER_PAIR = 30 * len(EXTRA_BINS)
+AMBIGUOUS_PENALTY = 3
 """How many tries a pair comes later whose package is known to be ambiguous."""
 
-SURPLUS = 2.0
+SURPLUS_BITS = 2.0
 """How many more bits packages have to choose among than bits that their sums must meet."""
-HOPELESS = -12.0
+LEAST_SURPLUS_BITS = -12.0
 """With so many bits fewer than are to be met, a hit would be a wonder."""
 MOST_DECIDING = 90
 MOST_TO_MEET = 44
 """Packages whose sums are listed; more are left to their lattice, up to where its basis is slow."""
 LONGEST_LIST = 2**15
-HARDEST = 3
+MOST_DOUBLINGS = 3
 """How often lists may become twice as long, where a pair was tried in vain."""
-STEPS = 200_000
-SETS_WANTED = 12
-LOOSELY = 0.3
+MOST_STEPS = 200_000
+ENOUGH_SETS = 12
+CHANCE_BITS = 0.3
 """How many bits chance counts for when packages are chosen to decide: not always the same."""
 
 
-class Aim:
+class TargetedRefill:
     """How often each pair was aimed at so far; it goes on where it was left."""
 
     def __init__(self, instance: Instance, random: np.random.Generator) -> None:
         self.instance, self.random = instance, random
         self.tries = np.zeros((instance.packages, instance.bins), np.int64)
-        self.waiting: list[tuple[int, int]] = []
-        self.sums = np.empty((3, LONGEST_LIST << HARDEST, instance.attributes), np.int64)
-        self.sets = np.empty((3, LONGEST_LIST << HARDEST), np.uint64)
+        self.pair_queue: list[tuple[int, int]] = []
+        self.sums = np.empty((3, LONGEST_LIST << MOST_DOUBLINGS, instance.attributes), np.int64)
+        self.sets = np.empty((3, LONGEST_LIST << MOST_DOUBLINGS), np.uint64)
 
-    def allocations(self, place: Ints, possible: Bools, proved: Bools) -> Ints | None:
+    def find_allocations(self, place: Ints, possible: Bools, proved: Bools) -> Ints | None:
         """Some allocations with a pair that is not proved; None if each was tried often enough."""
-        pair = self._next_pair(possible, proved)
+        pair = self._choose_next_pair(possible, proved)
         if pair is None:
             return None
         package, goal = pair
-        tried = int(self.tries[package, goal])
+        attempt = int(self.tries[package, goal])
         self.tries[package, goal] += 1
         if place[package] == goal:
             return place[None]
-        bins = self._bins(place, package, goal, MORE_BINS[tried % len(MORE_BINS)])
-        harder = min(tried // len(MORE_BINS), HARDEST)
-        return self._filled(place, np.ascontiguousarray(possible), bins, package, harder)
+        bins = self._choose_bins(place, package, goal, EXTRA_BINS[attempt % len(EXTRA_BINS)])
+        harder = min(attempt // len(EXTRA_BINS), MOST_DOUBLINGS)
+        return self._refill_bins(place, np.ascontiguousarray(possible), bins, package, harder)
 
-    def _next_pair(self, possible: Bools, proved: Bools) -> tuple[int, int] | None:
+    def _choose_next_pair(self, possible: Bools, proved: Bools) -> tuple[int, int] | None:
         """A pair that was tried least, those first that show a package to be ambiguous."""
         while True:
-            while self.waiting:
-                package, b = self.waiting.pop()
+            while self.pair_queue:
+                package, b = self.pair_queue.pop()
                 if possible[package, b] and not proved[package, b]:
                     return package, b
             pairs = np.argwhere(possible & ~proved & (self.tries < TRIES_PER_PAIR))
             if not len(pairs):
                 return None
             ambiguous = proved[pairs[:, 0]].sum(axis=1) > 1
-            rank = self.tries[pairs[:, 0], pairs[:, 1]] + AMBIGUOUS_LATER * ambiguous
+            rank = self.tries[pairs[:, 0], pairs[:, 1]] + AMBIGUOUS_PENALTY * ambiguous
             first = self.random.permutation(pairs[rank == rank.min()])
-            self.waiting = [(int(package), int(b)) for package, b in first]
+            self.pair_queue = [(int(package), int(b)) for package, b in first]
 
-    def _bins(self, place: Ints, package: int, goal: int, more: int) -> Ints:
+    def _choose_bins(self, place: Ints, package: int, goal: int, more: int) -> Ints:
         """Bins to be filled anew: the goal, where the package is, and others; large ones last."""
         size = np.bincount(place, minlength=self.instance.bins)
         weight = np.sqrt(size)
@@ -86,59 +86,70 @@ class Aim:
         others = [int(place[package])]
         for _ in range(min(more, int((weight > 0).sum()))):
             upto = np.cumsum(weight)
-            drawn = int(np.searchsorted(upto, self.random.random() * upto[-1], side="right"))
-            others.append(drawn)
-            weight[drawn] = 0
+            drawn_bin = int(np.searchsorted(upto, self.random.random() * upto[-1], side="right"))
+            others.append(drawn_bin)
+            weight[drawn_bin] = 0
         return np.array([goal, *sorted(others, key=lambda b: size[b])])
 
-    def _filled(self, place: Ints, possible: Bools, bins: Ints, package: int, harder: int) -> Ints:
+    def _refill_bins(
+        self, place: Ints, possible: Bools, bins: Ints, package: int, harder: int
+    ) -> Ints:
         """Allocations that differ from one in these bins; the package is in the first of them."""
         nothing = np.empty((0, len(place)), np.int64)
-        filled, left = place.copy(), np.isin(place, bins)
+        allocation, unplaced = place.copy(), np.isin(place, bins)
         while True:
-            sets = self._some_sets(possible, place, left, bins, package, harder)
+            sets = self._draw_sets(
+                possible, place, unplaced, bins=bins, package=package, harder=harder
+            )
             if not len(sets):
                 return nothing
             if len(bins) == 2:
-                return np.where(sets, bins[0], np.where(left, bins[1], filled))
-            chosen = sets[self.random.integers(len(sets))]
-            filled[chosen] = bins[0]
-            left &= ~chosen
+                return np.where(sets, bins[0], np.where(unplaced, bins[1], allocation))
+            members = sets[self.random.integers(len(sets))]
+            allocation[members] = bins[0]
+            unplaced &= ~members
             bins, package = bins[1:], -1
 
-    def _some_sets(
-        self, possible: Bools, place: Ints, left: Bools, bins: Ints, package: int, harder: int
+    def _draw_sets(
+        self,
+        possible: Bools,
+        place: Ints,
+        unplaced: Bools,
+        *,
+        bins: Ints,
+        package: int,
+        harder: int,
     ) -> Bools:
         """Some sets that fill the first of the bins, most of them drawn; none if none was found."""
         from divulge.reconstruction.local_search import targeted_refill_kernels
         from divulge.reconstruction.subset_sum import expected_count_kernels
 
         instance = self.instance
-        well, role, low, high, aim = targeted_refill_kernels.at_hand(
-            instance.amounts, instance.low, instance.high, possible, place, left, bins, package
+        is_fillable, role, low, high, aim = targeted_refill_kernels.prepare_refill(
+            instance.amounts, instance.low, instance.high, possible, place, unplaced, bins, package
         )
         must, free = role == 2, np.flatnonzero(role == 1)
         nothing = np.empty((0, len(place)), bool)
-        if not well or not len(free):
-            return np.array([must]) if well else nothing
+        if not is_fillable or not len(free):
+            return np.array([must]) if is_fillable else nothing
         amounts = instance.amounts[free]
-        chance = expected_count_kernels.chances(amounts, low, high, aim)
-        doubt = LOOSELY * self.random.random(len(free))
-        decide, surplus = targeted_refill_kernels.deciding(
-            amounts, low, high, chance, doubt, SURPLUS + harder, MOST_DECIDING
+        chance = expected_count_kernels.compute_inclusion_chances(amounts, low, high, aim)
+        doubt = CHANCE_BITS * self.random.random(len(free))
+        decide, surplus = targeted_refill_kernels.select_deciding(
+            amounts, low, high, chance, doubt, SURPLUS_BITS + harder, MOST_DECIDING
         )
-        if surplus < HOPELESS:
+        if surplus < LEAST_SURPLUS_BITS:
             return nothing
-        drawn = self.random.random(len(free)) < chance
-        drawn[decide] = False
-        base = amounts[drawn].sum(axis=0)
-        sets = self._deciding_sets(amounts[decide], low - base, high - base, harder)
-        found = np.repeat(must[None], len(sets), axis=0)
-        found[:, free[drawn]] = True
-        found[:, free[decide]] = sets
-        return found
+        is_drawn = self.random.random(len(free)) < chance
+        is_drawn[decide] = False
+        base = amounts[is_drawn].sum(axis=0)
+        sets = self._find_exact_sets(amounts[decide], low - base, high - base, harder)
+        members = np.repeat(must[None], len(sets), axis=0)
+        members[:, free[is_drawn]] = True
+        members[:, free[decide]] = sets
+        return members
 
-    def _deciding_sets(self, amounts: Ints, low: Ints, high: Ints, harder: int) -> Bools:
+    def _find_exact_sets(self, amounts: Ints, low: Ints, high: Ints, harder: int) -> Bools:
         """Sets of a few packages that make the sums exact: by their lists, or by their lattice."""
         from divulge.reconstruction.local_search import targeted_refill_kernels
 
@@ -146,16 +157,23 @@ class Aim:
         if (high < 0).any():
             return nothing
         if len(amounts) <= MOST_TO_MEET:
-            found = np.empty((SETS_WANTED, len(amounts)), bool)
+            members = np.empty((ENOUGH_SETS, len(amounts)), bool)
             longest = LONGEST_LIST << harder
-            number, steps = targeted_refill_kernels.hits(
-                amounts, low, high, self.sums, self.sets, longest, found
+            number, steps = targeted_refill_kernels.match_sums(
+                amounts, low, high, self.sums, self.sets, longest, members
             )
             work.charge(tuning.TARGETED_REFILL, steps)
-            return found[:number]
-        one = Instance.of(amounts, low[None], high[None])
+            return members[:number]
+        one = Instance.from_intervals(amounts, low[None], high[None])
         everything, none = np.ones(len(amounts), bool), np.zeros(len(amounts), bool)
-        listed = lattice_enumeration.fitting(
-            one, 0, everything, none, STEPS, SETS_WANTED, SETS_WANTED, self.random
+        fitting_sets = lattice_enumeration.enumerate_fitting_sets(
+            one,
+            0,
+            everything,
+            forced=none,
+            most_steps=MOST_STEPS,
+            most_sets=ENOUGH_SETS,
+            enough=ENOUGH_SETS,
+            random=self.random,
         )
-        return nothing if listed is None else masks_of(listed.sets, len(amounts))
+        return nothing if fitting_sets is None else unpack_bitsets(fitting_sets.sets, len(amounts))

@@ -10,23 +10,23 @@ from numpy.typing import NDArray
 
 from divulge.engines import kernel
 
-BY_WEIGHT = 3.0
-BY_DOUBT = 1.5
+WEIGHT_RANK_FACTOR = 3.0
+DOUBT_RANK_FACTOR = 1.5
 """How late packages come by what the sums owe them, and by how unsure it is where they are."""
 LOOKS_PER_SUM = 8
 MOST_ON_A_SIDE = 62
 
 
 @kernel
-def at_hand(
+def prepare_refill(
     amounts: NDArray[Any],
     low: NDArray[Any],
     high: NDArray[Any],
     possible: NDArray[Any],
     place: NDArray[Any],
-    left: NDArray[Any],
+    unplaced: NDArray[Any],
     bins: NDArray[Any],
-    wanted: int,
+    package: int,
 ) -> tuple[bool, NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """What the first of some bins can be filled with, of the packages that are left to all.
 
@@ -39,16 +39,16 @@ def at_hand(
     role = np.zeros(n, np.uint8)
     lowest, highest, aim = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k, np.float64)
     both, base = np.zeros(k, np.int64), np.zeros(k, np.int64)
-    well = True
+    is_fillable = True
     for p in range(n):
-        if not left[p]:
+        if not unplaced[p]:
             continue
         elsewhere = False
         for at in range(1, len(bins)):
             elsewhere |= possible[p, bins[at]] != 0
-        must = p == wanted or not elsewhere
+        must = p == package or not elsewhere
         if must and not possible[p, b]:
-            well = False
+            is_fillable = False
         role[p] = 2 if must else int(possible[p, b])
         for i in range(k):
             both[i] += amounts[p, i]
@@ -64,7 +64,7 @@ def at_hand(
         lowest[i] = max(low[b, i], both[i] - more) - base[i]
         highest[i] = min(high[b, i], both[i] - less) - base[i]
         aim[i] = min(max(aim[i], float(lowest[i])), float(highest[i]))
-        well &= lowest[i] <= highest[i] and highest[i] >= 0
+        is_fillable &= lowest[i] <= highest[i] and highest[i] >= 0
     reach = np.zeros(k, np.int64)
     for p in range(n):
         if role[p] == 1:
@@ -74,12 +74,12 @@ def at_hand(
             for i in range(k):
                 reach[i] += role[p] * amounts[p, i]
     for i in range(k):
-        well &= reach[i] >= lowest[i]
-    return well, role, lowest, highest, aim
+        is_fillable &= reach[i] >= lowest[i]
+    return is_fillable, role, lowest, highest, aim
 
 
 @kernel
-def deciding(
+def select_deciding(
     amounts: NDArray[Any],
     low: NDArray[Any],
     high: NDArray[Any],
@@ -107,27 +107,27 @@ def deciding(
     rank = np.empty(n)
     by_weight, by_doubt = np.argsort(-weight), np.argsort(-(bits + doubt))
     for place in range(n):
-        rank[by_weight[place]] = BY_WEIGHT * place
+        rank[by_weight[place]] = WEIGHT_RANK_FACTOR * place
     for place in range(n):
-        rank[by_doubt[place]] = min(rank[by_doubt[place]], BY_DOUBT * place)
+        rank[by_doubt[place]] = min(rank[by_doubt[place]], DOUBT_RANK_FACTOR * place)
     order = np.argsort(rank)
-    squares, found, best = np.zeros(k), 0.0, -1e9
-    chosen = 0
-    while chosen < min(n, most) and best <= surplus:
-        p = order[chosen]
-        found += bits[p]
+    squares, bits_so_far, best = np.zeros(k), 0.0, -1e9
+    selected_count = 0
+    while selected_count < min(n, most) and best <= surplus:
+        p = order[selected_count]
+        bits_so_far += bits[p]
         to_meet = 0.0
         for i in range(k):
             squares[i] += chance[p] * (1 - chance[p]) * float(amounts[p, i]) ** 2
             spread = math.sqrt(2 * math.pi * squares[i]) / (high[i] - low[i] + 1.0)
             to_meet += math.log2(max(spread, 1.0))
-        best = max(best, found - to_meet)
-        chosen += 1
-    return order[:chosen], best
+        best = max(best, bits_so_far - to_meet)
+        selected_count += 1
+    return order[:selected_count], best
 
 
 @kernel
-def joined(
+def extend_list(
     sums: NDArray[Any],
     sets: NDArray[Any],
     length: int,
@@ -159,41 +159,41 @@ def joined(
 
 
 @kernel
-def leading(
+def order_columns(
     amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any], column: NDArray[Any]
 ) -> None:
     """Put the amount that tells most first."""
-    lead, telling = 0, -1.0
+    lead, tightest = 0, -1.0
     for i in range(amounts.shape[1]):
         total = 0.0
         for p in range(amounts.shape[0]):
             total += amounts[p, i]
-        if total / (high[i] - low[i] + 1.0) > telling:
-            lead, telling = i, total / (high[i] - low[i] + 1.0)
+        if total / (high[i] - low[i] + 1.0) > tightest:
+            lead, tightest = i, total / (high[i] - low[i] + 1.0)
         column[i] = i
     column[0], column[lead] = lead, 0
 
 
 @kernel
-def hits(
+def match_sums(
     amounts: NDArray[Any],
     low: NDArray[Any],
     high: NDArray[Any],
     sums: NDArray[Any],
     sets: NDArray[Any],
     longest: int,
-    found: NDArray[Any],
+    members: NDArray[Any],
 ) -> tuple[int, int]:
     """Sets of packages whose sums lie between low and high, by meeting in the middle.
 
-    Writes into the rows of `found` who is in, as many sets as there are rows; gives how many
+    Writes into the rows of `members` who is in, as many sets as there are rows; gives how many
     there are, and how many steps it took.
     `sums` and `sets` are room for three lists, which may become as long as `longest`; a package
     that would make them longer is in no set.
     """
     n, k = amounts.shape
     column, top, bottom = np.empty(k, np.int64), np.empty(k, np.int64), np.empty(k, np.int64)
-    leading(amounts, low, high, column)
+    order_columns(amounts, low, high, column)
     at, length, of_side = np.array([0, 1]), np.array([1, 1]), np.array([0, 0])
     for i in range(k):
         top[i], bottom[i] = high[column[i]], low[column[i]]
@@ -208,7 +208,7 @@ def hits(
         for i in range(k):
             added[i] = amounts[p, column[i]]
         now, bit = at[side], np.uint64(1) << np.uint64(of_side[side])
-        length[side] = joined(
+        length[side] = extend_list(
             sums[now], sets[now], length[side], added, bit, top, sums[spare], sets[spare]
         )
         at[side], spare = spare, now
@@ -230,11 +230,11 @@ def hits(
                 fits &= bottom[i] <= total <= top[i]
             if fits:
                 # When all rows are full, later sets replace some: they should not be all alike.
-                into = count if count < len(found) else looks % len(found)
+                into = count if count < len(members) else looks % len(members)
                 count += 1
                 for p in range(n):
                     word = sets[at[0], row] if side_of[p] == 0 else sets[at[1], partner]
                     inside = (word >> np.uint64(bit_of[p])) & np.uint64(1)
-                    found[into, p] = side_of[p] >= 0 and inside == np.uint64(1)
+                    members[into, p] = side_of[p] >= 0 and inside == np.uint64(1)
             partner -= 1
-    return min(count, len(found)), looks + length[0] + length[1]
+    return min(count, len(members)), looks + length[0] + length[1]

@@ -12,39 +12,49 @@ import numpy as np
 from divulge import work
 from divulge.reconstruction import tuning
 from divulge.reconstruction.problem.amounts import Bools, Ints
-from divulge.reconstruction.problem.bitsets import masks_of
+from divulge.reconstruction.problem.bitsets import unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum import meet_in_middle
 from divulge.work import Effort
 
-NODES = (60_000, 1_000_000, 6_000_000)
+NODE_BUDGETS = (60_000, 1_000_000, 6_000_000)
 """How far a split is looked for: at the first try, at the second, from the third on."""
 
-SETS_WANTED = 4
+ENOUGH_SETS = 4
 LONGEST_TAIL = 14
 
 
-def all_splits(
-    instance: Instance, possible: Bools, place: Ints, a: int, b: int, longest: int, effort: Effort
+def find_all_splits(
+    instance: Instance,
+    possible: Bools,
+    place: Ints,
+    *,
+    a: int,
+    b: int,
+    longest: int,
+    effort: Effort,
 ) -> Ints:
     """Splits of two bins that have each package in each of the two wherever any split has it."""
     inside = (place == a) | (place == b)
     both = instance.amounts[inside].sum(axis=0)
     low, high = instance.low.copy(), instance.high.copy()
-    low[b], high[b] = instance.window_beside(b, a, both)
-    narrowed = replace(instance, low=low, high=high)
+    low[b], high[b] = instance.complement_window(b, a, both)
+    restricted = replace(instance, low=low, high=high)
     can, must = inside & possible[:, b], inside & ~possible[:, a]
-    found = meet_in_middle.fitting(narrowed, b, can, must, longest, 0, effort)
-    if found is None:
+    fitting_sets = meet_in_middle.enumerate_fitting_sets(
+        restricted, b, can, forced=must, longest=longest, most_sets=0, effort=effort
+    )
+    if fitting_sets is None:
         return np.empty((0, len(place)), np.int64)
-    into_b = masks_of(found.telling, instance.packages)
+    into_b = unpack_bitsets(fitting_sets.witnesses, instance.packages)
     return np.where(into_b, b, np.where(inside, a, place))
 
 
-def some_split(
+def find_split(
     instance: Instance,
     possible: Bools,
     place: Ints,
+    *,
     a: int,
     b: int,
     package: int | None,
@@ -58,57 +68,75 @@ def some_split(
         into_b[package] = True
     low, high = instance.low[b].copy(), instance.high[b].copy()
     if not instance.counts_matter:
-        low, high = instance.window_beside(b, a, instance.amounts[inside].sum(axis=0))
-    chosen = _some_set(
-        instance, b, inside & possible[:, b], into_b, low, high, budget, random, other=(a, inside)
+        low, high = instance.complement_window(b, a, instance.amounts[inside].sum(axis=0))
+    members = _find_set(
+        instance,
+        b,
+        inside & possible[:, b],
+        forced=into_b,
+        low=low,
+        high=high,
+        budget=budget,
+        random=random,
+        other=(a, inside),
     )
-    if chosen is None:
+    if members is None:
         return None
-    found = place.copy()
-    found[inside] = a
-    found[chosen] = b
-    return found
+    allocation = place.copy()
+    allocation[inside] = a
+    allocation[members] = b
+    return allocation
 
 
-def construct(instance: Instance, possible: Bools, effort: Effort) -> Ints | None:
+def construct_allocation(instance: Instance, possible: Bools, effort: Effort) -> Ints | None:
     """An allocation from nothing: bin after bin, the last two together; None if none was found."""
     random = np.random.default_rng(2)
     few_first = np.argsort(possible.sum(axis=0), kind="stable")
     while not effort.spent:
         work.charge(tuning.MOVE)
         place = np.full(instance.packages, -1, np.int64)
-        left = np.ones(instance.packages, bool)
+        unplaced = np.ones(instance.packages, bool)
         for number, b in enumerate(few_first[:-2]):
             later = possible[:, few_first[number + 1 :]].any(axis=1)
-            chosen = _some_set(
+            members = _find_set(
                 instance,
                 int(b),
-                left & possible[:, b],
-                left & ~later,
-                instance.low[b],
-                instance.high[b],
-                NODES[0],
-                random,
+                unplaced & possible[:, b],
+                forced=unplaced & ~later,
+                low=instance.low[b],
+                high=instance.high[b],
+                budget=NODE_BUDGETS[0],
+                random=random,
             )
-            if chosen is None:
+            if members is None:
                 break
-            place[chosen] = b
-            left &= ~chosen
+            place[members] = b
+            unplaced &= ~members
         else:
             a, b = (int(x) for x in few_first[-2:])
-            place[left] = a
-            if not (possible[left, a] | possible[left, b]).all():
+            place[unplaced] = a
+            if not (possible[unplaced, a] | possible[unplaced, b]).all():
                 continue
-            found = some_split(instance, possible, place, a, b, None, NODES[1], random)
-            if found is not None:
-                return found
+            allocation = find_split(
+                instance,
+                possible,
+                place,
+                a=a,
+                b=b,
+                package=None,
+                budget=NODE_BUDGETS[1],
+                random=random,
+            )
+            if allocation is not None:
+                return allocation
     return None
 
 
-def _some_set(
+def _find_set(
     instance: Instance,
     b: int,
     candidates: Bools,
+    *,
     forced: Bools,
     low: Ints,
     high: Ints,
@@ -130,35 +158,35 @@ def _some_set(
     free = free[np.argsort(-size)]
     words = (instance.packages + 63) // 64
     tail = min(len(free), LONGEST_TAIL, max(4, len(free) // 2))
-    _, found, sets, _, _, steps = depth_first_kernels.fitting_sets(
+    _, count, sets, _, _, steps = depth_first_kernels.enumerate_sets_depth_first(
         amounts,
         free,
         amounts[forced].sum(axis=0),
-        int(instance.held[b] + forced.sum()),
+        int(instance.already_in_bin[b] + forced.sum()),
         np.ascontiguousarray(low[lead]),
         np.ascontiguousarray(high[lead]),
-        np.ascontiguousarray(instance.widening[lead]),
-        np.ascontiguousarray(instance.deeper[lead]),
+        np.ascontiguousarray(instance.slack_by_count[lead]),
+        np.ascontiguousarray(instance.extra_above[lead]),
         tail,
         words,
         budget,
-        SETS_WANTED,
-        SETS_WANTED,
+        ENOUGH_SETS,
+        ENOUGH_SETS,
     )
     work.charge(tuning.DEPTH_FIRST, steps + 2**tail)
-    masks = masks_of(sets[: min(found, SETS_WANTED)], instance.packages) | forced
+    masks = unpack_bitsets(sets[: min(count, ENOUGH_SETS)], instance.packages) | forced
     if other is not None and len(masks):
-        masks = masks[[_fits(instance, other[0], other[1] & ~mask) for mask in masks]]
+        masks = masks[[_is_fitting(instance, other[0], other[1] & ~mask) for mask in masks]]
     if not len(masks):
         return None
-    chosen: Bools = masks[random.integers(len(masks))]
-    return chosen
+    members: Bools = masks[random.integers(len(masks))]
+    return members
 
 
-def _fits(instance: Instance, b: int, inside: Bools) -> bool:
+def _is_fitting(instance: Instance, b: int, inside: Bools) -> bool:
     """Whether just these packages make a bin's sums."""
-    count = int(instance.held[b] + inside.sum())
+    count = int(instance.already_in_bin[b] + inside.sum())
     sums = instance.amounts[inside].sum(axis=0)
-    wide, deep = instance.widening[:, count], instance.deeper[:, count]
-    fits = (sums >= instance.low[b] - wide) & (sums <= instance.high[b] + wide + deep)
+    slack, extra = instance.slack_by_count[:, count], instance.extra_above[:, count]
+    fits = (sums >= instance.low[b] - slack) & (sums <= instance.high[b] + slack + extra)
     return bool(fits.all())

@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 from divulge.engines import kernel
 
 MOST_ON_A_SIDE = 62
-DIRECT = 0.5
+BIN_PAIR_SHARE = 0.5
 """How often a step takes two bins that promise much, rather than one pair that is wanted."""
 
-WANTED_FIRST = 0.3
-LARGER_LATER = 0.3
+OPEN_PAIR_BONUS = 0.3
+LARGER_PENALTY = 0.3
 LOOKS_PER_SUM = 30
-AMBIGUOUS_LATER = 6
-NOT_AMBIGUOUS = 10.0
+AMBIGUOUS_PENALTY = 6
+UNAMBIGUOUS_WEIGHT = 10.0
 """How much more is wanted of a package that has one place proved only."""
 
 
 @kernel
-def drawn(state: Any) -> Any:
+def next_xorshift64(state: Any) -> Any:
     """Give the next of a sequence of made-up words of 64 bits; it never comes to nought."""
     state ^= state << np.uint64(13)
     state ^= state >> np.uint64(7)
@@ -36,13 +36,13 @@ def drawn(state: Any) -> Any:
 
 
 @kernel
-def chance(state: Any) -> float:
+def to_unit_interval(state: Any) -> float:
     """Give a number from 0 to 1 for a word."""
     return float(state >> np.uint64(11)) / 9007199254740992.0
 
 
 @kernel
-def joined(
+def extend_list(
     sums: NDArray[Any],
     sets: NDArray[Any],
     length: int,
@@ -75,7 +75,7 @@ def joined(
 
 
 @kernel
-def promising(
+def draw_bin_pair(
     allowed: NDArray[Any],
     proved: NDArray[Any],
     place: NDArray[Any],
@@ -90,17 +90,17 @@ def promising(
         places = 0
         for b in range(m):
             places += proved[p, b]
-        much = 1.0 if places > 1 else NOT_AMBIGUOUS
+        weight_of_pair = 1.0 if places > 1 else UNAMBIGUOUS_WEIGHT
         for b in range(m):
             if allowed[p, b] and not proved[p, b]:
                 low, high = min(place[p], b), max(place[p], b)
-                weight[low, high] += much
+                weight[low, high] += weight_of_pair
     total = 0.0
     for a in range(m):
         for b in range(a + 1, m):
             weight[a, b] /= (1.0 + tries[a, b]) ** 2
             total += weight[a, b]
-    point = chance(state) * total
+    point = to_unit_interval(state) * total
     for a in range(m):
         for b in range(a + 1, m):
             point -= weight[a, b]
@@ -110,7 +110,7 @@ def promising(
 
 
 @kernel
-def wanted(
+def draw_open_pair(
     allowed: NDArray[Any], proved: NDArray[Any], tries: NDArray[Any], state: Any
 ) -> tuple[int, int, Any]:
     """Of the pairs that are not proved, one of those that were tried least.
@@ -118,24 +118,24 @@ def wanted(
     Packages that are not known to be ambiguous yet come before those that are.
     """
     n, m = allowed.shape
-    package, goal, least, seen = -1, -1, 1 << 30, 0
+    package, goal, least, ties = -1, -1, 1 << 30, 0
     for p in range(n):
         places = 0
         for b in range(m):
             places += proved[p, b]
-        later = AMBIGUOUS_LATER if places > 1 else 0
+        later = AMBIGUOUS_PENALTY if places > 1 else 0
         for b in range(m):
             if allowed[p, b] and not proved[p, b] and tries[p, b] + later <= least:
-                seen = seen + 1 if tries[p, b] + later == least else 1
+                ties = ties + 1 if tries[p, b] + later == least else 1
                 least = tries[p, b] + later
-                state = drawn(state)
-                if (state >> np.uint64(11)) % np.uint64(seen) == 0:
+                state = next_xorshift64(state)
+                if (state >> np.uint64(11)) % np.uint64(ties) == 0:
                     package, goal = p, b
     return package, goal, state
 
 
 @kernel
-def roomy(
+def draw_transit_bin(
     allowed: NDArray[Any], place: NDArray[Any], package: int, goal: int, state: Any
 ) -> tuple[int, Any]:
     """A bin with many packages through which one can go from where it is to its goal."""
@@ -143,18 +143,18 @@ def roomy(
     inside = np.zeros(m, np.int64)
     for p in range(n):
         inside[place[p]] += 1
-    found, most = -1, -1.0
+    best_bin, best_score = -1, -1.0
     for b in range(m):
         if b != goal and b != place[package] and allowed[package, b]:
-            state = drawn(state)
-            much = inside[b] * chance(state)
-            if much > most:
-                found, most = b, much
-    return found, state
+            state = next_xorshift64(state)
+            score = inside[b] * to_unit_interval(state)
+            if score > best_score:
+                best_bin, best_score = b, score
+    return best_bin, state
 
 
 @kernel
-def moved(
+def move_package(
     amounts: NDArray[Any], in_bin: NDArray[Any], place: NDArray[Any], package: int, to: int
 ) -> None:
     """A package goes to a bin, and its amounts with it."""
@@ -165,7 +165,7 @@ def moved(
 
 
 @kernel
-def chosen(
+def choose_move(
     allowed: NDArray[Any],
     proved: NDArray[Any],
     place: NDArray[Any],
@@ -183,21 +183,21 @@ def chosen(
     its second leg in `next_leg`.
     """
     a, b, package, goal = -1, -1, -1, -1
-    state = drawn(state)
+    state = next_xorshift64(state)
     if next_leg[0] >= 0:
         if not proved[next_leg[0], next_leg[1]] and place[next_leg[0]] != next_leg[1]:
             package, goal = next_leg
         next_leg[0] = -1
-    elif chance(state) < DIRECT:
-        state = drawn(state)
-        a, b = promising(allowed, proved, place, tries, weight, state)
+    elif to_unit_interval(state) < BIN_PAIR_SHARE:
+        state = next_xorshift64(state)
+        a, b = draw_bin_pair(allowed, proved, place, tries, weight, state)
     if package < 0 and a < 0:
-        package, goal, state = wanted(allowed, proved, pair_tries, state)
+        package, goal, state = draw_open_pair(allowed, proved, pair_tries, state)
         if package < 0 or pair_tries[package, goal] >= most_tries:
             return -1, -1, -1, -1, 0, state
         pair_tries[package, goal] += 1
         if pair_tries[package, goal] % 2 == 0:
-            through, state = roomy(allowed, place, package, goal, state)
+            through, state = draw_transit_bin(allowed, place, package, goal, state)
             if through >= 0:
                 next_leg[0], next_leg[1] = package, goal
                 goal = through
@@ -207,7 +207,7 @@ def chosen(
 
 
 @kernel
-def between(
+def list_movable(
     amounts: NDArray[Any],
     allowed: NDArray[Any],
     proved: NDArray[Any],
@@ -234,10 +234,10 @@ def between(
         top[i] = shift[1, i]
     for p in range(amounts.shape[0]):
         if (place[p] == a or place[p] == b) and allowed[p, a] and allowed[p, b] and p != package:
-            state = drawn(state)
-            urgency[count] = chance(state)
+            state = next_xorshift64(state)
+            urgency[count] = to_unit_interval(state)
             if not (proved[p, a] and proved[p, b]):
-                urgency[count] -= WANTED_FIRST
+                urgency[count] -= OPEN_PAIR_BONUS
             movable[count] = p
             count += 1
             if place[p] == b:
@@ -247,17 +247,17 @@ def between(
         if top[i] < 0:
             return 0, state
     if by_size and count > 0:
-        state = drawn(state)
+        state = next_xorshift64(state)
         measure = size[movable[(state >> np.uint64(11)) % np.uint64(count)]]
         if package >= 0:
             measure = size[package]
         for c in range(count):
-            urgency[c] += LARGER_LATER * max(0.0, size[movable[c]] - measure)
+            urgency[c] += LARGER_PENALTY * max(0.0, size[movable[c]] - measure)
     return count, state
 
 
 @kernel
-def leading(
+def order_columns(
     amounts: NDArray[Any],
     movable: NDArray[Any],
     count: int,
@@ -266,20 +266,20 @@ def leading(
     column: NDArray[Any],
 ) -> None:
     """Put the attribute that tells most first."""
-    lead, telling = 0, -1.0
+    lead, tightest = 0, -1.0
     for i in range(amounts.shape[1]):
         inside = 0.0
         for c in range(count):
             inside += amounts[movable[c], i]
-        tells = min(inside, top[i] + 1.0) / (shift[1, i] - shift[0, i] + 1)
-        if tells > telling:
-            lead, telling = i, tells
+        tightness = min(inside, top[i] + 1.0) / (shift[1, i] - shift[0, i] + 1)
+        if tightness > tightest:
+            lead, tightest = i, tightness
         column[i] = i
     column[0], column[lead] = lead, 0
 
 
 @kernel
-def listed(
+def build_half_lists(
     amounts: NDArray[Any],
     place: NDArray[Any],
     b: int,
@@ -320,7 +320,7 @@ def listed(
                 wanted_sum[1, i] += added[i]
         now = lists[side, 0]
         bit = np.uint64(1) << np.uint64(lists[side, 2])
-        lists[side, 1] = joined(
+        lists[side, 1] = extend_list(
             sums[now], sets[now], lists[side, 1], added, bit, top, sums[spare], sets[spare]
         )
         lists[side, 0], spare = spare, now
@@ -330,7 +330,7 @@ def listed(
 
 
 @kernel
-def written(
+def write_allocation(
     place: NDArray[Any],
     proved: NDArray[Any],
     row: NDArray[Any],
@@ -356,7 +356,7 @@ def written(
 
 
 @kernel
-def met(
+def match_half_lists(
     sums: NDArray[Any],
     sets: NDArray[Any],
     lists: NDArray[Any],
@@ -387,7 +387,7 @@ def met(
         for c in range(lists[side, 2]):
             new_in[side] |= none if proved[inside[side, c], b] else one << np.uint64(c)
             new_out[side] |= none if proved[inside[side, c], a] else one << np.uint64(c)
-    steps, found, end = 0, 0, lists[1, 1] - 1
+    steps, count, end = 0, 0, lists[1, 1] - 1
     stop = LOOKS_PER_SUM * (lists[0, 1] + lists[1, 1])
     for row in range(lists[0, 1]):
         while end >= 0 and first[row, 0] + other[end, 0] > wanted_sum[1, 0]:
@@ -406,9 +406,9 @@ def met(
                     break
             if fits:
                 words[0], words[1] = sets[lists[0, 0], row], sets[lists[1, 0], at]
-                found += 1
-                state = drawn(state)
-                if (state >> np.uint64(11)) % np.uint64(found) == 0:
+                count += 1
+                state = next_xorshift64(state)
+                if (state >> np.uint64(11)) % np.uint64(count) == 0:
                     after[:] = words
                 new = package >= 0 and not proved[package, goal]
                 for side in range(2):
@@ -418,14 +418,16 @@ def met(
                     for side in range(2):
                         new_in[side] &= ~words[side]
                         new_out[side] &= words[side]
-                    written(place, proved, proofs[rows], a, b, package, goal, inside, lists, words)
+                    write_allocation(
+                        place, proved, proofs[rows], a, b, package, goal, inside, lists, words
+                    )
                     rows += 1
             at -= 1
-    return found, rows, steps, state
+    return count, rows, steps, state
 
 
 @kernel
-def walk(
+def walk_allocations(
     amounts: NDArray[Any],
     low: NDArray[Any],
     high: NDArray[Any],
@@ -469,7 +471,7 @@ def walk(
     rows, steps = 0, 0
     while steps < budget and rows < proofs.shape[0]:
         steps += n * m // 8 + 100
-        a, b, package, goal, tried, state = chosen(
+        a, b, package, goal, attempts, state = choose_move(
             allowed, proved, place, tries, pair_tries, most_tries, weight, next_leg, state
         )
         if a < 0:
@@ -488,8 +490,8 @@ def walk(
                 change = amounts[package, i] if goal == b else -amounts[package, i]
                 shift[0, i] -= change
                 shift[1, i] -= change
-        by_size = k > 2 or tried % 2 == 1
-        count, state = between(
+        by_size = k > 2 or attempts % 2 == 1
+        count, state = list_movable(
             amounts,
             allowed,
             proved,
@@ -505,23 +507,25 @@ def walk(
             most_in_b,
             state,
         )
-        found, whole, begun = 0, True, rows
+        count_found, whole, rows_before = 0, True, rows
         if count == 0 and package >= 0:
             # Nobody else can move; perhaps it may go alone.
-            found = 1
+            count_found = 1
             for i in range(k):
-                found &= shift[0, i] <= 0 <= shift[1, i]
+                count_found &= shift[0, i] <= 0 <= shift[1, i]
             lists[:, 2] = 0
-            if found and not proved[package, goal]:
-                written(place, proved, proofs[rows], a, b, package, goal, inside, lists, after)
+            if count_found and not proved[package, goal]:
+                write_allocation(
+                    place, proved, proofs[rows], a, b, package, goal, inside, lists, after
+                )
                 rows += 1
         if count > 0:
-            leading(amounts, movable, count, shift, most_in_b, column)
+            order_columns(amounts, movable, count, shift, most_in_b, column)
             for i in range(k):
                 top[i] = most_in_b[column[i]]
                 wanted_sum[0, i] = shift[0, column[i]]
                 wanted_sum[1, i] = shift[1, column[i]]
-            whole = listed(
+            whole = build_half_lists(
                 amounts,
                 place,
                 b,
@@ -530,13 +534,13 @@ def walk(
                 column,
                 top,
                 wanted_sum,
-                min(longest, shortest << (2 * min(tried, 8))),
+                min(longest, shortest << (2 * min(attempts, 8))),
                 sums,
                 sets,
                 inside,
                 lists,
             )
-            found, rows, looks, state = met(
+            count_found, rows, looks, state = match_half_lists(
                 sums,
                 sets,
                 lists,
@@ -556,17 +560,17 @@ def walk(
             steps += looks + 2 * (lists[0, 1] + lists[1, 1])
         if package < 0:
             low_bin, high_bin = min(a, b), max(a, b)
-            if rows > begun:
-                tries[low_bin, high_bin] = max(0, tried - 1)
+            if rows > rows_before:
+                tries[low_bin, high_bin] = max(0, attempts - 1)
             else:
                 tries[low_bin, high_bin] += 3 if whole else 1
-        if found == 0:
+        if count_found == 0:
             next_leg[0] = -1
             continue
         if package >= 0:
-            moved(amounts, in_bin, place, package, goal)
+            move_package(amounts, in_bin, place, package, goal)
         for side in range(2):
             for c in range(lists[side, 2]):
                 to = b if (after[side] >> np.uint64(c)) & np.uint64(1) else a
-                moved(amounts, in_bin, place, inside[side, c], to)
+                move_package(amounts, in_bin, place, inside[side, c], to)
     return rows, steps, state

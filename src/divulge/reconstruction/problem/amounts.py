@@ -16,24 +16,24 @@ Ints: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Shares: TypeAlias = npt.NDArray[np.float64]
 
-LARGEST = 2**60
+MAX_SUM_IN_UNITS = 2**60
 """Of an amount and of all together, so that sums stay in 64 bits."""
 
-FINEST, COARSEST = Decimal("1e-12"), Decimal("1e12")
+FINEST_SCALE, COARSEST_SCALE = Decimal("1e-12"), Decimal("1e12")
 """Between what a unit, a step, a tolerance or noise has a sense."""
 
 # Up to here every whole number is a float, so that a decimal and its float are one.
-LARGEST_OF_FLOATS = 2**52
+MAX_EXACT_FLOAT = 2**52
 
 
 class NotAnAmount(ValueError):
     """Not a number, below zero, or no whole number of units; the text says which."""
 
 
-def decimal_of(amount: Amount) -> Decimal:
+def parse_decimal(amount: Amount) -> Decimal:
     """An amount as a decimal, exactly as it is written.
 
-    >>> decimal_of(3388.41), decimal_of("0.00001")
+    >>> parse_decimal(3388.41), parse_decimal("0.00001")
     (Decimal('3388.41'), Decimal('0.00001'))
     """
     try:
@@ -45,54 +45,58 @@ def decimal_of(amount: Amount) -> Decimal:
     return number
 
 
-def wrong_scale(given: Amount, or_nothing: bool = False) -> str | None:
+def describe_scale_problem(amount: Amount, or_nothing: bool = False) -> str | None:
     """What is wrong with a unit or step, or (or nothing) a tolerance or noise; None if it will do.
 
-    >>> wrong_scale("0.01"), wrong_scale(0), wrong_scale(0, or_nothing=True), wrong_scale("1e30")
-    (None, 'must be above 0.', None, 'must be at most 1E+12.')
+    >>> describe_scale_problem("0.01"), describe_scale_problem(0)
+    (None, 'must be above 0.')
+    >>> describe_scale_problem(0, or_nothing=True), describe_scale_problem("1e30")
+    (None, 'must be at most 1E+12.')
     """
     try:
-        found = decimal_of(given)
+        number = parse_decimal(amount)
     except NotAnAmount as error:
         return f"{error}."
-    if found < 0 or (not found and not or_nothing):
+    if number < 0 or (not number and not or_nothing):
         return "must be from 0." if or_nothing else "must be above 0."
-    if found > COARSEST:
-        return f"must be at most {COARSEST}."
-    return f"must be at least {FINEST}." if 0 < found < FINEST else None
+    if number > COARSEST_SCALE:
+        return f"must be at most {COARSEST_SCALE}."
+    return f"must be at least {FINEST_SCALE}." if 0 < number < FINEST_SCALE else None
 
 
-def fits(distance: Decimal | None, unit: Decimal, times: int) -> bool:
+def is_within_integers(distance: Decimal | None, unit: Decimal, times: int) -> bool:
     """Whether a distance, so often, stays within the integers that are added up; as units of it.
 
-    >>> fits(Decimal(10), Decimal("0.01"), 1000), fits(Decimal("1e12"), Decimal("1e-9"), 2)
-    (True, False)
+    >>> is_within_integers(Decimal(10), Decimal("0.01"), 1000)
+    True
+    >>> is_within_integers(Decimal("1e12"), Decimal("1e-9"), 2)
+    False
     """
-    return distance is None or distance / unit * times < LARGEST
+    return distance is None or distance / unit * times < MAX_SUM_IN_UNITS
 
 
-def unit_of(amounts: Iterable[Amount | None]) -> Decimal:
+def infer_unit(amounts: Iterable[Amount | None]) -> Decimal:
     """The unit that the decimals of amounts show, so that all are whole multiples of it.
 
     What is missing or no number shows none.
 
-    >>> unit_of([3388.41, 420.5, 7.0, None]), unit_of(["0.00001"]), unit_of([1200])
+    >>> infer_unit([3388.41, 420.5, 7.0, None]), infer_unit(["0.00001"]), infer_unit([1200])
     (Decimal('0.01'), Decimal('0.00001'), Decimal('1'))
     """
     finest = 0
     for amount in amounts:
         try:
-            exponent = decimal_of(amount).normalize().as_tuple().exponent  # type: ignore[arg-type]  # None is no number
+            exponent = parse_decimal(amount).normalize().as_tuple().exponent  # type: ignore[arg-type]  # None is no number
         except NotAnAmount:
             continue
         finest = min(finest, int(exponent))
     return Decimal(1).scaleb(finest)
 
 
-def common_unit(unit: Decimal, step: Decimal) -> Decimal:
+def find_common_unit(unit: Decimal, step: Decimal) -> Decimal:
     """The largest unit of which both are whole multiples, so that both are exact in it.
 
-    >>> common_unit(Decimal("0.3"), Decimal(1)), common_unit(Decimal("0.01"), Decimal(10))
+    >>> find_common_unit(Decimal("0.3"), Decimal(1)), find_common_unit(Decimal("0.01"), Decimal(10))
     (Decimal('0.1'), Decimal('0.01'))
     """
     while step:
@@ -100,27 +104,27 @@ def common_unit(unit: Decimal, step: Decimal) -> Decimal:
     return unit
 
 
-def in_units(amount: Amount, unit: Decimal) -> int:
+def to_units(amount: Amount, unit: Decimal) -> int:
     """How many units an amount is.
 
-    >>> in_units("420.69", Decimal("0.00001"))
+    >>> to_units("420.69", Decimal("0.00001"))
     42069000
     """
-    number = decimal_of(amount)
+    number = parse_decimal(amount)
     if number < 0:
         raise NotAnAmount("is negative")
     units = number / unit
     if units != units.to_integral_value():
         raise NotAnAmount(f"is no whole number of units of {unit}")
-    if units >= LARGEST:
+    if units >= MAX_SUM_IN_UNITS:
         raise NotAnAmount(f"is too large for units of {unit}")
     return int(units)
 
 
-def column_in_units(values: npt.NDArray[Any], unit: Decimal) -> tuple[Ints, dict[str, Bools]]:
+def column_to_units(values: npt.NDArray[Any], unit: Decimal) -> tuple[Ints, dict[str, Bools]]:
     """Many amounts in units, and for every kind of trouble the records that have it.
 
-    >>> units, troubles = column_in_units(np.array([1.25, -1.0, 0.333, np.nan]), Decimal("0.01"))
+    >>> units, troubles = column_to_units(np.array([1.25, -1.0, 0.333, np.nan]), Decimal("0.01"))
     >>> units.tolist(), {kind: int(where.sum()) for kind, where in troubles.items()}
     ([125, 0, 0, 0], {'missing': 1, 'negative': 1, 'undivided': 1, 'too_large': 0})
     """
@@ -132,10 +136,10 @@ def column_in_units(values: npt.NDArray[Any], unit: Decimal) -> tuple[Ints, dict
     numbers = np.where(missing, 0.0, numbers)
     numerator, denominator = unit.as_integer_ratio()
     units = np.rint(numbers * denominator / numerator)
-    too_large = np.abs(units) >= LARGEST_OF_FLOATS
+    too_large = np.abs(units) >= MAX_EXACT_FLOAT
     # A decimal of few digits comes back from its units to within the last bit of a float.
-    back = units * numerator / denominator
-    undivided = np.abs(back - numbers) > 4 * np.spacing(np.abs(numbers) + 1e-300)
+    restored = units * numerator / denominator
+    undivided = np.abs(restored - numbers) > 4 * np.spacing(np.abs(numbers) + 1e-300)
     negative = numbers < 0
     bad = missing | negative | (undivided & ~missing) | too_large
     troubles = {

@@ -7,13 +7,13 @@ import numpy.typing as npt
 
 from divulge.reconstruction.problem.amounts import Bools
 
-Words = npt.NDArray[np.uint64]
+Bitsets = npt.NDArray[np.uint64]
 
 
-def words_of(masks: npt.NDArray[np.bool_ | np.uint8]) -> Words:
+def pack_bitsets(masks: npt.NDArray[np.bool_ | np.uint8]) -> Bitsets:
     """A set of packages as words of 64 bits; rows of them are rows of words.
 
-    >>> words_of(np.array([[True, False, True], [False, True, False]])).tolist()
+    >>> pack_bitsets(np.array([[True, False, True], [False, True, False]])).tolist()
     [[5], [2]]
     """
     packages = masks.shape[-1]
@@ -22,7 +22,7 @@ def words_of(masks: npt.NDArray[np.bool_ | np.uint8]) -> Words:
     return np.packbits(bits, axis=-1, bitorder="little").view(np.uint64)
 
 
-def masks_of(sets: Words, packages: int) -> Bools:
+def unpack_bitsets(sets: Bitsets, packages: int) -> Bools:
     """Sets of packages, as rows of truth values."""
     bits = np.unpackbits(np.ascontiguousarray(sets).view(np.uint8), axis=-1, bitorder="little")
     return bits[..., :packages].astype(bool)

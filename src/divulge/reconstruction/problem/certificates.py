@@ -13,28 +13,28 @@ import numpy as np
 
 from divulge.reconstruction.problem.amounts import Bools, Ints
 
-MOST_KEPT = 48
-MOST_PLACES_KEPT = 16_000
+MOST_CERTIFICATES = 48
+MOST_STORED_PLACES = 16_000
 """Of small instances more are kept, so that few pairs are left to be asked for."""
-SECOND_PLACE = 10
+SECOND_PLACE_WEIGHT = 10
 """How much more the first two places of a package count than further ones: they are a finding."""
 
 
-def still_holding(certificates: Ints, allowed: Bools) -> Ints:
+def keep_valid_certificates(certificates: Ints, allowed: Bools) -> Ints:
     """Those certificates of which no pair was taken away.
 
     >>> both = np.array([[0, 1], [1, 0]])
-    >>> still_holding(both, np.array([[True, True], [False, True]])).tolist()
+    >>> keep_valid_certificates(both, np.array([[True, True], [False, True]])).tolist()
     [[0, 1]]
     """
     anywhere = np.hstack([allowed, np.ones((len(allowed), 1), bool)])
     return certificates[anywhere[np.arange(len(allowed)), certificates].all(axis=1)]
 
 
-def pairs_of(certificates: Ints, bins: int) -> Bools:
+def mark_proved_pairs(certificates: Ints, bins: int) -> Bools:
     """Which pairs of package and bin certificates prove; the last column is of those left out.
 
-    >>> pairs_of(np.array([[0, 1], [2, 1]]), 2).astype(int).tolist()
+    >>> mark_proved_pairs(np.array([[0, 1], [2, 1]]), 2).astype(int).tolist()
     [[1, 0, 1], [0, 1, 0]]
     """
     packages = certificates.shape[1]
@@ -43,38 +43,38 @@ def pairs_of(certificates: Ints, bins: int) -> Bools:
     return proved
 
 
-def most_telling(certificates: Ints, bins: int, most: int | None = None) -> Ints:
+def select_certificates(certificates: Ints, bins: int, most: int | None = None) -> Ints:
     """Few certificates that prove much: two places of as many packages as possible, then pairs.
 
     The next is always the one that adds most. What one adds never grows while others are taken, so
     an old figure is an upper bound, and few have to be looked at anew.
 
-    >>> most_telling(np.array([[0, 0], [0, 0], [1, 0], [1, 1]]), 2, most=2).tolist()
+    >>> select_certificates(np.array([[0, 0], [0, 0], [1, 0], [1, 1]]), 2, most=2).tolist()
     [[0, 0], [1, 1]]
     """
     packages = np.arange(certificates.shape[1])
     if most is None:
-        most = max(MOST_KEPT, MOST_PLACES_KEPT // max(1, len(packages)))
+        most = max(MOST_CERTIFICATES, MOST_STORED_PLACES // max(1, len(packages)))
     proved = np.zeros((len(packages), bins + 1), bool)
-    worth = np.full(len(packages), SECOND_PLACE)
+    worth = np.full(len(packages), SECOND_PLACE_WEIGHT)
     # The first stays: it is the start of all others, and where most of them agree.
-    taken, waiting = [], [(-np.inf, row) for row in range(min(1, len(certificates)))]
+    selected, queue = [], [(-np.inf, row) for row in range(min(1, len(certificates)))]
     for number in range(most):
-        while waiting:
-            _, row = heapq.heappop(waiting)
+        while queue:
+            _, row = heapq.heappop(queue)
             new = ~proved[packages, certificates[row]]
             gain = int(worth[new].sum())
-            if gain and (not waiting or (-gain, row) <= waiting[0]):
+            if gain and (not queue or (-gain, row) <= queue[0]):
                 break
             if gain:
-                heapq.heappush(waiting, (-gain, row))
+                heapq.heappush(queue, (-gain, row))
         else:
             break
-        taken.append(row)
+        selected.append(row)
         proved[packages, certificates[row]] = True
-        worth = np.where(proved.sum(axis=1) < 2, SECOND_PLACE, 1)
+        worth = np.where(proved.sum(axis=1) < 2, SECOND_PLACE_WEIGHT, 1)
         if number == 0:
             gains = (~proved[packages, certificates[1:]] * worth).sum(axis=1)
-            waiting = [(-int(g), row) for row, g in enumerate(gains, start=1) if g]
-            heapq.heapify(waiting)
-    return certificates[taken]
+            queue = [(-int(g), row) for row, g in enumerate(gains, start=1) if g]
+            heapq.heapify(queue)
+    return certificates[selected]

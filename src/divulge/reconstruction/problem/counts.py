@@ -12,7 +12,7 @@ from divulge.reconstruction.problem.amounts import Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class AllocationCounts:
     """The number of allocations, of those with each pair, and how probable each pair is.
 
     `proofs` are allocations that together have every pair which any has.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from divulge.data import Dataset
-from divulge.data.dictionary import problems_with_names
+from divulge.data.dictionary import find_name_problems
 from divulge.work import Problem
 
 
@@ -32,8 +32,8 @@ class Generalised:
 
     def problems(self, records: Dataset) -> Iterator[Problem]:
         """An attribute that does not exist, or that has no such level."""
-        of = f'dataset "{records.name}"'
-        yield from problems_with_names("", [self.attribute], records.names, of)
+        source = f'dataset "{records.name}"'
+        yield from find_name_problems("", [self.attribute], records.names, source)
         if self.level is not None and self.attribute in records.names:
             hierarchy = records.dictionary[self.attribute].hierarchy
             if hierarchy is None or not 0 < self.level <= hierarchy.height:

@@ -4,38 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from divulge.reconstruction.problem.amounts import Bools, Ints
-from divulge.reconstruction.problem.certificates import most_telling, pairs_of, still_holding
+from divulge.reconstruction.problem.amounts import Bools
+from divulge.reconstruction.problem.certificates import (
+    keep_valid_certificates,
+    mark_proved_pairs,
+    select_certificates,
+)
 from divulge.reconstruction.problem.premises import PREMISES, Premise
+from divulge.reconstruction.problem.solution import InstanceSolution, Status
 
-STATUSES = ("closed", "open", "infeasible")
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 
-@dataclass(frozen=True, eq=False)
-class Result:
-    """What is known of one instance; `discardable` packages may have been left out of the totals.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InstanceResult(InstanceSolution):
+    """A solution under its premise; `discardable` packages may have been left out of the totals.
 
-    `sure` are packages whose places left are so even if small records are missing from the totals.
-    Shares are those of all allocations, None where they were not counted. `certificates` are some
-    of the allocations that were found, one per row, of an instance that is open.
+    `sure` are packages whose places left are so even if small records are missing from the totals;
+    `discarded` says in which share of allocations each was left out. `certificates` are kept of an
+    instance that is open.
     """
 
-    status: str
     premise: Premise
-    possible: Bools
-    proved: Bools
     discardable: Bools
     sure: Bools
-    shares: npt.NDArray[np.float64] | None
     discarded: npt.NDArray[np.float64]
-    count: int | None
-    seconds: float
-    certificates: Ints
 
     @property
     def findings(self) -> int:
@@ -43,7 +41,7 @@ class Result:
         certain = (self.possible.sum(axis=1) == 1) & ~self.discardable
         return int((certain | (self.proved.sum(axis=1) > 1)).sum())
 
-    def with_proofs_of(self, earlier: Result, allowed: Bools) -> Result:
+    def with_proofs_of(self, earlier: InstanceResult, allowed: Bools) -> InstanceResult:
         """The same with what was proved before, as far as no pair of it was taken away since.
 
         Args:
@@ -53,45 +51,45 @@ class Result:
         if self.premise != earlier.premise or (self.status, earlier.status) != ("open", "open"):
             return self
         bins = self.possible.shape[1]
-        kept = still_holding(earlier.certificates, self.possible)
-        known = pairs_of(kept, bins)[:, :bins]
+        still_valid = keep_valid_certificates(earlier.certificates, self.possible)
+        proved_before = mark_proved_pairs(still_valid, bins)[:, :bins]
         sure = self.sure
         if (allowed == earlier.possible).all():
             # Nothing was taken away: all that was proved is, of certificates that are kept or not.
-            known = known | earlier.proved
+            proved_before = proved_before | earlier.proved
             if (self.possible == earlier.possible).all():
                 sure = sure | earlier.sure
-        proved = (self.proved | known) & self.possible
-        certificates = most_telling(np.concatenate([self.certificates, kept]), bins)
-        left_out = pairs_of(certificates, bins)[:, bins]
-        done = (proved == self.possible).all() and (left_out >= self.discardable).all()
+        proved = (self.proved | proved_before) & self.possible
+        certificates = select_certificates(np.concatenate([self.certificates, still_valid]), bins)
+        left_out = mark_proved_pairs(certificates, bins)[:, bins]
+        is_closed = (proved == self.possible).all() and (left_out >= self.discardable).all()
         return replace(
             self,
             proved=proved,
             sure=sure,
-            status="closed" if done else "open",
-            certificates=certificates[:0] if done else certificates,
+            status="closed" if is_closed else "open",
+            certificates=certificates[:0] if is_closed else certificates,
         )
 
-    def narrowed(self, allowed: Bools) -> Result | None:
+    def restricted_to(self, allowed: Bools) -> InstanceResult | None:
         """The same where packages may go to fewer bins; None if no certificate of it is left."""
-        kept = still_holding(self.certificates, allowed)
-        if not len(kept):
+        still_valid = keep_valid_certificates(self.certificates, allowed)
+        if not len(still_valid):
             return None
         bins = allowed.shape[1]
         return replace(
             self,
             status="open",
             possible=self.possible & allowed,
-            proved=pairs_of(kept, bins)[:, :bins],
+            proved=mark_proved_pairs(still_valid, bins)[:, :bins],
             shares=None,
             discarded=np.zeros(len(allowed)),
             count=None,
-            certificates=kept,
+            certificates=still_valid,
         )
 
 
-def packed(results: Sequence[Result]) -> dict[str, npt.NDArray[Any]]:
+def pack_results(results: Sequence[InstanceResult]) -> dict[str, npt.NDArray[Any]]:
     """Results as arrays: what a checkpoint keeps, and what travels between processes."""
     flat = [r.shares.ravel() for r in results if r.shares is not None]
     return {
@@ -113,7 +111,7 @@ def packed(results: Sequence[Result]) -> dict[str, npt.NDArray[Any]]:
     }
 
 
-def unpacked(arrays: Mapping[str, npt.NDArray[Any]]) -> Iterator[Result]:
+def unpack_results(arrays: Mapping[str, npt.NDArray[Any]]) -> Iterator[InstanceResult]:
     """The results that arrays hold, in their order."""
     pair = package = shared = stored = 0
     for place, (n, m) in enumerate(arrays["shape"]):
@@ -122,19 +120,21 @@ def unpacked(arrays: Mapping[str, npt.NDArray[Any]]) -> Iterator[Result]:
         if arrays["counted"][place]:
             shares = arrays["shares"][shared : shared + n * m].reshape(n, m)
             shared += n * m
-        count, kept = str(arrays["count"][place]), int(arrays["kept"][place])
-        yield Result(
-            STATUSES[arrays["status"][place]],
-            PREMISES[arrays["premise"][place]],
-            arrays["possible"][pairs].reshape(n, m),
-            arrays["proved"][pairs].reshape(n, m),
-            arrays["discardable"][packages],
-            arrays["sure"][packages],
-            shares,
-            arrays["discarded"][packages],
-            int(count) if count else None,
-            float(arrays["seconds"][place]),
+        count, stored_rows = str(arrays["count"][place]), int(arrays["kept"][place])
+        yield InstanceResult(
+            status=STATUSES[arrays["status"][place]],
+            premise=PREMISES[arrays["premise"][place]],
+            possible=arrays["possible"][pairs].reshape(n, m),
+            proved=arrays["proved"][pairs].reshape(n, m),
+            discardable=arrays["discardable"][packages],
+            sure=arrays["sure"][packages],
+            shares=shares,
+            discarded=arrays["discarded"][packages],
+            count=int(count) if count else None,
+            seconds=float(arrays["seconds"][place]),
             # A copy, so that the bundle's others can be forgotten.
-            arrays["certificates"][stored : stored + kept * n].reshape(kept, n).copy(),
+            certificates=arrays["certificates"][stored : stored + stored_rows * n]
+            .reshape(stored_rows, n)
+            .copy(),
         )
-        pair, package, stored = pair + n * m, package + n, stored + kept * n
+        pair, package, stored = pair + n * m, package + n, stored + stored_rows * n

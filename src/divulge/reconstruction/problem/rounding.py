@@ -43,7 +43,7 @@ RULES: tuple[Rule, ...] = (
 )
 """All rules of rounding, by name."""
 
-OF_SUMS: tuple[Rule, ...] = (
+SUM_RULES: tuple[Rule, ...] = (
     "exact",
     "sum_then_round",
     "sum_then_round_half_even",
@@ -54,10 +54,10 @@ OF_SUMS: tuple[Rule, ...] = (
 CERTAIN_RULES: tuple[Rule, ...] = RULES[:-2]
 """The rules by which one sum makes one total."""
 
-ONE_PERCENT = 2.33
+ONE_PERCENT_QUANTILE = 2.33
 """The normal quantile of the paper's threshold: one-sided, 1%."""
 
-_MODES = {"": ROUND_HALF_UP, "_half_even": ROUND_HALF_EVEN, "_down": ROUND_DOWN}
+_ROUNDING_MODES = {"": ROUND_HALF_UP, "_half_even": ROUND_HALF_EVEN, "_down": ROUND_DOWN}
 
 
 def clt_threshold(count: int) -> float:
@@ -68,65 +68,86 @@ def clt_threshold(count: int) -> float:
     >>> round(clt_threshold(3), 3), clt_threshold(1)
     (1.165, 0.5)
     """
-    return min(0.5 * count, ONE_PERCENT * math.sqrt(count / 12))
+    return min(0.5 * count, ONE_PERCENT_QUANTILE * math.sqrt(count / 12))
 
 
-@dataclass(frozen=True)
-class Reading:
+@dataclass(frozen=True, kw_only=True)
+class SumIntervals:
     """What a published total says of a sum, for one attribute.
 
     `amounts` are the packages' amounts as they enter the sum, `low` and `high` the interval of
-    every total, `widening` how much wider it is for a bin of 0, 1, 2, ... packages (to both
-    sides), and `deeper` by how much the sum may lie above the total besides (what was cut off).
+    every total, `slack_by_count` how much wider it is for a bin of 0, 1, 2, ... packages (to both
+    sides), and `extra_above` by how much the sum may lie above the total besides (what was cut
+    off).
     """
 
     amounts: Ints
     low: Ints
     high: Ints
-    widening: Ints
-    deeper: Ints
+    slack_by_count: Ints
+    extra_above: Ints
 
 
 def read_totals(
     rule: Rule,
     amounts: Ints,
     totals: Sequence[Decimal],
+    *,
     unit: Decimal,
     step: Decimal,
     changed: bool = False,
-) -> Reading:
+) -> SumIntervals:
     """Turn totals into intervals of sums, in units of `unit`; totals are rounded to `step`.
 
     The step is a whole number of units. If totals were changed after they were rounded, nobody
     knows which of them were even.
 
-    >>> sums = read_totals("sum_then_round", np.array([250]), [Decimal(3)], Decimal("0.01"), 1)
+    >>> unit, step = Decimal("0.01"), Decimal(1)
+    >>> sums = read_totals("sum_then_round", np.array([250]), [Decimal(3)], unit=unit, step=step)
     >>> sums.low.tolist(), sums.high.tolist()
     ([250], [349])
     """
     per_step = step / unit
-    none = np.zeros(len(amounts) + 1, np.int64)
-    published = [total / unit for total in totals]
+    no_slack = np.zeros(len(amounts) + 1, np.int64)
+    totals_in_units = [total / unit for total in totals]
     if rule == "exact":
-        exact = np.array([_whole(total) for total in published], np.int64)
-        return Reading(amounts, exact, exact, none, none)
+        exact = np.array([_to_whole_units(total) for total in totals_in_units], np.int64)
+        return SumIntervals(
+            amounts=amounts, low=exact, high=exact, slack_by_count=no_slack, extra_above=no_slack
+        )
     if rule.startswith("round_then_sum"):
-        mode = _MODES[rule.removeprefix("round_then_sum")]
-        rounded = _rounded(amounts, per_step, mode)
-        exact = np.array([_whole(total) for total in published], np.int64)
-        return Reading(rounded, exact, exact, none, none)
+        mode = _ROUNDING_MODES[rule.removeprefix("round_then_sum")]
+        rounded_amounts = _round_amounts(amounts, per_step, mode)
+        exact = np.array([_to_whole_units(total) for total in totals_in_units], np.int64)
+        return SumIntervals(
+            amounts=rounded_amounts,
+            low=exact,
+            high=exact,
+            slack_by_count=no_slack,
+            extra_above=no_slack,
+        )
     if rule.startswith("sum_then_round"):
         kind = rule.removeprefix("sum_then_round")
         kind = "_half_either" if changed and kind == "_half_even" else kind
-        pairs = [_preimage(total, per_step, kind) for total in published]
+        pairs = [_find_preimage(total, per_step, kind) for total in totals_in_units]
         low, high = (np.array(side, np.int64) for side in zip(*pairs, strict=True))
-        return Reading(amounts, low, high, none, none)
-    low = np.array([math.ceil(total) for total in published], np.int64)
-    high = np.array([math.floor(total) for total in published], np.int64)
-    return Reading(amounts, low, high, _widening(rule, len(amounts), per_step), none)
+        return SumIntervals(
+            amounts=amounts, low=low, high=high, slack_by_count=no_slack, extra_above=no_slack
+        )
+    low = np.array([math.ceil(total) for total in totals_in_units], np.int64)
+    high = np.array([math.floor(total) for total in totals_in_units], np.int64)
+    return SumIntervals(
+        amounts=amounts,
+        low=low,
+        high=high,
+        slack_by_count=_compute_slack(rule, len(amounts), per_step),
+        extra_above=no_slack,
+    )
 
 
-def read_within(amounts: Ints, totals: Sequence[Decimal], unit: Decimal, by: Decimal) -> Reading:
+def read_within(
+    amounts: Ints, totals: Sequence[Decimal], unit: Decimal, by: Decimal
+) -> SumIntervals:
     """Totals that may be wrong by a tolerance, to either side.
 
     >>> sums = read_within(np.array([9]), [Decimal(3)], Decimal("0.01"), Decimal("0.333"))
@@ -135,35 +156,40 @@ def read_within(amounts: Ints, totals: Sequence[Decimal], unit: Decimal, by: Dec
     """
     low = np.array([math.ceil((total - by) / unit) for total in totals], np.int64)
     high = np.array([math.floor((total + by) / unit) for total in totals], np.int64)
-    none = np.zeros(len(amounts) + 1, np.int64)
-    return Reading(amounts, low, high, none, none)
+    no_slack = np.zeros(len(amounts) + 1, np.int64)
+    return SumIntervals(
+        amounts=amounts, low=low, high=high, slack_by_count=no_slack, extra_above=no_slack
+    )
 
 
 def read_by_any_rule(
     amounts: Ints, totals: Sequence[Decimal], unit: Decimal, step: Decimal
-) -> Reading:
+) -> SumIntervals:
     """The widest reading: it holds by whatever rule amounts or sums were rounded or cut.
 
     Each amount, or the sum, moved by at most half a step up or down, or lost less than a step.
 
     >>> sums = read_by_any_rule(np.array([9]), [Decimal(3)], Decimal("0.01"), Decimal(1))
-    >>> sums.widening.tolist(), sums.deeper.tolist()
+    >>> sums.slack_by_count.tolist(), sums.extra_above.tolist()
     ([0, 50], [0, 50])
     """
     per_step = step / unit
     low = np.array([math.floor(total / unit) for total in totals], np.int64)
     high = np.array([math.ceil(total / unit) for total in totals], np.int64)
-    widening = _widening("unknown_hard", len(amounts), per_step)
+    slack = _compute_slack("unknown_hard", len(amounts), per_step)
     if per_step == per_step.to_integral_value() and not (amounts % int(per_step)).any():
         # Whole steps: no rule changes an amount or a sum of them.
-        widening = np.zeros_like(widening)
-    return Reading(amounts, low, high, widening, widening)
+        slack = np.zeros_like(slack)
+    return SumIntervals(
+        amounts=amounts, low=low, high=high, slack_by_count=slack, extra_above=slack
+    )
 
 
-def read_by_several(readings: Sequence[Reading]) -> Reading:
+def read_by_several(readings: Sequence[SumIntervals]) -> SumIntervals:
     """What a total says if it was rounded by one of several rules of sums.
 
-    >>> two = [read_totals(rule, np.array([9]), [Decimal(3)], Decimal("0.1"), Decimal(1))
+    >>> unit, step = Decimal("0.1"), Decimal(1)
+    >>> two = [read_totals(rule, np.array([9]), [Decimal(3)], unit=unit, step=step)
     ...        for rule in ("sum_then_round", "sum_then_round_down")]
     >>> both = read_by_several(two)
     >>> both.low.tolist(), both.high.tolist()
@@ -176,7 +202,7 @@ def read_by_several(readings: Sequence[Reading]) -> Reading:
     )
 
 
-def _preimage(total: Decimal, per_step: Decimal, kind: str) -> tuple[int, int]:
+def _find_preimage(total: Decimal, per_step: Decimal, kind: str) -> tuple[int, int]:
     """The smallest and largest sum, in units, that is rounded to this total."""
     if kind == "_down":
         return math.ceil(total), math.ceil(total + per_step) - 1
@@ -188,7 +214,7 @@ def _preimage(total: Decimal, per_step: Decimal, kind: str) -> tuple[int, int]:
     return math.ceil(below), math.ceil(above) - 1
 
 
-def _widening(rule: Rule, packages: int, per_step: Decimal) -> Ints:
+def _compute_slack(rule: Rule, packages: int, per_step: Decimal) -> Ints:
     """By how much a bin's interval grows with its packages; whole units lose nothing here."""
     if rule == "unknown_hard":
         half = per_step / 2
@@ -199,19 +225,19 @@ def _widening(rule: Rule, packages: int, per_step: Decimal) -> Ints:
     )
 
 
-def _rounded(amounts: Ints, per_step: Decimal, mode: str) -> Ints:
+def _round_amounts(amounts: Ints, per_step: Decimal, mode: str) -> Ints:
     """Every amount rounded to whole steps, in units again."""
     if per_step == (whole := int(per_step)):
         below, rest = np.divmod(amounts, whole)
-        up = 2 * rest >= whole
+        rounds_up = 2 * rest >= whole
         if mode == ROUND_HALF_EVEN:
-            up &= (2 * rest > whole) | (below % 2 == 1)
-        return (below + (up & (mode != ROUND_DOWN))) * whole
+            rounds_up &= (2 * rest > whole) | (below % 2 == 1)
+        return (below + (rounds_up & (mode != ROUND_DOWN))) * whole
     steps = ((Decimal(int(a)) / per_step).quantize(Decimal(1), mode) for a in amounts)
     return np.array([int(s * per_step) for s in steps], np.int64)
 
 
-def _whole(units: Decimal) -> int:
+def _to_whole_units(units: Decimal) -> int:
     """A total that must be met exactly; one between two units is met by none."""
     whole = units.to_integral_value()
     return int(whole) if whole == units else -1

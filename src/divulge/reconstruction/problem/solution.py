@@ -14,9 +14,13 @@ from divulge.reconstruction.problem.instance import Instance
 Status: TypeAlias = Literal["closed", "open", "infeasible"]
 
 
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """What is known of one instance: pairs of package and bin as truth values (n x m)."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InstanceSolution:
+    """What is known of one instance: pairs of package and bin as truth values (n x m).
+
+    `certificates` are allocations that were found, one per row. Shares are those of all
+    allocations, None where they were not counted.
+    """
 
     status: Status
     possible: Bools
@@ -28,14 +32,14 @@ class Solution:
     seconds: float = 0.0
 
 
-def infeasible(instance: Instance, seconds: float = 0.0) -> Solution:
+def build_infeasible_solution(instance: Instance, seconds: float = 0.0) -> InstanceSolution:
     """That no allocation fits: no package may be anywhere."""
     none = np.zeros((instance.packages, instance.bins), bool)
-    return Solution(
-        "infeasible",
-        none,
-        none.copy(),
-        np.empty((0, instance.packages), np.int16),
-        0,
+    return InstanceSolution(
+        status="infeasible",
+        possible=none,
+        proved=none.copy(),
+        certificates=np.empty((0, instance.packages), np.int16),
+        count=0,
         seconds=seconds,
     )

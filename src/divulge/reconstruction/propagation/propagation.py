@@ -14,13 +14,13 @@ def propagate(instance: Instance, possible: Bools) -> Bools | None:
     """What stays possible; None if nothing can be.
 
     >>> goods, sums = np.array([[5], [4], [2]]), np.array([[6], [5]])
-    >>> one = Instance.of(goods, sums, sums)
+    >>> one = Instance.from_intervals(goods, sums, sums)
     >>> propagate(one, np.array([[True, True], [True, False], [True, True]])).astype(int).tolist()
     [[0, 1], [1, 0], [1, 0]]
     """
     from divulge.reconstruction.propagation import propagation_kernels
 
-    left = possible.astype(np.uint8, order="C")
-    rounds = propagation_kernels.propagate(*instance.arrays, left, instance.held)
-    work.charge(tuning.PROPAGATION, max(rounds, 1) * left.size * instance.attributes)
-    return left.astype(bool) if rounds else None
+    remaining = possible.astype(np.uint8, order="C")
+    rounds = propagation_kernels.propagate(*instance.arrays, remaining, instance.already_in_bin)
+    work.charge(tuning.PROPAGATION, max(rounds, 1) * remaining.size * instance.attributes)
+    return remaining.astype(bool) if rounds else None

@@ -22,10 +22,10 @@ def propagate(
     amounts: NDArray[Any],
     low: NDArray[Any],
     high: NDArray[Any],
-    widening: NDArray[Any],
-    deeper: NDArray[Any],
+    slack_by_count: NDArray[Any],
+    extra_above: NDArray[Any],
     allowed: NDArray[Any],
-    held: NDArray[Any],
+    already_in_bin: NDArray[Any],
 ) -> int:
     """Take away what cannot be, until nothing changes; in how many rounds, or 0 if nothing is left.
 
@@ -45,9 +45,9 @@ def propagate(
         changed = False
         rounds += 1
         for b in range(m):
-            most = held[b]
+            most_inside = already_in_bin[b]
             for p in range(n):
-                most += allowed[p, b]
+                most_inside += allowed[p, b]
             for i in range(k):
                 sure, possible = 0, 0
                 for p in range(n):
@@ -55,8 +55,8 @@ def propagate(
                         possible += amounts[p, i]
                         if choices[p] == 1:
                             sure += amounts[p, i]
-                top = high[b, i] + widening[i, most] + deeper[i, most]
-                bottom = low[b, i] - widening[i, most]
+                top = high[b, i] + slack_by_count[i, most_inside] + extra_above[i, most_inside]
+                bottom = low[b, i] - slack_by_count[i, most_inside]
                 if sure > top or possible < bottom:
                     return 0
                 for p in range(n):
@@ -80,7 +80,7 @@ def propagate(
 
 
 @kernel
-def parts_of(allowed: NDArray[Any]) -> NDArray[Any]:
+def connected_components(allowed: NDArray[Any]) -> NDArray[Any]:
     """Number the parts that hang together: of every package, and after them of every bin.
 
     A package with one bin left belongs to none (-1); it stands where it stands.
@@ -119,14 +119,14 @@ def parts_of(allowed: NDArray[Any]) -> NDArray[Any]:
 
 
 @kernel
-def backtrack(
+def count_by_backtracking(
     amounts: NDArray[Any],
     low: NDArray[Any],
     high: NDArray[Any],
-    widening: NDArray[Any],
-    deeper: NDArray[Any],
+    slack_by_count: NDArray[Any],
+    extra_above: NDArray[Any],
     allowed: NDArray[Any],
-    held: NDArray[Any],
+    already_in_bin: NDArray[Any],
     order: NDArray[Any],
     budget: int,
 ) -> tuple[bool, int, NDArray[Any], NDArray[Any], int, int]:
@@ -141,48 +141,48 @@ def backtrack(
     m = low.shape[0]
     counts = np.zeros((n, m), np.int64)
     proofs = np.empty((64, n), np.int16)
-    kept = 0
+    proof_rows = 0
     top = np.empty((m, k), np.int64)
     bottom = np.empty((m, k), np.int64)
     sums = np.zeros((m, k), np.int64)
     room = np.zeros((m, k), np.int64)
-    inside = held.copy()
+    inside = already_in_bin.copy()
     for b in range(m):
-        most = held[b]
+        most_inside = already_in_bin[b]
         for p in range(n):
             if allowed[p, b]:
-                most += 1
+                most_inside += 1
                 for i in range(k):
                     room[b, i] += amounts[p, i]
         for i in range(k):
-            top[b, i] = high[b, i] + widening[i, most] + deeper[i, most]
-            bottom[b, i] = low[b, i] - widening[i, most]
+            top[b, i] = high[b, i] + slack_by_count[i, most_inside] + extra_above[i, most_inside]
+            bottom[b, i] = low[b, i] - slack_by_count[i, most_inside]
             if room[b, i] < bottom[b, i]:
-                return True, 0, counts, proofs, kept, 0
+                return True, 0, counts, proofs, proof_rows, 0
     place = np.full(n, -1, np.int64)
-    found, nodes, depth = 0, 0, 0
+    count, nodes, depth = 0, 0, 0
     while depth >= 0:
         if depth == n:
-            good = True
+            is_allocation = True
             for b in range(m):
                 for i in range(k):
-                    wide, deep = widening[i, inside[b]], deeper[i, inside[b]]
-                    if sums[b, i] < low[b, i] - wide or sums[b, i] > high[b, i] + wide + deep:
-                        good = False
-            if good:
-                found += 1
+                    slack, extra = slack_by_count[i, inside[b]], extra_above[i, inside[b]]
+                    if sums[b, i] < low[b, i] - slack or sums[b, i] > high[b, i] + slack + extra:
+                        is_allocation = False
+            if is_allocation:
+                count += 1
                 new = False
                 for p in range(n):
                     new = new or counts[p, place[p]] == 0
                     counts[p, place[p]] += 1
                 if new:
-                    if kept == proofs.shape[0]:
-                        more = np.empty((2 * kept, n), np.int16)
-                        more[:kept] = proofs
+                    if proof_rows == proofs.shape[0]:
+                        more = np.empty((2 * proof_rows, n), np.int16)
+                        more[:proof_rows] = proofs
                         proofs = more
                     for q in range(n):
-                        proofs[kept, q] = place[q]
-                    kept += 1
+                        proofs[proof_rows, q] = place[q]
+                    proof_rows += 1
             depth -= 1
             continue
         p = order[depth]
@@ -218,7 +218,7 @@ def backtrack(
                     break
             b += 1
         if nodes > budget:
-            return False, found, counts, proofs, kept, nodes
+            return False, count, counts, proofs, proof_rows, nodes
         if b == m:
             place[p] = -1
             for other in range(m):
@@ -232,4 +232,4 @@ def backtrack(
             for i in range(k):
                 sums[b, i] += amounts[p, i]
             depth += 1
-    return True, found, counts, proofs, kept, nodes
+    return True, count, counts, proofs, proof_rows, nodes

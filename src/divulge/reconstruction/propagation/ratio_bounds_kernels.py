@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from divulge.engines import kernel
 
-LARGEST = 2.0**60
+MAX_WEIGHED_SUM = 2.0**60
 """Up to which size sums of one amount are weighed.
 
 A weight that is rounded is at most twice as large, and there are two amounts: all in all, weighed
@@ -18,15 +18,17 @@ sums stay within 2**62, and are whole numbers of 64 bits.
 
 
 @kernel
-def weights_of(one: int, other: int, largest_one: float, largest_other: float) -> tuple[int, int]:
+def compute_ratio_weights(
+    one: int, other: int, largest_one: float, largest_other: float
+) -> tuple[int, int]:
     """Weights that make a package of two amounts weigh next to nothing, small enough to add up."""
     most = max(float(other) * max(largest_one, 1.0), float(one) * max(largest_other, 1.0))
-    scale = min(1.0, LARGEST / max(most, 1.0))
+    scale = min(1.0, MAX_WEIGHED_SUM / max(most, 1.0))
     return int(np.rint(other * scale)), -int(np.rint(one * scale))
 
 
 @kernel
-def drawn_by_ratio(
+def sample_by_ratio(
     amounts: NDArray[Any], inside: NDArray[Any], count: int, i: int, j: int, most: int
 ) -> NDArray[Any]:
     """Some packages of a bin, evenly by the ratio of two amounts; all if they are few."""
@@ -35,14 +37,14 @@ def drawn_by_ratio(
         ratio[c] = amounts[inside[c], j] / (amounts[inside[c], i] + 1.0)
     order = np.argsort(ratio)
     some = min(count, most)
-    chosen = np.empty(some, np.int64)
+    sample = np.empty(some, np.int64)
     for s in range(some):
-        chosen[s] = inside[order[s * (count - 1) // max(some - 1, 1)]]
-    return chosen
+        sample[s] = inside[order[s * (count - 1) // max(some - 1, 1)]]
+    return sample
 
 
 @kernel
-def narrow(
+def exclude_by_ratio(
     amounts: NDArray[Any],
     low: NDArray[Any],
     high: NDArray[Any],
@@ -63,7 +65,7 @@ def narrow(
         for b in range(m):
             choices[p] += allowed[p, b]
     largest = np.zeros(k, np.float64)
-    taken = 0
+    excluded = 0
     for b in range(m):
         count = 0
         for p in range(n):
@@ -77,8 +79,10 @@ def narrow(
             largest[i] = max(total, abs(float(low[b, i])), abs(float(high[b, i])))
         for i in range(k):
             for j in range(i + 1, k):
-                for q in drawn_by_ratio(amounts, inside, count, i, j, most_ratios):
-                    u, v = weights_of(amounts[q, i], amounts[q, j], largest[i], largest[j])
+                for q in sample_by_ratio(amounts, inside, count, i, j, most_ratios):
+                    u, v = compute_ratio_weights(
+                        amounts[q, i], amounts[q, j], largest[i], largest[j]
+                    )
                     for _ in range(2):
                         u, v = -u, -v
                         most = 0
@@ -98,10 +102,10 @@ def narrow(
                             if most + min(weight[c], 0) < least:
                                 allowed[p, b] = 0
                                 choices[p] -= 1
-                                taken += 1
+                                excluded += 1
                             elif most - max(weight[c], 0) < least:
-                                taken += choices[p] - 1
+                                excluded += choices[p] - 1
                                 choices[p] = 1
                                 for other in range(m):
                                     allowed[p, other] = other == b
-    return taken
+    return excluded

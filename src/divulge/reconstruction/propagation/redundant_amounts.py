@@ -15,57 +15,58 @@ from divulge.reconstruction.problem.amounts import Ints
 from divulge.reconstruction.problem.instance import Instance
 
 
-def telling(instance: Instance) -> Instance:
+def drop_redundant_amounts(instance: Instance) -> Instance:
     """The same allocations with fewer amounts: equal ones once, and none that limits no bin.
 
     >>> amounts = np.array([[5, 5, 1], [4, 4, 0]])
     >>> low, high = np.array([[4, 3, 0], [0, 0, 0]]), np.array([[9, 5, 9], [9, 9, 9]])
-    >>> one = telling(Instance.of(amounts, low, high))
+    >>> one = drop_redundant_amounts(Instance.from_intervals(amounts, low, high))
     >>> one.amounts.tolist(), one.low.tolist(), one.high.tolist()
     ([[5], [4]], [[4], [0]], [[5], [9]])
     """
     low, high = instance.low.copy(), instance.high.copy()
-    kept: list[int] = []
+    columns: list[int] = []
     for i in range(instance.attributes):
-        same = next((j for j in kept if _are_one(instance, i, j)), None)
+        same = next((j for j in columns if _is_duplicate_amount(instance, i, j)), None)
         if same is None:
-            kept.append(i)
+            columns.append(i)
         else:
             np.maximum(low[:, same], low[:, i], out=low[:, same])
             np.minimum(high[:, same], high[:, i], out=high[:, same])
-    limiting = np.any((low > 0) | (_at_most(instance) > high), axis=0).tolist()
-    kept = [i for i in kept if limiting[i]] or kept[:1]
-    if len(kept) == instance.attributes:
+    limiting = np.any((low > 0) | (_sum_allowed_amounts(instance) > high), axis=0).tolist()
+    columns = [i for i in columns if limiting[i]] or columns[:1]
+    if len(columns) == instance.attributes:
         return instance
     return replace(
         instance,
-        amounts=np.ascontiguousarray(instance.amounts[:, kept]),
-        low=np.ascontiguousarray(low[:, kept]),
-        high=np.ascontiguousarray(high[:, kept]),
-        widening=np.ascontiguousarray(instance.widening[kept]),
-        deeper=np.ascontiguousarray(instance.deeper[kept]),
+        amounts=np.ascontiguousarray(instance.amounts[:, columns]),
+        low=np.ascontiguousarray(low[:, columns]),
+        high=np.ascontiguousarray(high[:, columns]),
+        slack_by_count=np.ascontiguousarray(instance.slack_by_count[columns]),
+        extra_above=np.ascontiguousarray(instance.extra_above[columns]),
     )
 
 
-def tells(instance: Instance) -> bool:
+def has_binding_totals(instance: Instance) -> bool:
     """Whether some bin may not have just any of the packages that are allowed in it.
 
-    >>> tells(Instance.of(np.array([[5], [4]]), np.array([[0], [0]]), np.array([[9], [9]])))
+    >>> low, high = np.array([[0], [0]]), np.array([[9], [9]])
+    >>> has_binding_totals(Instance.from_intervals(np.array([[5], [4]]), low, high))
     False
     """
-    return bool(((instance.low > 0) | (_at_most(instance) > instance.high)).any())
+    return bool(((instance.low > 0) | (_sum_allowed_amounts(instance) > instance.high)).any())
 
 
-def _at_most(instance: Instance) -> Ints:
+def _sum_allowed_amounts(instance: Instance) -> Ints:
     """What all packages that are allowed in a bin add up to."""
-    found: Ints = instance.allowed.T.astype(np.int64) @ instance.amounts
-    return found
+    sums: Ints = instance.allowed.T.astype(np.int64) @ instance.amounts
+    return sums
 
 
-def _are_one(instance: Instance, i: int, j: int) -> bool:
+def _is_duplicate_amount(instance: Instance, i: int, j: int) -> bool:
     """Whether two amounts are the same of every package, and their intervals widen alike."""
     return (
         np.array_equal(instance.amounts[:, i], instance.amounts[:, j])
-        and np.array_equal(instance.widening[i], instance.widening[j])
-        and np.array_equal(instance.deeper[i], instance.deeper[j])
+        and np.array_equal(instance.slack_by_count[i], instance.slack_by_count[j])
+        and np.array_equal(instance.extra_above[i], instance.extra_above[j])
     )

@@ -20,7 +20,7 @@ from divulge.data import Dataset
 from divulge.reconstruction.audit import reconstruct
 from divulge.reconstruction.auditing.totals import Totals
 from divulge.reconstruction.remedies import weaker_tables
-from divulge.reconstruction.remedies.deniability import deniable
+from divulge.reconstruction.remedies.deniability import find_deniable_records
 from divulge.reconstruction.reporting import charts
 from divulge.reconstruction.reporting.result import Reconstruction
 from divulge.work import Problems
@@ -29,24 +29,24 @@ CATALOGUE = "divulge.reconstruction"
 
 Verdict: TypeAlias = Literal["yes", "not shown", "no"]
 
-_WAYS: dict[str, weaker_tables.Way] = {
-    "rounding": weaker_tables.rounded,
-    "random_rounding": weaker_tables.rounded_at_random,
-    "coarser_totals": weaker_tables.coarser,
-    "merged_places": weaker_tables.merged,
-    "dropped_amount": weaker_tables.with_fewer_amounts,
-    "dropped_table": weaker_tables.with_a_table_less,
+_WEAKENINGS: dict[str, weaker_tables.Weakening] = {
+    "rounding": weaker_tables.round_totals,
+    "random_rounding": weaker_tables.round_at_random,
+    "coarser_totals": weaker_tables.coarsen_keys,
+    "merged_places": weaker_tables.merge_places,
+    "dropped_amount": weaker_tables.drop_amounts,
+    "dropped_table": weaker_tables.drop_table,
 }
 
-REMEDIES = tuple(_WAYS)
+REMEDIES = tuple(_WEAKENINGS)
 """What can be tried: totals rounded to a base, at random up or down, by coarser keys, places put
 together, an amount or a table no longer published."""
 
 # What changes amounts only leaves a record alone whose key one place alone has.
-_OF_AMOUNTS = ("rounding", "random_rounding", "dropped_amount")
+_AMOUNT_REMEDIES = ("rounding", "random_rounding", "dropped_amount")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Remedy:
     """One remedy at one strength: what is still given away, and the share of utility it costs.
 
@@ -86,20 +86,20 @@ class Remedy:
             "cost": self.cost,
             "total": self.records,
         }
-        said = [Sentence(CATALOGUE, f"remedy.{self.kind}", values)]
+        sentences = [Sentence(CATALOGUE, f"remedy.{self.kind}", values)]
         if self.verdict == "not shown":
-            said.append(Sentence(CATALOGUE, "undecided", {"undecided": self.undecided}))
+            sentences.append(Sentence(CATALOGUE, "undecided", {"undecided": self.undecided}))
             silent = self.undecided - self.waiting
             if self.waiting:
-                said.append(Sentence(CATALOGUE, "waiting", {"waiting": self.waiting}))
+                sentences.append(Sentence(CATALOGUE, "waiting", {"waiting": self.waiting}))
             if silent:
-                said.append(Sentence(CATALOGUE, "silent", {"silent": silent}))
-        return said
+                sentences.append(Sentence(CATALOGUE, "silent", {"silent": silent}))
+        return sentences
 
     def to_dict(self) -> dict[str, Any]:
         """The remedy as plain values."""
-        told = {"enough": self.enough, "verdict": self.verdict, "sentence": str(self)}
-        return {**vars(self), **told}
+        judgement = {"enough": self.enough, "verdict": self.verdict, "sentence": str(self)}
+        return {**vars(self), **judgement}
 
     def __str__(self) -> str:
         return " ".join(map(str, self.sentences))
@@ -126,23 +126,23 @@ class Remedies(Sequence[Remedy]):
     @property
     def strongest(self) -> dict[str, Remedy]:
         """By kind, the first that is enough, or the last that was tried: none would be."""
-        found: dict[str, Remedy] = {}
+        strongest: dict[str, Remedy] = {}
         for one in self.tried[1:]:
-            if one.kind not in found or not found[one.kind].enough:
-                found[one.kind] = one
-        return found
+            if one.kind not in strongest or not strongest[one.kind].enough:
+                strongest[one.kind] = one
+        return strongest
 
     @property
     def enough(self) -> list[Remedy]:
         """Of each kind that helps, the weakest that is enough; the cheapest first."""
-        return sorted(self._judged("yes"), key=lambda r: r.cost)
+        return sorted(self._list_by_verdict("yes"), key=lambda r: r.cost)
 
     @property
     def not_shown(self) -> list[Remedy]:
         """Those that leave no place certain and records undecided; the fewest of these first."""
-        return sorted(self._judged("not shown"), key=lambda r: (r.undecided, r.cost))
+        return sorted(self._list_by_verdict("not shown"), key=lambda r: (r.undecided, r.cost))
 
-    def _judged(self, verdict: Verdict) -> list[Remedy]:
+    def _list_by_verdict(self, verdict: Verdict) -> list[Remedy]:
         return [one for one in self._best.values() if one.verdict == verdict]
 
     @property
@@ -159,25 +159,31 @@ class Remedies(Sequence[Remedy]):
     @property
     def sentences(self) -> list[Sentence]:
         """What was tried, and whether it was enough."""
-        return [said for one in self.tried for said in one.sentences] + self.notes
+        return [sentence for one in self.tried for sentence in one.sentences] + self.notes
 
     @property
     def notes(self) -> list[Sentence]:
         """What is to be said of all that was tried together."""
-        said = []
+        notes = []
         if self.by_chance:
-            said.append(Sentence(CATALOGUE, "remedies.by_chance.text"))
+            notes.append(Sentence(CATALOGUE, "remedies.by_chance.text"))
         if self.tried[0].certain == 0:
-            return said
-        short = [one.kind.replace("_", " ") for one in self._judged("no")]
+            return notes
+        short = [one.kind.replace("_", " ") for one in self._list_by_verdict("no")]
         if short:
             values = {"kinds": short, "count": len(short)}
-            said.append(Sentence(CATALOGUE, "remedies.not_reached", values))
+            notes.append(Sentence(CATALOGUE, "remedies.not_reached", values))
         if self.enough:
-            said.append(Sentence(CATALOGUE, "remedies.cheapest.text", _named(self.enough[0])))
-            return said
+            notes.append(
+                Sentence(
+                    CATALOGUE, "remedies.cheapest.text", _build_sentence_values(self.enough[0])
+                )
+            )
+            return notes
         key = "remedies.not_shown"
-        return said + [Sentence(CATALOGUE, key, _named(one)) for one in self.not_shown]
+        return notes + [
+            Sentence(CATALOGUE, key, _build_sentence_values(one)) for one in self.not_shown
+        ]
 
     def explain(self) -> list[str]:
         """What was tried, in sentences."""
@@ -185,16 +191,16 @@ class Remedies(Sequence[Remedy]):
 
     def rows(self) -> list[tuple[str, ...]]:
         """For people: remedy, strength, places certain, undecided, named, cost, whether enough."""
-        from divulge.assessment.sentence import number, percent
+        from divulge.assessment.sentence import format_number, format_percent
 
         return [
             (
                 one.kind.replace("_", " "),
                 one.strength,
-                number(one.certain),
-                number(one.undecided),
-                number(one.identified),
-                percent(one.cost),
+                format_number(one.certain),
+                format_number(one.undecided),
+                format_number(one.identified),
+                format_percent(one.cost),
                 one.verdict,
             )
             for one in self.tried
@@ -202,7 +208,7 @@ class Remedies(Sequence[Remedy]):
 
     def chart(self) -> Chart:
         """What stays certain, by what it costs."""
-        return charts.remedies(self.tried)
+        return charts.draw_remedies(self.tried)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain values."""
@@ -259,31 +265,33 @@ def what_would_help(
     problems.raise_any()
     before = found or reconstruct(transactions, totals, parties, **settings)
     # What was diagnosed is not diagnosed again, and is as doubtful as it was.
-    known = _as_found(totals, before)
-    published = weaker_tables.Published(known, parties, transactions, np.random.default_rng(seed))
+    diagnosed_totals = _apply_diagnosis(totals, before)
+    published = weaker_tables.PublishedTotals(
+        diagnosed_totals, parties, transactions, np.random.default_rng(seed)
+    )
     if any(table.rounding == "diagnose" for table in totals):
         settings = {"rule_is_known": False, **settings}
-    tried = [_remedy("none", "none", before, 0.0, {})]
+    evaluations = [_evaluate_remedy("none", "none", before, 0.0, {})]
     with work.step("Trying remedies", len(remedies)) as step:
-        for kind in remedies if tried[0].certain else []:
-            tried += _stronger(kind, published, settings)
+        for kind in remedies if evaluations[0].certain else []:
+            evaluations += _strengthen_remedy(kind, published, settings)
             step.advance()
-    return Remedies(tuple(tried), before.levels[0].rule == "unknown_clt")
+    return Remedies(tuple(evaluations), before.levels[0].rule == "unknown_clt")
 
 
-def _as_found(totals: Sequence[Totals], found: Reconstruction) -> list[Totals]:
+def _apply_diagnosis(totals: Sequence[Totals], reconstruction: Reconstruction) -> list[Totals]:
     """The tables with what the audit found out of them: their rules, and the amounts they share."""
     # Levels are in this order, the finest first; names of tables may be the same.
     ranked = sorted(range(len(totals)), key=lambda number: -len(totals[number].places))
-    of = dict(zip(ranked, found.levels, strict=True))
+    of = dict(zip(ranked, reconstruction.levels, strict=True))
     return [
-        replace(table, rounding=of[number].rule, amounts=of[number].matched.totals.summed)
+        replace(table, rounding=of[number].rule, amounts=of[number].totals_match.totals.summed)
         for number, table in enumerate(totals)
     ]
 
 
-def _stronger(
-    kind: str, published: weaker_tables.Published, settings: Mapping[str, Any]
+def _strengthen_remedy(
+    kind: str, published: weaker_tables.PublishedTotals, settings: Mapping[str, Any]
 ) -> Iterator[Remedy]:
     """One remedy, ever stronger, until it is enough or no stronger one would do better.
 
@@ -291,9 +299,13 @@ def _stronger(
     """
     undecided = published.records.rows + 1
     complete = settings.get("premise", "any") == "complete"
-    for change in _WAYS[kind](published):
-        found = reconstruct(published.records, change.totals, change.parties, **settings)
-        yield (one := _remedy(kind, change.strength, found, change.cost, change.holds))
+    for change in _WEAKENINGS[kind](published):
+        reconstruction = reconstruct(published.records, change.totals, change.parties, **settings)
+        yield (
+            one := _evaluate_remedy(
+                kind, change.strength, reconstruction, change.cost, change.merged_places
+            )
+        )
         if kind == "dropped_table":
             continue
         if one.certain == 0:
@@ -301,32 +313,32 @@ def _stronger(
                 return
             undecided = one.undecided
         # Who is alone at a glance stays so, however coarse amounts are: unless it may be missing.
-        alone = int((found.phases[1].certain & found.phases[-1].certain).sum())
-        if complete and one.certain and kind in _OF_AMOUNTS and one.certain == alone:
+        alone = int((reconstruction.phases[1].certain & reconstruction.phases[-1].certain).sum())
+        if complete and one.certain and kind in _AMOUNT_REMEDIES and one.certain == alone:
             return
 
 
-def _remedy(
-    kind: str, strength: str, found: Reconstruction, cost: float, holds: Mapping[str, int]
+def _evaluate_remedy(
+    kind: str, strength: str, reconstruction: Reconstruction, cost: float, holds: Mapping[str, int]
 ) -> Remedy:
-    last, names = found.phases[-1], found.levels[0].matched.names
+    last, names = reconstruction.phases[-1], reconstruction.levels[0].totals_match.names
     of_one = np.array([holds.get(name, 1) == 1 for name in names])
     # Whose party is named can deny nothing, of however many places it is made.
     certain = last.certain & (of_one[last.place] | last.identified)
-    denied = deniable(found, holds)
-    undecided = ~certain & ~denied.shown
+    deniability = find_deniable_records(reconstruction, holds)
+    undecided = ~certain & ~deniability.two_places
     return Remedy(
-        kind,
-        strength,
-        int(certain.sum()),
-        int(undecided.sum()),
-        int((undecided & denied.waiting).sum()),
-        int(last.identified.sum()),
-        len(certain),
-        cost,
+        kind=kind,
+        strength=strength,
+        certain=int(certain.sum()),
+        undecided=int(undecided.sum()),
+        waiting=int((undecided & deniability.pending).sum()),
+        identified=int(last.identified.sum()),
+        records=len(certain),
+        cost=cost,
     )
 
 
-def _named(one: Remedy) -> dict[str, Any]:
+def _build_sentence_values(one: Remedy) -> dict[str, Any]:
     """A remedy as sentences name it."""
     return {**vars(one), "kind": one.kind.replace("_", " ")}

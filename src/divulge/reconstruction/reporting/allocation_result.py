@@ -12,9 +12,9 @@ from divulge.assessment import Assessment, Chart, Most, Sentence
 from divulge.assessment.assessment import Finding
 from divulge.qif import PriorPosterior
 from divulge.reconstruction.problem.instance import Instance
-from divulge.reconstruction.problem.premises import Outcome, Premise
+from divulge.reconstruction.problem.premises import Premise, PremiseOutcome
 from divulge.reconstruction.problem.solution import Status
-from divulge.reconstruction.reporting.charts import packed
+from divulge.reconstruction.reporting.charts import draw_packages
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CATALOGUE = "divulge.reconstruction"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Allocation:
     """What is known of every package: the bins it can be in, and what proves it.
 
@@ -50,9 +50,9 @@ class Allocation:
     excluded: Mapping[Hashable, float | None] = field(default_factory=dict)
     violated: Sequence[tuple[Hashable, int]] = ()
     _in_doubt: bool = False
-    _drawn: Any = field(default=(), repr=False)
+    _chart_data: Mapping[str, Any] = field(default_factory=dict, repr=False)
     _instance: Instance | None = field(default=None, repr=False)
-    _outcome: Outcome | None = field(default=None, repr=False)
+    _outcome: PremiseOutcome | None = field(default=None, repr=False)
     is_cut: bool = False
 
     def verify(self) -> bool:
@@ -62,21 +62,28 @@ class Allocation:
 
     def assessment(self, name: str = "packages") -> Assessment:
         """The same as an assessment: one bin of m before, what is left of them after."""
-        bins = len(self._drawn[1])
+        bins = len(self._chart_data["bins"])
         total = len(self.possible)
         certain = sum(finding == "certain" for finding in self.finding.values())
-        counted = all(shares is not None for shares in self.marginals.values())
+        is_counted = all(shares is not None for shares in self.marginals.values())
         # What rests on a premise or a rule tells no more than the number of bins does.
         doubtful = self.status == "infeasible" or self._in_doubt
         best = np.array(
             [
-                1 / bins if doubtful or package in self.rests_on_rule else _best(self, package)
+                1 / bins
+                if doubtful or package in self.rests_on_rule
+                else _compute_best_share(self, package)
                 for package in self.possible
             ]
         )
-        may_be = np.array([doubtful or self._may_be_known(package) for package in self.possible])
+        may_be_known = np.array(
+            [doubtful or self._may_be_known(package) for package in self.possible]
+        )
         likely = np.array([self.marginals[package] is None for package in self.possible])
-        most = Most(int(may_be.sum()), float(np.where(may_be | likely | doubtful, 1, best).sum()))
+        most = Most(
+            int(may_be_known.sum()),
+            float(np.where(may_be_known | likely | doubtful, 1, best).sum()),
+        )
         values = {
             "total": total,
             "certain": certain,
@@ -85,8 +92,8 @@ class Allocation:
             "right": float(best.sum()),
             "right_share": float(best.mean()),
         }
-        said = Sentence(CATALOGUE, "allocated", values)
-        guessed = Sentence(CATALOGUE, "guessed.counted" if counted else "guessed.uniform", values)
+        summary = Sentence(CATALOGUE, "allocated", values)
+        guess = Sentence(CATALOGUE, "guessed.counted" if is_counted else "guessed.uniform", values)
         return Assessment.from_counts(
             attack="reconstruction",
             model="allocation",
@@ -95,11 +102,11 @@ class Allocation:
             seeks=("bin",),
             secrets=total,
             subjects="packages",
-            claim="exact" if counted and not (doubtful or self.rests_on_rule) else "bound",
+            claim="exact" if is_counted and not (doubtful or self.rests_on_rule) else "bound",
             certain=PriorPosterior(total if bins == 1 else 0, certain),
             right=PriorPosterior(total / bins, float(best.sum())),
             most=most,
-            sentences=(said, guessed),
+            sentences=(summary, guess),
             figures={"allocations": self.count} if self.count is not None else {},
             _chart=self.chart,
             _risk=lambda: best,
@@ -111,13 +118,13 @@ class Allocation:
 
     def chart(self) -> Chart:
         """Packages laid corner to corner in the planes of their bins (Favato et al., Fig. 3)."""
-        return packed(self.certificates[0] if self.certificates else {}, *self._drawn)
+        return draw_packages(self.certificates[0] if self.certificates else {}, **self._chart_data)
 
     def explain(self) -> list[str]:
         """What was found, in sentences."""
         values = {
             "packages": len(self.possible),
-            "bins": len(self._drawn[1]),
+            "bins": len(self._chart_data["bins"]),
             "count": self.count if self.count is not None else 0,
             "certain": sum(f == "certain" for f in self.finding.values()),
             "ambiguous": sum(f == "ambiguous" for f in self.finding.values()),
@@ -127,15 +134,15 @@ class Allocation:
         }
         if self.status == "infeasible":
             return [Sentence(CATALOGUE, "infeasible", values).render()]
-        counted = "allocations" if self.count is not None else "uncounted.text"
-        keys = [counted, "certain", *(["open"] if values["open"] else [])]
-        said = [Sentence(CATALOGUE, key, values).render() for key in keys]
+        count_key = "allocations" if self.count is not None else "uncounted.text"
+        keys = [count_key, "certain", *(["open"] if values["open"] else [])]
+        sentences = [Sentence(CATALOGUE, key, values).render() for key in keys]
         if self.is_cut:
-            said.append(Sentence(CATALOGUE, "cut.text", {}).render())
+            sentences.append(Sentence(CATALOGUE, "cut.text", {}).render())
         if self.rests_on_rule:
             number = {"packages": len(self.rests_on_rule)}
-            said.append(Sentence(CATALOGUE, "rests_on_rule", number).render())
-        return said
+            sentences.append(Sentence(CATALOGUE, "rests_on_rule", number).render())
+        return sentences
 
     def to_dict(self) -> dict[str, Any]:
         """Figures and findings as plain values, for JSON; packages by their order."""
@@ -158,8 +165,8 @@ class Allocation:
         return "\n".join(self.explain())
 
 
-def _best(found: Allocation, package: Hashable) -> float:
-    shares = found.marginals[package]
+def _compute_best_share(allocation: Allocation, package: Hashable) -> float:
+    shares = allocation.marginals[package]
     if shares is not None:
         return max(shares.values(), default=0.0)
-    return 1 / max(1, len(found.possible[package]))
+    return 1 / max(1, len(allocation.possible[package]))

@@ -9,15 +9,16 @@ from typing import Any
 
 from divulge.assessment import Chart
 from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR
-from divulge.assessment.sentence import number, percent
+from divulge.assessment.sentence import format_number, format_percent
 
-MOST_BINS = 12
+MAX_BINS_DRAWN = 12
 
 
-def packed(
+def draw_packages(
     allocation: Mapping[Any, Any],
     amounts: Any,
     bins: Sequence[Any],
+    *,
     packages: Sequence[Any],
     totals: Sequence[Sequence[Decimal]],
     units: Sequence[Decimal],
@@ -31,7 +32,7 @@ def packed(
 
     records: list[dict[str, Any]] = []
     second = len(units) > 1
-    for place, b in enumerate(bins[:MOST_BINS]):
+    for place, b in enumerate(bins[:MAX_BINS_DRAWN]):
         x = y = 0.0
         inside = [p for p, name in enumerate(packages) if allocation.get(name) == b]
         for p in sorted(inside, key=lambda p: -int(amounts[p, 0])):
@@ -58,7 +59,7 @@ def packed(
         .mark_point(color=RISK_COLOUR, shape="cross", size=120, strokeWidth=2)
         .encode(**axes)
     )
-    drawn = (
+    chart = (
         (boxes + target)
         .properties(width=150, height=130)
         .facet(facet=alt.Facet("bin:N", title=None, sort=None), columns=3)
@@ -66,13 +67,13 @@ def packed(
         .properties(title="Packages end where the published totals (crosses) are")
     )
     # All bins are told of, also those that are not drawn.
-    counted = Counter(allocation.values())
-    said = "; ".join(f"{b}: {number(counted[b])} packages" for b in bins)
-    some = f" (the first {MOST_BINS} are drawn)" if len(bins) > MOST_BINS else ""
-    return Chart.of(drawn, records, f"Packages by bin{some}: {said}")
+    package_counts = Counter(allocation.values())
+    description = "; ".join(f"{b}: {format_number(package_counts[b])} packages" for b in bins)
+    some = f" (the first {MAX_BINS_DRAWN} are drawn)" if len(bins) > MAX_BINS_DRAWN else ""
+    return Chart.of(chart, records, f"Packages by bin{some}: {description}")
 
 
-def phases(rows: Sequence[Any]) -> Chart:
+def draw_phases(rows: Sequence[Any]) -> Chart:
     """The chance to name the right party after every phase: by places left, and by counting."""
     import altair as alt
 
@@ -86,26 +87,26 @@ def phases(rows: Sequence[Any]) -> Chart:
         x=alt.X("chance:Q", title="chance (tick: by counting)", axis=alt.Axis(format="%"))
     )
     ticks = base.mark_tick(color=RISK_COLOUR, thickness=3).encode(x="counted:Q")
-    said = "; ".join(f"{row.phase}: {percent(row.probability)}" for row in rows)
-    drawn = (bars + ticks).properties(width=420)
-    return Chart.of(drawn, records, f"Chance to name the party by phase: {said}")
+    description = "; ".join(f"{row.phase}: {format_percent(row.probability)}" for row in rows)
+    chart = (bars + ticks).properties(width=420)
+    return Chart.of(chart, records, f"Chance to name the party by phase: {description}")
 
 
-def seconds_by_complexity(solved: Sequence[Any]) -> Chart:
+def draw_seconds_by_complexity(instances: Sequence[Any]) -> Chart:
     """The mean time of instances by complexity, and the share that was closed (Fig. 5)."""
     import altair as alt
 
     groups: dict[int, list[Any]] = {}
-    for one in solved:
+    for one in instances:
         groups.setdefault(min(int(one.complexity // 10) * 10, 200), []).append(one)
     records = [
         {
             "complexity": complexity,
-            "seconds": max(1e-5, sum(s.seconds for s in some) / len(some)),
-            "closed": sum(s.status == "closed" for s in some) / len(some),
-            "instances": len(some),
+            "seconds": max(1e-5, sum(s.seconds for s in members) / len(members)),
+            "closed": sum(s.status == "closed" for s in members) / len(members),
+            "instances": len(members),
         }
-        for complexity, some in sorted(groups.items())
+        for complexity, members in sorted(groups.items())
     ]
     base = alt.Chart(Chart.source(), title="Mean time of an instance, and the share closed").encode(
         x=alt.X(
@@ -124,19 +125,24 @@ def seconds_by_complexity(solved: Sequence[Any]) -> Chart:
     closed = base.mark_line(point=red, color=RISK_COLOUR).encode(
         y=alt.Y("closed:Q", title="share closed (red)", axis=alt.Axis(format="%"))
     )
-    drawn = (line + closed).resolve_scale(y="independent").properties(width=420, height=240)
-    said = "; ".join(f"{r['complexity']}: {percent(float(r['closed']))} closed" for r in records)
-    return Chart.of(drawn, records, f"Instances by complexity: {said}")
+    chart = (line + closed).resolve_scale(y="independent").properties(width=420, height=240)
+    description = "; ".join(
+        f"{r['complexity']}: {format_percent(float(r['closed']))} closed" for r in records
+    )
+    return Chart.of(chart, records, f"Instances by complexity: {description}")
 
 
-def remedies(tried: Sequence[Any]) -> Chart:
+def draw_remedies(evaluations: Sequence[Any]) -> Chart:
     """How many places stay certain under each remedy, by what it costs."""
     import altair as alt
 
-    now = tried[0]
-    kinds = list(dict.fromkeys(one.kind for one in tried[1:]))
-    records = [_point(now, kind, 0, "as it is") for kind in kinds]
-    records += [_point(one, one.kind, n, one.strength) for n, one in enumerate(tried[1:], start=1)]
+    now = evaluations[0]
+    kinds = list(dict.fromkeys(one.kind for one in evaluations[1:]))
+    records = [_build_point(now, kind, 0, "as it is") for kind in kinds]
+    records += [
+        _build_point(one, one.kind, n, one.strength)
+        for n, one in enumerate(evaluations[1:], start=1)
+    ]
     base = alt.Chart(
         Chart.source(), title="Places that stay certain, by what it costs in utility"
     ).encode(
@@ -150,13 +156,15 @@ def remedies(tried: Sequence[Any]) -> Chart:
         shape=alt.Shape("enough:N", title="enough", scale=verdicts),
         tooltip=["remedy:N", "strength:N", "certain:Q", "undecided:Q", "enough:N", "cost:Q"],
     )
-    drawn = (base.mark_line().encode(order="n:Q") + points).properties(width=420, height=240)
-    last = {one.kind: one for one in tried[1:]}
-    said = "; ".join(f"{k.replace('_', ' ')}: {_left(last[k])}" for k in kinds)
-    return Chart.of(drawn, records, f"Places certain, as it is {number(now.certain)}; {said}")
+    chart = (base.mark_line().encode(order="n:Q") + points).properties(width=420, height=240)
+    last = {one.kind: one for one in evaluations[1:]}
+    description = "; ".join(f"{k.replace('_', ' ')}: {_describe_remainder(last[k])}" for k in kinds)
+    return Chart.of(
+        chart, records, f"Places certain, as it is {format_number(now.certain)}; {description}"
+    )
 
 
-def _point(one: Any, kind: str, n: int, strength: str) -> dict[str, Any]:
+def _build_point(one: Any, kind: str, n: int, strength: str) -> dict[str, Any]:
     """A remedy at one strength as a row of the chart's data."""
     return {
         "remedy": kind.replace("_", " "),
@@ -169,6 +177,6 @@ def _point(one: Any, kind: str, n: int, strength: str) -> dict[str, Any]:
     }
 
 
-def _left(one: Any) -> str:
-    undecided = f", {number(one.undecided)} undecided" if one.verdict == "not shown" else ""
-    return f"{number(one.certain)} certain{undecided}"
+def _describe_remainder(one: Any) -> str:
+    undecided = f", {format_number(one.undecided)} undecided" if one.verdict == "not shown" else ""
+    return f"{format_number(one.certain)} certain{undecided}"

@@ -9,15 +9,22 @@ from typing import Any
 import numpy as np
 
 from divulge.reconstruction.auditing.phases import Phase
-from divulge.reconstruction.auditing.run import Solved
+from divulge.reconstruction.auditing.run import InstanceSummary
 from divulge.work import DivulgeError
 
-CLASSES = ((0.0, 0.0), (0.0, 20.0), (20.0, 40.0), (40.0, 80.0), (80.0, 200.0), (200.0, np.inf))
+COMPLEXITY_CLASSES = (
+    (0.0, 0.0),
+    (0.0, 20.0),
+    (20.0, 40.0),
+    (40.0, 80.0),
+    (80.0, 200.0),
+    (200.0, np.inf),
+)
 """Complexities (log10 m^n) from above the first to the second; the first class has one bin."""
 
 
 @dataclass(frozen=True)
-class Target:
+class TargetRow:
     """One phase for one record: parties left, the chance to name the right one, and the factor."""
 
     phase: str
@@ -26,7 +33,7 @@ class Target:
     factor: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PhaseRow:
     """One phase for all records (Favato et al., Table 6b)."""
 
@@ -39,7 +46,7 @@ class PhaseRow:
     value: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClassRow:
     """Instances of one class of complexity (Table 5 and Fig. 5)."""
 
@@ -52,63 +59,65 @@ class ClassRow:
     seconds: float
 
 
-def of_target(phases: Sequence[Phase], record: int) -> list[Target]:
+def tabulate_target(phases: Sequence[Phase], record: int) -> list[TargetRow]:
     """Table 4: the success for one record after every phase."""
     rows = len(phases[0].chance)
     if not 0 <= record < rows:
         raise DivulgeError(f"record {record}: records are 0 to {rows - 1}")
-    found: list[Target] = []
+    target_rows: list[TargetRow] = []
     for phase in phases:
         chance = float(phase.chance[record])
-        before = found[-1].probability if found else chance
-        found.append(Target(phase.name, 1 / chance, chance, chance / before))
-    return found
+        before = target_rows[-1].probability if target_rows else chance
+        target_rows.append(TargetRow(phase.name, 1 / chance, chance, chance / before))
+    return target_rows
 
 
-def by_status(solved: Sequence[Solved]) -> dict[str, tuple[int, float, float]]:
+def tabulate_by_status(instances: Sequence[InstanceSummary]) -> dict[str, tuple[int, float, float]]:
     """Table 5: instances by how they ended: how many, mean complexity, mean seconds."""
-    found = {}
+    figures = {}
     for status in ("closed", "open", "infeasible"):
-        some = [one for one in solved if one.status == status]
-        many = max(1, len(some))
-        complexity = sum(s.complexity for s in some) / many
-        found[status] = (len(some), complexity, sum(s.seconds for s in some) / many)
-    return found
+        members = [one for one in instances if one.status == status]
+        count = max(1, len(members))
+        complexity = sum(s.complexity for s in members) / count
+        figures[status] = (len(members), complexity, sum(s.seconds for s in members) / count)
+    return figures
 
 
-def by_complexity(solved: Sequence[Solved]) -> list[ClassRow]:
+def tabulate_by_complexity(instances: Sequence[InstanceSummary]) -> list[ClassRow]:
     """Fig. 5: instances by class of complexity, how many were closed, and their mean time."""
     rows = []
-    for above, up_to in CLASSES:
-        some = [
-            s for s in solved if (above < s.complexity <= up_to) or (s.complexity == above == up_to)
+    for above, up_to in COMPLEXITY_CLASSES:
+        members = [
+            s
+            for s in instances
+            if (above < s.complexity <= up_to) or (s.complexity == above == up_to)
         ]
         rows.append(
             ClassRow(
-                above,
-                up_to,
-                len(some),
-                sum(s.status == "closed" for s in some),
-                sum(s.packages for s in some),
-                sum(min(s.packages, s.certain + s.ambiguous) for s in some),
-                float(np.mean([s.seconds for s in some])) if some else 0.0,
+                above=above,
+                up_to=up_to,
+                instances=len(members),
+                closed=sum(s.status == "closed" for s in members),
+                packages=sum(s.packages for s in members),
+                with_finding=sum(min(s.packages, s.certain + s.ambiguous) for s in members),
+                seconds=float(np.mean([s.seconds for s in members])) if members else 0.0,
             )
         )
     return rows
 
 
-def by_phase(phases: Sequence[Phase], value: Any) -> list[PhaseRow]:
+def tabulate_by_phase(phases: Sequence[Phase], value: Any) -> list[PhaseRow]:
     """Table 6b: the success after every phase; `value` is the first amount of every record."""
     prior = float(phases[0].chance.mean())
     return [
         PhaseRow(
-            phase.name,
-            float(phase.chance.mean()),
-            float(phase.counted.mean()),
-            float(phase.chance.mean()) / prior,
-            int(phase.certain.sum()),
-            int(phase.identified.sum()),
-            float(value[phase.identified].sum()),
+            phase=phase.name,
+            probability=float(phase.chance.mean()),
+            by_counting=float(phase.guess_chance.mean()),
+            leakage=float(phase.chance.mean()) / prior,
+            certain_places=int(phase.certain.sum()),
+            identified=int(phase.identified.sum()),
+            value=float(value[phase.identified].sum()),
         )
         for phase in phases
     ]

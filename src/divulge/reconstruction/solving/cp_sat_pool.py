@@ -22,14 +22,14 @@ SECONDS_PER_QUESTION = 20.0  # nominal
 
 
 @dataclass
-class Model:
+class AllocationModel:
     """An instance as a CP-SAT model: one truth value a pair that is allowed."""
 
     model: Any
     pairs: dict[tuple[int, int], Any]
 
 
-def model_of(instance: Instance) -> Model:
+def build_model(instance: Instance) -> AllocationModel:
     """Exactly one bin a package; every bin's sums within their intervals."""
     from ortools.sat.python import cp_model
 
@@ -39,62 +39,64 @@ def model_of(instance: Instance) -> Model:
         model.add_exactly_one(pairs[p, int(b)] for b in np.flatnonzero(instance.allowed[p]))
     for b in range(instance.bins):
         inside = np.flatnonzero(instance.allowed[:, b])
-        chosen = [pairs[int(p), b] for p in inside]
+        variables = [pairs[int(p), b] for p in inside]
         for i in range(instance.attributes):
             total = cp_model.LinearExpr.weighted_sum(
-                chosen, [int(a) for a in instance.amounts[inside, i]]
+                variables, [int(a) for a in instance.amounts[inside, i]]
             )
             low, high = int(instance.low[b, i]), int(instance.high[b, i])
             if not instance.counts_matter:
                 model.add_linear_constraint(total, low, high)
                 continue
-            held = int(instance.held[b])
-            span = slice(held, held + len(inside) + 1)
-            wide, deep = instance.widening[i, span], instance.deeper[i, span]
+            already_inside = int(instance.already_in_bin[b])
+            span = slice(already_inside, already_inside + len(inside) + 1)
+            wide, deep = instance.slack_by_count[i, span], instance.extra_above[i, span]
             count = model.new_int_var(0, len(inside), "")
-            model.add(count == sum(chosen))
+            model.add(count == sum(variables))
             below = model.new_int_var(0, int(wide[-1]), "")
             above = model.new_int_var(0, int((wide + deep)[-1]), "")
             model.add_element(count, [int(w) for w in wide], below)
             model.add_element(count, [int(w) for w in wide + deep], above)
             model.add(total + below >= low)
             model.add(total - above <= high)
-    return Model(model, pairs)
+    return AllocationModel(model, pairs)
 
 
-def pooled(instance: Instance, proved: Bools, effort: Effort) -> Iterator[Ints | None]:
+def enumerate_new_allocations(
+    instance: Instance, proved: Bools, effort: Effort
+) -> Iterator[Ints | None]:
     """Allocations with a pair that is not proved, one after the other; None: there is no more.
 
     The caller marks in `proved` what each allocation proves. The iteration ends without None
     where the effort is spent.
     """
-    built = model_of(instance)
+    allocation_model = build_model(instance)
     while True:
         work.check()
-        wanted = [var for pair, var in built.pairs.items() if not proved[pair]]
-        if not wanted:
+        unproved = [var for pair, var in allocation_model.pairs.items() if not proved[pair]]
+        if not unproved:
             yield None
             return
-        if effort.left <= cp_sat.LEAST:
+        if effort.left <= cp_sat.MIN_SOLVER_TIME:
             return
         # One question at a time: the model grows no clause that later questions do not share.
-        question = built.model.clone()
-        question.add_bool_or(question.get_bool_var_from_proto_index(v.index) for v in wanted)
-        work.charge(cp_sat.MODEL, len(built.pairs) * instance.attributes)
-        answer = cp_sat.solve(question, effort.part(SECONDS_PER_QUESTION))
+        question = allocation_model.model.clone()
+        question.add_bool_or(question.get_bool_var_from_proto_index(v.index) for v in unproved)
+        work.charge(cp_sat.MODEL, len(allocation_model.pairs) * instance.attributes)
+        answer = cp_sat.solve_model(question, effort.part(SECONDS_PER_QUESTION))
         if answer.is_infeasible:
             yield None
             return
         if not answer.is_solution:
             return
         of_package = np.full(instance.packages, -1, np.int16)
-        for (p, b), var in built.pairs.items():
+        for (p, b), var in allocation_model.pairs.items():
             if answer.holds(question.get_bool_var_from_proto_index(var.index)):
                 of_package[p] = b
         yield of_package
 
 
-def least_violation(instance: Instance, seconds: float) -> list[tuple[int, int, int]] | None:
+def find_least_violation(instance: Instance, seconds: float) -> list[tuple[int, int, int]] | None:
     """Which bins and attributes must give way so that an allocation exists, and by how much.
 
     As few pairs (bin, attribute) as possible, each with its excess in units; None if no answer
@@ -102,13 +104,13 @@ def least_violation(instance: Instance, seconds: float) -> list[tuple[int, int, 
     """
     from ortools.sat.python import cp_model
 
-    wide = instance.widening[:, -1]
-    deep = wide + instance.deeper[:, -1]
+    wide = instance.slack_by_count[:, -1]
+    deep = wide + instance.extra_above[:, -1]
     model = cp_model.CpModel()
     pairs = {(p, b): model.new_bool_var("") for p, b in np.ndindex(instance.allowed.shape)}
     for p in range(instance.packages):
         model.add_exactly_one(pairs[p, b] for b in range(instance.bins) if instance.allowed[p, b])
-    violated: dict[tuple[int, int], tuple[Any, Any]] = {}
+    violations: dict[tuple[int, int], tuple[Any, Any]] = {}
     for b in range(instance.bins):
         inside = [int(p) for p in np.flatnonzero(instance.allowed[:, b])]
         for i in range(instance.attributes):
@@ -119,21 +121,21 @@ def least_violation(instance: Instance, seconds: float) -> list[tuple[int, int, 
             model.add(total - excess <= int(instance.high[b, i] + deep[i]))
             model.add(total + excess >= int(instance.low[b, i] - wide[i]))
             model.add(excess == 0).only_enforce_if(flag.negated())
-            violated[b, i] = flag, excess
-    flags = sum(flag for flag, _ in violated.values())
+            violations[b, i] = flag, excess
+    flags = sum(flag for flag, _ in violations.values())
     effort = Effort(seconds)
     model.minimize(flags)
-    fewest = cp_sat.solve(model, effort)
-    if not fewest.is_solution:
+    fewest_answer = cp_sat.solve_model(model, effort)
+    if not fewest_answer.is_solution:
         return None
     # Of as few as possible, those that have to give way least.
-    model.add(flags <= round(fewest.objective))
-    model.minimize(sum(excess for _, excess in violated.values()))
-    least = cp_sat.solve(model, effort)
-    if not least.is_solution:
+    model.add(flags <= round(fewest_answer.objective))
+    model.minimize(sum(excess for _, excess in violations.values()))
+    least_answer = cp_sat.solve_model(model, effort)
+    if not least_answer.is_solution:
         return None
     return [
-        (b, i, least.value(excess))
-        for (b, i), (flag, excess) in violated.items()
-        if least.holds(flag)
+        (b, i, least_answer.value(excess))
+        for (b, i), (flag, excess) in violations.items()
+        if least_answer.holds(flag)
     ]

@@ -15,145 +15,163 @@ import numpy as np
 from divulge import work
 from divulge.reconstruction import tuning
 from divulge.reconstruction.problem.amounts import Bools, Ints
-from divulge.reconstruction.problem.bitsets import masks_of
+from divulge.reconstruction.problem.bitsets import unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
-from divulge.reconstruction.propagation.components import parts_of, restricted
+from divulge.reconstruction.propagation.components import build_component_instance, find_components
 from divulge.reconstruction.propagation.propagation import propagate
 from divulge.reconstruction.subset_sum import lattice_enumeration, meet_in_middle
-from divulge.reconstruction.subset_sum.expected_count import expected_bits
+from divulge.reconstruction.subset_sum.expected_count import estimate_log2_sets
 from divulge.work import Effort
 
 STEPS_TO_LIST = 30_000
 MOST_SETS = 3_000
-BINS_LISTED = 3
-MORE_THAN_EXPECTED = 8
+MAX_BINS_LISTED = 3
+MAX_EXPECTED_RATIO = 8
 """How many times too many sets may be expected of a bin that is listed all the same."""
-SETS_TRIED = 3
-LONGEST_SPLIT = 5.0
-FEW = 20
-SHORT_LIST = 20_000
+MAX_SETS_TRIED = 3
+MAX_SPLIT_SECONDS = 5.0
+MAX_MEET_IN_MIDDLE_PACKAGES = 20
+MAX_HALF_SUMS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class FeasibilityAnswer:
     """An allocation if there is one; if not, whether that is sure."""
 
     allocation: Ints | None = None
     sure: bool = True
 
 
-def some_allocation(
+def find_allocation(
     instance: Instance, possible: Bools, effort: Effort, steps: int = STEPS_TO_LIST
-) -> Answer:
+) -> FeasibilityAnswer:
     """Look for an allocation within what is possible, with some effort.
 
     In how many steps the sets of a bin must be listed, or else there are too many.
 
-    >>> one = Instance.of(np.array([[5], [4], [2]]), np.array([[6], [5]]), np.array([[6], [5]]))
-    >>> some_allocation(one, one.allowed, Effort(1)).allocation.tolist()
+    >>> low, high = np.array([[6], [5]]), np.array([[6], [5]])
+    >>> one = Instance.from_intervals(np.array([[5], [4], [2]]), low, high)
+    >>> find_allocation(one, one.allowed, Effort(1)).allocation.tolist()
     [1, 0, 0]
     """
-    left = propagate(instance, possible)
-    if left is None:
-        return Answer()
-    possible = left
+    remaining = propagate(instance, possible)
+    if remaining is None:
+        return FeasibilityAnswer()
+    possible = remaining
     place = possible.argmax(axis=1)
     sure = True
     # The part that is decided soonest first: it may show that there is none.
-    for packages, bins in sorted(parts_of(possible), key=lambda part: len(part[0])):
-        part = restricted(instance, possible, packages, bins)
-        answer = _of_part(part, effort, steps)
+    for packages, bins in sorted(find_components(possible), key=lambda part: len(part[0])):
+        part = build_component_instance(instance, possible, packages, bins)
+        answer = _search_part(part, effort, steps)
         if answer.allocation is None and answer.sure:
             return answer
         sure &= answer.allocation is not None
         if answer.allocation is not None:
             place[packages] = bins[answer.allocation]
-    return Answer(place) if sure else Answer(None, sure=False)
+    return FeasibilityAnswer(place) if sure else FeasibilityAnswer(None, sure=False)
 
 
-def _of_part(part: Instance, effort: Effort, steps: int) -> Answer:
+def _search_part(part: Instance, effort: Effort, steps: int) -> FeasibilityAnswer:
     work.charge(tuning.QUESTION)
     if effort.spent:
-        return Answer(None, sure=False)
+        return FeasibilityAnswer(None, sure=False)
     if part.bins == 2 and not part.counts_matter:
-        return _of_two_bins(part, effort)
-    b, sets = _fewest_sets(part, effort, steps)
+        return _search_two_bins(part, effort)
+    b, sets = _list_fewest_sets(part, effort, steps)
     complete = sets is not None
     if sets is None:
-        b, sets = _some_sets(part, steps)
+        b, sets = _sample_sets(part, steps)
     for inside in sets:
         possible = part.allowed.copy()
         possible[inside] = False
         possible[:, b] = inside
         if not possible.any(axis=1).all():
             continue
-        answer = some_allocation(part, possible, effort, steps)
+        answer = find_allocation(part, possible, effort, steps)
         if answer.allocation is not None:
             return answer
         complete &= answer.sure
         if effort.spent:
-            return Answer(None, sure=False)
-    return Answer(None, sure=complete)
+            return FeasibilityAnswer(None, sure=False)
+    return FeasibilityAnswer(None, sure=complete)
 
 
-def _some_sets(part: Instance, steps: int) -> tuple[int, Bools]:
+def _sample_sets(part: Instance, steps: int) -> tuple[int, Bools]:
     """Some sets of the bin with fewest candidates: where there are many, most lead somewhere."""
     settled = part.allowed.sum(axis=1) == 1
-    b = _by_expected(part, settled)[0][1]
+    b = _rank_bins(part, settled)[0][1]
     can, must = part.allowed[:, b], part.allowed[:, b] & settled
     random = np.random.default_rng(part.packages)
-    found = lattice_enumeration.fitting(part, b, can, must, steps, SETS_TRIED, SETS_TRIED, random)
-    if found is None:
+    fitting = lattice_enumeration.enumerate_fitting_sets(
+        part,
+        b,
+        can,
+        forced=must,
+        most_steps=steps,
+        most_sets=MAX_SETS_TRIED,
+        enough=MAX_SETS_TRIED,
+        random=random,
+    )
+    if fitting is None:
         return b, np.empty((0, part.packages), bool)
-    return b, masks_of(found.sets, part.packages)
+    return b, unpack_bitsets(fitting.sets, part.packages)
 
 
-def _of_two_bins(part: Instance, effort: Effort) -> Answer:
-    low, high = part.window_beside(0, 1, part.amounts.sum(axis=0))
+def _search_two_bins(part: Instance, effort: Effort) -> FeasibilityAnswer:
+    low, high = part.complement_window(0, 1, part.amounts.sum(axis=0))
     if (low > high).any():
-        return Answer()
+        return FeasibilityAnswer()
     one = replace(part, low=low[None], high=high[None])
     can, must = part.allowed[:, 0], ~part.allowed[:, 1]
-    steps = lattice_enumeration.steps_in(min(LONGEST_SPLIT, effort.left)) + STEPS_TO_LIST
-    found = _sets(one, 0, can, must, steps, 1, 1)
-    if found is None:
-        return Answer(None, sure=False)
-    if not found.count:
-        return Answer()
-    inside = masks_of(found.sets[:1], part.packages)[0]
-    return Answer(np.where(inside, 0, 1))
+    steps = (
+        lattice_enumeration.seconds_to_steps(min(MAX_SPLIT_SECONDS, effort.left)) + STEPS_TO_LIST
+    )
+    fitting = _list_sets(one, 0, can, must=must, steps=steps, most=1, enough=1)
+    if fitting is None:
+        return FeasibilityAnswer(None, sure=False)
+    if not fitting.count:
+        return FeasibilityAnswer()
+    inside = unpack_bitsets(fitting.sets[:1], part.packages)[0]
+    return FeasibilityAnswer(np.where(inside, 0, 1))
 
 
-def _fewest_sets(part: Instance, effort: Effort, steps: int) -> tuple[int, Bools | None]:
+def _list_fewest_sets(part: Instance, effort: Effort, steps: int) -> tuple[int, Bools | None]:
     """A bin with few sets, and all of them; None if there are too many."""
-    best: tuple[int, meet_in_middle.Fitting | None] = (-1, None)
+    best: tuple[int, meet_in_middle.FittingSets | None] = (-1, None)
     settled = part.allowed.sum(axis=1) == 1
-    for bits, b in _by_expected(part, settled)[:BINS_LISTED]:
-        if bits > math.log2(max(1, MORE_THAN_EXPECTED * min(steps, MOST_SETS))):
+    for bits, b in _rank_bins(part, settled)[:MAX_BINS_LISTED]:
+        if bits > math.log2(max(1, MAX_EXPECTED_RATIO * min(steps, MOST_SETS))):
             break
         can, must = part.allowed[:, b], part.allowed[:, b] & settled
-        found = _sets(part, b, can, must, steps, MOST_SETS, MOST_SETS + 1)
-        if found is None or not found.complete or found.count > MOST_SETS:
+        fitting = _list_sets(
+            part, b, can, must=must, steps=steps, most=MOST_SETS, enough=MOST_SETS + 1
+        )
+        if fitting is None or not fitting.complete or fitting.count > MOST_SETS:
             continue
-        if best[1] is None or found.count < best[1].count:
-            best = b, found
-        if found.count <= 1 or effort.spent:
+        if best[1] is None or fitting.count < best[1].count:
+            best = b, fitting
+        if fitting.count <= 1 or effort.spent:
             break
     b, fewest = best
     if fewest is None:
         return b, None
-    return b, masks_of(fewest.sets, part.packages)
+    return b, unpack_bitsets(fewest.sets, part.packages)
 
 
-def _by_expected(part: Instance, settled: Bools) -> list[tuple[float, int]]:
+def _rank_bins(part: Instance, settled: Bools) -> list[tuple[float, int]]:
     """Bins by how many sets they probably have, fewest first."""
     each = ((b, part.allowed[:, b]) for b in range(part.bins))
-    return sorted((expected_bits(part, b, can, can & settled), b) for b, can in each)
+    return sorted((estimate_log2_sets(part, b, can, can & settled), b) for b, can in each)
 
 
-def _sets(
-    part: Instance, b: int, can: Bools, must: Bools, steps: int, most: int, enough: int | None
-) -> meet_in_middle.Fitting | None:
-    if int((can & ~must).sum()) <= FEW:
-        return meet_in_middle.fitting(part, b, can, must, SHORT_LIST, most)
-    return lattice_enumeration.fitting(part, b, can, must, steps, most, enough)
+def _list_sets(
+    part: Instance, b: int, can: Bools, *, must: Bools, steps: int, most: int, enough: int | None
+) -> meet_in_middle.FittingSets | None:
+    if int((can & ~must).sum()) <= MAX_MEET_IN_MIDDLE_PACKAGES:
+        return meet_in_middle.enumerate_fitting_sets(
+            part, b, can, forced=must, longest=MAX_HALF_SUMS, most_sets=most
+        )
+    return lattice_enumeration.enumerate_fitting_sets(
+        part, b, can, forced=must, most_steps=steps, most_sets=most, enough=enough
+    )

@@ -22,28 +22,28 @@ import numpy as np
 
 from divulge import work
 from divulge.reconstruction import tuning
-from divulge.reconstruction.counting.by_sets import BUDGETS, Sets, by_sets
-from divulge.reconstruction.exact_cover.by_covers import Covers
-from divulge.reconstruction.local_search.explore import Walk
-from divulge.reconstruction.local_search.two_bin_resplit import construct
+from divulge.reconstruction.counting.by_sets import BUDGETS, BinSets, solve_by_sets
+from divulge.reconstruction.exact_cover.by_covers import CoverSolver
+from divulge.reconstruction.local_search.explore import LocalSearch
+from divulge.reconstruction.local_search.two_bin_resplit import construct_allocation
 from divulge.reconstruction.problem.amounts import Bools, Ints, Shares
-from divulge.reconstruction.problem.counts import Counted
+from divulge.reconstruction.problem.counts import AllocationCounts
 from divulge.reconstruction.problem.instance import Instance
-from divulge.reconstruction.problem.solution import Solution, infeasible
-from divulge.reconstruction.propagation.components import parts_of, restricted
+from divulge.reconstruction.problem.solution import InstanceSolution, build_infeasible_solution
+from divulge.reconstruction.propagation.components import build_component_instance, find_components
 from divulge.reconstruction.propagation.propagation import propagate
-from divulge.reconstruction.propagation.ratio_bounds import narrowed
-from divulge.reconstruction.propagation.redundant_amounts import telling
-from divulge.reconstruction.propagation.state import Known
+from divulge.reconstruction.propagation.ratio_bounds import exclude_by_ratios
+from divulge.reconstruction.propagation.redundant_amounts import drop_redundant_amounts
+from divulge.reconstruction.propagation.state import SearchState
 from divulge.reconstruction.solving.assembly import join_parts
-from divulge.reconstruction.solving.cp_sat_pool import pooled
-from divulge.reconstruction.solving.pair_questions import pair_by_pair
-from divulge.reconstruction.subset_sum.bin_support import Support
+from divulge.reconstruction.solving.cp_sat_pool import enumerate_new_allocations
+from divulge.reconstruction.solving.pair_questions import decide_pairs
+from divulge.reconstruction.subset_sum.bin_support import BinSupport
 from divulge.work import Effort
 
 
-@dataclass(frozen=True)
-class Turn:
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
     """Sets, walks, covers and questions take turns; until when each, of the effort for an instance.
 
     Proofs that are found soon spare much: what is proved need not be excluded.
@@ -57,34 +57,43 @@ class Turn:
     first_question: int
 
 
-TURNS = (
-    Turn(BUDGETS[:2], 1.0, 0.1, 0.22, 0.3, 0),
-    Turn(BUDGETS[2:4], 0.4, 0.6, 0.8, 0.9, 1),
-    Turn(BUDGETS[4:], 0.9, 0.95, 0.95, 0.98, 2),
+SCHEDULE = (
+    Schedule(
+        budgets=BUDGETS[:2], sets=1.0, walks=0.1, covers=0.22, questions=0.3, first_question=0
+    ),
+    Schedule(
+        budgets=BUDGETS[2:4], sets=0.4, walks=0.6, covers=0.8, questions=0.9, first_question=1
+    ),
+    Schedule(
+        budgets=BUDGETS[4:], sets=0.9, walks=0.95, covers=0.95, questions=0.98, first_question=2
+    ),
 )
-TURNS_OF_MANY = (
-    Turn(BUDGETS[:2], 0.3, 0.6, 0.6, 0.8, 0),
-    Turn(BUDGETS[2:3], 0.9, 1.0, 1.0, 1.0, 1),
+SCHEDULE_MANY_PAIRS = (
+    Schedule(budgets=BUDGETS[:2], sets=0.3, walks=0.6, covers=0.6, questions=0.8, first_question=0),
+    Schedule(
+        budgets=BUDGETS[2:3], sets=0.9, walks=1.0, covers=1.0, questions=1.0, first_question=1
+    ),
 )
 """Where there are many pairs, few can be excluded, and most of the effort is for proofs."""
 MANY_PAIRS = 800
-FEW_WAYS = 25.0
+MAX_LOG_WAYS_COUNTED = 25.0
 """Up to which power of ten ways are counted, even if walks have settled all pairs before."""
-MOST_PAIRS_ASKED = 1_500
-WALK = 30_000
-TRIES = 300_000
-A_SMALL_WHILE = 0.1
+MAX_CP_SAT_PAIRS = 1_500
+MAX_BACKTRACK_STEPS = 30_000
+MAX_EXCHANGE_TRIES = 300_000
+REMAINDER_SECONDS = 0.1
 
 
-def solve(
+def solve_instance(
     instance: Instance,
     seconds: float = 10.0,
     prior: Shares | None = None,
+    *,
     truth: Ints | None = None,
     solver: bool = True,
     earlier: Ints | None = None,
     counting: bool = True,
-) -> Solution:
+) -> InstanceSolution:
     """Climb the ladder as far as needed, with some effort.
 
     Args:
@@ -98,193 +107,205 @@ def solve(
     """
     effort = Effort(seconds)
     work.charge(tuning.CONSTRUCTION, instance.allowed.size)
-    instance = telling(instance)
-    possible = _at_a_glance(instance)
+    instance = drop_redundant_amounts(instance)
+    possible = _exclude_by_bounds(instance)
     if possible is None:
-        return infeasible(instance, effort.used)
-    parts = parts_of(possible)
+        return build_infeasible_solution(instance, effort.used)
+    parts = find_components(possible)
     proofs = np.empty((0, instance.packages), np.int64) if earlier is None else earlier
-    proofs = proofs[instance.hold(proofs)]
-    solved = []
+    proofs = proofs[instance.are_allocations(proofs)]
+    solved_parts = []
     for packages, bins in parts:
-        part = telling(restricted(instance, possible, packages, bins))
-        known = _solve_part(
+        part = drop_redundant_amounts(build_component_instance(instance, possible, packages, bins))
+        state = _solve_part(
             part,
             effort.left,
             None if prior is None else prior[np.ix_(packages, bins)],
-            None if truth is None else _relabelled(truth, packages, bins),
-            solver,
-            np.searchsorted(bins, proofs[:, packages]),
-            counting,
+            truth=None if truth is None else _relabel_truth(truth, packages, bins),
+            solver=solver,
+            earlier=np.searchsorted(bins, proofs[:, packages]),
+            counting=counting,
         )
-        if known.infeasible:
-            return infeasible(instance, effort.used)
-        solved.append((packages, bins, known))
-    return join_parts(instance, possible, solved, effort.used)
+        if state.infeasible:
+            return build_infeasible_solution(instance, effort.used)
+        solved_parts.append((packages, bins, state))
+    return join_parts(instance, possible, solved_parts, effort.used)
 
 
-def _at_a_glance(instance: Instance) -> Bools | None:
+def _exclude_by_bounds(instance: Instance) -> Bools | None:
     """What is not excluded at a glance; None if nothing is left."""
     possible = propagate(instance, instance.allowed)
     if possible is None:
         return None
-    if np.log10(possible.sum(axis=1)).sum() <= math.log10(max(WALK, 1)):
+    if np.log10(possible.sum(axis=1)).sum() <= math.log10(max(MAX_BACKTRACK_STEPS, 1)):
         return possible  # all allocations are walked through anyway
-    return narrowed(instance, possible)
+    return exclude_by_ratios(instance, possible)
 
 
-def _relabelled(truth: Ints, packages: Ints, bins: Ints) -> Ints | None:
+def _relabel_truth(truth: Ints, packages: Ints, bins: Ints) -> Ints | None:
     place = {int(b): number for number, b in enumerate(bins)}
-    found = [place.get(int(b), -1) for b in truth[packages]]
-    return None if -1 in found else np.array(found, np.int64)
+    labels = [place.get(int(b), -1) for b in truth[packages]]
+    return None if -1 in labels else np.array(labels, np.int64)
 
 
 def _solve_part(
     instance: Instance,
     seconds: float,
     prior: Shares | None,
+    *,
     truth: Ints | None,
     solver: bool,
     earlier: Ints,
     counting: bool,
-) -> Known:
-    known = Known.nothing_of(instance)
+) -> SearchState:
+    state = SearchState.from_instance(instance)
     effort = Effort(seconds)
-    if prior is None and _walked(known):
-        return known
-    known.enter_new(earlier)
-    sets: dict[int, Sets] = {}
-    _climb(known, sets, effort, prior, truth, solver)
-    if counting and known.counted is None and _few_ways(known):
-        by_sets(known, sets, BUDGETS[1:], effort, prior, to_count=True)
-    return known
+    if prior is None and _enumerate_all(state):
+        return state
+    state.add_new_certificates(earlier)
+    sets: dict[int, BinSets] = {}
+    _climb_rungs(state, sets, effort, prior=prior, truth=truth, solver=solver)
+    if counting and state.allocation_counts is None and _has_few_ways(state):
+        solve_by_sets(state, sets, BUDGETS[1:], effort=effort, prior=prior, to_count=True)
+    return state
 
 
-def _few_ways(known: Known) -> bool:
+def _has_few_ways(state: SearchState) -> bool:
     """Whether all pairs are settled, and there are few ways to choose among them."""
-    if not known.closed or known.infeasible:
+    if not state.is_closed or state.infeasible:
         return False
-    return bool(np.log10(known.possible.sum(axis=1)).sum() <= FEW_WAYS)
+    return bool(np.log10(state.possible.sum(axis=1)).sum() <= MAX_LOG_WAYS_COUNTED)
 
 
-def _climb(
-    known: Known,
-    sets: dict[int, Sets],
+def _climb_rungs(
+    state: SearchState,
+    sets: dict[int, BinSets],
     effort: Effort,
+    *,
     prior: Shares | None,
     truth: Ints | None,
     solver: bool,
 ) -> None:
     """Rungs 1 to 3 in turns, until all is settled or the effort is spent."""
-    instance = known.instance
-    support = Support(instance)
-    covers = Covers(_left)
+    instance = state.instance
+    support = BinSupport(instance)
+    covers = CoverSolver(_solve_remainder)
     walk = None
-    many = known.possible.sum() > MANY_PAIRS
-    for turn in TURNS_OF_MANY if many else TURNS:
-        by_sets(known, sets, turn.budgets, effort.until(turn.sets), prior)
-        if known.settled and (prior is None or known.counted or known.infeasible):
+    many = state.possible.sum() > MANY_PAIRS
+    for turn in SCHEDULE_MANY_PAIRS if many else SCHEDULE:
+        solve_by_sets(state, sets, turn.budgets, effort=effort.until(turn.sets), prior=prior)
+        if state.is_settled and (prior is None or state.allocation_counts or state.infeasible):
             return
         if walk is None:
-            walk = _start(known, truth, effort.until(turn.walks))
+            walk = _start_local_search(state, truth, effort.until(turn.walks))
         if walk is not None:
-            walk.explore(known.possible, known.proved, effort.until(turn.walks))
-        if prior is None and not known.settled:
-            covers.explore(known, sets, effort.until(turn.covers))
-        if prior is None and not known.settled:
-            pair_by_pair(known, support, walk, turn.first_question, effort.until(turn.questions))
-        if prior is None and known.settled:
+            walk.explore_allocations(state.possible, state.proved, effort.until(turn.walks))
+        if prior is None and not state.is_settled:
+            covers.explore_covers(state, sets, effort.until(turn.covers))
+        if prior is None and not state.is_settled:
+            decide_pairs(state, support, walk, turn.first_question, effort.until(turn.questions))
+        if prior is None and state.is_settled:
             return
-    if solver and not known.closed:
-        _asked(known, walk, effort)
+    if solver and not state.is_closed:
+        _ask_cp_sat(state, walk, effort)
 
 
-def _start(known: Known, truth: Ints | None, effort: Effort) -> Walk | None:
+def _start_local_search(
+    state: SearchState, truth: Ints | None, effort: Effort
+) -> LocalSearch | None:
     """Where other allocations are looked for: from the truth, or from one that is made up."""
-    instance = known.instance
-    if truth is not None and instance.holds(truth):
-        known.enter(truth[None].astype(np.int16))
-        _exchanged(known, truth)
-        return Walk(instance, truth, known.enter, _soon)
-    if known.certificates:
-        return Walk(instance, known.certificates[-1], known.enter, _soon)
-    made = construct(instance, known.possible, effort)
-    if made is None:
+    instance = state.instance
+    if truth is not None and instance.is_allocation(truth):
+        state.add_certificates(truth[None].astype(np.int16))
+        _exchange_packages(state, truth)
+        return LocalSearch(instance, truth, state.add_certificates, _find_quick_allocations)
+    if state.certificates:
+        return LocalSearch(
+            instance, state.certificates[-1], state.add_certificates, _find_quick_allocations
+        )
+    allocation = construct_allocation(instance, state.possible, effort)
+    if allocation is None:
         return None
-    known.enter(made.astype(np.int16)[None])
-    return Walk(instance, made, known.enter, _soon)
+    state.add_certificates(allocation.astype(np.int16)[None])
+    return LocalSearch(instance, allocation, state.add_certificates, _find_quick_allocations)
 
 
-def _soon(instance: Instance, effort: Effort) -> Ints:
+def _find_quick_allocations(instance: Instance, effort: Effort) -> Ints:
     """Allocations of a small instance: all of its pairs, or those that are found at once."""
-    known = Known.nothing_of(instance)
-    if not _walked(known):
-        by_sets(known, {}, BUDGETS[:2], effort, None, in_full=False)
-    return np.array(known.certificates, np.int64).reshape(-1, instance.packages)
+    state = SearchState.from_instance(instance)
+    if not _enumerate_all(state):
+        solve_by_sets(state, {}, BUDGETS[:2], effort=effort, prior=None, in_full=False)
+    return np.array(state.certificates, np.int64).reshape(-1, instance.packages)
 
 
-def _left(instance: Instance, seconds: float) -> Solution:
+def _solve_remainder(instance: Instance, seconds: float) -> InstanceSolution:
     """What is left to a few bins, with next to no effort."""
-    return solve(instance, min(A_SMALL_WHILE, seconds), solver=False)
+    return solve_instance(instance, min(REMAINDER_SECONDS, seconds), solver=False)
 
 
-def _walked(known: Known) -> bool:
+def _enumerate_all(state: SearchState) -> bool:
     """Rung 0: all allocations, one by one; False if there are too many."""
     from divulge.reconstruction.propagation import propagation_kernels
 
-    instance = known.instance
+    instance = state.instance
     if instance.packages > 200:
         return False
     # Large packages first, those with few bins before: they decide most.
     spread = np.maximum(instance.amounts.sum(axis=0), 1)
     size = (instance.amounts / spread).sum(axis=1)
     order = np.lexsort((-size, instance.allowed.sum(axis=1) > 2))
-    complete, total, pairs, proofs, kept, steps = propagation_kernels.backtrack(
-        *instance.arrays, instance.allowed.astype(np.uint8), instance.held, order, WALK
+    complete, total, pairs, proofs, proof_count, steps = propagation_kernels.count_by_backtracking(
+        *instance.arrays,
+        instance.allowed.astype(np.uint8),
+        instance.already_in_bin,
+        order,
+        MAX_BACKTRACK_STEPS,
     )
     work.charge(tuning.BACKTRACKING, steps)
     if not complete:
-        known.enter(proofs[:kept])
+        state.add_certificates(proofs[:proof_count])
         return False
-    known.take(Counted(total, pairs, pairs / max(total, 1), proofs[:kept]))
+    state.set_count(AllocationCounts(total, pairs, pairs / max(total, 1), proofs[:proof_count]))
     return True
 
 
-def _exchanged(known: Known, start: Ints) -> None:
+def _exchange_packages(state: SearchState, start: Ints) -> None:
     """Rung 3a: other allocations near one that is known."""
     from divulge.reconstruction.local_search import exchange_kernels
 
-    instance = known.instance
-    room = int(known.possible.sum() - known.proved.sum())
+    instance = state.instance
+    room = int(state.possible.sum() - state.proved.sum())
     if not room:
         return
     proofs = np.empty((min(room, 4096) + 1, instance.packages), np.int16)
-    proved = known.proved.astype(np.uint8)
-    new, steps = exchange_kernels.exchange(
+    proved = state.proved.astype(np.uint8)
+    new, steps = exchange_kernels.exchange_packages(
         *instance.arrays,
-        known.possible.astype(np.uint8),
-        instance.held,
+        state.possible.astype(np.uint8),
+        instance.already_in_bin,
         start.astype(np.int64),
         proved,
         proofs,
         1,
-        TRIES,
+        MAX_EXCHANGE_TRIES,
     )
     work.charge(tuning.EXCHANGE, steps)
-    known.enter(proofs[:new])
+    state.add_certificates(proofs[:new])
 
 
-def _asked(known: Known, walk: Walk | None, effort: Effort) -> None:
+def _ask_cp_sat(state: SearchState, walk: LocalSearch | None, effort: Effort) -> None:
     """Rung 3c: CP-SAT, as long as there is effort left; a walk from the first that it finds."""
-    if effort.left <= 0.02 or known.possible.sum() > MOST_PAIRS_ASKED:
+    if effort.left <= 0.02 or state.possible.sum() > MAX_CP_SAT_PAIRS:
         return
-    limited = known.instance.limited(known.possible)
-    for of_package in pooled(limited, known.proved, effort):
+    open_instance = state.instance.restricted_to(state.possible)
+    for of_package in enumerate_new_allocations(open_instance, state.proved, effort):
         if of_package is None:
-            known.infeasible = not known.proved.any()
-            known.possible &= known.proved
+            state.infeasible = not state.proved.any()
+            state.possible &= state.proved
             return
-        known.enter(of_package[None])
+        state.add_certificates(of_package[None])
         if walk is None:
-            walk = Walk(known.instance, of_package, known.enter, _soon)
-            walk.explore(known.possible, known.proved, effort.share(0.6))
+            walk = LocalSearch(
+                state.instance, of_package, state.add_certificates, _find_quick_allocations
+            )
+            walk.explore_allocations(state.possible, state.proved, effort.share(0.6))

@@ -15,25 +15,25 @@ from divulge.reconstruction.problem.amounts import Bools, Ints, Shares
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.premises import (
     WITH_EXTRA,
-    Outcome,
     Premise,
-    difference,
-    may_be_missing,
-    plain,
+    PremiseOutcome,
+    bound_difference,
+    build_plain_outcome,
+    find_may_be_missing,
 )
-from divulge.reconstruction.solving.cp_sat_pool import least_violation
+from divulge.reconstruction.solving.cp_sat_pool import find_least_violation
 from divulge.reconstruction.solving.extra_record import (
-    amounts_of_extra,
-    bin_of_extra,
-    left_out_and_extra,
-    with_both,
-    with_extra,
+    bound_extra_amounts,
+    find_extra_bin,
+    find_left_out_and_extra,
+    solve_with_both,
+    solve_with_extra,
 )
-from divulge.reconstruction.solving.ladder import solve
+from divulge.reconstruction.solving.ladder import solve_instance
 from divulge.reconstruction.solving.left_out_records import (
-    left_out,
-    with_discarded,
-    with_discarded_bin,
+    add_discard_bin,
+    find_left_out,
+    solve_with_discards,
 )
 from divulge.work import Effort
 
@@ -41,15 +41,16 @@ LEAST_SHARE = 0.1
 """Of the effort, what every premise has at least, however much the one before it took."""
 
 
-def settle(
+def solve_under_premise(
     instance: Instance,
     premise: Premise = "complete",
     seconds: float = 10.0,
+    *,
     prior: Shares | None = None,
     truth: Ints | None = None,
     earlier: Ints | None = None,
     beyond_doubt: Bools | None = None,
-) -> Outcome:
+) -> PremiseOutcome:
     """Solve an instance under a premise; "any" takes the first of them that is consistent.
 
     A truth that the totals contradict tells the premise: which records they leave out, or in which
@@ -57,60 +58,64 @@ def settle(
     packages may go may have been concluded as if none were missing; `beyond_doubt` is where they
     may go if some are.
     """
-    if premise in _DIFFERING:
-        return _DIFFERING[premise](instance, seconds, prior, truth, earlier)
+    if premise in _SOLVE_BY_PREMISE:
+        return _SOLVE_BY_PREMISE[premise](instance, seconds, prior, truth, earlier)
     effort = Effort(seconds)
 
-    def left() -> float:
+    def remaining_seconds() -> float:
         return max(effort.left, LEAST_SHARE * seconds)
 
     at_large = instance if beyond_doubt is None else replace(instance, allowed=beyond_doubt)
-    told = _told_by(instance, truth) if premise == "any" else None
-    if told is not None:
-        found = _DIFFERING[told](at_large, seconds, prior, truth, earlier)
-        if found.solution.status != "infeasible":
-            return found
-    first = solve(instance, left(), prior, truth, earlier=earlier)
+    true_premise = _infer_premise(instance, truth) if premise == "any" else None
+    if true_premise is not None:
+        outcome = _SOLVE_BY_PREMISE[true_premise](at_large, seconds, prior, truth, earlier)
+        if outcome.solution.status != "infeasible":
+            return outcome
+    first = solve_instance(instance, remaining_seconds(), prior, truth=truth, earlier=earlier)
     if premise == "complete" or first.status != "infeasible":
-        return plain(instance, first, "complete")
-    for other in _may_be(instance):
-        found = _DIFFERING[other](at_large, left(), prior, truth, earlier)
+        return build_plain_outcome(instance, first, "complete")
+    for other in _list_plausible_premises(instance):
+        outcome = _SOLVE_BY_PREMISE[other](at_large, remaining_seconds(), prior, truth, earlier)
         # That both are wrong explains much: it is believed only if an allocation shows it.
-        shown = other != "both" or found.solution.proved.any()
-        if found.solution.status != "infeasible" and shown:
-            return found
-    return plain(instance, first, "complete")
+        is_believable = other != "both" or outcome.solution.proved.any()
+        if outcome.solution.status != "infeasible" and is_believable:
+            return outcome
+    return build_plain_outcome(instance, first, "complete")
 
 
-_DIFFERING = {"excluded": with_discarded, "extra": with_extra, "both": with_both}
+_SOLVE_BY_PREMISE = {
+    "excluded": solve_with_discards,
+    "extra": solve_with_extra,
+    "both": solve_with_both,
+}
 """How to solve an instance whose totals are not of just its packages, by premise."""
 
 
-def _may_be(instance: Instance) -> list[Premise]:
+def _list_plausible_premises(instance: Instance) -> list[Premise]:
     """Premises that the sums of all packages and totals do not exclude, the plainest first."""
-    _, at_most = difference(instance)
-    found: list[Premise] = ["both"]
-    if (amounts_of_extra(instance)[1] >= 0).all():
-        found.insert(0, "extra")
+    _, at_most = bound_difference(instance)
+    premises: list[Premise] = ["both"]
+    if (bound_extra_amounts(instance)[1] >= 0).all():
+        premises.insert(0, "extra")
     if (at_most >= 0).all():
-        found.insert(0, "excluded")
-    return found
+        premises.insert(0, "excluded")
+    return premises
 
 
-def _told_by(instance: Instance, truth: Ints | None) -> Premise | None:
+def _infer_premise(instance: Instance, truth: Ints | None) -> Premise | None:
     """The premise that a truth tells if the totals contradict it; None if it tells none."""
-    if truth is None or instance.holds(truth):
+    if truth is None or instance.is_allocation(truth):
         return None
-    out = left_out(instance, truth)
-    if out is not None and out.any():
+    is_left_out = find_left_out(instance, truth)
+    if is_left_out is not None and is_left_out.any():
         return "excluded"
-    if bin_of_extra(instance, truth) is not None:
+    if find_extra_bin(instance, truth) is not None:
         return "extra"
-    return None if left_out_and_extra(instance, truth) is None else "both"
+    return None if find_left_out_and_extra(instance, truth) is None else "both"
 
 
-def not_misled(
-    instance: Instance, outcome: Outcome, seconds: float, beyond_doubt: Bools | None = None
+def find_certain_despite_missing(
+    instance: Instance, outcome: PremiseOutcome, seconds: float, beyond_doubt: Bools | None = None
 ) -> Bools:
     """Which packages stay where they are even if records are missing that the totals have room for.
 
@@ -118,24 +123,24 @@ def not_misled(
     and then others may be elsewhere: wherever they may go `beyond_doubt`. A record that only the
     totals have can hide any of them.
     """
-    found, n = outcome.solution, instance.packages
+    solution, n = outcome.solution, instance.packages
     if outcome.premise != "complete":
         return np.full(n, outcome.premise not in WITH_EXTRA)
-    small = may_be_missing(instance)
+    small = find_may_be_missing(instance)
     if not small.any():
         return np.ones(n, bool)
-    if not ((found.possible.sum(axis=1) == 1) & ~small).any():
+    if not ((solution.possible.sum(axis=1) == 1) & ~small).any():
         return np.zeros(n, bool)  # nothing is told by one place left, so nothing is worth the time
     # An allocation of all packages is one where none is missing, and a proof of its pairs.
     at_large = instance if beyond_doubt is None else replace(instance, allowed=beyond_doubt)
-    bins = with_discarded_bin(at_large) or at_large
-    wider = solve(bins, seconds, earlier=found.certificates, counting=False)
-    same: Bools = (wider.possible[:, : instance.bins] == found.possible).all(axis=1)
+    bins = add_discard_bin(at_large) or at_large
+    wider = solve_instance(bins, seconds, earlier=solution.certificates, counting=False)
+    same: Bools = (wider.possible[:, : instance.bins] == solution.possible).all(axis=1)
     same &= ~wider.possible[:, instance.bins :].any(axis=1)
     # What is in the totals and has no other place even so needs no further proof.
-    same |= (at_large.allowed == found.possible).all(axis=1) & ~small
+    same |= (at_large.allowed == solution.possible).all(axis=1) & ~small
     # An allocation of all packages is also one where none happens to be missing, so one was found.
-    return same & found.proved.any()
+    return same & solution.proved.any()
 
 
 @dataclass(frozen=True)
@@ -147,12 +152,13 @@ class Inconsistency:
     excess: int
 
 
-def inconsistencies(instance: Instance, seconds: float = 2.0) -> tuple[Inconsistency, ...]:
+def find_inconsistencies(instance: Instance, seconds: float = 2.0) -> tuple[Inconsistency, ...]:
     """Where an infeasible instance would have to give way: as few totals as possible.
 
-    >>> one = Instance.of(np.array([[5], [4]]), np.array([[4], [4]]), np.array([[4], [4]]))
-    >>> inconsistencies(one)
+    >>> low, high = np.array([[4], [4]]), np.array([[4], [4]])
+    >>> one = Instance.from_intervals(np.array([[5], [4]]), low, high)
+    >>> find_inconsistencies(one)
     (Inconsistency(bin=..., attribute=0, excess=1),)
     """
-    found = least_violation(instance, seconds) or []
-    return tuple(Inconsistency(*violated) for violated in found)
+    violations = find_least_violation(instance, seconds) or []
+    return tuple(Inconsistency(*violation) for violation in violations)

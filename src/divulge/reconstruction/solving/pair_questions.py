@@ -9,60 +9,62 @@ from __future__ import annotations
 
 import numpy as np
 
-from divulge.reconstruction.local_search.explore import Walk
-from divulge.reconstruction.propagation.state import Known
-from divulge.reconstruction.solving.feasibility_search import some_allocation
-from divulge.reconstruction.subset_sum.bin_support import Support
+from divulge.reconstruction.local_search.explore import LocalSearch
+from divulge.reconstruction.propagation.state import SearchState
+from divulge.reconstruction.solving.feasibility_search import find_allocation
+from divulge.reconstruction.subset_sum.bin_support import BinSupport
 from divulge.work import Effort
 
-QUESTIONS = ((20_000, 0.03), (100_000, 0.15), (600_000, 0.6), (3_000_000, 2.5))
+QUESTION_LIMITS = ((20_000, 0.03), (100_000, 0.15), (600_000, 0.6), (3_000_000, 2.5))
 """How much is tried to answer one question: steps for one bin, nominal seconds for all."""
-FOR_ONE_BIN = 0.5
+ONE_BIN_SHARE = 0.5
 """Of the time, for questions to one bin alone: they exclude much, or nothing for long."""
-WALKING = 0.1
+WALK_SHARE = 0.1
 """Of the time, for a walk from where the questions have led."""
 
 
-def pair_by_pair(
-    known: Known, support: Support, walk: Walk | None, first: int, effort: Effort
+def decide_pairs(
+    state: SearchState, support: BinSupport, walk: LocalSearch | None, first: int, effort: Effort
 ) -> None:
     """Ask for all pairs that are open; `first` is the round of questions to begin with."""
-    for steps, at_most in QUESTIONS[first:]:
-        if effort.spent or not known.narrow():
+    for steps, seconds in QUESTION_LIMITS[first:]:
+        if effort.spent or not state.exclude_by_ratios():
             return
-        narrowed = support.narrow(known.possible, known.proved, steps, effort.share(FOR_ONE_BIN))
-        known.infeasible = narrowed is None
-        if narrowed is None:
+        remaining = support.exclude_unsupported(
+            state.possible, state.proved, steps, effort.share(ONE_BIN_SHARE)
+        )
+        state.infeasible = remaining is None
+        if remaining is None:
             return
-        known.possible = narrowed
-        _ask_for_all(known, walk, steps, at_most, effort)
-        if known.settled:
+        state.possible = remaining
+        _decide_open_pairs(state, walk, steps, seconds, effort)
+        if state.is_settled:
             return
         if walk is not None:
-            walk.explore(known.possible, known.proved, effort.share(WALKING))
+            walk.explore_allocations(state.possible, state.proved, effort.share(WALK_SHARE))
 
 
-def _ask_for_all(
-    known: Known, walk: Walk | None, steps: int, at_most: float, effort: Effort
+def _decide_open_pairs(
+    state: SearchState, walk: LocalSearch | None, steps: int, seconds: float, effort: Effort
 ) -> None:
-    waiting = np.argwhere(known.possible & ~known.proved)
+    open_pairs = np.argwhere(state.possible & ~state.proved)
     # Large packages fit in few ways, so that they are decided soon, and that helps others.
-    large_first = np.argsort(-known.instance.amounts[waiting[:, 0], 0], kind="stable")
-    for package, b in waiting[large_first]:
-        if known.proved[package, b] or not known.possible[package, b]:
+    large_first = np.argsort(-state.instance.amounts[open_pairs[:, 0], 0], kind="stable")
+    for package, b in open_pairs[large_first]:
+        if state.proved[package, b] or not state.possible[package, b]:
             continue
         if effort.spent:
             return
-        assumed = known.possible.copy()
-        assumed[package] = False
-        assumed[package, b] = True
-        answer = some_allocation(known.instance, assumed, effort.part(at_most), steps)
+        assumption = state.possible.copy()
+        assumption[package] = False
+        assumption[package, b] = True
+        answer = find_allocation(state.instance, assumption, effort.part(seconds), steps)
         if answer.allocation is not None:
-            known.enter(answer.allocation.astype(np.int16)[None])
+            state.add_certificates(answer.allocation.astype(np.int16)[None])
             if walk is not None:
                 walk.place = answer.allocation.astype(np.int64)
         elif answer.sure:
-            pair = np.zeros_like(known.possible)
+            pair = np.zeros_like(state.possible)
             pair[package, b] = True
-            if not known.exclude(pair):
+            if not state.exclude_pairs(pair):
                 return

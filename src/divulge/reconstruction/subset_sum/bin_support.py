@@ -13,32 +13,36 @@ import numpy as np
 from divulge import work
 from divulge.reconstruction import tuning
 from divulge.reconstruction.problem.amounts import Bools, Ints
-from divulge.reconstruction.problem.bitsets import masks_of
+from divulge.reconstruction.problem.bitsets import unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.propagation.propagation import propagate
-from divulge.reconstruction.propagation.ratio_bounds import of_one_set
+from divulge.reconstruction.propagation.ratio_bounds import bound_set_by_ratios
 from divulge.reconstruction.subset_sum import lattice_enumeration, meet_in_middle
 from divulge.work import Effort
 
 LONGEST_LIST = 100_000
-LONGEST_TO_MEET = 0.3
+MEET_IN_MIDDLE_SECONDS = 0.3
 
 
-class Support:
+class BinSupport:
     """What was found to support pairs so far; it goes on where it was left."""
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
         nothing = np.empty((0, instance.packages), bool)
         self.sets = [nothing] * instance.bins
-        self.asked: dict[tuple[int, int, bool], tuple[int, bytes]] = {}
+        self.past_questions: dict[tuple[int, int, bool], tuple[int, bytes]] = {}
 
-    def narrow(self, possible: Bools, proved: Bools, steps: int, effort: Effort) -> Bools | None:
+    def exclude_unsupported(
+        self, possible: Bools, proved: Bools, steps: int, effort: Effort
+    ) -> Bools | None:
         """What stays possible, by questions of so many steps each; None if nothing can be.
 
-        >>> one = Instance.of(np.array([[5], [4], [2]]), np.array([[6], [5]]), np.array([[6], [5]]))
+        >>> low, high = np.array([[6], [5]]), np.array([[6], [5]])
+        >>> one = Instance.from_intervals(np.array([[5], [4], [2]]), low, high)
         >>> nothing = np.zeros((3, 2), bool)
-        >>> Support(one).narrow(one.allowed, nothing, 1000, Effort(1)).astype(int).tolist()
+        >>> left = BinSupport(one).exclude_unsupported(one.allowed, nothing, 1000, Effort(1))
+        >>> left.astype(int).tolist()
         [[0, 1], [1, 0], [1, 0]]
         """
         possible = possible.copy()
@@ -47,46 +51,48 @@ class Support:
             changed = False
             for b in np.argsort(possible.sum(axis=0), kind="stable"):
                 before = int(possible.sum())
-                self._ask(possible, proved, int(b), steps, effort)
+                self._ask_bin(possible, proved, int(b), steps, effort)
                 if int(possible.sum()) == before:
                     continue
                 changed = True
-                left = propagate(self.instance, possible)
-                if left is None:
+                remaining = propagate(self.instance, possible)
+                if remaining is None:
                     return None
-                possible = left
+                possible = remaining
         return possible
 
-    def _ask(self, possible: Bools, proved: Bools, b: int, steps: int, effort: Effort) -> None:
+    def _ask_bin(self, possible: Bools, proved: Bools, b: int, steps: int, effort: Effort) -> None:
         """Exclude what no set of a bin supports."""
-        settled = possible.sum(axis=1) == 1
-        unsure = possible[:, b] & ~settled & (possible & ~proved).any(axis=1)
+        has_one_bin = possible.sum(axis=1) == 1
+        unsure = possible[:, b] & ~has_one_bin & (possible & ~proved).any(axis=1)
         with_it = unsure & ~proved[:, b]
         # If no set lacks a package it is in this bin, and then it is not proved elsewhere.
-        without = unsure & ~(proved & (np.arange(self.instance.bins) != b)).any(axis=1)
+        without_it = unsure & ~(proved & (np.arange(self.instance.bins) != b)).any(axis=1)
         for package, inside in [
             *((int(p), True) for p in np.flatnonzero(with_it)),
-            *((int(p), False) for p in np.flatnonzero(without)),
+            *((int(p), False) for p in np.flatnonzero(without_it)),
         ]:
             if effort.spent:
                 return
             work.charge(tuning.QUESTION)
             if not possible[package, b] or possible[package].sum() == 1:
                 continue
-            if self._answered(possible, b, package, inside):
+            if self._is_supported(possible, b, package, inside):
                 continue
-            found = self._set_of(possible, b, package, inside, steps, effort)
-            if found is None:
+            supporting_sets = self._find_set(
+                possible, b, package, inside=inside, steps=steps, effort=effort
+            )
+            if supporting_sets is None:
                 continue
-            if len(found):
-                self.sets[b] = np.concatenate([self.sets[b], found])
+            if len(supporting_sets):
+                self.sets[b] = np.concatenate([self.sets[b], supporting_sets])
             elif inside:
                 possible[package, b] = False
             else:
                 possible[package] = False
                 possible[package, b] = True
 
-    def _answered(self, possible: Bools, b: int, package: int, inside: bool) -> bool:
+    def _is_supported(self, possible: Bools, b: int, package: int, inside: bool) -> bool:
         """Whether a set that is known and still allowed has the package, or lacks it."""
         sets = self.sets[b]
         if not len(sets):
@@ -96,8 +102,8 @@ class Support:
         allowed = ~(sets & ~possible[:, b]).any(axis=1) & ~(forced & ~sets).any(axis=1)
         return bool(allowed.any())
 
-    def _set_of(
-        self, possible: Bools, b: int, package: int, inside: bool, steps: int, effort: Effort
+    def _find_set(
+        self, possible: Bools, b: int, package: int, *, inside: bool, steps: int, effort: Effort
     ) -> Bools | None:
         """A set of the bin with the package, or without it; none in it if there is none.
 
@@ -107,32 +113,42 @@ class Support:
         forced = possible[:, b] & (possible.sum(axis=1) == 1)
         allowed = possible[:, b].copy()
         forced[package], allowed[package] = inside, inside
-        candidates = _that_fit(instance, b, allowed, forced)
+        candidates = _select_fitting(instance, b, allowed, forced)
         if candidates is None:
             return np.empty((0, instance.packages), bool)
         key = (package, b, inside)
-        asked = steps, candidates.tobytes() + forced.tobytes()
-        if self.asked.get(key) == asked:
+        question = steps, candidates.tobytes() + forced.tobytes()
+        if self.past_questions.get(key) == question:
             return None
-        self.asked[key] = asked
-        narrowed = _by_prices(instance, b, candidates, forced)
-        if narrowed is None:
+        self.past_questions[key] = question
+        bounds = _exclude_by_ratios(instance, b, candidates, forced)
+        if bounds is None:
             return np.empty((0, instance.packages), bool)
-        candidates, forced = narrowed
-        found = lattice_enumeration.fitting(instance, b, candidates, forced, steps, 1, enough=1)
-        if found is None:
-            soon = effort.part(LONGEST_TO_MEET)
+        candidates, forced = bounds
+        fitting_sets = lattice_enumeration.enumerate_fitting_sets(
+            instance, b, candidates, forced=forced, most_steps=steps, most_sets=1, enough=1
+        )
+        if fitting_sets is None:
+            short_effort = effort.part(MEET_IN_MIDDLE_SECONDS)
             longest = min(LONGEST_LIST, steps)
-            found = meet_in_middle.fitting(instance, b, candidates, forced, longest, 1, soon)
-        if found is None:
+            fitting_sets = meet_in_middle.enumerate_fitting_sets(
+                instance,
+                b,
+                candidates,
+                forced=forced,
+                longest=longest,
+                most_sets=1,
+                effort=short_effort,
+            )
+        if fitting_sets is None:
             return None
-        return masks_of(found.sets[:1], instance.packages)
+        return unpack_bitsets(fitting_sets.sets[:1], instance.packages)
 
 
-def _that_fit(instance: Instance, b: int, candidates: Bools, forced: Bools) -> Bools | None:
+def _select_fitting(instance: Instance, b: int, candidates: Bools, forced: Bools) -> Bools | None:
     """Candidates that are not too large beside what is forced; None if that is too much itself."""
-    most = int(instance.held[b] + candidates.sum())
-    room: Ints = instance.high[b] + instance.widening[:, most] + instance.deeper[:, most]
+    most = int(instance.already_in_bin[b] + candidates.sum())
+    room: Ints = instance.high[b] + instance.slack_by_count[:, most] + instance.extra_above[:, most]
     room = room - instance.amounts[forced].sum(axis=0)
     if (room < 0).any():
         return None
@@ -140,19 +156,19 @@ def _that_fit(instance: Instance, b: int, candidates: Bools, forced: Bools) -> B
     return small
 
 
-def _by_prices(
+def _exclude_by_ratios(
     instance: Instance, b: int, candidates: Bools, forced: Bools
 ) -> tuple[Bools, Bools] | None:
     """Who may and who must be in a set of a bin, by two amounts at once; None if there is none."""
-    most = int(instance.held[b] + candidates.sum())
-    wide, deep = instance.widening[:, most], instance.deeper[:, most]
+    most = int(instance.already_in_bin[b] + candidates.sum())
+    slack, extra = instance.slack_by_count[:, most], instance.extra_above[:, most]
     base = instance.amounts[forced].sum(axis=0)
-    low, high = instance.low[b] - wide - base, instance.high[b] + wide + deep - base
+    low, high = instance.low[b] - slack - base, instance.high[b] + slack + extra - base
     free = np.flatnonzero(candidates & ~forced)
-    found = of_one_set(np.ascontiguousarray(instance.amounts[free]), low, high)
-    if found is None:
+    bounds = bound_set_by_ratios(np.ascontiguousarray(instance.amounts[free]), low, high)
+    if bounds is None:
         return None
-    may, must = found
+    may, must = bounds
     candidates, forced = candidates.copy(), forced.copy()
     candidates[free[~may]], forced[free[must]] = False, True
     return candidates, forced

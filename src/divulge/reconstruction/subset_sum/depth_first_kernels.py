@@ -14,15 +14,15 @@ from divulge.engines import kernel
 
 
 @kernel
-def fitting_sets(
+def enumerate_sets_depth_first(
     amounts: NDArray[Any],
     free: NDArray[Any],
     base: NDArray[Any],
     base_count: int,
     low: NDArray[Any],
     high: NDArray[Any],
-    widening: NDArray[Any],
-    deeper: NDArray[Any],
+    slack_by_count: NDArray[Any],
+    extra_above: NDArray[Any],
     tail: int,
     words: int,
     budget: int,
@@ -53,16 +53,18 @@ def fitting_sets(
             table[row, i] = table[rest, i] + amounts[free[heads + bit], i]
     by_first = np.argsort(table[:, 0])
     firsts = table[:, 0][by_first]
-    left = np.zeros((heads + 1, k), np.int64)
+    sums_to_come = np.zeros((heads + 1, k), np.int64)
     for i in range(k):
-        left[heads, i] = table[rows - 1, i]
+        sums_to_come[heads, i] = table[rows - 1, i]
         for j in range(heads - 1, -1, -1):
-            left[j, i] = left[j + 1, i] + amounts[free[j], i]
+            sums_to_come[j, i] = sums_to_come[j + 1, i] + amounts[free[j], i]
     top = np.empty(k, np.int64)
     bottom = np.empty(k, np.int64)
     for i in range(k):
-        top[i] = high[i] + widening[i, base_count + count] + deeper[i, base_count + count]
-        bottom[i] = low[i] - widening[i, base_count + count]
+        top[i] = (
+            high[i] + slack_by_count[i, base_count + count] + extra_above[i, base_count + count]
+        )
+        bottom[i] = low[i] - slack_by_count[i, base_count + count]
     sets = np.zeros((most_sets, words), np.uint64)
     union = np.zeros(words, np.uint64)
     common = np.full(words, np.uint64(0xFFFFFFFFFFFFFFFF))
@@ -71,16 +73,16 @@ def fitting_sets(
     sums = base.copy()
     inside = base_count
     choice = np.zeros(heads + 1, np.int8)  # 0: not tried, 1: taken, 2: left out
-    found, nodes, depth = 0, 0, 0
+    count_found, nodes, depth = 0, 0, 0
     one = np.uint64(1)
     while depth >= 0:
         nodes += 1
         if nodes > budget:
-            return False, found, sets, union, common, nodes
+            return False, count_found, sets, union, common, nodes
         alive = True
         if choice[depth] == 0:
             for i in range(k):
-                if sums[i] > top[i] or sums[i] + left[depth, i] < bottom[i]:
+                if sums[i] > top[i] or sums[i] + sums_to_come[depth, i] < bottom[i]:
                     alive = False
                     break
         if not alive or depth == heads:
@@ -91,15 +93,15 @@ def fitting_sets(
                         break
                     nodes += 1
                     if nodes > budget:
-                        return False, found, sets, union, common, nodes
+                        return False, count_found, sets, union, common, nodes
                     row = by_first[at]
                     c = inside + sizes[row]
                     fits = True
                     for i in range(k):
                         total = sums[i] + table[row, i]
                         if (
-                            total < low[i] - widening[i, c]
-                            or total > high[i] + widening[i, c] + deeper[i, c]
+                            total < low[i] - slack_by_count[i, c]
+                            or total > high[i] + slack_by_count[i, c] + extra_above[i, c]
                         ):
                             fits = False
                             break
@@ -113,11 +115,11 @@ def fitting_sets(
                         for w in range(words):
                             union[w] |= full[w]
                             common[w] &= full[w]
-                            if found < most_sets:
-                                sets[found, w] = full[w]
-                        found += 1
-                        if found == enough:
-                            return False, found, sets, union, common, nodes
+                            if count_found < most_sets:
+                                sets[count_found, w] = full[w]
+                        count_found += 1
+                        if count_found == enough:
+                            return False, count_found, sets, union, common, nodes
             choice[depth] = 0
             depth -= 1
             continue
@@ -139,4 +141,4 @@ def fitting_sets(
         else:
             choice[depth] = 0
             depth -= 1
-    return True, found, sets, union, common, nodes
+    return True, count_found, sets, union, common, nodes

@@ -15,25 +15,26 @@ from divulge.reconstruction.problem.amounts import Bools
 from divulge.reconstruction.problem.instance import Instance
 
 
-def expected_bits(instance: Instance, b: int, candidates: Bools, forced: Bools) -> float:
+def estimate_log2_sets(instance: Instance, b: int, candidates: Bools, forced: Bools) -> float:
     """The expected number of sets of a bin, as a power of 2; below 0 if hardly one.
 
     >>> bit = np.array([[1], [2], [4], [8], [16], [32]])
-    >>> one = Instance.of(bit, np.array([[16]]), np.array([[31]]))  # a quarter of all sums
+    >>> low, high = np.array([[16]]), np.array([[31]])
+    >>> one = Instance.from_intervals(bit, low, high)  # a quarter of all sums
     >>> all_of_them, none = np.ones(6, bool), np.zeros(6, bool)
-    >>> abs(expected_bits(one, 0, all_of_them, none) - 4) < 1
+    >>> abs(estimate_log2_sets(one, 0, all_of_them, none) - 4) < 1
     True
     """
     from divulge.reconstruction.subset_sum import expected_count_kernels
 
     free = candidates & ~forced
     base = instance.amounts[forced].sum(axis=0)
-    most = int(instance.held[b] + forced.sum() + free.sum())
-    wide, deep = instance.widening[:, most], instance.deeper[:, most]
-    bits = expected_count_kernels.sets_in_bits(
+    most = int(instance.already_in_bin[b] + forced.sum() + free.sum())
+    slack, extra = instance.slack_by_count[:, most], instance.extra_above[:, most]
+    bits = expected_count_kernels.estimate_log2_count(
         np.ascontiguousarray(instance.amounts[free]),
-        instance.low[b] - base - wide,
-        instance.high[b] - base + wide + deep,
+        instance.low[b] - base - slack,
+        instance.high[b] - base + slack + extra,
     )
     work.charge(tuning.EXPECTED_COUNT, int(free.sum()))
     return float(bits)

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from divulge.engines import kernel
 
-ROUNDS = 25
-LONGEST_STEP = 2.0
-CLOSE = 1e-4
+NEWTON_ROUNDS = 25
+LONGEST_NEWTON_STEP = 2.0
+NEWTON_TOLERANCE = 1e-4
 
 
 @kernel
-def sets_in_bits(amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> float:
+def estimate_log2_count(amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> float:
     """The expected number of sets of packages with sums from `low` to `high`, as a power of 2.
 
     Each package is in with a chance of its own, such that the sums are right in the mean and no
@@ -28,9 +28,9 @@ def sets_in_bits(amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -
     aim, chance = np.zeros(k), np.full(n, 0.5)
     for a in range(k):
         aim[a] = 0.5 * (low[a] + high[a])
-    tilted(amounts, low, high, aim, share, width, chance, spread, gap)
-    moments(share, chance, width, aim, spread, gap)
-    factored(spread)
+    fit_exponential_tilt(amounts, low, high, aim, share, width, chance, spread, gap)
+    compute_moments(share, chance, width, aim, spread, gap)
+    factor_cholesky(spread)
     nats = 0.0
     for p in range(n):
         nats -= chance[p] * math.log(chance[p]) + (1 - chance[p]) * math.log(1 - chance[p])
@@ -41,7 +41,7 @@ def sets_in_bits(amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -
 
 
 @kernel
-def chances(
+def compute_inclusion_chances(
     amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any], aim: NDArray[Any]
 ) -> NDArray[Any]:
     """The chance of every package to be in, such that the sums are what is aimed at in the mean.
@@ -51,12 +51,12 @@ def chances(
     n, k = amounts.shape
     share, width, spread, gap = np.zeros((n, k)), np.zeros(k), np.zeros((k, k)), np.zeros(k)
     chance = np.full(n, 0.5)
-    tilted(amounts, low, high, aim, share, width, chance, spread, gap)
+    fit_exponential_tilt(amounts, low, high, aim, share, width, chance, spread, gap)
     return chance
 
 
 @kernel
-def tilted(
+def fit_exponential_tilt(
     amounts: NDArray[Any],
     low: NDArray[Any],
     high: NDArray[Any],
@@ -83,17 +83,17 @@ def tilted(
         margin = 0.5 * min(width[a], 1.0)
         aim[a] = min(max(aim[a] / total, margin), 1.0 - margin)
     tilt, step = np.zeros(k), np.zeros(k)
-    for _ in range(ROUNDS):
-        moments(share, chance, width, aim, spread, gap)
-        factored(spread)
-        solved(spread, gap, step)
+    for _ in range(NEWTON_ROUNDS):
+        compute_moments(share, chance, width, aim, spread, gap)
+        factor_cholesky(spread)
+        solve_cholesky(spread, gap, step)
         longest = 0.0
         for p in range(n):
             along = 0.0
             for a in range(k):
                 along += share[p, a] * step[a]
             longest = max(longest, abs(along))
-        damped = min(1.0, LONGEST_STEP / max(longest, 1e-12))
+        damped = min(1.0, LONGEST_NEWTON_STEP / max(longest, 1e-12))
         for a in range(k):
             tilt[a] += damped * step[a]
         for p in range(n):
@@ -101,12 +101,12 @@ def tilted(
             for a in range(k):
                 along += share[p, a] * tilt[a]
             chance[p] = 1.0 / (1.0 + math.exp(min(max(along, -30.0), 30.0)))
-        if longest < CLOSE:
+        if longest < NEWTON_TOLERANCE:
             break
 
 
 @kernel
-def moments(
+def compute_moments(
     share: NDArray[Any],
     chance: NDArray[Any],
     width: NDArray[Any],
@@ -133,7 +133,7 @@ def moments(
 
 
 @kernel
-def factored(matrix: NDArray[Any]) -> None:
+def factor_cholesky(matrix: NDArray[Any]) -> None:
     """The lower Cholesky factor of a matrix, in its place."""
     k = matrix.shape[0]
     for a in range(k):
@@ -148,17 +148,17 @@ def factored(matrix: NDArray[Any]) -> None:
 
 
 @kernel
-def solved(factor: NDArray[Any], right: NDArray[Any], found: NDArray[Any]) -> None:
+def solve_cholesky(factor: NDArray[Any], right_side: NDArray[Any], solution: NDArray[Any]) -> None:
     """What the matrix of a Cholesky factor takes to the right side."""
     k = factor.shape[0]
     for a in range(k):
-        total = right[a]
+        total = right_side[a]
         for b in range(a):
-            total -= factor[a, b] * found[b]
-        found[a] = total / factor[a, a]
+            total -= factor[a, b] * solution[b]
+        solution[a] = total / factor[a, a]
     for place in range(k):
         a = k - 1 - place
-        total = found[a]
+        total = solution[a]
         for b in range(a + 1, k):
-            total -= factor[b, a] * found[b]
-        found[a] = total / factor[a, a]
+            total -= factor[b, a] * solution[b]
+        solution[a] = total / factor[a, a]

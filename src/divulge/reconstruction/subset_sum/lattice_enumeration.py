@@ -18,35 +18,36 @@ import numpy.typing as npt
 from divulge import work
 from divulge.reconstruction import tuning
 from divulge.reconstruction.problem.amounts import Bools, Ints
-from divulge.reconstruction.problem.bitsets import Words, words_of
+from divulge.reconstruction.problem.bitsets import Bitsets, pack_bitsets
 from divulge.reconstruction.problem.instance import Instance
-from divulge.reconstruction.subset_sum.meet_in_middle import Fitting
+from divulge.reconstruction.subset_sum.meet_in_middle import FittingSets
 
-A_LONG_WHILE = 1e6  # nominal seconds, where there is no end
+MAX_SECONDS = 1e6  # nominal seconds, where there is no end
 MOST_PACKAGES = 100
-MOST_STEPS_OF_BASIS = 200_000
-WIDEST = 2.0**44
-LONGEST = 2.0**27
+MOST_REDUCTION_STEPS = 200_000
+MAX_INITIAL_ENTRY = 2.0**44
+MAX_REDUCED_ENTRY = 2.0**27
 """Up to which entries floating numbers tell exactly enough what is near: before, and in the end."""
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 
-def steps_in(seconds: float) -> int:
+def seconds_to_steps(seconds: float) -> int:
     """How many steps of listing are so many nominal seconds."""
-    return int(min(seconds, A_LONG_WHILE) / tuning.LATTICE_ENUMERATION.per_step)
+    return int(min(seconds, MAX_SECONDS) / tuning.LATTICE_ENUMERATION.per_step)
 
 
-def fitting(
+def enumerate_fitting_sets(
     instance: Instance,
     b: int,
     candidates: Bools,
+    *,
     forced: Bools,
     most_steps: int,
     most_sets: int,
     enough: int | None = None,
     random: np.random.Generator | None = None,
-) -> Fitting | None:
+) -> FittingSets | None:
     """All sets of the candidates, with all that are forced, that make the sums of bin b.
 
     None if it takes more steps. With `enough`, the first so many that are found, which may be not
@@ -59,51 +60,58 @@ def fitting(
         return None
     if random is not None:
         free = random.permutation(free)
-    held = int(instance.held[b] + forced.sum())
+    already_in_bin = int(instance.already_in_bin[b] + forced.sum())
     base = instance.amounts[forced].sum(axis=0)
     windows = np.stack([instance.low[b], instance.high[b]]) - base
-    most = held + len(free)
-    high = windows[1] + instance.widening[:, most] + instance.deeper[:, most]
-    if (windows[0] - instance.widening[:, most] > high).any():
-        none = words_of(forced)[None][:0]
-        return Fitting(0, none, none, np.zeros(instance.packages, np.int64))
+    most = already_in_bin + len(free)
+    high = windows[1] + instance.slack_by_count[:, most] + instance.extra_above[:, most]
+    if (windows[0] - instance.slack_by_count[:, most] > high).any():
+        no_sets = pack_bitsets(forced)[None][:0]
+        return FittingSets(
+            count=0,
+            sets=no_sets,
+            witnesses=no_sets,
+            with_package=np.zeros(instance.packages, np.int64),
+        )
     amounts = np.ascontiguousarray(instance.amounts[free])
-    short = _short_basis(instance, amounts, windows, held)
-    if short is None:
+    reduced_basis = _reduce_basis(instance, amounts, windows, already_in_bin)
+    if reduced_basis is None:
         return None
-    complete, count, steps, sets, telling, having = lattice_enumeration_kernels.listed(
-        amounts,
-        windows,
-        instance.widening,
-        instance.deeper,
-        held,
-        short.multiples,
-        short.lengths,
-        short.directions,
-        short.centre,
-        short.outside,
-        most_steps,
-        most_sets,
-        2**62 if enough is None else enough,
+    complete, count, steps, sets, witnesses, with_each = (
+        lattice_enumeration_kernels.enumerate_lattice_points(
+            amounts,
+            windows,
+            instance.slack_by_count,
+            instance.extra_above,
+            already_in_bin,
+            reduced_basis.multiples,
+            reduced_basis.lengths,
+            reduced_basis.directions,
+            reduced_basis.centre,
+            reduced_basis.outside,
+            most_steps,
+            most_sets,
+            2**62 if enough is None else enough,
+        )
     )
     work.charge(tuning.LATTICE_ENUMERATION, steps)
     if not complete and (enough is None or not count):
         return None
-    always = words_of(forced)
+    always = pack_bitsets(forced)
     with_package = np.where(forced, int(count), 0)
-    with_package[free] = having
-    return Fitting(
-        int(count),
-        _words(sets, free, instance.packages) | always,
-        _words(telling, free, instance.packages) | always,
-        with_package,
-        int(steps),
-        bool(complete),
+    with_package[free] = with_each
+    return FittingSets(
+        count=int(count),
+        sets=_pack_members(sets, free, instance.packages) | always,
+        witnesses=_pack_members(witnesses, free, instance.packages) | always,
+        with_package=with_package,
+        steps=int(steps),
+        complete=bool(complete),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Short:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _ReducedBasis:
     """A short basis: its orthogonal directions, and where the middle lies by them.
 
     Of each row the multiples of the directions before it, and the square of its own length; what
@@ -117,49 +125,57 @@ class _Short:
     outside: Floats
 
 
-def _short_basis(instance: Instance, amounts: Ints, windows: Ints, held: int) -> _Short | None:
+def _reduce_basis(
+    instance: Instance, amounts: Ints, windows: Ints, already_in_bin: int
+) -> _ReducedBasis | None:
     """A basis of the lattice; None if it is not short enough to calculate with."""
     from divulge.reconstruction.subset_sum import lattice_enumeration_kernels
 
     n = len(amounts)
-    most = held + n
-    low = windows[0] - instance.widening[:, most]
-    high = windows[1] + instance.widening[:, most] + instance.deeper[:, most]
-    telling = (amounts.sum(axis=0) > high) | (low > 0)
+    most = already_in_bin + n
+    low = windows[0] - instance.slack_by_count[:, most]
+    high = windows[1] + instance.slack_by_count[:, most] + instance.extra_above[:, most]
+    binding = (amounts.sum(axis=0) > high) | (low > 0)
     # Between two whole numbers there is none, so that a window may be so much wider.
-    scale = np.concatenate([np.ones(n), 1 / (high - low + 1)[telling]])
-    weighed = amounts[:, telling] * scale[n:]
-    if (weighed > WIDEST).any():
+    scale = np.concatenate([np.ones(n), 1 / (high - low + 1)[binding]])
+    weighed = amounts[:, binding] * scale[n:]
+    if (weighed > MAX_INITIAL_ENTRY).any():
         return None
     order = np.argsort(weighed.max(axis=1, initial=0), kind="stable")
-    basis = np.hstack([np.eye(n, dtype=np.int64), amounts[:, telling]])[order]
+    basis = np.hstack([np.eye(n, dtype=np.int64), amounts[:, binding]])[order]
     basis = np.ascontiguousarray(basis)
     room = np.zeros((n, n)), np.zeros((n, n))
-    is_short, steps = lattice_enumeration_kernels.reduced(basis, scale, *room, MOST_STEPS_OF_BASIS)
+    is_short, steps = lattice_enumeration_kernels.reduce_basis_lll(
+        basis, scale, *room, MOST_REDUCTION_STEPS
+    )
     work.charge(tuning.BASIS_REDUCTION, (steps + n) * basis.size)
     if not is_short:
         return None
-    if np.abs(basis * scale).max() > LONGEST:
+    if np.abs(basis * scale).max() > MAX_REDUCED_ENTRY:
         return None
     padded = len(scale) + -len(scale) % 4  # the loop that lists takes four entries at a time
-    short = _Short(
-        np.zeros((n, n)), np.zeros(n), np.zeros((n, padded)), np.zeros(n), np.zeros(padded)
+    reduced_basis = _ReducedBasis(
+        multiples=np.zeros((n, n)),
+        lengths=np.zeros(n),
+        directions=np.zeros((n, padded)),
+        centre=np.zeros(n),
+        outside=np.zeros(padded),
     )
-    twice_the_middle = np.concatenate([np.ones(n, np.int64), (low + high)[telling]])
-    exact = lattice_enumeration_kernels.orthogonal(
+    twice_the_middle = np.concatenate([np.ones(n, np.int64), (low + high)[binding]])
+    exact = lattice_enumeration_kernels.orthogonalise_basis(
         basis,
         scale,
         twice_the_middle,
-        short.directions,
-        short.multiples,
-        short.lengths,
-        short.centre,
-        short.outside,
+        reduced_basis.directions,
+        reduced_basis.multiples,
+        reduced_basis.lengths,
+        reduced_basis.centre,
+        reduced_basis.outside,
     )
-    return short if exact else None
+    return reduced_basis if exact else None
 
 
-def _words(sets: npt.NDArray[np.uint8], free: Ints, packages: int) -> Words:
+def _pack_members(sets: npt.NDArray[np.uint8], free: Ints, packages: int) -> Bitsets:
     members = np.zeros((len(sets), packages), np.uint8)
     members[:, free] = sets
-    return words_of(members)
+    return pack_bitsets(members)

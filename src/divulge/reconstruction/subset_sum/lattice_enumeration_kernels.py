@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 
 from divulge.engines import kernel
 
-SHORT_ENOUGH = 0.99
-JUST_OVER_HALF = 0.51
-MOST_ROUNDS = 1_000
-SLACK = 1e-6
+LOVASZ_DELTA = 0.99
+SIZE_REDUCTION_BOUND = 0.51
+MOST_SIZE_REDUCTIONS = 1_000
+ROUNDING_SLACK = 1e-6
 """Rounding errors of the sums of squares are smaller by far; what is found is checked exactly."""
 
-LARGEST = 2.0**62
+MAX_EXACT_INTEGER = 2.0**62
 """Up to which whole numbers of 64 bits are added, with room for what floating numbers err."""
 
 
 @kernel
-def projected(
+def orthogonalise_row(
     basis: NDArray[Any], scale: NDArray[Any], k: int, mu: NDArray[Any], r: NDArray[Any]
 ) -> None:
     """Orthogonalise row k: its products with the directions before (r), and as multiples (mu)."""
@@ -40,16 +40,16 @@ def projected(
 
 
 @kernel
-def shortened(
+def size_reduce_row(
     basis: NDArray[Any], scale: NDArray[Any], k: int, mu: NDArray[Any], r: NDArray[Any]
 ) -> None:
     """Take whole multiples of the rows before off row k until it cannot be made shorter so."""
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MOST_SIZE_REDUCTIONS):
         again = False
-        projected(basis, scale, k, mu, r)
+        orthogonalise_row(basis, scale, k, mu, r)
         for j in range(k - 1, -1, -1):
             # A little more than one half, or rounding would turn it back and forth.
-            if abs(mu[k, j]) > JUST_OVER_HALF:
+            if abs(mu[k, j]) > SIZE_REDUCTION_BOUND:
                 again = True
                 times = np.rint(mu[k, j])
                 for t in range(basis.shape[1]):
@@ -62,7 +62,7 @@ def shortened(
 
 
 @kernel
-def reduced(
+def reduce_basis_lll(
     basis: NDArray[Any], scale: NDArray[Any], mu: NDArray[Any], r: NDArray[Any], most_steps: int
 ) -> tuple[bool, int]:
     """Make a basis short (LLL with deep insertions): whether it is, and after how many steps.
@@ -70,35 +70,35 @@ def reduced(
     A row goes before the first one that is longer than what the row adds there.
     """
     k = 1
-    projected(basis, scale, 0, mu, r)
+    orthogonalise_row(basis, scale, 0, mu, r)
     for step in range(most_steps):
         if k >= basis.shape[0]:
             return True, step
-        shortened(basis, scale, k, mu, r)
-        left = 0.0
+        size_reduce_row(basis, scale, k, mu, r)
+        rest_length = 0.0
         for t in range(basis.shape[1]):
-            left += (basis[k, t] * scale[t]) ** 2
-        before = k
+            rest_length += (basis[k, t] * scale[t]) ** 2
+        insert_at = k
         for i in range(k):
-            if left < SHORT_ENOUGH * r[i, i]:
-                before = i
+            if rest_length < LOVASZ_DELTA * r[i, i]:
+                insert_at = i
                 break
-            left -= mu[k, i] * r[k, i]
-        if before == k:
+            rest_length -= mu[k, i] * r[k, i]
+        if insert_at == k:
             k += 1
             continue
         for t in range(basis.shape[1]):
-            moved = basis[k, t]
-            for i in range(k, before, -1):
+            entry = basis[k, t]
+            for i in range(k, insert_at, -1):
                 basis[i, t] = basis[i - 1, t]
-            basis[before, t] = moved
-        projected(basis, scale, before, mu, r)
-        k = max(before, 1)
+            basis[insert_at, t] = entry
+        orthogonalise_row(basis, scale, insert_at, mu, r)
+        k = max(insert_at, 1)
     return False, most_steps
 
 
 @kernel
-def orthogonal(
+def orthogonalise_basis(
     basis: NDArray[Any],
     scale: NDArray[Any],
     twice_the_middle: NDArray[Any],
@@ -136,7 +136,7 @@ def orthogonal(
             product += 0.5 * middle[t] * scale[t] * directions[k, t]
         whole = np.rint(product / lengths[k])
         for t in range(d):
-            if abs(float(middle[t])) + abs(2.0 * whole * basis[k, t]) > LARGEST:
+            if abs(float(middle[t])) + abs(2.0 * whole * basis[k, t]) > MAX_EXACT_INTEGER:
                 return False
             middle[t] -= 2 * np.int64(whole) * basis[k, t]
     for t in range(d):
@@ -152,31 +152,33 @@ def orthogonal(
 
 
 @kernel
-def fits(
+def is_fitting_set(
     amounts: NDArray[Any],
-    taken: NDArray[Any],
+    members: NDArray[Any],
     low: NDArray[Any],
     high: NDArray[Any],
-    widening: NDArray[Any],
-    deeper: NDArray[Any],
-    held: int,
+    slack_by_count: NDArray[Any],
+    extra_above: NDArray[Any],
+    already_in_bin: int,
 ) -> bool:
     """Whether just these packages make the sums of the bin, in whole numbers."""
-    count = held
+    count = already_in_bin
     for p in range(amounts.shape[0]):
-        count += taken[p]
+        count += members[p]
     for i in range(amounts.shape[1]):
         total = 0
         for p in range(amounts.shape[0]):
-            total += amounts[p, i] * taken[p]
-        wide = widening[i, count]
-        if total < low[i] - wide or total > high[i] + wide + deeper[i, count]:
+            total += amounts[p, i] * members[p]
+        slack = slack_by_count[i, count]
+        if total < low[i] - slack or total > high[i] + slack + extra_above[i, count]:
             return False
     return True
 
 
 @kernel
-def moved(before: NDArray[Any], step: float, direction: NDArray[Any], after: NDArray[Any]) -> float:
+def step_with_l1_norm(
+    before: NDArray[Any], step: float, direction: NDArray[Any], after: NDArray[Any]
+) -> float:
     """Go a step in a direction; gives the sum of the entries (a multiple of four) without signs."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     for t in range(0, before.shape[0], 4):
@@ -192,12 +194,12 @@ def moved(before: NDArray[Any], step: float, direction: NDArray[Any], after: NDA
 
 
 @kernel
-def listed(
+def enumerate_lattice_points(
     amounts: NDArray[Any],
     windows: NDArray[Any],
-    widening: NDArray[Any],
-    deeper: NDArray[Any],
-    held: int,
+    slack_by_count: NDArray[Any],
+    extra_above: NDArray[Any],
+    already_in_bin: int,
     mu: NDArray[Any],
     lengths: NDArray[Any],
     directions: NDArray[Any],
@@ -225,26 +227,29 @@ def listed(
     middle, first = np.zeros(n, np.float64), np.zeros(n, np.int64)
     times, up = np.zeros(n, np.int64), np.ones(n, np.int64)
     sets = np.empty((min(most_sets, 1024), packages), np.uint8)
-    telling = np.empty((2 * packages, packages), np.uint8)
-    taken, having = np.zeros(packages, np.int64), np.zeros(packages, np.int64)
-    found, steps, kept, told = 0, 0, 0, 0
+    witnesses = np.empty((2 * packages, packages), np.uint8)
+    members, with_each = np.zeros(packages, np.int64), np.zeros(packages, np.int64)
+    count, steps, stored, witness_count = 0, 0, 0, 0
     for t in range(d):
         w[n, t] = -outside[t]
         distance[n] += outside[t] * outside[t]
-    most = 0.25 * d + SLACK
+    most = 0.25 * d + ROUNDING_SLACK
     k = n - 1
     middle[k] = centre[k]
     first[k] = np.int64(np.ceil(middle[k]))
     times[k] = first[k]
     while True:
         steps += 1
-        if steps > most_steps or found >= enough:
-            return False, found, steps, sets[:kept], telling[:told], having
+        if steps > most_steps or count >= enough:
+            return False, count, steps, sets[:stored], witnesses[:witness_count], with_each
         step = times[k] - middle[k]
         distance[k] = distance[k + 1] + step * step * lengths[k]
         near = distance[k] <= most
         if near:
-            near = distance[k] <= 0.5 * moved(w[k + 1], step, directions[k], w[k]) + SLACK
+            near = (
+                distance[k]
+                <= 0.5 * step_with_l1_norm(w[k + 1], step, directions[k], w[k]) + ROUNDING_SLACK
+            )
         if near and k > 0:
             for j in range(k):
                 shift[k, j] = shift[k + 1, j] + times[k] * mu[k, j]
@@ -256,28 +261,36 @@ def listed(
         if near:
             whole = True
             for p in range(packages):
-                taken[p] = np.int64(np.rint(w[0, p] + 0.5))
-                whole &= 0 <= taken[p] <= 1
-            if whole and fits(amounts, taken, windows[0], windows[1], widening, deeper, held):
-                new = found == 0
+                members[p] = np.int64(np.rint(w[0, p] + 0.5))
+                whole &= 0 <= members[p] <= 1
+            if whole and is_fitting_set(
+                amounts,
+                members,
+                windows[0],
+                windows[1],
+                slack_by_count,
+                extra_above,
+                already_in_bin,
+            ):
+                new = count == 0
                 for p in range(packages):
-                    if having[p] == (0 if taken[p] else found):
+                    if with_each[p] == (0 if members[p] else count):
                         new = True
-                found += 1
+                count += 1
                 for p in range(packages):
-                    having[p] += taken[p]
-                if new and told < telling.shape[0]:
+                    with_each[p] += members[p]
+                if new and witness_count < witnesses.shape[0]:
                     for p in range(packages):
-                        telling[told, p] = taken[p]
-                    told += 1
-                if kept < most_sets:
-                    if kept == sets.shape[0]:
-                        more = np.empty((min(most_sets, 2 * kept), packages), np.uint8)
-                        more[:kept] = sets
+                        witnesses[witness_count, p] = members[p]
+                    witness_count += 1
+                if stored < most_sets:
+                    if stored == sets.shape[0]:
+                        more = np.empty((min(most_sets, 2 * stored), packages), np.uint8)
+                        more[:stored] = sets
                         sets = more
                     for p in range(packages):
-                        sets[kept, p] = taken[p]
-                    kept += 1
+                        sets[stored, p] = members[p]
+                    stored += 1
             times[k] += up[k]
             continue
         # Nothing further on in this direction: turn, or go back to the row after.
@@ -287,5 +300,5 @@ def listed(
             continue
         k += 1
         if k == n:
-            return True, found, steps, sets[:kept], telling[:told], having
+            return True, count, steps, sets[:stored], witnesses[:witness_count], with_each
         times[k] += up[k]

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from divulge.engines import kernel
 
-FEW = 12
+INSERTION_SORT_ROWS = 12
 
 
 @kernel
-def grown(
+def extend_list_into(
     sums: NDArray[Any],
     sets: NDArray[Any],
     length: int,
@@ -53,7 +53,7 @@ def grown(
 
 
 @kernel
-def joined(
+def extend_list(
     sums: NDArray[Any],
     sets: NDArray[Any],
     amounts: NDArray[Any],
@@ -65,12 +65,12 @@ def joined(
     length, k = sums.shape
     more_sums = np.empty((2 * length, k), np.int64)
     more_sets = np.empty(2 * length, np.uint64)
-    n = grown(sums, sets, length, amounts, bit, bottom, top, more_sums, more_sets)
+    n = extend_list_into(sums, sets, length, amounts, bit, bottom, top, more_sums, more_sets)
     return more_sums[:n], more_sets[:n]
 
 
 @kernel
-def in_windows(
+def sort_within_windows(
     sums: NDArray[Any], sets: NDArray[Any], width: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """The rows of each window of attribute 0, so wide, ordered by attribute 1."""
@@ -83,7 +83,7 @@ def in_windows(
         end = begin + 1
         while end < n and sums[end, 0] // width == window:
             end += 1
-        if end - begin <= FEW:
+        if end - begin <= INSERTION_SORT_ROWS:
             for row in range(begin, end):
                 at = row
                 while at > begin and other_sums[at - 1, 1] > sums[row, 1]:
@@ -105,7 +105,7 @@ def in_windows(
 
 
 @kernel
-def end_of_window(sums: NDArray[Any], at: int, width: int) -> int:
+def find_window_end(sums: NDArray[Any], at: int, width: int) -> int:
     """The first row after `at` that is in another window of attribute 0."""
     n: int = sums.shape[0]
     window = sums[at, 0] // width
@@ -125,7 +125,7 @@ def end_of_window(sums: NDArray[Any], at: int, width: int) -> int:
 
 
 @kernel
-def meeting(
+def match_halves(
     large_sums: NDArray[Any],
     large_sets: NDArray[Any],
     small_sums: NDArray[Any],
@@ -135,9 +135,9 @@ def meeting(
     bottom: NDArray[Any],
     low: NDArray[Any],
     high: NDArray[Any],
-    widening: NDArray[Any],
-    deeper: NDArray[Any],
-    held: int,
+    slack_by_count: NDArray[Any],
+    extra_above: NDArray[Any],
+    already_in_bin: int,
     budget: int,
     most_sets: int,
 ) -> tuple[bool, int, NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], int]:
@@ -152,14 +152,14 @@ def meeting(
     k = top.shape[0]
     n = small_sums.shape[0]
     second = 1 if k > 1 else 0
-    chosen = np.zeros((most_sets, 2), np.uint64)
+    word_pairs = np.zeros((most_sets, 2), np.uint64)
     union = np.zeros(2, np.uint64)
     common = np.full(2, np.uint64(0xFFFFFFFFFFFFFFFF))
-    telling = np.zeros((258, 2), np.uint64)
+    witnesses = np.zeros((258, 2), np.uint64)
     by_large = np.zeros(large_sums.shape[0], np.int64)
     by_small = np.zeros(n, np.int64)
-    counts_matter = widening.any() or deeper.any()
-    found, told, steps, begin = 0, 0, 0, 0
+    counts_matter = slack_by_count.any() or extra_above.any()
+    count, witness_count, steps, begin = 0, 0, 0, 0
     for row in range(large_sums.shape[0] - 1, -1, -1):
         # What the small ones must add: more and more, as the large ones add less and less.
         from_first = bottom[0] - large_sums[row, 0]
@@ -171,7 +171,7 @@ def meeting(
         steps += 1
         at = begin
         while at < n and small_sums[at, 0] // width <= to_first // width:
-            end = end_of_window(small_sums, at, width)
+            end = find_window_end(small_sums, at, width)
             under, at = at - 1, end
             while at - under > 1:
                 middle = (under + at) // 2
@@ -182,28 +182,28 @@ def meeting(
             steps += 1
             while at < end and small_sums[at, second] <= to_second:
                 steps += 1
-                wide = held
+                inside = already_in_bin
                 if counts_matter:
                     one, two = large_sets[row], small_sets[at]
                     while one != 0:
                         one &= one - np.uint64(1)
-                        wide += 1
+                        inside += 1
                     while two != 0:
                         two &= two - np.uint64(1)
-                        wide += 1
+                        inside += 1
                 fits = True
                 for i in range(k):
                     total = large_sums[row, i] + small_sums[at, i]
                     if (
-                        total < low[i] - widening[i, wide]
-                        or total > high[i] + widening[i, wide] + deeper[i, wide]
+                        total < low[i] - slack_by_count[i, inside]
+                        or total > high[i] + slack_by_count[i, inside] + extra_above[i, inside]
                     ):
                         fits = False
                         break
                 if fits:
                     one, two = large_sets[row], small_sets[at]
                     if (
-                        found == 0
+                        count == 0
                         or (one & ~union[0]) | (two & ~union[1]) != 0
                         or (common[0] & ~one) | (common[1] & ~two) != 0
                     ):
@@ -211,24 +211,24 @@ def meeting(
                         union[1] |= two
                         common[0] &= one
                         common[1] &= two
-                        telling[told, 0] = one
-                        telling[told, 1] = two
-                        told += 1
+                        witnesses[witness_count, 0] = one
+                        witnesses[witness_count, 1] = two
+                        witness_count += 1
                     by_large[row] += 1
                     by_small[at] += 1
-                    if found < most_sets:
-                        chosen[found, 0] = one
-                        chosen[found, 1] = two
-                    found += 1
+                    if count < most_sets:
+                        word_pairs[count, 0] = one
+                        word_pairs[count, 1] = two
+                    count += 1
                 at += 1
             at = end
         if steps > budget:
-            return False, found, chosen, telling[:told], by_large, by_small, steps
-    return True, found, chosen, telling[:told], by_large, by_small, steps
+            return False, count, word_pairs, witnesses[:witness_count], by_large, by_small, steps
+    return True, count, word_pairs, witnesses[:witness_count], by_large, by_small, steps
 
 
 @kernel
-def splits(
+def count_splits(
     states: NDArray[Any],
     amounts: NDArray[Any],
     by_size: NDArray[Any],
@@ -251,10 +251,10 @@ def splits(
     alive = np.empty(16, np.int64)
     in_one = np.zeros((16, n), np.int64)
     first = np.zeros((16, n), np.uint8)
-    settled = 0
-    shown_state = np.empty(2 * n, np.int64)
-    shown = np.zeros((2 * n, n), np.uint8)
-    seen = np.zeros((n, 2), np.uint8)
+    alive_count = 0
+    witness_states = np.empty(2 * n, np.int64)
+    witnesses = np.zeros((2 * n, n), np.uint8)
+    proved = np.zeros((n, 2), np.uint8)
     rows = 0
     large_sums = np.empty((longest, k), np.int64)
     small_sums = np.empty((longest, k), np.int64)
@@ -277,15 +277,15 @@ def splits(
             return (
                 False,
                 ways,
-                alive[:settled],
-                in_one[:settled],
+                alive[:alive_count],
+                in_one[:alive_count],
                 first,
-                shown_state,
-                shown[:rows],
+                witness_states,
+                witnesses[:rows],
                 steps,
             )
         steps += 4 * n
-        both, held = np.zeros(k, np.int64), np.zeros(k, np.int64)
+        both, fixed_sums = np.zeros(k, np.int64), np.zeros(k, np.int64)
         frees, fixes = 0, 0
         possible = True
         for place in range(n):
@@ -304,10 +304,10 @@ def splits(
             fixes += 1
             if allowed[p, 1]:
                 for i in range(k):
-                    held[i] += amounts[p, i]
+                    fixed_sums[i] += amounts[p, i]
         for i in range(k):
-            bottom[i] = max(low[1, i], both[i] - high[0, i]) - held[i]
-            top[i] = min(high[1, i], both[i] - low[0, i]) - held[i]
+            bottom[i] = max(low[1, i], both[i] - high[0, i]) - fixed_sums[i]
+            top[i] = min(high[1, i], both[i] - low[0, i]) - fixed_sums[i]
             possible &= top[i] >= max(0, bottom[i])
             rest[i] = 0
             for c in range(frees):
@@ -325,11 +325,11 @@ def splits(
                 return (
                     False,
                     ways,
-                    alive[:settled],
-                    in_one[:settled],
+                    alive[:alive_count],
+                    in_one[:alive_count],
                     first,
-                    shown_state,
-                    shown[:rows],
+                    witness_states,
+                    witnesses[:rows],
                     steps,
                 )
             if large_length <= small_length:
@@ -339,7 +339,7 @@ def splits(
                     floor[i] = bottom[i] - rest[i]
                 steps += 2 * large_length
                 bit = one << np.uint64(larges)
-                large_length = grown(
+                large_length = extend_list_into(
                     large_sums,
                     large_sets,
                     large_length,
@@ -358,7 +358,7 @@ def splits(
                 p = free[frees - 1 - smalls]
                 steps += 2 * small_length
                 bit = one << np.uint64(smalls)
-                small_length = grown(
+                small_length = extend_list_into(
                     small_sums,
                     small_sets,
                     small_length,
@@ -390,18 +390,18 @@ def splits(
                         break
                 if fits:
                     if ways[state] == 0:
-                        if settled == alive.shape[0]:
-                            more = np.empty(2 * settled, np.int64)
-                            more[:settled] = alive
+                        if alive_count == alive.shape[0]:
+                            more = np.empty(2 * alive_count, np.int64)
+                            more[:alive_count] = alive
                             alive = more
-                            also = np.zeros((2 * settled, n), np.int64)
-                            also[:settled] = in_one
+                            also = np.zeros((2 * alive_count, n), np.int64)
+                            also[:alive_count] = in_one
                             in_one = also
-                            firsts = np.zeros((2 * settled, n), np.uint8)
-                            firsts[:settled] = first
+                            firsts = np.zeros((2 * alive_count, n), np.uint8)
+                            firsts[:alive_count] = first
                             first = firsts
-                        alive[settled] = state
-                        settled += 1
+                        alive[alive_count] = state
+                        alive_count += 1
                     ways[state] += 1
                     new = False
                     for c in range(larges + smalls):
@@ -410,40 +410,49 @@ def splits(
                         else:
                             p, word = small[c - larges], small_sets[at] >> np.uint64(c - larges)
                         inside = np.int64(word & one)
-                        in_one[settled - 1, p] += inside
+                        in_one[alive_count - 1, p] += inside
                         if ways[state] == 1:
-                            first[settled - 1, p] = inside
-                        new |= seen[p, inside] == 0
-                        seen[p, inside] = 1
+                            first[alive_count - 1, p] = inside
+                        new |= proved[p, inside] == 0
+                        proved[p, inside] = 1
                     if new or ways[state] == 1:
                         for c in range(fixes):
-                            new |= seen[fixed[c], side[c]] == 0
-                            seen[fixed[c], side[c]] = 1
+                            new |= proved[fixed[c], side[c]] == 0
+                            proved[fixed[c], side[c]] = 1
                     if new:
-                        shown_state[rows] = state
+                        witness_states[rows] = state
                         for c in range(larges + smalls):
                             if c < larges:
                                 p, word = large[c], large_sets[row] >> np.uint64(c)
                             else:
                                 p, word = small[c - larges], small_sets[at] >> np.uint64(c - larges)
-                            shown[rows, p] = np.int64(word & one)
+                            witnesses[rows, p] = np.int64(word & one)
                         for c in range(fixes):
-                            shown[rows, fixed[c]] = side[c]
+                            witnesses[rows, fixed[c]] = side[c]
                         rows += 1
                 at -= 1
             if steps > budget:
                 return (
                     False,
                     ways,
-                    alive[:settled],
-                    in_one[:settled],
+                    alive[:alive_count],
+                    in_one[:alive_count],
                     first,
-                    shown_state,
-                    shown[:rows],
+                    witness_states,
+                    witnesses[:rows],
                     steps,
                 )
         if ways[state] > 0:
             for c in range(fixes):
-                in_one[settled - 1, fixed[c]] = ways[state] * side[c]
-                first[settled - 1, fixed[c]] = side[c]
-    return True, ways, alive[:settled], in_one[:settled], first, shown_state, shown[:rows], steps
+                in_one[alive_count - 1, fixed[c]] = ways[state] * side[c]
+                first[alive_count - 1, fixed[c]] = side[c]
+    return (
+        True,
+        ways,
+        alive[:alive_count],
+        in_one[:alive_count],
+        first,
+        witness_states,
+        witnesses[:rows],
+        steps,
+    )

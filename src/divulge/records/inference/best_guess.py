@@ -15,11 +15,11 @@ from divulge.engines import IntArray
 from divulge.qif.gain import Gain, KGuesses
 from divulge.work import DivulgeError
 
-MOST_CELLS = 50_000_000
-SAME = 1e-12
+MAX_GAIN_CELLS = 50_000_000
+TIE_TOLERANCE = 1e-12
 
 
-def payoffs(
+def compute_payoffs(
     gain: Gain, beliefs: Any, of_record: npt.NDArray[Any], truth: npt.NDArray[Any]
 ) -> npt.NDArray[np.float64]:
     """What the best guess wins at each record.
@@ -32,50 +32,53 @@ def payoffs(
 
     >>> from scipy import sparse
     >>> beliefs = sparse.csr_array([[2.0, 1.0, 1.0]])
-    >>> payoffs(KGuesses(2), beliefs, np.zeros(3, int), np.arange(3)).tolist()
+    >>> compute_payoffs(KGuesses(2), beliefs, np.zeros(3, int), np.arange(3)).tolist()
     [1.0, 0.5, 0.5]
     """
     if isinstance(gain, KGuesses):
-        return _named_among(gain.guesses, beliefs, of_record, truth)
+        return _compute_top_k_chance(gain.guesses, beliefs, of_record, truth)
     try:
         matrix = np.asarray(gain.matrix(beliefs.shape[1]), np.float64)
     except ValueError as error:
         raise DivulgeError(f"who bears the risk cannot be told for this gain: {error}") from None
-    if beliefs.shape[0] * max(matrix.shape) > MOST_CELLS:
+    if beliefs.shape[0] * max(matrix.shape) > MAX_GAIN_CELLS:
         message = "too many classes and guesses to tell what a gain wins at each record"
         raise DivulgeError(message)
     expected = np.asarray(beliefs @ matrix.T)
     # What guesses win may be negative, and what beliefs weigh may be tiny.
-    hair = SAME * np.abs(expected).max(axis=1, keepdims=True)
-    best = expected >= expected.max(axis=1, keepdims=True) - hair
-    won = (best / best.sum(axis=1, keepdims=True)) @ matrix
+    tolerance = TIE_TOLERANCE * np.abs(expected).max(axis=1, keepdims=True)
+    best = expected >= expected.max(axis=1, keepdims=True) - tolerance
+    winnings = (best / best.sum(axis=1, keepdims=True)) @ matrix
     # A truth that no guess can name still costs what a wrong guess costs, at the cheapest.
-    wrong = np.append(won, won.min(axis=1, keepdims=True), axis=1)
-    return np.asarray(wrong[of_record, truth], np.float64)
+    extended_winnings = np.append(winnings, winnings.min(axis=1, keepdims=True), axis=1)
+    return np.asarray(extended_winnings[of_record, truth], np.float64)
 
 
-def _named_among(
+def _compute_top_k_chance(
     guesses: int, beliefs: Any, of_record: npt.NDArray[Any], truth: npt.NDArray[Any]
 ) -> npt.NDArray[np.float64]:
     """The chance that the truth is among the likeliest few; those that tie for a place draw."""
-    rows, columns, weights = entries(beliefs)
+    rows, columns, weights = list_entries(beliefs)
     order = np.lexsort([-weights, rows])
     first = np.append(True, (rows[order][1:] != rows[order][:-1]))
-    lighter = weights[order][1:] < weights[order][:-1] * (1 - SAME)
-    new = first | np.append(True, lighter)
+    lighter = weights[order][1:] < weights[order][:-1] * (1 - TIE_TOLERANCE)
+    starts_tie = first | np.append(True, lighter)
     start_of_class = np.flatnonzero(first)[np.cumsum(first) - 1]
-    starts = np.flatnonzero(new)
-    tied = np.diff(np.append(starts, len(order)))[np.cumsum(new) - 1]
-    heavier = starts[np.cumsum(new) - 1] - start_of_class
+    starts = np.flatnonzero(starts_tie)
+    tie_size = np.diff(np.append(starts, len(order)))[np.cumsum(starts_tie) - 1]
+    heavier = starts[np.cumsum(starts_tie) - 1] - start_of_class
     chance = np.empty(len(order))
-    chance[order] = np.clip((guesses - heavier) / tied, 0, 1)
-    return looked_up(rows, columns, chance, beliefs.shape[1], of_record, truth)
+    chance[order] = np.clip((guesses - heavier) / tie_size, 0, 1)
+    return look_up_entries(
+        rows, columns, chance, width=beliefs.shape[1], of_record=of_record, truth=truth
+    )
 
 
-def looked_up(
+def look_up_entries(
     rows: IntArray,
     columns: IntArray,
     values: npt.NDArray[np.float64],
+    *,
     width: int,
     of_record: npt.NDArray[Any],
     truth: npt.NDArray[Any],
@@ -84,12 +87,12 @@ def looked_up(
     if len(rows) == 0:
         return np.zeros(len(truth))
     keys = rows * width + columns
-    wanted = of_record.astype(np.int64) * width + truth
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where((keys[place] == wanted) & (truth >= 0), values[place], 0.0)
+    record_keys = of_record.astype(np.int64) * width + truth
+    place = np.minimum(np.searchsorted(keys, record_keys), len(keys) - 1)
+    return np.where((keys[place] == record_keys) & (truth >= 0), values[place], 0.0)
 
 
-def entries(matrix: Any) -> tuple[IntArray, IntArray, npt.NDArray[np.float64]]:
+def list_entries(matrix: Any) -> tuple[IntArray, IntArray, npt.NDArray[np.float64]]:
     """Rows, columns and values of a sparse matrix, in the order of rows and columns."""
     ordered = matrix.tocsr()
     ordered.sort_indices()

@@ -10,29 +10,35 @@ import numpy.typing as npt
 
 from divulge.assessment import Assessment, Chart
 from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR, SAFE_COLOUR
-from divulge.assessment.sentence import percent
+from divulge.assessment.sentence import format_percent
 from divulge.engines import ClassSizes
 from divulge.qif import PriorPosterior
 
 if TYPE_CHECKING:
     from divulge.records.sweep.result import Success, Sweep
 
-MOST_DOTS = 5000
+MAX_DOTS = 5000
 
-BANDS = ((1, 1, "1"), (2, 2, "2"), (3, 4, "3-4"), (5, 9, "5-9"), (10, None, "10 or more"))
+CLASS_SIZE_BANDS = (
+    (1, 1, "1"),
+    (2, 2, "2"),
+    (3, 4, "3-4"),
+    (5, 9, "5-9"),
+    (10, None, "10 or more"),
+)
 """Sizes of classes as agencies speak of them: alone, in pairs, below 5, below 10, above."""
 
 
-def class_sizes(sizes: ClassSizes, subjects: str) -> Chart:
+def draw_class_sizes(sizes: ClassSizes, subjects: str) -> Chart:
     """How many records stand in classes of which size: alone on the left."""
     import altair as alt
 
     records = []
-    for low, high, label in BANDS:
+    for low, high, label in CLASS_SIZE_BANDS:
         within = (sizes.size >= low) & ((sizes.size <= high) if high else True)
         count = int((sizes.size[within] * sizes.classes[within]).sum())
         records.append({"alike": label, "count": count, "share": count / sizes.records})
-    labels = [label for _, _, label in BANDS]
+    labels = [label for _, _, label in CLASS_SIZE_BANDS]
     base = alt.Chart(
         Chart.source(), title=f"How many {subjects} look alike to this adversary"
     ).encode(
@@ -43,12 +49,12 @@ def class_sizes(sizes: ClassSizes, subjects: str) -> Chart:
         color=alt.condition(alt.datum.alike == "1", alt.value(RISK_COLOUR), alt.value(SAFE_COLOUR))
     )
     marks = base.mark_text(dy=-6, fontSize=11).encode(text=alt.Text("share:Q", format=".1%"))
-    said = "; ".join(f"{r['alike']}: {percent(float(str(r['share'])))}" for r in records)
-    drawn = (bars + marks).properties(width=420, height=220)
-    return Chart.of(drawn, records, f"Share of {subjects} by how many look alike: {said}")
+    caption = "; ".join(f"{r['alike']}: {format_percent(float(str(r['share'])))}" for r in records)
+    chart = (bars + marks).properties(width=420, height=220)
+    return Chart.of(chart, records, f"Share of {subjects} by how many look alike: {caption}")
 
 
-def sweep_success(sweep: Sweep, seeks: str | None, kind: Success) -> Chart:
+def draw_sweep_success(sweep: Sweep, seeks: str | None, kind: Success) -> Chart:
     """Success by the number of attributes known: one dot a set, the line is the success before.
 
     Alvim et al. 2022, Fig. 2. Of very many sets, every so manieth in the order of success is
@@ -65,7 +71,7 @@ def sweep_success(sweep: Sweep, seeks: str | None, kind: Success) -> Chart:
             "knows": ", ".join(sweep.names(int(place))),
             "before": before,
         }
-        for place in _drawn(success, size)
+        for place in _choose_dots(success, size)
     ]
     what = "singled out" if seeks is None else f"{seeks} known"
     how = "for certain" if kind == "deterministic" else "by the best guess"
@@ -83,14 +89,14 @@ def sweep_success(sweep: Sweep, seeks: str | None, kind: Success) -> Chart:
     )
     line = base.mark_rule(color=BEFORE_COLOUR, strokeDash=[4, 3]).encode(y="mean(before):Q")
     largest = [(int(s), float(success[size == s].max())) for s in np.unique(size)]
-    said = "; ".join(f"{s}: {percent(most)}" for s, most in largest)
-    drawn = (line + dots).properties(width=460, height=260)
+    caption = "; ".join(f"{s}: {format_percent(most)}" for s, most in largest)
+    chart = (line + dots).properties(width=460, height=260)
     return Chart.of(
-        drawn, records, f"{title}. Before: {percent(before)}. At most, by number: {said}"
+        chart, records, f"{title}. Before: {format_percent(before)}. At most, by number: {caption}"
     )
 
 
-def growth(assessments: Sequence[Assessment], subjects: str) -> Chart:
+def draw_growth(assessments: Sequence[Assessment], subjects: str) -> Chart:
     """How success grows with every dataset that is added (Alvim et al. 2022, Table 8)."""
     import altair as alt
 
@@ -103,7 +109,7 @@ def growth(assessments: Sequence[Assessment], subjects: str) -> Chart:
         ):
             records.append({"datasets": label, "kind": kind, "share": pair.posterior})
     kinds = ["known for certain", "guessed right"]
-    drawn = (
+    chart = (
         alt.Chart(Chart.source(), title="What each further dataset adds")
         .mark_line(point=True)
         .encode(
@@ -123,12 +129,14 @@ def growth(assessments: Sequence[Assessment], subjects: str) -> Chart:
         )
         .properties(width=420, height=240)
     )
-    said = "; ".join(f"{r['datasets']} datasets, {r['kind']}: {percent(float(str(r['share'])))}"
-                     for r in records)  # fmt: skip
-    return Chart.of(drawn, records, f"What each further dataset adds: {said}")
+    caption = "; ".join(
+        f"{r['datasets']} datasets, {r['kind']}: {format_percent(float(str(r['share'])))}"
+        for r in records
+    )
+    return Chart.of(chart, records, f"What each further dataset adds: {caption}")
 
 
-def before_and_after(title: str, certain: PriorPosterior, right: PriorPosterior) -> Chart:
+def draw_before_and_after(title: str, certain: PriorPosterior, right: PriorPosterior) -> Chart:
     """Two kinds of success, before and after."""
     import altair as alt
 
@@ -137,7 +145,7 @@ def before_and_after(title: str, certain: PriorPosterior, right: PriorPosterior)
         for what, pair in (("known for certain", certain), ("guessed right", right))
         for when, share in (("before", pair.prior), ("after", pair.posterior))
     ]
-    drawn = (
+    chart = (
         alt.Chart(Chart.source(), title=title)
         .mark_bar()
         .encode(
@@ -151,13 +159,15 @@ def before_and_after(title: str, certain: PriorPosterior, right: PriorPosterior)
         )
         .properties(width=420)
     )  # fmt: skip
-    said = "; ".join(f"{r['what']} {r['when']}: {percent(float(str(r['share'])))}" for r in records)
-    return Chart.of(drawn, records, f"{title}: {said}")
+    caption = "; ".join(
+        f"{r['what']} {r['when']}: {format_percent(float(str(r['share'])))}" for r in records
+    )
+    return Chart.of(chart, records, f"{title}: {caption}")
 
 
-def _drawn(success: npt.NDArray[np.float64], size: npt.NDArray[np.int64]) -> list[int]:
-    """The places of the sets to draw, at most about `MOST_DOTS`."""
-    step = max(1, len(size) // MOST_DOTS)
+def _choose_dots(success: npt.NDArray[np.float64], size: npt.NDArray[np.int64]) -> list[int]:
+    """The places of the sets to draw, at most about `MAX_DOTS`."""
+    step = max(1, len(size) // MAX_DOTS)
     places: list[int] = []
     for each in np.unique(size):
         of_size = np.flatnonzero(size == each)

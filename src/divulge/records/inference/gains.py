@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from divulge.data.ladders import text_of
+from divulge.data.hierarchy_rules import format_value
 from divulge.work import InvalidInput, Problem, checks
 
 if TYPE_CHECKING:
     from divulge.qif.gain import Gain
 
-NAMED = ("guesses", "within", "worth", "wrong")
+GAIN_KEYS = ("guesses", "within", "worth", "wrong")
 
 
-def gain_for(given: Any, values: Sequence[Any] | int) -> Gain | None:
+def build_gain(raw_gain: Any, values: Sequence[Any] | int) -> Gain | None:
     """A gain ready for use; `values` are those of the secret, in the order of its codes.
 
     Where the secret is the record itself, `values` is how many records there are.
@@ -29,88 +29,92 @@ def gain_for(given: Any, values: Sequence[Any] | int) -> Gain | None:
     Raises:
         InvalidInput: if it does not fit the secret.
 
-    >>> gain_for({"within": 2}, [10, 11, 15]).matrix(3).tolist()
+    >>> build_gain({"within": 2}, [10, 11, 15]).matrix(3).tolist()
     [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    from divulge.qif.vulnerability import gain_of
+    from divulge.qif.vulnerability import read_gain
 
-    if given is None:
+    if raw_gain is None:
         return None
     number = values if isinstance(values, int) else len(values)
-    if isinstance(given, Mapping):
-        problems = list(problems_with_gain(given))
+    if isinstance(raw_gain, Mapping):
+        problems = list(problems_with_gain(raw_gain))
         if problems:
             raise InvalidInput("attack", problems)
-        given = _named(given, values)
+        raw_gain = _parse_gain_table(raw_gain, values)
     try:
-        gain = gain_of(given, number)
-        gain.best(_one_observation(number))
+        gain = read_gain(raw_gain, number)
+        gain.best(_build_single_observation(number))
     except ValueError as error:
         # The texts of qif tell places and sizes, never a value of a record.
         raise InvalidInput("attack", [Problem("gain", str(error))]) from None
     return gain
 
 
-def problems_with_gain(given: Any) -> Iterator[Problem]:
+def problems_with_gain(gain: Any) -> Iterator[Problem]:
     """Whether a gain of a file says one thing that is known."""
-    if not isinstance(given, Mapping):
+    if not isinstance(gain, Mapping):
         return
-    for name in given:
-        if name not in NAMED:
-            yield Problem("gain", f'"{name}" is no gain.', value=str(name), allowed=NAMED)
-    if len(set(given) - {"wrong"}) != 1 or ("wrong" in given and "worth" not in given):
+    for name in gain:
+        if name not in GAIN_KEYS:
+            yield Problem("gain", f'"{name}" is no gain.', value=str(name), allowed=GAIN_KEYS)
+    if len(set(gain) - {"wrong"}) != 1 or ("wrong" in gain and "worth" not in gain):
         yield Problem("gain", "give one of guesses, within, worth (with wrong, if you like).")
-    guesses = given.get("guesses", 1)
+    guesses = gain.get("guesses", 1)
     if not checks.is_whole_number(guesses):
         yield Problem("gain", "guesses is a whole number from 1 on.")
     for name in ("within", "wrong"):
-        amount = given.get(name, 0)
+        amount = gain.get(name, 0)
         if not _is_amount(amount):
             yield Problem("gain", f"{name} is a number, 0 or more.")
-    worth = given.get("worth", {})
+    worth = gain.get("worth", {})
     if not isinstance(worth, Mapping) or not all(map(_is_amount, worth.values())):
         yield Problem("gain", "worth is a table: what naming each value rightly brings, 0 or more.")
 
 
-def _is_amount(given: Any) -> bool:
-    return checks.is_finite_number(given) and given >= 0
+def _is_amount(value: Any) -> bool:
+    return checks.is_finite_number(value) and value >= 0
 
 
-def _named(given: Mapping[str, Any], values: Sequence[Any] | int) -> Any:
+def _parse_gain_table(table: Mapping[str, Any], values: Sequence[Any] | int) -> Any:
     from divulge.qif import gains
 
-    if "guesses" in given:
-        return gains.one_of_k_guesses(given["guesses"])
+    if "guesses" in table:
+        return gains.one_of_k_guesses(table["guesses"])
     if isinstance(values, int):
         message = "within and worth are about values of an attribute; this attack seeks records."
         raise InvalidInput("attack", [Problem("gain", message)])
-    if "within" in given:
-        return _near_enough(values, float(given["within"]))
-    places = {name: n for n, value in enumerate(values) for name in (str(value), text_of(value))}
-    found = {name: places.get(text_of(name), places.get(str(name))) for name in given["worth"]}
-    lacking = sum(place is None for place in found.values())
+    if "within" in table:
+        return _build_tolerance_matrix(values, float(table["within"]))
+    places = {
+        name: n for n, value in enumerate(values) for name in (str(value), format_value(value))
+    }
+    code_of_name = {
+        name: places.get(format_value(name), places.get(str(name))) for name in table["worth"]
+    }
+    lacking = sum(place is None for place in code_of_name.values())
     if lacking:
         message = f"worth names {lacking} values that the secret does not have."
         raise InvalidInput("attack", [Problem("gain", message)])
-    worth = {found[name]: float(amount) for name, amount in given["worth"].items()}
+    worth = {code_of_name[name]: float(amount) for name, amount in table["worth"].items()}
     return gains.worth_of_secrets(
-        [worth.get(n, 0.0) for n in range(len(values))], float(given.get("wrong", 0))
+        [worth.get(n, 0.0) for n in range(len(values))], float(table.get("wrong", 0))
     )
 
 
-def _near_enough(values: Sequence[Any], at_most: float) -> Any:
+def _build_tolerance_matrix(values: Sequence[Any], at_most: float) -> Any:
     """Guesses x secrets: 1 where two numbers are near; a missing value is near to itself only."""
     try:
         numbers = np.array([np.nan if value is None else float(value) for value in values])
     except (TypeError, ValueError):
         message = "within is about numbers; the secret holds something else."
         raise InvalidInput("attack", [Problem("gain", message)]) from None
-    hair = 1e-12 * max(1.0, float(np.nanmax(np.abs(numbers), initial=0.0)))
-    near = np.abs(numbers[:, None] - numbers[None, :]) <= at_most + hair
+    tolerance = 1e-12 * max(1.0, float(np.nanmax(np.abs(numbers), initial=0.0)))
+    near = np.abs(numbers[:, None] - numbers[None, :]) <= at_most + tolerance
     return (near | np.eye(len(numbers), dtype=bool)).astype(np.float64)
 
 
-def _one_observation(secrets: int) -> Any:
+def _build_single_observation(secrets: int) -> Any:
     from divulge.qif import Hyper
 
     return Hyper.from_counts(np.ones((secrets, 1))).weights

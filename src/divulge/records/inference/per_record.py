@@ -20,8 +20,8 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Described:
+@dataclass(frozen=True, kw_only=True)
+class AttackDescription:
     """Who is attacked and how, and in which words the outcome is told."""
 
     dataset: str
@@ -35,7 +35,7 @@ class Described:
     notes: tuple[Sentence, ...] = ()
     weighed: bool = False
 
-    def told(
+    def to_assessment_fields(
         self,
         secrets: int,
         certain: PriorPosterior,
@@ -55,12 +55,12 @@ class Described:
             "right_before": right.prior,
         }
         keys = [self.sentence, "guessed"]
-        said = [Sentence("divulge.records", key, values) for key in keys]
+        sentences = [Sentence("divulge.records", key, values) for key in keys]
         if worth is not None:
-            found = {"before": float(worth.prior), "after": float(worth.posterior)}
-            said.append(Sentence("divulge.records", "worth", found))
+            worth_values = {"before": float(worth.prior), "after": float(worth.posterior)}
+            sentences.append(Sentence("divulge.records", "worth", worth_values))
         if self.weighed:
-            said.append(Sentence("divulge.records", "prior.weighed"))
+            sentences.append(Sentence("divulge.records", "prior.weighed"))
         return {
             "attack": self.attack,
             "model": self.model,
@@ -72,13 +72,13 @@ class Described:
             "claim": self.claim,
             "certain": certain,
             "right": right,
-            "sentences": (*said, *self.notes),
+            "sentences": (*sentences, *self.notes),
             "by_gain": worth is not None,
         }
 
 
 @dataclass(frozen=True)
-class OfEach:
+class PerRecordSuccess:
     """Of each secret, before and after: is it certain, how likely is the best guess right?
 
     `worth` is what the best guess wins at each, if a gain was given; `weight` what each weighs.
@@ -89,27 +89,29 @@ class OfEach:
     worth: tuple[FloatArray, FloatArray] | None = None
     weight: FloatArray | None = None
 
-    def assessment(self, described: Described, **more: Any) -> Assessment:
+    def to_assessment(self, description: AttackDescription, **more: Any) -> Assessment:
         """The figures of all secrets together."""
-        [found] = self._summed(np.zeros(len(self.certain[0]), np.int64), 1)
-        return _assessment(described, found, **more)
+        [sums] = self._sum_by_group(np.zeros(len(self.certain[0]), np.int64), 1)
+        return _assess_group(description, sums, **more)
 
-    def by(self, described: Described, dataset: Dataset, group: str) -> Breakdown:
+    def break_down(self, description: AttackDescription, dataset: Dataset, group: str) -> Breakdown:
         """The figures of every group of records of the dataset."""
         [name] = dataset.attributes(group, "by")
-        return self.by_column(described, name, dataset.columns[name])
+        return self.break_down_by_column(description, name, dataset.columns[name])
 
-    def by_column(self, described: Described, name: str, column: Column) -> Breakdown:
+    def break_down_by_column(
+        self, description: AttackDescription, name: str, column: Column
+    ) -> Breakdown:
         """The figures of the records that share a value."""
-        found = self._summed(column.codes, max(1, column.cardinality))
+        sums_by_group = self._sum_by_group(column.codes, max(1, column.cardinality))
         return Breakdown(
             name,
-            {column.value(code): _assessment(described, each)
-             for code, each in enumerate(found) if each.secrets},
+            {column.value(code): _assess_group(description, each)
+             for code, each in enumerate(sums_by_group) if each.secrets},
         )  # fmt: skip
 
-    def _summed(self, codes: npt.NDArray[Any], groups: int) -> list[_Sums]:
-        def pair(of_each: tuple[Any, Any], weight: FloatArray | None) -> Any:
+    def _sum_by_group(self, codes: npt.NDArray[Any], groups: int) -> list[_GroupSums]:
+        def sum_pair(of_each: tuple[Any, Any], weight: FloatArray | None) -> Any:
             sums = [
                 np.bincount(codes, each if weight is None else each * weight, groups)
                 for each in of_each
@@ -117,7 +119,7 @@ class OfEach:
             return np.column_stack(sums)
 
         secrets = np.bincount(codes, minlength=groups)
-        certain = pair(self.certain, None)
+        certain = sum_pair(self.certain, None)
         # Sums are rounded, and a prior may be tiny chances: each weighs one on average of its
         # group. A group that weighs nothing is never met: nothing is found of it.
         weight = None
@@ -125,17 +127,19 @@ class OfEach:
             total = np.bincount(codes, self.weight, groups)[codes]
             scaled = self.weight * secrets[codes]
             weight = np.divide(scaled, total, where=total > 0, out=np.zeros(len(codes)))
-        sure, right = pair(self.certain, weight), pair(self.right, weight)
-        worth = None if self.worth is None else pair(self.worth, weight)
+        sure, right = sum_pair(self.certain, weight), sum_pair(self.right, weight)
+        worth = None if self.worth is None else sum_pair(self.worth, weight)
         return [
-            _Sums(int(secrets[g]), _pair(certain[g]), _pair(sure[g]), _pair(right[g]),
-                  None if worth is None else _pair(worth[g]))
+            _GroupSums(
+                secrets=int(secrets[g]), certain=_round_pair(certain[g]), sure=_round_pair(sure[g]),
+                right=_round_pair(right[g]), worth=None if worth is None else _round_pair(worth[g]),
+            )
             for g in range(groups)
         ]  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Sums:
+@dataclass(frozen=True, kw_only=True)
+class _GroupSums:
     """Sums over a group: secrets, how many are certain; the rest is weighed, one on average."""
 
     secrets: int
@@ -145,22 +149,24 @@ class _Sums:
     worth: PriorPosterior | None
 
 
-def _assessment(described: Described, found: _Sums, **more: Any) -> Assessment:
-    total = found.secrets or 1
+def _assess_group(description: AttackDescription, sums: _GroupSums, **more: Any) -> Assessment:
+    total = sums.secrets or 1
     shares: dict[str, Any] = {
-        "deterministic": PriorPosterior(found.sure.prior / total, found.sure.posterior / total),
-        "probabilistic": PriorPosterior(found.right.prior / total, found.right.posterior / total),
+        "deterministic": PriorPosterior(sums.sure.prior / total, sums.sure.posterior / total),
+        "probabilistic": PriorPosterior(sums.right.prior / total, sums.right.posterior / total),
     }
     worth = None
-    if found.worth is not None:
-        worth = PriorPosterior(found.worth.prior / total, found.worth.posterior / total)
+    if sums.worth is not None:
+        worth = PriorPosterior(sums.worth.prior / total, sums.worth.posterior / total)
         shares["probabilistic"] = worth
     return Assessment(
-        **described.told(found.secrets, found.certain, found.right, worth), **shares, **more
+        **description.to_assessment_fields(sums.secrets, sums.certain, sums.right, worth),
+        **shares,
+        **more,
     )
 
 
-def _pair(sums: Any) -> PriorPosterior:
+def _round_pair(sums: Any) -> PriorPosterior:
     # A sum of shares like 1/3 ends a hair beside a whole number; the hair is not a finding.
     rounded = [round(float(each), 9) for each in sums]
     return PriorPosterior(*(int(each) if each == int(each) else each for each in rounded))

@@ -9,13 +9,13 @@ import numpy as np
 from divulge.data import Dataset
 
 
-def success_before(
+def compute_prior_success(
     dataset: Dataset, seeks: str | None, kind: Literal["deterministic", "probabilistic"]
 ) -> float:
     """The success before: a blind guess at a record, or the most frequent value of a secret.
 
     >>> import divulge as dv
-    >>> success_before(dv.datasets.school_year_example(), "disability", "probabilistic")
+    >>> compute_prior_success(dv.datasets.school_year_example(), "disability", "probabilistic")
     0.5
     """
     if seeks is None:

@@ -13,26 +13,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from divulge.classes.partition import MANY_ROWS, Classes, Knowledge, numbered
+from divulge.classes.partition import MANY_ROWS, AttributeCodes, Partition, number_ids
 from divulge.engines import IntArray
 from divulge.qif import PriorPosterior
-from divulge.records.inference.best_guess import payoffs
-from divulge.records.inference.per_record import OfEach
+from divulge.records.inference.best_guess import compute_payoffs
+from divulge.records.inference.per_record import PerRecordSuccess
 
 if TYPE_CHECKING:
     FloatArray = npt.NDArray[np.float64]
 
-DENSE_CELLS = 4
-SAME = 1e-12
-DENSE_JOINT = 1 << 20
+DENSE_CELLS_PER_RECORD = 4
+TIE_TOLERANCE = 1e-12
+MAX_DENSE_JOINT_CELLS = 1 << 20
 
 
 @dataclass(frozen=True)
 class Secrets:
     """The secret of each record among those that look alike; `prior` weighs the records."""
 
-    classes: Classes
-    secret: Knowledge | None = None
+    classes: Partition
+    secret: AttributeCodes | None = None
     prior: FloatArray | None = None
 
     @property
@@ -55,58 +55,62 @@ class Secrets:
             return cell, self.classes.of_record[order]
         values = self.secret.cardinality
         joint = self.classes.of_record.astype(np.int64) * values + self.secret.codes
-        if self._dense:
+        if self._is_dense:
             return joint, np.repeat(np.arange(self.classes.number), values)
-        cell, number = numbered(joint)
+        cell, number = number_ids(joint)
         of_cell = np.empty(number, np.int64)
         of_cell[cell] = self.classes.of_record
         return cell, of_cell
 
     @cached_property
-    def _weights(self) -> FloatArray:
+    def _cell_weights(self) -> FloatArray:
         """What each cell weighs."""
         cell, of_cell = self._cells
         return np.bincount(cell, self.prior, len(of_cell)).astype(np.float64)
 
     @cached_property
-    def _counts(self) -> IntArray:
+    def _cell_counts(self) -> IntArray:
         cell, of_cell = self._cells
         return np.bincount(cell, minlength=len(of_cell))
 
     @cached_property
-    def _best(self) -> FloatArray:
+    def _heaviest_cell(self) -> FloatArray:
         """What the heaviest cell of each class weighs."""
-        return np.maximum.reduceat(self._weights, self._starts)
+        return np.maximum.reduceat(self._cell_weights, self._class_starts)
 
     @cached_property
-    def _starts(self) -> IntArray:
+    def _class_starts(self) -> IntArray:
         of_cell = self._cells[1]
         return np.flatnonzero(np.append(True, of_cell[1:] != of_cell[:-1]))
 
     @cached_property
-    def _likely(self) -> npt.NDArray[np.bool_]:
+    def _possible_cells(self) -> npt.NDArray[np.bool_]:
         """Whether anybody in a cell may be the one: a prior of zero rules records out."""
-        return np.asarray(self._weights > 0, np.bool_)
+        return np.asarray(self._cell_weights > 0, np.bool_)
 
     @cached_property
-    def pure(self) -> npt.NDArray[np.bool_]:
+    def homogeneous_classes(self) -> npt.NDArray[np.bool_]:
         """Whether a class leaves one secret value only."""
-        values = np.add.reduceat(self._likely.astype(np.int64), self._starts)
+        values = np.add.reduceat(self._possible_cells.astype(np.int64), self._class_starts)
         return np.asarray(values == 1, np.bool_)
 
     @cached_property
-    def certain_of_each(self) -> npt.NDArray[np.bool_]:
+    def certain_records(self) -> npt.NDArray[np.bool_]:
         """Whether each record's secret is known for certain; never what is ruled out."""
-        certain = self.pure[self.classes.of_record] & self._likely[self._cells[0]]
+        certain = (
+            self.homogeneous_classes[self.classes.of_record] & self._possible_cells[self._cells[0]]
+        )
         return np.asarray(certain, np.bool_)
 
     @cached_property
-    def right_of_each(self) -> FloatArray:
+    def correct_chance(self) -> FloatArray:
         """The chance that the best guess at each record is right; ties are drawn."""
         cell, of_cell = self._cells
         # What weighs the same may differ in the last digit, by the order in which it was summed.
-        best = (self._weights >= self._best[of_cell] * (1 - SAME)) & (self._counts > 0)
-        ties = np.add.reduceat(best.astype(np.float64), self._starts)
+        best = (self._cell_weights >= self._heaviest_cell[of_cell] * (1 - TIE_TOLERANCE)) & (
+            self._cell_counts > 0
+        )
+        ties = np.add.reduceat(best.astype(np.float64), self._class_starts)
         chance: FloatArray = (best / ties[of_cell])[cell]
         return chance
 
@@ -117,7 +121,9 @@ class Secrets:
         cell, _ = self._cells
         of_class = total[self.classes.of_record]
         # A class that weighs nothing is never met.
-        risk = np.divide(self._weights[cell], of_class, where=of_class > 0, out=np.zeros(self.rows))
+        risk = np.divide(
+            self._cell_weights[cell], of_class, where=of_class > 0, out=np.zeros(self.rows)
+        )
         return np.asarray(risk, np.float64)
 
     @cached_property
@@ -131,20 +137,28 @@ class Secrets:
             number = float(self.classes.number)
             return int(np.count_nonzero(sizes == 1)), number, number
         if self.secret is None:
-            certain = int(np.count_nonzero(self.certain_of_each))
-            return certain, float(self._best.sum()), float(self.classes.number)
-        if self.prior is None and self.rows >= MANY_ROWS and self._dense:
-            return self._tallied(self.secret)
+            certain = int(np.count_nonzero(self.certain_records))
+            return certain, float(self._heaviest_cell.sum()), float(self.classes.number)
+        if self.prior is None and self.rows >= MANY_ROWS and self._is_dense:
+            return self._tally_in_kernel(self.secret)
         cell, _ = self._cells
         of_value = np.bincount(self.secret.codes, minlength=self.secret.cardinality)
-        share = np.zeros(len(self._counts))
-        share[cell] = self._counts[cell] / of_value[self.secret.codes]
-        capacity = float(np.maximum.reduceat(share, self._starts).sum())
+        share = np.zeros(len(self._cell_counts))
+        share[cell] = self._cell_counts[cell] / of_value[self.secret.codes]
+        capacity = float(np.maximum.reduceat(share, self._class_starts).sum())
         if self.prior is None:
-            return int(sizes[self.pure].sum()), float(self._best.sum()), capacity
-        return int(np.count_nonzero(self.certain_of_each)), float(self._best.sum()), capacity
+            return (
+                int(sizes[self.homogeneous_classes].sum()),
+                float(self._heaviest_cell.sum()),
+                capacity,
+            )
+        return (
+            int(np.count_nonzero(self.certain_records)),
+            float(self._heaviest_cell.sum()),
+            capacity,
+        )
 
-    def _tallied(self, secret: Knowledge) -> tuple[int, float, float]:
+    def _tally_in_kernel(self, secret: AttributeCodes) -> tuple[int, float, float]:
         from divulge.classes import key_kernels
 
         of_value = np.bincount(secret.codes, minlength=secret.cardinality)
@@ -155,12 +169,12 @@ class Secrets:
         return int(certain), float(right), float(capacity)
 
     @property
-    def _dense(self) -> bool:
+    def _is_dense(self) -> bool:
         values = 1 if self.secret is None else self.secret.cardinality
-        return self.classes.number * values <= DENSE_CELLS * self.rows
+        return self.classes.number * values <= DENSE_CELLS_PER_RECORD * self.rows
 
     @property
-    def certain(self) -> int:
+    def certain_count(self) -> int:
         """How many secrets are known for certain."""
         return self._summary[0]
 
@@ -168,11 +182,11 @@ class Secrets:
     def deterministic(self) -> float:
         """The share of secrets known for certain."""
         if self.prior is None:
-            return self.certain / self.rows
-        return float(self.weight[self.certain_of_each].sum() / self.weight.sum())
+            return self.certain_count / self.rows
+        return float(self.weight[self.certain_records].sum() / self.weight.sum())
 
     @property
-    def right(self) -> float:
+    def expected_correct(self) -> float:
         """How many secrets best guesses get right on average, weighed by the prior."""
         best = self._summary[1]
         return best if self.prior is None else best / float(self.weight.sum()) * self.rows
@@ -183,11 +197,11 @@ class Secrets:
         return self._summary[2]
 
     @property
-    def blind(self) -> Secrets:
+    def prior_knowledge(self) -> Secrets:
         """The same secrets for somebody who knows nothing: what they know before."""
-        return Secrets(Classes.all_alike(self.rows), self.secret, self.prior)
+        return Secrets(Partition.single_class(self.rows), self.secret, self.prior)
 
-    def gained(self, gain: Any) -> PriorPosterior:
+    def compute_g_vulnerability(self, gain: Any) -> PriorPosterior:
         """What the secrets are worth by a gain (guesses x secrets), before and after."""
         from divulge import qif
 
@@ -196,7 +210,7 @@ class Secrets:
         places = (of_record, self.classes.of_record)
         shape = (values, self.classes.number)
         joint: Any
-        if values * self.classes.number <= DENSE_JOINT:
+        if values * self.classes.number <= MAX_DENSE_JOINT_CELLS:
             joint = np.zeros(shape)
             np.add.at(joint, places, self.weight)
         else:
@@ -206,7 +220,7 @@ class Secrets:
         hyper = qif.Hyper.from_counts(joint)
         return qif.g_vulnerability(hyper, gain)
 
-    def gained_of_each(self, gain: Any) -> FloatArray:
+    def compute_gain_per_record(self, gain: Any) -> FloatArray:
         """What the best guess wins at each record, by a gain that is ready for use."""
         from scipy import sparse
 
@@ -214,17 +228,17 @@ class Secrets:
         truth = np.arange(self.rows) if self.secret is None else self.secret.codes.astype(np.int64)
         places = (self.classes.of_record, truth)
         joint = sparse.coo_array((self.weight, places), (self.classes.number, values)).tocsr()
-        return payoffs(gain, joint, self.classes.of_record, truth)
+        return compute_payoffs(gain, joint, self.classes.of_record, truth)
 
-    def of_each(self, gain: Any = None) -> OfEach:
+    def assess_records(self, gain: Any = None) -> PerRecordSuccess:
         """What is known of each record, before and after."""
-        blind = self.blind
+        before = self.prior_knowledge
         worth = None
         if gain is not None:
-            worth = blind.gained_of_each(gain), self.gained_of_each(gain)
-        return OfEach(
-            (blind.certain_of_each, self.certain_of_each),
-            (blind.right_of_each, self.right_of_each),
+            worth = before.compute_gain_per_record(gain), self.compute_gain_per_record(gain)
+        return PerRecordSuccess(
+            (before.certain_records, self.certain_records),
+            (before.correct_chance, self.correct_chance),
             worth,
             self.prior,
         )

@@ -18,26 +18,26 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
-AGREEMENT = 0.95
+EXPECTED_AGREEMENT = 0.95
 """How often a true pair is expected to agree on a comparison, before the pairs are looked at."""
-EXPECTED_PAIRS = 20.0
+PRIOR_TRUE_PAIRS = 20.0
 """How many true pairs that expectation is worth."""
-CHANCE_PAIRS = 2.0
+PRIOR_CHANCE_PAIRS = 2.0
 ENOUGH_COMPARISONS = 3
-MOST_ROUNDS = 2_000
-SETTLED = 1e-10
-LEAST = 1e-9
+MAX_EM_ROUNDS = 2_000
+CONVERGENCE_TOLERANCE = 1e-10
+MIN_PROBABILITY = 1e-9
 MISSING = 2
 
 
 @dataclass(frozen=True)
-class Vectors:
+class ComparisonVectors:
     """The comparisons of all pairs: each way to agree (1), disagree (0) or be missing (2).
 
     `pairs` counts the pairs with each vector, `true` those known to be of one person.
     """
 
-    compared: npt.NDArray[np.int8]
+    patterns: npt.NDArray[np.int8]
     pairs: FloatArray
     true: FloatArray
 
@@ -64,8 +64,8 @@ class Evidence:
         ]
 
 
-def estimated(
-    vectors: Vectors, share: float, most: float, given: Sequence[float | None]
+def estimate_evidence(
+    vectors: ComparisonVectors, share: float, most: float, given: Sequence[float | None]
 ) -> Evidence:
     """Estimate what agreement counts for from pairs of which it is not known which are true.
 
@@ -76,65 +76,77 @@ def estimated(
         given: how often true pairs agree on each comparison, None where it is to be estimated.
 
     >>> compared = np.array([[1, 1, 1], [0, 0, 0], [1, 0, 0], [0, 1, 1]], np.int8)
-    >>> vectors = Vectors(compared, np.array([90.0, 880.0, 20.0, 10.0]), np.zeros(4))
-    >>> found = estimated(vectors, 0.1, 1.0, [None, None, None])
+    >>> vectors = ComparisonVectors(compared, np.array([90.0, 880.0, 20.0, 10.0]), np.zeros(4))
+    >>> found = estimate_evidence(vectors, 0.1, 1.0, [None, None, None])
     >>> found.agree.round(2).tolist(), round(found.share, 2)
     ([0.91, 0.99, 0.99], 0.1)
     """
-    met, here = vectors.compared == 1, vectors.compared != MISSING
-    total = np.maximum((here * vectors.pairs[:, None]).sum(axis=0), LEAST)
-    overall = _inside((met * vectors.pairs[:, None]).sum(axis=0) / total)
-    fixed = np.array([AGREEMENT if each is None else each for each in given], np.float64)
-    known = np.array([each is not None for each in given], bool)
+    is_agreed, is_present = vectors.patterns == 1, vectors.patterns != MISSING
+    total = np.maximum((is_present * vectors.pairs[:, None]).sum(axis=0), MIN_PROBABILITY)
+    overall = _clip_probability((is_agreed * vectors.pairs[:, None]).sum(axis=0) / total)
+    fixed = np.array([EXPECTED_AGREEMENT if each is None else each for each in given], np.float64)
+    is_fixed = np.array([each is not None for each in given], bool)
     agree, chance = fixed.copy(), overall.copy()
-    free = len(given) >= ENOUGH_COMPARISONS
-    share = min(max(share, LEAST), 1.0)
-    for _ in range(MOST_ROUNDS):
-        belief = _belief(met, here, agree, chance, share)
+    estimates_share = len(given) >= ENOUGH_COMPARISONS
+    share = min(max(share, MIN_PROBABILITY), 1.0)
+    for _ in range(MAX_EM_ROUNDS):
+        belief = _compute_match_posterior(is_agreed, is_present, agree, chance, share)
         true, other = belief * vectors.pairs, (1 - belief) * vectors.pairs
-        more = _rate(met, here, true, np.full(len(given), AGREEMENT), EXPECTED_PAIRS)
-        new_agree = np.where(known, fixed, more)
-        new_chance = _rate(met, here, other, overall, CHANCE_PAIRS)
-        new_share = min(true.sum() / max(vectors.total, LEAST), most) if free else share
-        moved = max(
+        smoothed = _smooth_agreement_rate(
+            is_agreed, is_present, true, np.full(len(given), EXPECTED_AGREEMENT), PRIOR_TRUE_PAIRS
+        )
+        new_agree = np.where(is_fixed, fixed, smoothed)
+        new_chance = _smooth_agreement_rate(
+            is_agreed, is_present, other, overall, PRIOR_CHANCE_PAIRS
+        )
+        new_share = (
+            min(true.sum() / max(vectors.total, MIN_PROBABILITY), most)
+            if estimates_share
+            else share
+        )
+        change = max(
             np.abs(new_agree - agree).max(initial=0),
             np.abs(new_chance - chance).max(initial=0),
             abs(new_share - share),
         )
-        agree, chance, share = new_agree, new_chance, max(float(new_share), LEAST)
-        if moved < SETTLED:
+        agree, chance, share = new_agree, new_chance, max(float(new_share), MIN_PROBABILITY)
+        if change < CONVERGENCE_TOLERANCE:
             break
     # Agreement never speaks against a pair: below chance there is nothing to learn from it.
-    return Evidence(np.maximum(agree, np.where(known, agree, chance)), chance, share)
+    return Evidence(np.maximum(agree, np.where(is_fixed, agree, chance)), chance, share)
 
 
-def from_truth(vectors: Vectors) -> Evidence:
+def count_evidence(vectors: ComparisonVectors) -> Evidence:
     """Count what agreement counts for, where it is known which pairs are of one person."""
-    met, here = vectors.compared == 1, vectors.compared != MISSING
+    is_agreed, is_present = vectors.patterns == 1, vectors.patterns != MISSING
     other = vectors.pairs - vectors.true
 
-    def rate(of: FloatArray) -> FloatArray:
-        compared = (here * of[:, None]).sum(axis=0)
-        agreed = (met * of[:, None]).sum(axis=0)
-        return _inside(
+    def compute_rate(of: FloatArray) -> FloatArray:
+        compared = (is_present * of[:, None]).sum(axis=0)
+        agreed = (is_agreed * of[:, None]).sum(axis=0)
+        return _clip_probability(
             np.divide(agreed, compared, where=compared > 0, out=np.full(len(agreed), 0.5))
         )
 
-    return Evidence(rate(vectors.true), rate(other), float(vectors.true.sum() / vectors.total))
+    return Evidence(
+        compute_rate(vectors.true), compute_rate(other), float(vectors.true.sum() / vectors.total)
+    )
 
 
-def agreements(given: Any, compare: Sequence[str]) -> list[float | None]:
+def list_agreement_rates(agreement: Any, compare: Sequence[str]) -> list[float | None]:
     """How often true pairs agree on each comparison, as the user says; None: to be estimated."""
-    if isinstance(given, Mapping):
-        return [None if name not in given else float(given[name]) for name in compare]
-    return [None if given is None else float(given)] * len(compare)
+    if isinstance(agreement, Mapping):
+        return [None if name not in agreement else float(agreement[name]) for name in compare]
+    return [None if agreement is None else float(agreement)] * len(compare)
 
 
-def _belief(met: Any, here: Any, agree: FloatArray, chance: FloatArray, share: float) -> FloatArray:
+def _compute_match_posterior(
+    is_agreed: Any, is_present: Any, agree: FloatArray, chance: FloatArray, share: float
+) -> FloatArray:
     """How likely a pair with each vector is a true one."""
-    agree = _inside(agree)
-    weight = np.where(met, np.log(agree / chance), np.log((1 - agree) / (1 - chance)))
-    score = np.where(here, weight, 0.0).sum(axis=1) + np.log(share)
+    agree = _clip_probability(agree)
+    weight = np.where(is_agreed, np.log(agree / chance), np.log((1 - agree) / (1 - chance)))
+    score = np.where(is_present, weight, 0.0).sum(axis=1) + np.log(share)
     if share >= 1:
         return np.ones(len(score))
     other = np.log(1 - share)
@@ -142,11 +154,13 @@ def _belief(met: Any, here: Any, agree: FloatArray, chance: FloatArray, share: f
     return belief
 
 
-def _rate(met: Any, here: Any, pairs: FloatArray, expected: FloatArray, worth: float) -> FloatArray:
-    agreed = (met * pairs[:, None]).sum(axis=0) + worth * expected
-    return _inside(agreed / ((here * pairs[:, None]).sum(axis=0) + worth))
+def _smooth_agreement_rate(
+    is_agreed: Any, is_present: Any, pairs: FloatArray, expected: FloatArray, pseudo_pairs: float
+) -> FloatArray:
+    agreed = (is_agreed * pairs[:, None]).sum(axis=0) + pseudo_pairs * expected
+    return _clip_probability(agreed / ((is_present * pairs[:, None]).sum(axis=0) + pseudo_pairs))
 
 
-def _inside(rate: Any) -> FloatArray:
+def _clip_probability(rate: Any) -> FloatArray:
     """No probability is so sure that one pair could not change it."""
-    return np.clip(np.asarray(rate, np.float64), LEAST, 1 - LEAST)
+    return np.clip(np.asarray(rate, np.float64), MIN_PROBABILITY, 1 - MIN_PROBABILITY)

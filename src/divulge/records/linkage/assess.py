@@ -14,95 +14,103 @@ import numpy.typing as npt
 from divulge.assessment import Assessment, Chart, Sentence
 from divulge.data import Dataset
 from divulge.records.inference import charts
-from divulge.records.inference.per_record import Described, OfEach
+from divulge.records.inference.per_record import AttackDescription, PerRecordSuccess
 from divulge.records.linkage.agreement_weights import Evidence
 
 FloatArray = npt.NDArray[np.float64]
-EXACTLY = 1e-9
+ROUNDING_TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True)
-class Found:
+@dataclass(frozen=True, kw_only=True)
+class LinkageResult:
     """What a linkage says of each record, and what its evidence was.
 
     `candidates` counts the people compared with each record, `chance` is the posterior of the
     best, `right_guess` whether that is right (ties are drawn), `belief` the posterior of the truth,
-    `listed` whether (or how likely) a record's person is in the register at all.
+    `in_register` whether (or how likely) a record's person is in the register at all.
     """
 
     release: Dataset
     register: Dataset
     knows: tuple[str, ...]
-    judged: bool
+    has_truth: bool
     candidates: FloatArray
     chance: FloatArray
     right_guess: FloatArray
     belief: FloatArray
-    listed: FloatArray
+    in_register: FloatArray
     pairs: int
-    covered: float
+    coverage: float
     names: tuple[str, ...]
     evidence: Evidence
-    how: str
+    evidence_source: str
 
     @property
-    def of_each(self) -> OfEach:
+    def per_record(self) -> PerRecordSuccess:
         """Before: a blind guess at anybody in the register, which is right only of who is there."""
         alone = self.candidates == 1
-        if self.judged:
+        if self.has_truth:
             certain, right = alone & (self.right_guess == 1), self.right_guess
         else:
-            certain, right = alone & (self.covered >= 1 - EXACTLY), self.chance
+            certain, right = alone & (self.coverage >= 1 - ROUNDING_TOLERANCE), self.chance
         people = max(1, self.register.rows)
-        known = (self.listed >= 1 - EXACTLY) & (people == 1)
-        return OfEach((known, certain), (self.listed / people, right))
+        certain_before = (self.in_register >= 1 - ROUNDING_TOLERANCE) & (people == 1)
+        return PerRecordSuccess((certain_before, certain), (self.in_register / people, right))
 
 
-def assessed(found: Found) -> Assessment:
+def assess_linkage(linkage: LinkageResult) -> Assessment:
     """The assessment of a linkage."""
-    of_each, rows = found.of_each, found.release.rows
-    met = found.candidates > 0
-    matched = int(np.count_nonzero(met))
-    average = float(found.chance[met].mean()) if matched else 0.0
-    described = Described(
-        found.release.name, found.release.subjects, found.knows, (), "link",
-        "linked" if found.judged else "linked_unknown", "linkage", "estimate",
-    )  # fmt: skip
+    per_record, rows = linkage.per_record, linkage.release.rows
+    has_candidates = linkage.candidates > 0
+    matched_count = int(np.count_nonzero(has_candidates))
+    average = float(linkage.chance[has_candidates].mean()) if matched_count else 0.0
+    description = AttackDescription(
+        dataset=linkage.release.name,
+        subjects=linkage.release.subjects,
+        knows=linkage.knows,
+        seeks=(),
+        model="link",
+        sentence="linked" if linkage.has_truth else "linked_unknown",
+        attack="linkage",
+        claim="estimate",
+    )
 
-    def chart() -> Chart:
+    def draw_chart() -> Chart:
         title = "Records linked to people"
-        return charts.before_and_after(title, whole.deterministic, whole.guessed)
+        return charts.draw_before_and_after(title, assessment.deterministic, assessment.guessed)
 
     figures: dict[str, float] = {
-        "candidate_pairs": found.pairs,
-        "with_candidates": matched,
+        "candidate_pairs": linkage.pairs,
+        "with_candidates": matched_count,
         "chance_of_the_best": average,
-        "coverage": found.covered,
+        "coverage": linkage.coverage,
     }
     for name, agree, chance in zip(
-        found.names, found.evidence.agree, found.evidence.chance, strict=True
+        linkage.names, linkage.evidence.agree, linkage.evidence.chance, strict=True
     ):
         figures[f"agreement of {name}"] = float(agree)
         figures[f"chance of {name}"] = float(chance)
-    whole = of_each.assessment(
-        described,
+    assessment = per_record.to_assessment(
+        description,
         figures=figures,
-        _chart=chart,
-        _breakdown=lambda group: of_each.by(described, found.release, group),
-        _risk=lambda: found.belief if found.judged else found.chance,
+        _chart=draw_chart,
+        _breakdown=lambda group: per_record.break_down(description, linkage.release, group),
+        _risk=lambda: linkage.belief if linkage.has_truth else linkage.chance,
     )
     values = {
-        "subjects": found.release.subjects,
+        "subjects": linkage.release.subjects,
         "total": rows,
-        "matched": matched,
+        "matched": matched_count,
         "chance": average,
-        "certain": whole.certain.posterior,
-        "right": whole.right.posterior,
-        "right_share": whole.right.posterior / rows,
+        "certain": assessment.certain.posterior,
+        "right": assessment.right.posterior,
+        "right_share": assessment.right.posterior / rows,
     }
-    said = [Sentence("divulge.records", described.sentence, values)]
-    if found.how != "none":
-        said.append(Sentence("divulge.records", f"evidence.{found.how}"))
-    if found.covered < 1 - EXACTLY:
-        said.append(Sentence("divulge.records", "evidence.coverage", {"share": found.covered}))
-    return replace(whole, sentences=tuple(said))
+    sentences = [Sentence("divulge.records", description.sentence, values)]
+    if linkage.evidence_source != "none":
+        sentences.append(Sentence("divulge.records", f"evidence.{linkage.evidence_source}"))
+    if linkage.coverage < 1 - ROUNDING_TOLERANCE:
+        sentences.append(
+            Sentence("divulge.records", "evidence.coverage", {"share": linkage.coverage})
+        )
+    return replace(assessment, sentences=tuple(sentences))

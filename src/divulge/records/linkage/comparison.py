@@ -10,24 +10,24 @@ from divulge.work import Problem
 if TYPE_CHECKING:
     import pyarrow as pa
 
-KINDS = ("equal", "near", "likeness")
+COMPARISON_KINDS = ("equal", "near", "likeness")
 MISSING = 2
 
 
 Values: TypeAlias = Literal["whole numbers", "numbers", "others"]
 
 
-def agrees(name: str, kind: Any, values: Values = "others") -> str:
+def build_agreement_sql(name: str, kind: Any, values: Values = "others") -> str:
     """SQL for whether two values agree: 1, 0, or 2 where one is missing and nothing is said.
 
-    >>> agrees("value0", "equal")
+    >>> build_agreement_sql("value0", "equal")
     'CASE WHEN a.value0 IS NULL OR b.value0 IS NULL THEN 2 ELSE (a.value0 = b.value0)::INT END'
     """
     one, other = f"a.{name}", f"b.{name}"
     if kind == "equal":
         condition = f"{one} = {other}"
     elif kind[0] == "near":
-        condition = f"{_apart(one, other, values)} <= {float(kind[1])!r}"
+        condition = f"{_build_distance_sql(one, other, values)} <= {float(kind[1])!r}"
     else:
         text = f"jaro_winkler_similarity({one}::VARCHAR, {other}::VARCHAR)"
         condition = f"{text} >= {float(kind[1])!r}"
@@ -35,7 +35,7 @@ def agrees(name: str, kind: Any, values: Values = "others") -> str:
     return f"CASE WHEN {missing} THEN {MISSING} ELSE ({condition})::INT END"
 
 
-def _apart(one: str, other: str, values: Values) -> str:
+def _build_distance_sql(one: str, other: str, values: Values) -> str:
     """SQL for how far two values are apart; of dates, in days."""
     if values == "whole numbers":
         return f"abs({one}::HUGEINT - {other}::HUGEINT)"  # small and unsigned ones would overflow
@@ -46,20 +46,24 @@ def _apart(one: str, other: str, values: Values) -> str:
     return f"(abs({one} - {other}) - 1e-15 * greatest(abs({one}), abs({other})))"
 
 
-def values_of(one: pa.DataType, other: pa.DataType) -> Values:
+def find_common_kind(one: pa.DataType, other: pa.DataType) -> Values:
     """Of which kind two columns of values are together."""
     import pyarrow.types as kinds
 
     if kinds.is_integer(one) and kinds.is_integer(other):
         return "whole numbers"
-    return "numbers" if kind_of(one) == "number" and kind_of(other) == "number" else "others"
+    return (
+        "numbers"
+        if find_value_kind(one) == "number" and find_value_kind(other) == "number"
+        else "others"
+    )
 
 
-def kind_of(values: pa.DataType) -> str | None:
+def find_value_kind(values: pa.DataType) -> str | None:
     """Values of one kind can be compared; None: there are none, and nothing is said.
 
     >>> import pyarrow as pa
-    >>> kind_of(pa.int8()), kind_of(pa.float64()), kind_of(pa.null())
+    >>> find_value_kind(pa.int8()), find_value_kind(pa.float64()), find_value_kind(pa.null())
     ('number', 'number', None)
     """
     import pyarrow.types as kinds
@@ -76,8 +80,8 @@ def problems_with_comparisons(compare: Mapping[str, Any]) -> Iterator[Problem]:
         place = f'compare, "{name}"'
         if kind == "equal":
             continue
-        pair = isinstance(kind, (tuple, list)) and len(kind) == 2
-        if not pair or kind[0] not in KINDS[1:]:
+        is_pair = isinstance(kind, (tuple, list)) and len(kind) == 2
+        if not is_pair or kind[0] not in COMPARISON_KINDS[1:]:
             message = f'{kind!r} is not a comparison: "equal", ["near", 2] or ["likeness", 0.9].'
             yield Problem(place, message)
         elif isinstance(kind[1], bool) or not isinstance(kind[1], (int, float)):

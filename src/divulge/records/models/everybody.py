@@ -20,14 +20,15 @@ from divulge.data import Dataset
 from divulge.engines import ClassSizes
 from divulge.qif import PriorPosterior
 from divulge.records.inference import charts
-from divulge.records.inference.per_record import Described
+from divulge.records.inference.per_record import AttackDescription
 from divulge.records.inference.secrets import Secrets
 
 
-def collective(
+def assess_everybody(
     dataset: Dataset,
     secrets: Callable[[], Secrets],
     knows: list[str],
+    *,
     seeks: list[str],
     model: str,
     gain: Any = None,
@@ -41,62 +42,72 @@ def collective(
     assessment of millions of records is small. Under a key, a killed run remembers the counts.
     """
 
-    def count() -> dict[str, npt.NDArray[Any]]:
-        return _counted(secrets(), gain)
+    def count_figures() -> dict[str, npt.NDArray[Any]]:
+        return _count_figures(secrets(), gain)
 
-    found = count() if key is None or gain is not None else work.remember("records", key, count)
-    sizes = ClassSizes(found["size"], found["classes"])
-    certain = PriorPosterior(*(int(number) for number in found["certain"]))
-    right = PriorPosterior(*(float(number) for number in found["right"]))
-    probabilistic = PriorPosterior(*(float(share) for share in found["probabilistic"]))
+    counts = (
+        count_figures()
+        if key is None or gain is not None
+        else work.remember("records", key, count_figures)
+    )
+    sizes = ClassSizes(counts["size"], counts["classes"])
+    certain = PriorPosterior(*(int(number) for number in counts["certain"]))
+    right = PriorPosterior(*(float(number) for number in counts["right"]))
+    probabilistic = PriorPosterior(*(float(share) for share in counts["probabilistic"]))
     rows = sizes.records
-    described = describe(dataset, knows, seeks, model, weighed)
+    description = describe_attack(dataset, knows, seeks, model, weighed)
     return Assessment(
-        **described.told(rows, certain, right, None if gain is None else probabilistic),
-        deterministic=PriorPosterior(*(float(share) for share in found["deterministic"])),
+        **description.to_assessment_fields(
+            rows, certain, right, None if gain is None else probabilistic
+        ),
+        deterministic=PriorPosterior(*(float(share) for share in counts["deterministic"])),
         probabilistic=probabilistic,
         figures={
             "classes": sizes.count,
             "singletons": sizes.singletons,
             "smallest_class": sizes.smallest,
-            "capacity": float(found["capacity"][0]),
+            "capacity": float(counts["capacity"][0]),
             **figures,
         },
-        _chart=lambda: charts.class_sizes(sizes, dataset.subjects),
-        _breakdown=lambda group: secrets().of_each(gain).by(described, dataset, group),
+        _chart=lambda: charts.draw_class_sizes(sizes, dataset.subjects),
+        _breakdown=lambda group: (
+            secrets().assess_records(gain).break_down(description, dataset, group)
+        ),
         _risk=lambda: secrets().risk,
     )
 
 
-def _counted(secrets: Secrets, gain: Any) -> dict[str, npt.NDArray[Any]]:
+def _count_figures(secrets: Secrets, gain: Any) -> dict[str, npt.NDArray[Any]]:
     """All figures, before and after; they are small."""
-    before, rows = secrets.blind, secrets.rows
+    before, rows = secrets.prior_knowledge, secrets.rows
     occurrences = np.bincount(secrets.classes.sizes)
     size = np.flatnonzero(occurrences)
     return {
         "size": size,
         "classes": occurrences[size],
-        "certain": np.array([before.certain, secrets.certain]),
-        "right": np.array([before.right, secrets.right]),
+        "certain": np.array([before.certain_count, secrets.certain_count]),
+        "right": np.array([before.expected_correct, secrets.expected_correct]),
         "deterministic": np.array([before.deterministic, secrets.deterministic]),
         "probabilistic": np.array(
-            [before.right / rows, secrets.right / rows] if gain is None else secrets.gained(gain)
+            [before.expected_correct / rows, secrets.expected_correct / rows]
+            if gain is None
+            else secrets.compute_g_vulnerability(gain)
         ),
         "capacity": np.array([secrets.capacity]),
     }
 
 
-def describe(
+def describe_attack(
     dataset: Dataset, knows: list[str], seeks: list[str], model: str, weighed: bool = False
-) -> Described:
+) -> AttackDescription:
     """Who is attacked and how, for re-identification and attribute inference."""
-    return Described(
-        dataset.name,
-        dataset.subjects,
-        tuple(knows),
-        tuple(seeks),
-        model,
-        "inferred" if seeks else "singled_out",
-        "longitudinal" if model.endswith("L") else "records",
+    return AttackDescription(
+        dataset=dataset.name,
+        subjects=dataset.subjects,
+        knows=tuple(knows),
+        seeks=tuple(seeks),
+        model=model,
+        sentence="inferred" if seeks else "singled_out",
+        attack="longitudinal" if model.endswith("L") else "records",
         weighed=weighed,
     )

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Assessment
-from divulge.classes.partition import Classes, Knowledge
+from divulge.classes.partition import AttributeCodes, Partition
 from divulge.data import Column, Dataset
 from divulge.data.dictionary import as_names
 from divulge.engines import IntArray
@@ -25,27 +25,31 @@ ABSENT = -1
 
 
 @dataclass(frozen=True)
-class Linked:
+class LinkedDatasets:
     """Years joined to the focal one: its records (one an id), and each year's record of each."""
 
     focal: Dataset
     records: npt.NDArray[Any]
     years: tuple[tuple[Dataset, npt.NDArray[Any]], ...]
-    dropped: int
+    records_dropped: int
 
-    def knowledge(self, year: int, names: Sequence[str]) -> list[Knowledge]:
+    def list_knowledge(self, year: int, names: Sequence[str]) -> list[AttributeCodes]:
         """What is known of everybody from one year; absence is a value."""
-        return list(self.known_one_by_one(year, names))
+        return list(self.iterate_knowledge(year, names))
 
-    def known_one_by_one(self, year: int, names: Sequence[str]) -> Iterator[Knowledge]:
+    def iterate_knowledge(self, year: int, names: Sequence[str]) -> Iterator[AttributeCodes]:
         """The same, one attribute after the other, so that they need not all be in memory."""
         dataset, places = ((self.focal, self.records), *self.years)[year]
-        return (_known(dataset.columns[name], places) for name in names if name in dataset.columns)
+        return (
+            _encode_knowledge(dataset.columns[name], places)
+            for name in names
+            if name in dataset.columns
+        )
 
-    def column(self, name: str) -> Knowledge:
+    def encode_attribute(self, name: str) -> AttributeCodes:
         """An attribute of the focal records."""
         column = self.focal.columns[name]
-        return Knowledge(column.codes[self.records], max(1, column.cardinality))
+        return AttributeCodes(column.codes[self.records], max(1, column.cardinality))
 
     @property
     def dataset(self) -> Dataset:
@@ -58,34 +62,36 @@ class Linked:
         return replace(self.focal, columns=columns)
 
 
-def refined(linked: Linked, known: Sequence[str]) -> Iterator[Classes]:
+def refine_by_year(linked: LinkedDatasets, known: Sequence[str]) -> Iterator[Partition]:
     """The classes that each further year leaves."""
-    classes = Classes.all_alike(len(linked.records))
+    classes = Partition.single_class(len(linked.records))
     for year in range(len(linked.years) + 1):
-        classes = classes.refined(linked.known_one_by_one(year, known))
+        classes = classes.refine_by(linked.iterate_knowledge(year, known))
         yield classes
 
 
-def joint_secret(linked: Linked, sought: Sequence[str]) -> Knowledge | None:
+def build_joint_secret(linked: LinkedDatasets, sought: Sequence[str]) -> AttributeCodes | None:
     """One secret out of one or several attributes of the focal records."""
     if not sought:
         return None
     if len(sought) == 1:
-        return linked.column(sought[0])
-    together = Classes.all_alike(len(linked.records)).refined([linked.column(n) for n in sought])
-    return Knowledge(together.of_record, together.number)
+        return linked.encode_attribute(sought[0])
+    joint_classes = Partition.single_class(len(linked.records)).refine_by(
+        [linked.encode_attribute(n) for n in sought]
+    )
+    return AttributeCodes(joint_classes.of_record, joint_classes.number)
 
 
-def secret_values(linked: Linked, sought: Sequence[str]) -> int | list[Any]:
+def list_secret_values(linked: LinkedDatasets, sought: Sequence[str]) -> int | list[Any]:
     """The values of a secret in the order of their codes; how many, if they have no name."""
     if len(sought) == 1:
         column = linked.focal.columns[sought[0]]
         return [column.value(code) for code in range(column.cardinality)]
-    secret = joint_secret(linked, sought)
+    secret = build_joint_secret(linked, sought)
     return len(linked.records) if secret is None else secret.cardinality
 
 
-def problems_with(
+def check_attributes(
     datasets: Sequence[Dataset],
     on: str,
     knows: str | Iterable[str] | None,
@@ -116,7 +122,7 @@ def problems_with(
 
 def link_years(
     datasets: Sequence[Dataset], on: str | None, duplicates: Duplicates, seed: int
-) -> Linked:
+) -> LinkedDatasets:
     """Join every dataset to the first by the id, as a left join."""
     problems = Problems("attack")
     if on is None:
@@ -128,25 +134,27 @@ def link_years(
         if any(dataset is other for other in datasets[:place]):
             problems.add("datasets", f'"{dataset.name}" (number {place + 1}) is given twice.')
         if on is not None:
-            _problems_with_id(problems, dataset, on, datasets[0])
+            _check_id(problems, dataset, on, datasets[0])
     problems.raise_any()
     assert on is not None  # noqa: S101  # else the problem was raised
-    dropped = sum(_repeated(problems, dataset, on, duplicates) for dataset in datasets)
+    dropped = sum(_count_duplicates(problems, dataset, on, duplicates) for dataset in datasets)
     problems.raise_any()
     # One year after the other: what is needed to join a year is let go before the next.
     # Each has its own luck, so that a dataset keeps the same records whatever it is joined to.
-    records = np.sort(_one_an_id(datasets[0], on, duplicates, np.random.default_rng([seed, 0])))
+    records = np.sort(
+        _choose_record_per_id(datasets[0], on, duplicates, np.random.default_rng([seed, 0]))
+    )
     ids = datasets[0].columns[on]
     years: list[tuple[Dataset, npt.NDArray[Any]]] = []
     for year, dataset in enumerate(datasets[1:], start=1):
         random = np.random.default_rng([seed, year])
-        rows = np.append(_one_an_id(dataset, on, duplicates, random), np.int32(ABSENT))
-        rows = rows[_places(ids, dataset.columns[on])]  # the place -1 is the last one
+        rows = np.append(_choose_record_per_id(dataset, on, duplicates, random), np.int32(ABSENT))
+        rows = rows[_locate_ids(ids, dataset.columns[on])]  # the place -1 is the last one
         years.append((dataset, rows[ids.codes[records]]))
-    return Linked(datasets[0], records, tuple(years), dropped)
+    return LinkedDatasets(datasets[0], records, tuple(years), dropped)
 
 
-def _problems_with_id(problems: Problems, dataset: Dataset, on: str, focal: Dataset) -> None:
+def _check_id(problems: Problems, dataset: Dataset, on: str, focal: Dataset) -> None:
     if on not in dataset.names:
         message = f'dataset "{dataset.name}" has no attribute "{on}".'
         problems.add("on", message, on, dataset.names)
@@ -163,19 +171,19 @@ def _problems_with_id(problems: Problems, dataset: Dataset, on: str, focal: Data
         )
 
 
-def _repeated(problems: Problems, dataset: Dataset, on: str, duplicates: Duplicates) -> int:
+def _count_duplicates(problems: Problems, dataset: Dataset, on: str, duplicates: Duplicates) -> int:
     """How many records have an id that another record has: they are dropped, or an error."""
-    more = dataset.rows - len(dataset.columns[on].values)
-    if more and duplicates == "error":
+    repeats = dataset.rows - len(dataset.columns[on].values)
+    if repeats and duplicates == "error":
         problems.add(
             "on",
-            f'{more:,} records of dataset "{dataset.name}" have an id that another record has; '
+            f'{repeats:,} records of dataset "{dataset.name}" have an id that another record has; '
             'say duplicates="first" or "random".',
         )
-    return more
+    return repeats
 
 
-def _one_an_id(
+def _choose_record_per_id(
     dataset: Dataset, on: str, duplicates: Duplicates, random: Any
 ) -> npt.NDArray[np.int32]:
     """The record that is kept of each id, in the order of the ids."""
@@ -183,12 +191,12 @@ def _one_an_id(
     order = np.arange(dataset.rows - 1, -1, -1, dtype=np.int32)
     if duplicates == "random" and dataset.rows > len(ids.values):
         random.shuffle(order)
-    kept = np.zeros(len(ids.values), np.int32)
-    kept[ids.codes[order]] = order  # the last one written stays: the first record, or any
-    return kept
+    record_of_id = np.zeros(len(ids.values), np.int32)
+    record_of_id[ids.codes[order]] = order  # the last one written stays: the first record, or any
+    return record_of_id
 
 
-def _places(focal: Column, other: Column) -> IntArray:
+def _locate_ids(focal: Column, other: Column) -> IntArray:
     """For each id of the focal dataset, its place among the other's ids; -1 if it is absent."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -197,23 +205,23 @@ def _places(focal: Column, other: Column) -> IntArray:
         return np.full(len(focal.values), ABSENT, np.int64)
     if pa.types.is_integer(focal.values.type):
         # Both lists are sorted: a search walks through memory in order.
-        wanted, there = focal.values.to_numpy(), other.values.to_numpy()
-        places = np.searchsorted(there, wanted)
-        places[places == len(there)] = 0
-        return np.where(there[places] == wanted, places, ABSENT)
-    found = pc.index_in(focal.values, value_set=other.values)
-    return np.asarray(found.fill_null(ABSENT).to_numpy(zero_copy_only=False), np.int64)
+        focal_ids, other_ids = focal.values.to_numpy(), other.values.to_numpy()
+        places = np.searchsorted(other_ids, focal_ids)
+        places[places == len(other_ids)] = 0
+        return np.where(other_ids[places] == focal_ids, places, ABSENT)
+    indices = pc.index_in(focal.values, value_set=other.values)
+    return np.asarray(indices.fill_null(ABSENT).to_numpy(zero_copy_only=False), np.int64)
 
 
-def _known(column: Column, places: npt.NDArray[Any]) -> Knowledge:
+def _encode_knowledge(column: Column, places: npt.NDArray[Any]) -> AttributeCodes:
     absent = max(1, column.cardinality)
     if len(places) == 0 or places.min() >= 0:
-        return Knowledge(column.codes[places], absent)
+        return AttributeCodes(column.codes[places], absent)
     dtype = np.min_scalar_type(absent)
     codes = np.append(column.codes.astype(dtype), np.array([absent], dtype))
-    return Knowledge(codes[places], absent + 1)  # the place -1 is the last one
+    return AttributeCodes(codes[places], absent + 1)  # the place -1 is the last one
 
 
-def described(assessment: Assessment, more: Mapping[str, float]) -> Assessment:
+def add_figures(assessment: Assessment, figures: Mapping[str, float]) -> Assessment:
     """The same assessment with more figures."""
-    return replace(assessment, figures={**assessment.figures, **more})
+    return replace(assessment, figures={**assessment.figures, **figures})

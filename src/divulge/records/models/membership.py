@@ -21,27 +21,27 @@ from divulge.data import Column, Dataset
 from divulge.engines import IntArray
 from divulge.qif import PriorPosterior
 from divulge.records.inference import charts
-from divulge.records.inference.per_record import Described, OfEach
-from divulge.records.models.one_person import told_of_one
+from divulge.records.inference.per_record import AttackDescription, PerRecordSuccess
+from divulge.records.models.one_person import build_person_assessment
 from divulge.work import Problems
 
 FloatArray = npt.NDArray[np.float64]
 MEMBERSHIP = ("not in the release", "in the release")
 """The two values of the secret, in the order that a gain takes them."""
-EXACTLY = 1e-9
+ROUNDING_TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True)
-class Presence:
+@dataclass(frozen=True, kw_only=True)
+class MembershipChances:
     """Classes of people: how likely each one's members are in the release, and what is certain.
 
-    `chance` is the probability of membership by class, `known` whether it leaves nothing open,
+    `chance` is the probability of membership by class, `is_certain` whether it leaves nothing open,
     `of_person` the class of each person, `released` how many records the release has, and
     `of_released` the class of each of them, where it is known.
     """
 
     chance: FloatArray
-    known: npt.NDArray[np.bool_]
+    is_certain: npt.NDArray[np.bool_]
     of_person: IntArray
     released: int
     journalist: dict[str, float]
@@ -49,47 +49,55 @@ class Presence:
     of_released: IntArray | None = None
 
     @classmethod
-    def counted(
+    def from_counts(
         cls, released: IntArray, living: IntArray, of_person: IntArray, of_released: IntArray
-    ) -> Presence:
+    ) -> MembershipChances:
         """From how many of each class are in the release and in the population."""
         require_enough_people(int(np.count_nonzero(released > living)))
         chance = released / np.maximum(1, living)
         known = (released == 0) | (released == living)
-        journalist = _journalist(released, living)
+        journalist = _compute_journalist_risk(released, living)
         number = int(released.sum())
-        return cls(chance, known, of_person, number, journalist, of_released=of_released)
+        return cls(
+            chance=chance,
+            is_certain=known,
+            of_person=of_person,
+            released=number,
+            journalist=journalist,
+            of_released=of_released,
+        )
 
     @property
-    def living(self) -> int:
+    def population_size(self) -> int:
         """How many people there are."""
         return len(self.of_person)
 
     @property
-    def before(self) -> float:
+    def prior_chance(self) -> float:
         """The probability that somebody is in the release, if nothing is known of them."""
-        return self.released / self.living
+        return self.released / self.population_size
 
-    def of_each(self, gain: Any, prior: FloatArray | None) -> OfEach:
+    def assess_people(self, gain: Any, prior: FloatArray | None) -> PerRecordSuccess:
         """What is known of each person; who of a class was released is left to chance."""
         chance = self.chance[self.of_person]
-        everybody = np.full(self.living, self.before)
-        settled = np.full(self.living, self.before in (0.0, 1.0))
+        everybody = np.full(self.population_size, self.prior_chance)
+        settled = np.full(self.population_size, self.prior_chance in (0.0, 1.0))
         worth = None
         if gain is not None:
-            worth = _worth(gain, everybody), _worth(gain, chance)
-        return OfEach(
-            (settled, self.known[self.of_person]),
+            worth = _compute_guess_worth(gain, everybody), _compute_guess_worth(gain, chance)
+        return PerRecordSuccess(
+            (settled, self.is_certain[self.of_person]),
             (np.maximum(everybody, 1 - everybody), np.maximum(chance, 1 - chance)),
             worth,
             prior,
         )
 
 
-def membership(
+def assess_membership(
     dataset: Dataset,
     people: Dataset,
-    presence: Presence,
+    presence: MembershipChances,
+    *,
     knows: list[str],
     model: str,
     class_of_target: int | None = None,
@@ -112,38 +120,48 @@ def membership(
             how many were released; None where the release does not have it.
     """
     if class_of_target is not None:
-        return _of_one(dataset, presence, knows, model, class_of_target, gain)
-    of_each = presence.of_each(gain, prior)
-    described = Described(
-        dataset.name, people.subjects, tuple(knows), ("membership",), model, "membership",
-        "longitudinal" if model.endswith("L") else "records", presence.claim,
+        return _assess_one_person(
+            dataset, presence, knows, model=model, class_of_target=class_of_target, gain=gain
+        )
+    per_person = presence.assess_people(gain, prior)
+    description = AttackDescription(
+        dataset=dataset.name,
+        subjects=people.subjects,
+        knows=tuple(knows),
+        seeks=("membership",),
+        model=model,
+        sentence="membership",
+        attack="longitudinal" if model.endswith("L") else "records",
+        claim=presence.claim,
         weighed=prior is not None,
-    )  # fmt: skip
+    )
 
-    def chart() -> Chart:
-        return charts.before_and_after("Who is in the release", found.deterministic, found.guessed)
+    def draw_chart() -> Chart:
+        return charts.draw_before_and_after(
+            "Who is in the release", assessment.deterministic, assessment.guessed
+        )
 
-    def breakdown(group: str) -> Breakdown:
+    def break_down(group: str) -> Breakdown:
         [name] = people.attributes(group, "by")
-        counted = None
+        released_counts = None
         if released_of_group is not None and gain is None and prior is None:
-            counted = released_of_group(name)
-        if counted is None:
-            return of_each.by(described, people, name)
-        return _by_truth(described, presence, name, *counted)
+            released_counts = released_of_group(name)
+        if released_counts is None:
+            return per_person.break_down(description, people, name)
+        return _break_down_by_truth(description, presence, name, *released_counts)
 
-    found = of_each.assessment(
-        described,
+    assessment = per_person.to_assessment(
+        description,
         figures={
             "released": presence.released,
-            "capacity": _capacity(presence),
+            "capacity": _compute_capacity(presence),
             **presence.journalist,
         },
-        _chart=chart,
-        _breakdown=breakdown,
-        _risk=lambda: of_each.right[1],
+        _chart=draw_chart,
+        _breakdown=break_down,
+        _risk=lambda: per_person.right[1],
     )
-    return found
+    return assessment
 
 
 def require_enough_people(wrong: int) -> None:
@@ -159,17 +177,27 @@ def require_enough_people(wrong: int) -> None:
         problems.raise_any()
 
 
-def _of_one(
-    dataset: Dataset, presence: Presence, knows: list[str], model: str, place: int, gain: Any
+def _assess_one_person(
+    dataset: Dataset,
+    presence: MembershipChances,
+    knows: list[str],
+    *,
+    model: str,
+    class_of_target: int,
+    gain: Any,
 ) -> Assessment:
-    share, before = float(presence.chance[place]), presence.before
-    size = int(np.count_nonzero(presence.of_person == place))
+    share, before = float(presence.chance[class_of_target]), presence.prior_chance
+    size = int(np.count_nonzero(presence.of_person == class_of_target))
     worth = None
     if gain is not None:
-        worth = PriorPosterior(*(float(_worth(gain, np.array([p]))[0]) for p in (before, share)))
-    return told_of_one(
-        dataset, knows, ["membership"], model,
-        certain=PriorPosterior(int(before in (0.0, 1.0)), int(presence.known[place])),
+        worth = PriorPosterior(
+            *(float(_compute_guess_worth(gain, np.array([p]))[0]) for p in (before, share))
+        )
+    return build_person_assessment(
+        dataset, knows, ["membership"], model=model,
+        certain=PriorPosterior(
+            int(before in (0.0, 1.0)), int(presence.is_certain[class_of_target])
+        ),
         right=PriorPosterior(max(before, 1 - before), max(share, 1 - share)),
         figures={"matching": size, "posterior of membership": share, **presence.journalist},
         worth=worth,
@@ -177,8 +205,12 @@ def _of_one(
     )  # fmt: skip
 
 
-def _by_truth(
-    described: Described, presence: Presence, name: str, column: Column, released: IntArray
+def _break_down_by_truth(
+    description: AttackDescription,
+    presence: MembershipChances,
+    name: str,
+    column: Column,
+    released: IntArray,
 ) -> Breakdown:
     """The groups as they are: of each class and group it is known how many were released."""
     groups = max(1, column.cardinality)
@@ -190,18 +222,20 @@ def _by_truth(
     # guess is right for half of a class, whoever they are.
     guess = np.where(presence.chance > 0.5, 1.0, np.where(presence.chance < 0.5, 0.0, 0.5))[:, None]
     right = guess * share + (1 - guess) * (1 - share)
-    before = 1.0 if presence.before > 0.5 else 0.5 if presence.before == 0.5 else 0.0
-    blind = before * share + (1 - before) * (1 - share)
+    guess_before = (
+        1.0 if presence.prior_chance > 0.5 else 0.5 if presence.prior_chance == 0.5 else 0.0
+    )
+    right_before = guess_before * share + (1 - guess_before) * (1 - share)
     place = (presence.of_person, column.codes)
-    of_each = OfEach(
-        (np.full(presence.living, presence.before in (0.0, 1.0)),
-         presence.known[presence.of_person]),
-        (blind[place], right[place]),
+    per_person = PerRecordSuccess(
+        (np.full(presence.population_size, presence.prior_chance in (0.0, 1.0)),
+         presence.is_certain[presence.of_person]),
+        (right_before[place], right[place]),
     )  # fmt: skip
-    return of_each.by_column(described, name, column)
+    return per_person.break_down_by_column(description, name, column)
 
 
-def _worth(gain: Any, chance: FloatArray) -> FloatArray:
+def _compute_guess_worth(gain: Any, chance: FloatArray) -> FloatArray:
     """What the best guess is worth if membership has these chances."""
     from divulge.qif import Hyper
 
@@ -211,20 +245,22 @@ def _worth(gain: Any, chance: FloatArray) -> FloatArray:
     return np.array(best)[place.reshape(-1)]
 
 
-def _capacity(presence: Presence) -> float:
+def _compute_capacity(presence: MembershipChances) -> float:
     """Multiplicative Bayes capacity of the channel from membership to what is known."""
     size = np.bincount(presence.of_person, minlength=len(presence.chance))
     inside, outside = size * presence.chance, size * (1 - presence.chance)
-    parts = [part / part.sum() for part in (inside, outside) if part.sum() > EXACTLY]
+    parts = [part / part.sum() for part in (inside, outside) if part.sum() > ROUNDING_TOLERANCE]
     return float(np.max(parts, axis=0).sum())
 
 
-def _journalist(released: IntArray, living: IntArray) -> dict[str, float]:
+def _compute_journalist_risk(released: IntArray, living: IntArray) -> dict[str, float]:
     """The chance of the right person for a released record, if all of its class are alike."""
-    met = released > 0
-    if not met.any():
+    has_records = released > 0
+    if not has_records.any():
         return {}
     return {
-        "journalist_risk_average": float((released[met] / living[met]).sum() / released.sum()),
-        "journalist_risk_highest": float((1 / living[met]).max()),
+        "journalist_risk_average": float(
+            (released[has_records] / living[has_records]).sum() / released.sum()
+        ),
+        "journalist_risk_highest": float((1 / living[has_records]).max()),
     }

@@ -15,10 +15,10 @@ from divulge.records.inference import charts
 from divulge.records.inference.secrets import Secrets
 from divulge.work import InvalidInput, Problem, Problems
 
-MOST_VALUES_SHOWN = 50
+MAX_VALUES_SHOWN = 50
 
 
-def matching(
+def match_values(
     columns: Sequence[tuple[str, Column]], target: Mapping[str, Any], argument: str = "target"
 ) -> npt.NDArray[np.bool_]:
     """Which records have the values that are known of the target."""
@@ -28,12 +28,12 @@ def matching(
         if name not in target:
             problems.add(argument, f'says nothing of "{name}", which is known.')
             continue
-        code = _code(column, target[name])
+        code = _find_code(column, target[name])
         if code is None:
             problems.add(argument, f'nobody has the value given for "{name}".')
             continue
-        here = column.codes == code
-        matches = here if matches is None else matches & here
+        has_value = column.codes == code
+        matches = has_value if matches is None else matches & has_value
     for name in target:
         if name not in {known for known, _ in columns}:
             problems.add(argument, f'"{name}" is not among what is known.', name,
@@ -46,10 +46,11 @@ def matching(
     return matches
 
 
-def individual(
+def assess_one_person(
     dataset: Dataset,
     secrets: Secrets,
     matches: npt.NDArray[np.bool_],
+    *,
     knows: list[str],
     seeks: list[str],
     model: str,
@@ -67,26 +68,29 @@ def individual(
     else:
         weights = np.bincount(secrets.secret.codes[matches], of_target, secrets.secret.cardinality)
         shares = weights / weights.sum()
-        figures |= posterior_figures(shares, labels)
-    before = secrets.blind
+        figures |= list_posterior_figures(shares, labels)
+    before = secrets.prior_knowledge
     worth = None
     if gain is not None:
         belief = np.where(matches, secrets.weight, 0.0) if secrets.secret is None else shares
-        worth = PriorPosterior(before.gained(gain).prior, worth_of_belief(gain, belief))
-    return told_of_one(
-        dataset, knows, seeks, model,
-        certain=PriorPosterior(int(before.certain > 0), int(np.count_nonzero(shares) == 1)),
-        right=PriorPosterior(before.right / before.rows, float(shares.max())),
+        worth = PriorPosterior(
+            before.compute_g_vulnerability(gain).prior, compute_belief_worth(gain, belief)
+        )
+    return build_person_assessment(
+        dataset, knows, seeks, model=model,
+        certain=PriorPosterior(int(before.certain_count > 0), int(np.count_nonzero(shares) == 1)),
+        right=PriorPosterior(before.expected_correct / before.rows, float(shares.max())),
         figures=figures,
         worth=worth,
         weighed=secrets.prior is not None,
     )  # fmt: skip
 
 
-def told_of_one(
+def build_person_assessment(
     dataset: Dataset,
     knows: list[str],
     seeks: list[str],
+    *,
     model: str,
     certain: PriorPosterior,
     right: PriorPosterior,
@@ -108,15 +112,15 @@ def told_of_one(
     }
     key = {"M": "target_membership", "R": "target_record", "A": "target_attribute"}[model[1]]
 
-    def chart() -> Chart:
-        return charts.before_and_after("What is known of one person", certain, right)
+    def draw_chart() -> Chart:
+        return charts.draw_before_and_after("What is known of one person", certain, right)
 
-    said = [Sentence("divulge.records", key, values)]
+    sentences = [Sentence("divulge.records", key, values)]
     if worth is not None:
-        found = {"before": float(worth.prior), "after": float(worth.posterior)}
-        said.append(Sentence("divulge.records", "worth", found))
+        worth_values = {"before": float(worth.prior), "after": float(worth.posterior)}
+        sentences.append(Sentence("divulge.records", "worth", worth_values))
     if weighed:
-        said.append(Sentence("divulge.records", "prior.weighed"))
+        sentences.append(Sentence("divulge.records", "prior.weighed"))
     return Assessment(
         attack="longitudinal" if model.endswith("L") else "records",
         model=model,
@@ -130,39 +134,41 @@ def told_of_one(
         right=right,
         deterministic=certain,
         probabilistic=right if worth is None else worth,
-        sentences=tuple(said),
+        sentences=tuple(sentences),
         by_gain=worth is not None,
         figures=dict(figures),
-        _chart=chart,
+        _chart=draw_chart,
     )
 
 
-def posterior_figures(shares: npt.NDArray[np.float64], labels: Sequence[str]) -> dict[str, float]:
+def list_posterior_figures(
+    shares: npt.NDArray[np.float64], labels: Sequence[str]
+) -> dict[str, float]:
     """The likeliest values of a secret, by name; none where the secret is the record itself."""
     if not labels:
         return {}
-    ranked = np.argsort(-shares, kind="stable")[:MOST_VALUES_SHOWN]
+    ranked = np.argsort(-shares, kind="stable")[:MAX_VALUES_SHOWN]
     return {f"posterior of {labels[i]}": float(shares[i]) for i in ranked if shares[i] > 0}
 
 
-def worth_of_belief(gain: Any, belief: npt.NDArray[np.float64]) -> float:
+def compute_belief_worth(gain: Any, belief: npt.NDArray[np.float64]) -> float:
     """What the best guess wins if secrets are believed in so much."""
     from divulge.qif import Hyper, g_vulnerability
 
     return float(g_vulnerability(Hyper.from_counts(belief[:, None]), gain).prior)
 
 
-def _code(column: Column, value: Any) -> int | None:
+def _find_code(column: Column, value: Any) -> int | None:
     """The code of a value, None if nobody has it."""
     import pyarrow as pa
 
     if value is None:
         return column.missing_code if column.has_missing else None
     try:
-        wanted = pa.scalar(value, column.values.type)
-        if isinstance(value, float) and wanted.as_py() != value:
+        scalar = pa.scalar(value, column.values.type)
+        if isinstance(value, float) and scalar.as_py() != value:
             return None  # Arrow cuts a fraction off
-        place = column.values.index(wanted).as_py()
+        place = column.values.index(scalar).as_py()
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError, OverflowError):
         return None
     return None if place < 0 else int(place)

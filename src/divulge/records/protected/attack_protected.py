@@ -21,120 +21,131 @@ from divulge.data import Dataset
 from divulge.qif import PriorPosterior
 from divulge.records.inference import charts
 from divulge.records.inference.secrets import Secrets
-from divulge.records.models.everybody import describe
-from divulge.records.models.linked_datasets import Linked
-from divulge.records.models.membership import Presence, require_enough_people
-from divulge.records.models.one_person import posterior_figures, told_of_one, worth_of_belief
-from divulge.records.protected.compatibility import fit
-from divulge.records.protected.dataset_pair import Pair
+from divulge.records.models.everybody import describe_attack
+from divulge.records.models.linked_datasets import LinkedDatasets
+from divulge.records.models.membership import MembershipChances, require_enough_people
+from divulge.records.models.one_person import (
+    build_person_assessment,
+    compute_belief_worth,
+    list_posterior_figures,
+)
+from divulge.records.protected.compatibility import join_people_to_records
+from divulge.records.protected.dataset_pair import DatasetPair
 from divulge.records.protected.posterior import Beliefs
 from divulge.records.protected.value_mapping import REMOVED
 
 
 def attack_release(
-    pair: Pair, linked: Linked, knows: list[str], seeks: list[str], model: str,
+    pair: DatasetPair, linked: LinkedDatasets, knows: list[str], *, seeks: list[str], model: str,
     secrets: Secrets, gain: Any = None,
 ) -> Assessment:  # fmt: skip
     """Attack everybody in a protected version with knowledge of the original."""
-    beliefs = Beliefs.of(pair, linked, knows, seeks, secrets)
-    of_each = beliefs.of_each(gain)
+    beliefs = Beliefs.from_pair(pair, linked, knows, seeks, secrets)
+    per_person = beliefs.assess_people(gain)
     original = linked.dataset
-    described = replace(
-        describe(original, knows, seeks, model, secrets.prior is not None),
+    description = replace(
+        describe_attack(original, knows, seeks, model, secrets.prior is not None),
         dataset=pair.releases[0].name,
         claim=beliefs.claim,
-        notes=tuple(_notes(beliefs, original)),
+        notes=tuple(_describe_caveats(beliefs, original)),
     )
 
-    def chart() -> Chart:
+    def draw_chart() -> Chart:
         title = "What the protected release still tells"
-        return charts.before_and_after(title, found.deterministic, found.guessed)
+        return charts.draw_before_and_after(title, assessment.deterministic, assessment.guessed)
 
     figures: dict[str, float] = {
-        "released": len(beliefs.fit.of_record),
-        "removed": int(np.count_nonzero(beliefs.own == REMOVED)),
-        "nobody_fits": int(np.count_nonzero(beliefs.matching[beliefs.fit.of_person] == 0)),
+        "released": len(beliefs.compatibility.of_record),
+        "removed": int(np.count_nonzero(beliefs.own_record == REMOVED)),
+        "nobody_fits": int(
+            np.count_nonzero(beliefs.matching_records[beliefs.compatibility.of_person] == 0)
+        ),
     }
     if beliefs.unplaced:
         figures["unplaced"] = beliefs.unplaced
     if len(pair.originals) > 1:
-        figures |= {"datasets": len(pair.originals), "records_dropped": linked.dropped}
-    found = of_each.assessment(
-        described,
+        figures |= {"datasets": len(pair.originals), "records_dropped": linked.records_dropped}
+    assessment = per_person.to_assessment(
+        description,
         figures=figures,
-        _chart=chart,
-        _breakdown=lambda group: of_each.by(described, original, group),
+        _chart=draw_chart,
+        _breakdown=lambda group: per_person.break_down(description, original, group),
         _risk=lambda: beliefs.risk,
     )
-    return found
+    return assessment
 
 
-def _notes(beliefs: Beliefs, original: Dataset) -> list[Sentence]:
+def _describe_caveats(beliefs: Beliefs, original: Dataset) -> list[Sentence]:
     values = {"subjects": original.subjects}
-    removed = int(np.count_nonzero(beliefs.own == REMOVED))
-    said = []
-    if beliefs.fit.weighed:
-        said.append(Sentence("divulge.records", "pair.weighed", values))
+    removed = int(np.count_nonzero(beliefs.own_record == REMOVED))
+    sentences = []
+    if beliefs.compatibility.is_weighed:
+        sentences.append(Sentence("divulge.records", "pair.weighed", values))
     if removed:
-        said.append(Sentence("divulge.records", "pair.removed", {**values, "count": removed}))
+        sentences.append(Sentence("divulge.records", "pair.removed", {**values, "count": removed}))
     if beliefs.unplaced:
-        said.append(
+        sentences.append(
             Sentence("divulge.records", "pair.unplaced", {**values, "count": beliefs.unplaced})
         )
-    return said
+    return sentences
 
 
 def attack_one_in_release(
-    pair: Pair, linked: Linked, knows: list[str], seeks: list[str], model: str,
+    pair: DatasetPair, linked: LinkedDatasets, knows: list[str], *, seeks: list[str], model: str,
     secrets: Secrets, matches: Any, labels: Sequence[str], gain: Any = None,
 ) -> Assessment:  # fmt: skip
     """Attack one person in a protected version: the posterior of where and what they are."""
-    beliefs = Beliefs.of(pair, linked, knows, seeks, secrets)
-    place = int(beliefs.fit.of_person[np.flatnonzero(matches)[0]])
-    shares, matched = beliefs.of_one(place)
-    before = secrets.blind
+    beliefs = Beliefs.from_pair(pair, linked, knows, seeks, secrets)
+    class_of_target = int(beliefs.compatibility.of_person[np.flatnonzero(matches)[0]])
+    shares, matching_count = beliefs.compute_posterior(class_of_target)
+    before = secrets.prior_knowledge
     worth = None
     if gain is not None:
-        prior, after = before.gained(gain).prior, worth_of_belief(gain, shares)
+        prior, after = (
+            before.compute_g_vulnerability(gain).prior,
+            compute_belief_worth(gain, shares),
+        )
         worth = PriorPosterior(prior, after)
-    left = np.count_nonzero(shares) == 1
+    is_certain = np.count_nonzero(shares) == 1
     if secrets.secret is None:
-        left = beliefs.likely[place] == 1
-    return told_of_one(
-        replace(linked.dataset, name=pair.releases[0].name), knows, seeks, model,
-        certain=PriorPosterior(int(before.certain > 0), int(left)),
-        right=PriorPosterior(before.right / before.rows, float(shares.max(initial=0.0))),
-        figures={"matching": matched, **posterior_figures(shares, labels)},
+        is_certain = beliefs.likely_records[class_of_target] == 1
+    return build_person_assessment(
+        replace(linked.dataset, name=pair.releases[0].name), knows, seeks, model=model,
+        certain=PriorPosterior(int(before.certain_count > 0), int(is_certain)),
+        right=PriorPosterior(before.expected_correct / before.rows, float(shares.max(initial=0.0))),
+        figures={"matching": matching_count, **list_posterior_figures(shares, labels)},
         worth=worth,
         claim=beliefs.claim,
         weighed=secrets.prior is not None,
     )  # fmt: skip
 
 
-def presence_in_release(pair: Pair, living: Linked, knows: list[str]) -> Presence:
+def estimate_protected_membership(
+    pair: DatasetPair, linked_people: LinkedDatasets, knows: list[str]
+) -> MembershipChances:
     """How likely each class of people is in a protected version.
 
     A record that may be anybody's of T people is a given one's with a chance of 1 / T; if there
     are T such records, all of those people are in the release.
     """
-    found = fit(pair.attributes(living, knows))
-    people = np.bincount(found.of_person).astype(np.float64)
-    records = found.records.astype(np.float64)
-    could = np.asarray(found.possible.T @ people)
-    require_enough_people(int(np.count_nonzero(records > could)))
-    chance = np.minimum(1.0, np.asarray(found.possible @ (records / could)))
-    nobody = np.asarray(found.possible @ records) == 0
-    all_of_them = np.asarray(found.possible @ (records == could)) > 0
-    all_of_them |= records.sum() == people.sum()  # everybody is released
-    several = bool(np.any(np.diff(found.possible.indptr) > 1))
-    return Presence(
-        np.where(all_of_them, 1.0, chance),
-        nobody | all_of_them,
-        found.of_person,
-        int(records.sum()),
-        {
-            "journalist_risk_average": float((records / could).sum() / records.sum()),
-            "journalist_risk_highest": float((1 / could).max()),
+    compatibility = join_people_to_records(pair.pair_attributes(linked_people, knows))
+    people = np.bincount(compatibility.of_person).astype(np.float64)
+    records = compatibility.records_per_pattern.astype(np.float64)
+    possible_people = np.asarray(compatibility.possible.T @ people)
+    require_enough_people(int(np.count_nonzero(records > possible_people)))
+    chance = np.minimum(1.0, np.asarray(compatibility.possible @ (records / possible_people)))
+    is_absent = np.asarray(compatibility.possible @ records) == 0
+    is_present = np.asarray(compatibility.possible @ (records == possible_people)) > 0
+    is_present |= records.sum() == people.sum()  # everybody is released
+    several = bool(np.any(np.diff(compatibility.possible.indptr) > 1))
+    return MembershipChances(
+        chance=np.where(is_present, 1.0, chance),
+        is_certain=is_absent | is_present,
+        of_person=compatibility.of_person,
+        released=int(records.sum()),
+        journalist={
+            "journalist_risk_average": float((records / possible_people).sum() / records.sum()),
+            "journalist_risk_highest": float((1 / possible_people).max()),
         },
-        "estimate" if several else "exact",
+        claim="estimate" if several else "exact",
     )

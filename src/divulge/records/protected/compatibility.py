@@ -17,107 +17,126 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.classes.keys import dense, keys, sums_of_equals
-from divulge.classes.null_semantics import Patterns, patterns
+from divulge.classes.keys import combine_codes, densify_keys, sum_over_equal_keys
+from divulge.classes.null_semantics import Patterns, gather_patterns
 from divulge.engines import IntArray
-from divulge.records.protected.value_mapping import Paired
+from divulge.records.protected.value_mapping import AttributePair
 
 FloatArray = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Fit:
+@dataclass(frozen=True, kw_only=True)
+class Compatibility:
     """Classes of people x patterns of records, sparse: what is possible, and what it weighs.
 
     `of_person` is the class of each person, `of_record` the pattern of each released record;
-    `weighed` says whether some records that fit one person weigh differently.
+    `is_weighed` says whether some records that fit one person weigh differently.
     """
 
     possible: Any
     weight: Any
     of_person: IntArray
     of_record: IntArray
-    weighed: bool
+    is_weighed: bool
 
     @property
-    def patterns(self) -> int:
+    def pattern_count(self) -> int:
         """How many patterns there are."""
         return int(self.possible.shape[1])
 
     @property
-    def records(self) -> IntArray:
+    def records_per_pattern(self) -> IntArray:
         """How many records have each pattern."""
-        return np.bincount(self.of_record, minlength=self.patterns)
+        return np.bincount(self.of_record, minlength=self.pattern_count)
 
 
-def fit(attributes: Sequence[Paired]) -> Fit:
+def join_people_to_records(attributes: Sequence[AttributePair]) -> Compatibility:
     """Join people and records on what is known, mask by mask of what records hide."""
     from scipy import sparse
 
     first = attributes[0]
-    found = patterns(
-        [each.shown for each in attributes],
+    shown_patterns = gather_patterns(
+        [each.shown_codes for each in attributes],
         [each.cardinality for each in attributes],
-        [each.hidden for each in attributes],
-        np.ones(len(first.shown)),
+        [each.hidden_code for each in attributes],
+        np.ones(len(first.shown_codes)),
     )
-    known = [each.known for each in attributes]
-    of_person, classes = dense(
-        *keys(known, [len(each.starts) - 1 for each in attributes], len(first.known))
+    known_columns = [each.known_codes for each in attributes]
+    of_person, classes = densify_keys(
+        *combine_codes(
+            known_columns, [len(each.starts) - 1 for each in attributes], len(first.known_codes)
+        )
     )
-    someone = np.zeros(classes, np.int64)
-    someone[of_person] = np.arange(len(of_person))
-    people = [each.known[someone] for each in attributes]
-    parts = _join(found, attributes, people)
+    representative = np.zeros(classes, np.int64)
+    representative[of_person] = np.arange(len(of_person))
+    people = [each.known_codes[representative] for each in attributes]
+    parts = _join_by_mask(shown_patterns, attributes, people)
     whose, which, weight = (np.concatenate(each) for each in zip(*parts, strict=True))
-    shape = (classes, len(found.count))
+    shape = (classes, len(shown_patterns.count))
     ones = np.ones(len(whose))
-    return Fit(
-        sparse.coo_array((ones, (whose, which)), shape).tocsr(),
-        sparse.coo_array((weight, (whose, which)), shape).tocsr(),
-        of_person,
-        found.of_record,
-        len(np.unique(found.mask)) > 1 or any(each.mixed for each in attributes),
+    return Compatibility(
+        possible=sparse.coo_array((ones, (whose, which)), shape).tocsr(),
+        weight=sparse.coo_array((weight, (whose, which)), shape).tocsr(),
+        of_person=of_person,
+        of_record=shown_patterns.of_record,
+        is_weighed=len(np.unique(shown_patterns.mask)) > 1
+        or any(each.is_ambiguous for each in attributes),
     )
 
 
-def _join(
-    found: Patterns, attributes: Sequence[Paired], people: Sequence[IntArray]
+def _join_by_mask(
+    shown_patterns: Patterns, attributes: Sequence[AttributePair], people: Sequence[IntArray]
 ) -> list[tuple[IntArray, IntArray, FloatArray]]:
     """For every mask: which class of people fits which pattern, and what that weighs."""
-    masks = found.by_mask()
+    masks = shown_patterns.group_by_mask()
     complete = masks.get(0, np.empty(0, np.int64))
     everything = list(range(len(attributes)))
-    whole = _comparable(found, complete, attributes, people, everything)
+    complete_weight = _weigh_complete_records(
+        shown_patterns, complete, attributes, people, everything
+    )
     parts = []
     with work.step("Matching people and released records", len(masks)) as step:
-        for mask, holding in masks.items():
-            visible = found.visible(mask)
-            whose, columns, weight = _as_shown(attributes, people, visible)
-            held = [found.columns[a][holding] for a in visible]
-            asked_key, held_key = _keys(
-                columns, held, attributes, visible, len(whose), holding.size
+        for mask, mask_patterns in masks.items():
+            visible = shown_patterns.visible_attributes(mask)
+            whose, columns, weight = _enumerate_shown_codes(attributes, people, visible)
+            record_columns = [shown_patterns.columns[a][mask_patterns] for a in visible]
+            person_key, record_key = _build_joint_keys(
+                columns,
+                record_columns,
+                attributes,
+                visible=visible,
+                people=len(whose),
+                records=mask_patterns.size,
             )
-            order = np.argsort(held_key)
+            order = np.argsort(record_key)
             place = np.minimum(
-                np.searchsorted(held_key[order], asked_key), max(0, holding.size - 1)
+                np.searchsorted(record_key[order], person_key), max(0, mask_patterns.size - 1)
             )
-            met = held_key[order][place] == asked_key
+            is_match = record_key[order][place] == person_key
             chance = np.ones(len(people[0]))
             if mask:
-                near = _comparable(found, complete, attributes, people, visible)
-                hers = np.divide(whole, near, where=whole > 0, out=np.zeros(len(near)))
-                chance = np.where(whole > 0, hers, 1 / (near + 1))
-            who = whose[met]
-            parts.append((who, holding[order][place[met]], weight[met] * chance[who]))
+                visible_weight = _weigh_complete_records(
+                    shown_patterns, complete, attributes, people, visible
+                )
+                share = np.divide(
+                    complete_weight,
+                    visible_weight,
+                    where=complete_weight > 0,
+                    out=np.zeros(len(visible_weight)),
+                )
+                chance = np.where(complete_weight > 0, share, 1 / (visible_weight + 1))
+            who = whose[is_match]
+            parts.append(
+                (who, mask_patterns[order][place[is_match]], weight[is_match] * chance[who])
+            )
             step.advance()
     return parts
 
 
-def _comparable(
-    found: Patterns,
+def _weigh_complete_records(
+    shown_patterns: Patterns,
     complete: IntArray,
-    attributes: Sequence[Paired],
+    attributes: Sequence[AttributePair],
     people: Sequence[IntArray],
     visible: list[int],
 ) -> FloatArray:
@@ -125,16 +144,23 @@ def _comparable(
     size = len(people[0])
     if complete.size == 0:
         return np.zeros(size)
-    whose, columns, weight = _as_shown(attributes, people, visible)
-    held = [found.columns[a][complete] for a in visible]
-    asked_key, held_key = _keys(columns, held, attributes, visible, len(whose), complete.size)
-    top = int(max(asked_key.max(initial=0), held_key.max(initial=0))) + 1
-    [counts] = sums_of_equals(asked_key, held_key, top, [found.count[complete]])
+    whose, columns, weight = _enumerate_shown_codes(attributes, people, visible)
+    record_columns = [shown_patterns.columns[a][complete] for a in visible]
+    person_key, record_key = _build_joint_keys(
+        columns,
+        record_columns,
+        attributes,
+        visible=visible,
+        people=len(whose),
+        records=complete.size,
+    )
+    top = int(max(person_key.max(initial=0), record_key.max(initial=0))) + 1
+    [counts] = sum_over_equal_keys(person_key, record_key, top, [shown_patterns.count[complete]])
     return np.bincount(whose, counts * weight, size).astype(np.float64)
 
 
-def _as_shown(
-    attributes: Sequence[Paired], people: Sequence[IntArray], visible: Sequence[int]
+def _enumerate_shown_codes(
+    attributes: Sequence[AttributePair], people: Sequence[IntArray], visible: Sequence[int]
 ) -> tuple[IntArray, list[IntArray], FloatArray]:
     """Every way in which each class may be shown: whose it is, the codes, and what it weighs."""
     whose = np.arange(len(people[0]), dtype=np.int64)
@@ -153,15 +179,21 @@ def _as_shown(
     return whose, columns, weight
 
 
-def _keys(
-    asked: Sequence[IntArray],
-    held: Sequence[Any],
-    attributes: Sequence[Paired],
+def _build_joint_keys(
+    person_columns: Sequence[IntArray],
+    record_columns: Sequence[Any],
+    attributes: Sequence[AttributePair],
+    *,
     visible: Sequence[int],
     people: int,
     records: int,
 ) -> tuple[IntArray, IntArray]:
     """Keys of two tables that are equal where their rows are."""
-    together = [np.concatenate([one, other]) for one, other in zip(asked, held, strict=True)]
-    joint, _ = keys(together, [attributes[a].cardinality for a in visible], people + records)
+    joint_columns = [
+        np.concatenate([one, other])
+        for one, other in zip(person_columns, record_columns, strict=True)
+    ]
+    joint, _ = combine_codes(
+        joint_columns, [attributes[a].cardinality for a in visible], people + records
+    )
     return joint[:people], joint[people:]

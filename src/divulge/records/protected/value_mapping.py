@@ -18,71 +18,83 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.data import Column, Dataset, Hierarchy
-from divulge.data.ladders import text_of
+from divulge.data.hierarchy_rules import format_value
 from divulge.engines import IntArray
 from divulge.work import Problems
 
 REMOVED = -1
 
 
-@dataclass(frozen=True)
-class Paired:
-    """One attribute, as people have it (`known`) and as released records show it (`shown`).
+@dataclass(frozen=True, kw_only=True)
+class AttributePair:
+    """One attribute, as people have it (`known_codes`) and as the release has it (`shown_codes`).
 
     The value with code c of people may be shown as `flat[starts[c]:starts[c + 1]]`, and `share`
     weighs these ways: by the part that their value has in all that is shown so, and 1 for the way
-    that tells most. `hidden` is the code of a cell that may be anything.
+    that tells most. `hidden_code` is the code of a cell that may be anything.
     """
 
-    known: IntArray
-    shown: IntArray
+    known_codes: IntArray
+    shown_codes: IntArray
     cardinality: int
-    hidden: int
+    hidden_code: int
     starts: IntArray
     flat: IntArray
     share: npt.NDArray[np.float64]
     unplaced: int
 
     @classmethod
-    def of_presence(
+    def from_presence(
         cls, known: npt.NDArray[np.bool_], shown: npt.NDArray[np.bool_], removed: bool
-    ) -> Paired:
+    ) -> AttributePair:
         """Who is there in a year; where records were removed, who is not shown may be there."""
         ways = np.arange(2, dtype=np.int64)
-        seen = np.where(shown, 1, 2 if removed else 0)
-        return cls(known.astype(np.int64), seen, 3, 2, np.arange(3), ways, np.ones(2), 0)
+        shown_code = np.where(shown, 1, 2 if removed else 0)
+        return cls(
+            known_codes=known.astype(np.int64),
+            shown_codes=shown_code,
+            cardinality=3,
+            hidden_code=2,
+            starts=np.arange(3),
+            flat=ways,
+            share=np.ones(2),
+            unplaced=0,
+        )
 
     @property
-    def mixed(self) -> bool:
+    def is_ambiguous(self) -> bool:
         """Whether somebody's value may be shown in several ways."""
         return bool(np.any(np.diff(self.starts) > 1))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Recoding:
     """What became of the values of one attribute, as the records of original and release show."""
 
-    became: Mapping[str, frozenset[int]]
-    after: Column
+    released_codes: Mapping[str, frozenset[int]]
+    released_column: Column
     hierarchy: Hierarchy | None
     hides: bool
     occurrences: Mapping[str, int]
 
     @classmethod
-    def observed(
+    def from_records(
         cls, name: str, original: Dataset, release: Dataset, own: npt.NDArray[Any]
     ) -> Recoding:
         """From the records that both have; `own` is the released record of each original one."""
         before, after = original.columns[name], release.columns[name]
-        kept = np.flatnonzero(own != REMOVED)
-        codes, now = before.codes[kept].astype(np.int64), after.codes[own[kept]].astype(np.int64)
-        gone = now == after.missing_code
+        kept_records = np.flatnonzero(own != REMOVED)
+        codes, shown_codes = (
+            before.codes[kept_records].astype(np.int64),
+            after.codes[own[kept_records]].astype(np.int64),
+        )
+        is_hidden = shown_codes == after.missing_code
         # A missing value that was always missing tells that it is; but where others were hidden,
         # nobody can tell the one from the other.
-        hides = bool(np.any(gone & (codes != before.missing_code)))
+        hides = bool(np.any(is_hidden & (codes != before.missing_code)))
         size = len(after.values) + 1
-        pairs = np.unique(codes[~gone] * size + now[~gone])
-        texts = [text_of(value) for value in before.values.to_pylist()]
+        pairs = np.unique(codes[~is_hidden] * size + shown_codes[~is_hidden])
+        texts = [format_value(value) for value in before.values.to_pylist()]
         became: dict[str, set[int]] = {}
         for pair in pairs.tolist():
             if pair // size < len(texts):
@@ -90,85 +102,103 @@ class Recoding:
         counts = np.bincount(before.codes, minlength=len(texts) + 1)
         hierarchy = original.dictionary[name].hierarchy or release.dictionary[name].hierarchy
         return cls(
-            {text: frozenset(codes) for text, codes in became.items()},
-            after,
-            hierarchy,
-            hides,
-            {text: int(count) for text, count in zip(texts, counts, strict=False)},
+            released_codes={text: frozenset(codes) for text, codes in became.items()},
+            released_column=after,
+            hierarchy=hierarchy,
+            hides=hides,
+            occurrences={text: int(count) for text, count in zip(texts, counts, strict=False)},
         )
 
     @property
-    def missing_is_shown(self) -> int:
+    def visible_missing_code(self) -> int:
         """The code of a missing value that is known to have been missing before."""
-        return len(self.after.values) + 2
+        return len(self.released_column.values) + 2
 
     @property
-    def absent(self) -> int:
+    def absent_code(self) -> int:
         """The code of those who are not in this year's release."""
-        return len(self.after.values) + 1
+        return len(self.released_column.values) + 1
 
-    def shown(self, places: npt.NDArray[Any], removed: bool = False) -> IntArray:
+    def encode_shown(self, places: npt.NDArray[Any], removed: bool = False) -> IntArray:
         """What the released records show; the place -1 is absence, or a record was removed."""
-        codes = self.after.codes.astype(np.int64)
+        codes = self.released_column.codes.astype(np.int64)
         if not self.hides:
-            codes = np.where(codes == self.after.missing_code, self.missing_is_shown, codes)
-        gone = self.after.missing_code if removed else self.absent
-        return np.asarray(np.append(codes, gone)[places], np.int64)
+            codes = np.where(
+                codes == self.released_column.missing_code, self.visible_missing_code, codes
+            )
+        absence_code = self.released_column.missing_code if removed else self.absent_code
+        return np.asarray(np.append(codes, absence_code)[places], np.int64)
 
-    def paired(self, people: Column, places: npt.NDArray[Any], shown: IntArray) -> Paired:
+    def pair_column(
+        self, people: Column, places: npt.NDArray[Any], shown: IntArray
+    ) -> AttributePair:
         """Put what people have beside what records show."""
         values = people.values.to_pylist()
-        ways = self._ways(values)
+        ways = self._list_shown_codes(values)
         unplaced = [
             code
             for code, way in enumerate(ways)
-            if not way and self._coarser and not self._climbs(values[code])
+            if not way and self._is_coarser and not self._is_in_hierarchy(values[code])
         ]
-        ways.append([] if self.hides else [self.missing_is_shown])
-        ways.append([self.absent])
-        known = np.append(people.codes.astype(np.int64), len(values) + 1)[places]
+        ways.append([] if self.hides else [self.visible_missing_code])
+        ways.append([self.absent_code])
+        known_codes = np.append(people.codes.astype(np.int64), len(values) + 1)[places]
         flat = np.array([code for way in ways for code in way], np.int64)
         starts = np.cumsum([0, *map(len, ways)], dtype=np.int64)
-        weight = np.array([*(self.occurrences.get(text_of(v), 0) for v in values), 0, 0], float)
+        weight = np.array(
+            [*(self.occurrences.get(format_value(v), 0) for v in values), 0, 0], float
+        )
         of_way = np.maximum(weight, 1.0)[np.repeat(np.arange(len(ways)), np.diff(starts))]
-        cardinality = len(self.after.values) + 3
+        cardinality = len(self.released_column.values) + 3
         share = of_way / np.bincount(flat, of_way, cardinality)[flat]
         of_code = np.repeat(np.arange(len(ways)), np.diff(starts))
         most = np.zeros(len(ways))
         np.maximum.at(most, of_code, share)
-        return Paired(
-            known, shown, cardinality, self.after.missing_code, starts, flat,
-            share / most[of_code], int(np.isin(known, unplaced).sum()),
-        )  # fmt: skip
-
-    @cached_property
-    def _coarser(self) -> bool:
-        """Whether some value was released as another."""
-        texts = [text_of(value) for value in self.after.values.to_pylist()]
-        return any(
-            any(texts[code] != text for code in codes) for text, codes in self.became.items()
+        return AttributePair(
+            known_codes=known_codes,
+            shown_codes=shown,
+            cardinality=cardinality,
+            hidden_code=self.released_column.missing_code,
+            starts=starts,
+            flat=flat,
+            share=share / most[of_code],
+            unplaced=int(np.isin(known_codes, unplaced).sum()),
         )
 
-    def _climbs(self, value: Any) -> bool:
+    @cached_property
+    def _is_coarser(self) -> bool:
+        """Whether some value was released as another."""
+        texts = [format_value(value) for value in self.released_column.values.to_pylist()]
+        return any(
+            any(texts[code] != text for code in codes)
+            for text, codes in self.released_codes.items()
+        )
+
+    def _is_in_hierarchy(self, value: Any) -> bool:
         """Whether a hierarchy tells what a value may become."""
         return self.hierarchy is not None and not self.hierarchy.lacks([value])
 
-    def _ways(self, values: Sequence[Any]) -> list[list[int]]:
-        place = {text_of(value): code for code, value in enumerate(self.after.values.to_pylist())}
+    def _list_shown_codes(self, values: Sequence[Any]) -> list[list[int]]:
+        place = {
+            format_value(value): code
+            for code, value in enumerate(self.released_column.values.to_pylist())
+        }
         ways: list[list[int]] = []
         for value in values:
-            names = [text_of(value)]
-            if self.hierarchy is not None and self._climbs(value):
-                names += [text_of(self.hierarchy.at(value, level))
+            names = [format_value(value)]
+            if self.hierarchy is not None and self._is_in_hierarchy(value):
+                names += [format_value(self.hierarchy.at(value, level))
                           for level in range(1, self.hierarchy.height + 1)]  # fmt: skip
             codes = {place[name] for name in names if name in place}
-            ways.append(sorted(codes | self.became.get(names[0], frozenset())))
-        return self._bridged(values, ways)
+            ways.append(sorted(codes | self.released_codes.get(names[0], frozenset())))
+        return self._fill_between_neighbours(values, ways)
 
-    def _bridged(self, values: Sequence[Any], ways: list[list[int]]) -> list[list[int]]:
+    def _fill_between_neighbours(
+        self, values: Sequence[Any], ways: list[list[int]]
+    ) -> list[list[int]]:
         """A number between two that became one value is of that value too."""
         numbers = values and not isinstance(values[0], (str, bool))
-        if not (numbers and self._coarser):
+        if not (numbers and self._is_coarser):
             return ways
         placed = [code for code, way in enumerate(ways) if way]
         for code, way in enumerate(ways):
@@ -181,7 +211,7 @@ class Recoding:
         return ways
 
 
-def _shows_nothing(dataset: Dataset, names: Sequence[str]) -> npt.NDArray[np.bool_]:
+def _is_all_missing(dataset: Dataset, names: Sequence[str]) -> npt.NDArray[np.bool_]:
     """Which records have none of these values."""
     empty = np.ones(dataset.rows, bool)
     for name in names:
@@ -190,7 +220,7 @@ def _shows_nothing(dataset: Dataset, names: Sequence[str]) -> npt.NDArray[np.boo
     return empty
 
 
-def own_records(original: Dataset, release: Dataset, on: str | None) -> IntArray:
+def match_own_records(original: Dataset, release: Dataset, on: str | None) -> IntArray:
     """The released record of each original one; -1 where it was removed.
 
     Records are matched by an id that both have, or by their order. A released record that shows
@@ -208,18 +238,18 @@ def own_records(original: Dataset, release: Dataset, on: str | None) -> IntArray
         problems.raise_any()
         own = np.arange(original.rows, dtype=np.int64)
     else:
-        own = _by_id(problems, original, release, on)
+        own = _match_by_id(problems, original, release, on)
     shared = [name for name in release.names if name != on]
     # Who showed nothing before was not removed for showing nothing now.
-    spoke = ~_shows_nothing(original, [name for name in shared if name in original.names])
-    own[(own != REMOVED) & _shows_nothing(release, shared)[own] & spoke] = REMOVED
+    had_values = ~_is_all_missing(original, [name for name in shared if name in original.names])
+    own[(own != REMOVED) & _is_all_missing(release, shared)[own] & had_values] = REMOVED
     if not np.any(own != REMOVED):
         problems.add("release", "shows nothing: every record is removed.")
         problems.raise_any()
     return own
 
 
-def _by_id(problems: Problems, original: Dataset, release: Dataset, on: str) -> IntArray:
+def _match_by_id(problems: Problems, original: Dataset, release: Dataset, on: str) -> IntArray:
     for dataset in (original, release):
         if on not in dataset.names:
             message = f'dataset "{dataset.name}" has no attribute "{on}".'
@@ -229,11 +259,13 @@ def _by_id(problems: Problems, original: Dataset, release: Dataset, on: str) -> 
         if column.has_missing:
             problems.add("on", f'"{on}" is missing in some records of dataset "{dataset.name}".')
     problems.raise_any()
-    texts = [text_of(value) for value in original.columns[on].values.to_pylist()]
+    texts = [format_value(value) for value in original.columns[on].values.to_pylist()]
     place = {text: code for code, text in enumerate(texts)}
     ids = release.columns[on]
-    known = np.array([place.get(text_of(v), REMOVED) for v in ids.values.to_pylist()], np.int64)
-    extra = int(np.count_nonzero(known[ids.codes] == REMOVED))
+    original_codes = np.array(
+        [place.get(format_value(v), REMOVED) for v in ids.values.to_pylist()], np.int64
+    )
+    extra = int(np.count_nonzero(original_codes[ids.codes] == REMOVED))
     if extra:
         problems.add(
             "release", f'{extra:,} records have an "{on}" that the original does not have.'
@@ -242,5 +274,5 @@ def _by_id(problems: Problems, original: Dataset, release: Dataset, on: str) -> 
         problems.add("on", f'"{on}" does not tell records apart: some values occur twice.')
     problems.raise_any()
     of_id = np.full(len(texts), REMOVED, np.int64)
-    of_id[known[ids.codes]] = np.arange(release.rows)
+    of_id[original_codes[ids.codes]] = np.arange(release.rows)
     return of_id[original.columns[on].codes.astype(np.int64)]

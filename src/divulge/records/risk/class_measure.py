@@ -11,25 +11,25 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, html
-from divulge.assessment.limit import beyond
-from divulge.assessment.sentence import number
+from divulge.assessment.limit import is_beyond_bound
+from divulge.assessment.sentence import format_number
 from divulge.classes.keys import FloatArray, IntArray
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
-from divulge.records.risk.charts import measured_classes
+from divulge.records.risk.charts import draw_class_measure
 from divulge.records.risk.frequencies import Nulls
 from divulge.records.risk.record_risk import RecordRisk
-from divulge.records.risk.sensitive_classes import Counting, SensitiveClasses
+from divulge.records.risk.sensitive_classes import CountingRules, SensitiveClasses
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BARS = 8
+MAX_BARS = 8
 
-Chosen = npt.NDArray[np.bool_]
+RecordMask = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class ClassMeasure:
     """One figure for each class; `worst` says whether the lowest or the highest one counts.
 
@@ -42,14 +42,14 @@ class ClassMeasure:
     size: IntArray
     dataset: Dataset
     worst: Literal["lowest", "highest"]
-    counting: Counting
+    counting: CountingRules
     again: Callable[[Nulls], float] = field(compare=False)
     """The value of the dataset if missing values were counted in another way."""
 
     @property
     def value(self) -> float:
         """The measure of the dataset: that of its worst class."""
-        return self._worst(self.classes)
+        return self._find_worst(self.classes)
 
     @property
     def values(self) -> FloatArray:
@@ -69,7 +69,7 @@ class ClassMeasure:
 
     def failing(self, bound: float) -> int:
         """How many records are in classes that a bound excludes."""
-        outside = beyond(self.classes, bound, self.worst)
+        outside = is_beyond_bound(self.classes, bound, self.worst)
         return int(self.size[outside].sum())
 
     @cached_property
@@ -85,24 +85,30 @@ class ClassMeasure:
 
     def sentences(self) -> tuple[Sentence, ...]:
         """The worst class, and where a count understates the risk."""
-        said = {"measure": self.title, "value": self.value, "nulls": self.counting.nulls}
-        return Sentence("divulge.records", "classes.measured", said), *self.flattery()
+        sentence_values = {"measure": self.title, "value": self.value, "nulls": self.counting.nulls}
+        return Sentence("divulge.records", "classes.measured", sentence_values), *self.flattery()
 
     def flattery(self) -> tuple[Sentence, ...]:
         """A sentence where one way of counting makes the data look safer than another does."""
-        by = self.side_by_side
-        said = {"measure": self.title, **by}
-        if "known" in by and self._is_worse(by["known"], by["maybe"]):
-            return (Sentence("divulge.records", "classes.flatters", said),)
-        if "known" not in by and "standard" in by and self._is_worse(by["standard"], by["maybe"]):
-            return (Sentence("divulge.records", "classes.hidden", said),)
+        value_by_semantics = self.side_by_side
+        sentence_values = {"measure": self.title, **value_by_semantics}
+        if "known" in value_by_semantics and self._is_worse(
+            value_by_semantics["known"], value_by_semantics["maybe"]
+        ):
+            return (Sentence("divulge.records", "classes.flatters", sentence_values),)
+        if (
+            "known" not in value_by_semantics
+            and "standard" in value_by_semantics
+            and self._is_worse(value_by_semantics["standard"], value_by_semantics["maybe"])
+        ):
+            return (Sentence("divulge.records", "classes.hidden", sentence_values),)
         return ()
 
     def assessment(self) -> Assessment:
         """What the classes give away, in the currency of all attacks."""
         return self.assess(np.ones(self._people.rows, np.bool_), whole=True)
 
-    def assess(self, chosen: Chosen, whole: bool = False) -> Assessment:
+    def assess(self, chosen: RecordMask, whole: bool = False) -> Assessment:
         """The assessment of some of the people; each kind of measure has its own."""
         raise NotImplementedError
 
@@ -110,15 +116,15 @@ class ClassMeasure:
         """The same figures for every value of an attribute: who bears the risk."""
         [group] = self._people.attributes(group, "by")
         column = self._people.columns[group]
-        found = {
+        assessments = {
             column.value(int(code)): self.assess(column.codes == code)
             for code in np.unique(column.codes)
         }
-        return Breakdown(group, found)
+        return Breakdown(group, assessments)
 
     def chart(self) -> Chart:
         """How many records are in classes of which measure."""
-        return measured_classes(self, BARS)
+        return draw_class_measure(self, MAX_BARS)
 
     def summary(self) -> dict[str, Any]:
         """The value, how it is spread, and what it were if nulls were counted otherwise."""
@@ -160,7 +166,7 @@ class ClassMeasure:
         """Those of whom something is found out; their attributes are what `by` takes."""
         return self.dataset
 
-    def _worst(self, classes: FloatArray) -> float:
+    def _find_worst(self, classes: FloatArray) -> float:
         return float(classes.min() if self.worst == "lowest" else classes.max())
 
     def _is_worse(self, one: float, other: float) -> bool:
@@ -170,12 +176,14 @@ class ClassMeasure:
         return "\n".join(self.explain())
 
     def __repr__(self) -> str:
-        return f'{self.measure} of "{self.dataset.name}": {number(self.value)}'
+        return f'{self.measure} of "{self.dataset.name}": {format_number(self.value)}'
 
     def _repr_html_(self) -> str:
         ways = list(self.side_by_side.items())
-        told = [(name, number(value)) for name, value in ways]
-        return html.paragraphs(self.explain()) + html.table(("missing values", self.title), told)
+        rows = [(name, format_number(value)) for name, value in ways]
+        return html.render_paragraphs(self.explain()) + html.render_table(
+            ("missing values", self.title), rows
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -184,44 +192,44 @@ class SensitiveMeasure(ClassMeasure):
 
     sensitive: SensitiveClasses
 
-    def assess(self, chosen: Chosen, whole: bool = False) -> Assessment:
+    def assess(self, chosen: RecordMask, whole: bool = False) -> Assessment:
         """An adversary who finds a victim's class takes its commonest value.
 
         Before, the adversary would take the commonest of all.
         """
-        found = self.sensitive
-        highest = np.zeros(found.classes)
-        np.maximum.at(highest, found.of_class, found.count)
-        kinds = np.bincount(found.of_class, minlength=found.classes)
-        members = np.bincount(found.of_record[chosen], minlength=found.classes)
+        sensitive = self.sensitive
+        highest = np.zeros(sensitive.classes)
+        np.maximum.at(highest, sensitive.of_class, sensitive.count)
+        kinds = np.bincount(sensitive.of_class, minlength=sensitive.classes)
+        members = np.bincount(sensitive.of_record[chosen], minlength=sensitive.classes)
         rows = int(chosen.sum())
         certain = int(members[kinds == 1].sum())
-        right = float((members * highest / found.total).sum())
-        alike = bool(found.overall.max() == 1)
+        right = float((members * highest / sensitive.total).sum())
+        alike = bool(sensitive.overall.max() == 1)
         # Before, the commonest of all is taken, and is right as often as it is in these classes.
-        common = np.where(found.code == found.overall.argmax(), found.count, 0)
-        before = float((members * found.per_class(common) / found.total).sum())
-        said = {
-            "attribute": found.attribute,
+        common = np.where(sensitive.code == sensitive.overall.argmax(), sensitive.count, 0)
+        before = float((members * sensitive.sum_per_class(common) / sensitive.total).sum())
+        sentence_values = {
+            "attribute": sensitive.attribute,
             "certain": certain,
             "right": right,
             "total": rows,
             "subjects": self.dataset.subjects,
         }
-        more: dict[str, Any] = {}
+        callbacks: dict[str, Any] = {}
         if whole:
-            chance = highest / found.total
-            more = {
+            chance = highest / sensitive.total
+            callbacks = {
                 "_chart": self.chart,
                 "_breakdown": self.by,
-                "_risk": lambda: chance[found.of_record],
+                "_risk": lambda: chance[sensitive.of_record],
             }
         return Assessment.from_counts(
             attack="risk",
             model=self.measure,
             dataset=self.dataset.name,
-            knows=found.among,
-            seeks=(found.attribute,),
+            knows=sensitive.among,
+            seeks=(sensitive.attribute,),
             secrets=rows,
             subjects=self.dataset.subjects,
             claim=self.claim,
@@ -229,15 +237,15 @@ class SensitiveMeasure(ClassMeasure):
             right=PriorPosterior(min(before, right), right),
             sentences=(
                 *(self.sentences()[:1] if whole else ()),
-                Sentence("divulge.records", "classes.inferred", said),
+                Sentence("divulge.records", "classes.inferred", sentence_values),
                 *(self.flattery() if whole else ()),
             ),
             figures={
-                self.measure: self._worst(self.values[chosen]),
+                self.measure: self._find_worst(self.values[chosen]),
                 "classes": int((members > 0).sum()),
                 **({f"with_{way}": of for way, of in self.side_by_side.items()} if whole else {}),
             },
-            **more,
+            **callbacks,
         )
 
 
@@ -248,15 +256,15 @@ class CrowdMeasure(ClassMeasure):
     def risk(self) -> RecordRisk:
         """One over the crowd of each record."""
         return RecordRisk(
-            1 / np.maximum(self.values, 1),
-            self.measure,
-            self.dataset,
-            self.counting.attributes,
-            self.claim,
-            self.sentences(),
-            {self.measure: self.value, "classes": int(self.classes.size)},
+            values=1 / np.maximum(self.values, 1),
+            measure=self.measure,
+            dataset=self.dataset,
+            attributes=self.counting.attributes,
+            claim=self.claim,
+            notes=self.sentences(),
+            figures={self.measure: self.value, "classes": int(self.classes.size)},
         )
 
-    def assess(self, chosen: Chosen, whole: bool = False) -> Assessment:
+    def assess(self, chosen: RecordMask, whole: bool = False) -> Assessment:
         """The risk of being picked out of the crowd."""
         return self.risk().of(chosen, whole=whole)

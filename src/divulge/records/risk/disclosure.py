@@ -15,17 +15,22 @@ import numpy as np
 from divulge import work
 from divulge.assessment import Sentence
 from divulge.classes.keys import FloatArray
-from divulge.classes.overlapping_classes import entries_of_overlapping
-from divulge.classes.weighing import sampling_weights, weights_or_ones
+from divulge.classes.overlapping_classes import gather_overlapping_entries
+from divulge.classes.survey_design import sampling_weights, weights_or_ones
 from divulge.data import Dataset
 from divulge.records.risk.frequencies import Nulls, frequencies
 from divulge.records.risk.record_risk import RecordRisk
-from divulge.records.risk.sensitive_classes import Counting, class_of_each, counting_of, overlaps
+from divulge.records.risk.sensitive_classes import (
+    CountingRules,
+    build_counting,
+    classify_records,
+    has_overlap,
+)
 from divulge.work import DivulgeError, InvalidInput, Problem
 
-Named: TypeAlias = Literal["sum", "count", "mean", "min", "max"]
-AGGREGATES: tuple[Named, ...] = get_args(Named)
-Aggregate: TypeAlias = Named | Callable[[FloatArray], float]
+AggregateName: TypeAlias = Literal["sum", "count", "mean", "min", "max"]
+AGGREGATES: tuple[AggregateName, ...] = get_args(AggregateName)
+Aggregate: TypeAlias = AggregateName | Callable[[FloatArray], float]
 """What is made of the weights of those who look alike: by name, or a function of them."""
 
 
@@ -61,63 +66,65 @@ def disclosure_risk(
     notes: tuple[Sentence, ...] = ()
     figures: dict[str, float] = {}
     if aggregate in ("sum", "count", "mean"):
-        found = frequencies(dataset, nulls, among=among, original=original)
+        counts = frequencies(dataset, nulls, among=among, original=original)
         crowd = {
-            "sum": found.population,
-            "count": found.sample.astype(np.float64),
-            "mean": found.population / found.sample,
+            "sum": counts.population,
+            "count": counts.sample.astype(np.float64),
+            "mean": counts.population / counts.sample,
         }[str(aggregate)]
-        names, notes, figures = found.attributes, found.flattery(), found.side_by_side()
+        names, notes, figures = counts.attributes, counts.flattery(), counts.side_by_side()
     else:
         if nulls == "bayes":
             message = "chances can be summed, counted and averaged; this aggregate takes others."
             raise InvalidInput("disclosure_risk", [Problem("nulls", message)])
-        counting = counting_of(dataset, among, nulls, original=original)
+        counting = build_counting(dataset, among, nulls, original=original)
         names = counting.attributes
-        crowd = _of_classes(dataset, counting, aggregate)
+        crowd = _aggregate_classes(dataset, counting, aggregate)
     if not np.all(crowd >= 1):
         few = int((~(crowd >= 1)).sum())
         raise DivulgeError(
             f"the aggregate is below 1 or not a number for {few:,} of {crowd.size:,} "
             f"{dataset.subjects}; a crowd has at least one member"
         )
-    counted = aggregate == "count" or sampling_weights(dataset) is None
+    is_counted = aggregate == "count" or sampling_weights(dataset) is None
     name = aggregate if isinstance(aggregate, str) else "own aggregate"
     return RecordRisk(
-        1 / crowd,
-        "disclosure_risk",
-        dataset,
-        names,
-        "exact" if counted and nulls != "bayes" else "estimate",
-        notes,
-        figures,
-        name,
+        values=1 / crowd,
+        measure="disclosure_risk",
+        dataset=dataset,
+        attributes=names,
+        claim="exact" if is_counted and nulls != "bayes" else "estimate",
+        notes=notes,
+        figures=figures,
+        detail=name,
     )
 
 
-def _of_classes(dataset: Dataset, counting: Counting, aggregate: Aggregate) -> FloatArray:
+def _aggregate_classes(
+    dataset: Dataset, counting: CountingRules, aggregate: Aggregate
+) -> FloatArray:
     """The aggregate of the weights of each class, for each record; classes may overlap."""
     weights = weights_or_ones(dataset)
-    if overlaps(counting):
-        found = frequencies(
+    if has_overlap(counting):
+        counts = frequencies(
             dataset, counting.nulls, among=counting.attributes, original=counting.original
         )
-        members = int(found.sample.sum())
+        members = int(counts.sample.sum())
         work.MemoryPlan("all members of all classes", {"who is in which": 64 * members}).require(
             'take the sum, count or mean, or nulls="value"'
         )
-        entries = entries_of_overlapping(
+        entries = gather_overlapping_entries(
             dataset,
             counting.attributes,
             counting.nulls,
-            counting.original,
-            np.arange(dataset.rows),
-            dataset.rows,
-            None,
+            original=counting.original,
+            codes=np.arange(dataset.rows),
+            values=dataset.rows,
+            weights=None,
         )
         of_record, of_member, member = entries.of_record, entries.of_class, entries.code
     else:
-        of_record = class_of_each(dataset, counting)
+        of_record = classify_records(dataset, counting)
         member = np.argsort(of_record, kind="stable")
         of_member = of_record[member]
     ends = np.cumsum(np.bincount(of_member))[:-1]

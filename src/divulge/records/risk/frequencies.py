@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence
-from divulge.assessment.limit import beyond
+from divulge.assessment.limit import is_beyond_bound
 from divulge.classes import null_semantics
 from divulge.classes.keys import FloatArray
-from divulge.classes.original_values import chances_of, victims_of
-from divulge.classes.weighing import weights_or_ones
+from divulge.classes.original_values import build_prior_chances, gather_victims
+from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Dataset
-from divulge.records.risk.charts import frequencies as picture
+from divulge.records.risk.charts import draw_frequencies as picture
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import DivulgeError, InvalidInput, Problem, checks
 
@@ -32,17 +32,17 @@ Nulls: TypeAlias = Literal["maybe", "standard", "value", "known", "bayes"]
 """What a missing value may stand for."""
 
 SEMANTICS: tuple[Nulls, ...] = get_args(Nulls)
-OF_ORIGINAL: tuple[Nulls, ...] = ("known", "bayes")
+SEMANTICS_OF_ORIGINAL: tuple[Nulls, ...] = ("known", "bayes")
 """The semantics that start from what the adversary knows: the values before suppression."""
 
-COUNTED: tuple[Nulls, ...] = ("maybe", "standard", "value")
+SEMANTICS_OF_RELEASE: tuple[Nulls, ...] = ("maybe", "standard", "value")
 """The semantics that need nothing but the release."""
 
 Prior: TypeAlias = Mapping[str, Mapping[Any, float]]
 """By attribute, how likely the adversary holds each value where it is hidden."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Frequencies:
     """How many look like each record, in the sample and in the population.
 
@@ -59,7 +59,7 @@ class Frequencies:
     @property
     def uniques(self) -> int:
         """Records that nobody else looks like: fewer than two are left, weighed where asked for."""
-        return _alone(self.sample)
+        return _count_alone(self.sample)
 
     @property
     def smallest(self) -> float:
@@ -73,16 +73,16 @@ class Frequencies:
 
     def below(self, k: float) -> int:
         """How many records have a frequency below k."""
-        return int(beyond(self.sample, k, "lowest").sum())
+        return int(is_beyond_bound(self.sample, k, "lowest").sum())
 
     def risk(self) -> RecordRisk:
         """One over the frequency in the sample: the risk if the adversary knows who is in it."""
         return RecordRisk(
-            1 / np.maximum(self.sample, 1.0),
-            "prosecutor_risk",
-            self.dataset,
-            self.attributes,
-            self.claim,
+            values=1 / np.maximum(self.sample, 1.0),
+            measure="prosecutor_risk",
+            dataset=self.dataset,
+            attributes=self.attributes,
+            claim=self.claim,
             notes=self.sentences(),
             figures={"uniques": self.uniques, **self.side_by_side()},
             detail=self.nulls,
@@ -163,6 +163,7 @@ def frequencies(
     alpha: float = 1.0,
     among: str | Iterable[str] | None = None,
     original: Dataset | None = None,
+    *,
     prior: Prior | None = None,
 ) -> Frequencies:
     """Count, for every record, the records that look like it.
@@ -185,32 +186,32 @@ def frequencies(
     >>> frequencies(after, nulls="known", original=before).sample.tolist()
     [1, 3, 3, 3, 3, 2, 2]
     """
-    _check(nulls, alpha, dataset, prior)
+    _check_arguments(nulls, alpha, dataset, prior)
     names = dataset.attributes(among, "among")
-    counter = _Counter(dataset, names, original, prior)
-    sample, population = counter.count(nulls, alpha)
+    counter = _FrequencyCounter(dataset, names, original, prior)
+    sample, population = counter.count_frequencies(nulls, alpha)
     whole = nulls != "bayes" and (alpha == 1 or nulls != "maybe")
     alone: dict[str, int] = {
-        each: _alone(counter.count(each, alpha)[0])
+        each: _count_alone(counter.count_frequencies(each, alpha)[0])
         for each in SEMANTICS
-        if each not in OF_ORIGINAL or counter.knows_original
+        if each not in SEMANTICS_OF_ORIGINAL or counter.knows_original
     }
     return Frequencies(
-        np.rint(sample).astype(np.int64) if whole else sample,
-        population,
-        nulls,
-        dataset,
-        tuple(names),
-        alone,
+        sample=np.rint(sample).astype(np.int64) if whole else sample,
+        population=population,
+        nulls=nulls,
+        dataset=dataset,
+        attributes=tuple(names),
+        others=alone,
     )
 
 
-def _alone(sample: npt.NDArray[Any]) -> int:
+def _count_alone(sample: npt.NDArray[Any]) -> int:
     """How many records have not one other to hide behind; sums of chances end a hair below."""
     return int((sample < 2 - 1e-9).sum())
 
 
-class _Counter:
+class _FrequencyCounter:
     """Patterns are made once and counted in as many ways as are asked for."""
 
     def __init__(
@@ -218,7 +219,7 @@ class _Counter:
     ) -> None:
         columns = [dataset.columns[name] for name in names]
         self.weights = weights_or_ones(dataset)
-        self.patterns = null_semantics.patterns(
+        self.patterns = null_semantics.gather_patterns(
             [column.codes for column in columns],
             [len(column.values) + 1 for column in columns],
             [column.missing_code for column in columns],
@@ -226,44 +227,44 @@ class _Counter:
         )
         self.hides = bool(np.any(self.patterns.mask))
         self.knows_original = original is not None or not self.hides
-        self._of = (dataset, names, original, prior)
-        self._found: dict[tuple[Nulls, float], tuple[FloatArray, FloatArray]] = {}
+        self._source = (dataset, names, original, prior)
+        self._cache: dict[tuple[Nulls, float], tuple[FloatArray, FloatArray]] = {}
 
-    def count(self, nulls: Nulls, alpha: float) -> tuple[FloatArray, FloatArray]:
+    def count_frequencies(self, nulls: Nulls, alpha: float) -> tuple[FloatArray, FloatArray]:
         """Frequency and weight of each record."""
-        asked = (nulls, alpha)
-        if asked not in self._found:
-            self._found[asked] = self._count(nulls, alpha)
-        return self._found[asked]
+        key = (nulls, alpha)
+        if key not in self._cache:
+            self._cache[key] = self._count_by_semantics(nulls, alpha)
+        return self._cache[key]
 
-    def _count(self, nulls: Nulls, alpha: float) -> tuple[FloatArray, FloatArray]:
-        dataset, names, original, prior = self._of
+    def _count_by_semantics(self, nulls: Nulls, alpha: float) -> tuple[FloatArray, FloatArray]:
+        dataset, names, original, prior = self._source
         if nulls == "standard":
-            return null_semantics.by_standard(self.patterns, self.weights)
+            return null_semantics.count_by_standard(self.patterns, self.weights)
         if not self.hides and original is None:
-            found = null_semantics.by_value(self.patterns)
-        elif nulls in OF_ORIGINAL:
+            counts = null_semantics.count_by_value(self.patterns)
+        elif nulls in SEMANTICS_OF_ORIGINAL:
             if original is None:
                 message = (
                     f'nulls="{nulls}" counts what is compatible with the values before '
                     "suppression; give them as original, or use another way of counting."
                 )
                 raise InvalidInput(f'dataset "{dataset.name}"', [Problem("original", message)])
-            victims = victims_of(dataset, original, names)
+            victims = gather_victims(dataset, original, names)
             if nulls == "known":
-                found = null_semantics.by_known(self.patterns, victims)
+                counts = null_semantics.count_by_known(self.patterns, victims)
             else:
-                chances = chances_of(original, names, prior) if prior else None
-                found = null_semantics.by_bayes(self.patterns, victims, chances)
-            return found[0][victims.of_record], found[1][victims.of_record]
+                chances = build_prior_chances(original, names, prior) if prior else None
+                counts = null_semantics.count_by_bayes(self.patterns, victims, chances)
+            return counts[0][victims.of_record], counts[1][victims.of_record]
         elif nulls == "maybe":
-            found = null_semantics.by_maybe(self.patterns, alpha)
+            counts = null_semantics.count_by_maybe(self.patterns, alpha)
         else:
-            found = null_semantics.by_value(self.patterns)
-        return found[0][self.patterns.of_record], found[1][self.patterns.of_record]
+            counts = null_semantics.count_by_value(self.patterns)
+        return counts[0][self.patterns.of_record], counts[1][self.patterns.of_record]
 
 
-def _check(nulls: str, alpha: float, dataset: Dataset, prior: Prior | None) -> None:
+def _check_arguments(nulls: str, alpha: float, dataset: Dataset, prior: Prior | None) -> None:
     problems = []
     if nulls not in SEMANTICS:
         message = f'"{nulls}" is not a way to count missing values.'

@@ -15,7 +15,7 @@ import numpy as np
 
 from divulge.assessment import Sentence
 from divulge.classes.keys import FloatArray
-from divulge.classes.weighing import sampling_weights
+from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.records.risk.frequencies import Nulls, frequencies
 from divulge.records.risk.record_risk import RecordRisk
@@ -26,7 +26,7 @@ METHODS: tuple[Method, ...] = get_args(Method)
 
 # From here on, terms of the series fall so fast that sixty of them are exact to the last digit.
 LARGE_FREQUENCY = 30
-TERMS = 64
+SERIES_TERMS = 64
 
 
 def individual_risk(
@@ -56,24 +56,24 @@ def individual_risk(
         message = f'"{method}" is not a method of individual risk.'
         problem = Problem("method", message, value=method, allowed=METHODS)
         raise InvalidInput("individual_risk", [problem])
-    found = frequencies(dataset, nulls, among=among, original=original)
+    counts = frequencies(dataset, nulls, among=among, original=original)
     # The weight of the likeliest row may be small; a combination is there as often as it is seen.
-    population = np.maximum(found.population, found.sample)
+    population = np.maximum(counts.population, counts.sample)
     pairs, inverse = np.unique(
-        np.stack([found.sample.astype(np.float64), population]), axis=1, return_inverse=True
+        np.stack([counts.sample.astype(np.float64), population]), axis=1, return_inverse=True
     )
     risk = {"approximate": approximate_risk, "exact": exact_risk, "ratio": ratio_risk}[method]
-    sampled = sampling_weights(dataset) is not None
-    notes = () if sampled else (Sentence("divulge.records", "risk.unweighted"),)
+    is_sampled = sampling_weights(dataset) is not None
+    notes = () if is_sampled else (Sentence("divulge.records", "risk.unweighted"),)
     return RecordRisk(
-        risk(pairs[0], pairs[1])[inverse.reshape(-1)],
-        "individual_risk",
-        dataset,
-        found.attributes,
-        "estimate" if sampled or nulls == "bayes" else "exact",
-        (*notes, *found.flattery()),
-        found.side_by_side(),
-        method,
+        values=risk(pairs[0], pairs[1])[inverse.reshape(-1)],
+        measure="individual_risk",
+        dataset=dataset,
+        attributes=counts.attributes,
+        claim="estimate" if is_sampled or nulls == "bayes" else "exact",
+        notes=(*notes, *counts.flattery()),
+        figures=counts.side_by_side(),
+        detail=method,
     )
 
 
@@ -92,16 +92,16 @@ def reidentification_risk(
     >>> int(risk.values.argmax()) + 1, int(risk.values.argmin()) + 1
     (15, 7)
     """
-    found = frequencies(dataset, nulls, among=among, original=original)
-    sampled = sampling_weights(dataset) is not None
+    counts = frequencies(dataset, nulls, among=among, original=original)
+    is_sampled = sampling_weights(dataset) is not None
     return RecordRisk(
-        1 / np.maximum(found.population, 1),
-        "reidentification_risk",
-        dataset,
-        found.attributes,
-        "estimate" if sampled or nulls == "bayes" else "exact",
-        found.flattery(),
-        found.side_by_side(),
+        values=1 / np.maximum(counts.population, 1),
+        measure="reidentification_risk",
+        dataset=dataset,
+        attributes=counts.attributes,
+        claim="estimate" if is_sampled or nulls == "bayes" else "exact",
+        notes=counts.flattery(),
+        figures=counts.side_by_side(),
     )
 
 
@@ -136,9 +136,9 @@ def exact_risk(frequency: FloatArray, population: FloatArray) -> FloatArray:
     whole = frequency == np.rint(frequency)
     by_series = (share >= 0.5) | (frequency >= LARGE_FREQUENCY)
     risk = np.empty(frequency.shape)
-    risk[by_series] = _series(frequency[by_series], share[by_series])
+    risk[by_series] = _sum_series(frequency[by_series], share[by_series])
     by_steps = ~by_series & whole
-    risk[by_steps] = _steps(frequency[by_steps], share[by_steps])
+    risk[by_steps] = _run_recurrence(frequency[by_steps], share[by_steps])
     rest = ~by_series & ~whole
     if np.any(rest):
         from scipy.special import hyp2f1
@@ -148,16 +148,16 @@ def exact_risk(frequency: FloatArray, population: FloatArray) -> FloatArray:
     return risk
 
 
-def _series(frequency: FloatArray, share: FloatArray) -> FloatArray:
+def _sum_series(frequency: FloatArray, share: FloatArray) -> FloatArray:
     term = np.ones(frequency.shape)
     total = np.ones(frequency.shape)
-    for k in range(1, TERMS):
+    for k in range(1, SERIES_TERMS):
         term *= k / (frequency + k) * (1 - share)
         total += term
     return share / frequency * total
 
 
-def _steps(frequency: FloatArray, share: FloatArray) -> FloatArray:
+def _run_recurrence(frequency: FloatArray, share: FloatArray) -> FloatArray:
     odds = (1 - share) / share
     risk = np.log1p(odds) / odds
     for f in range(1, int(frequency.max(initial=1))):

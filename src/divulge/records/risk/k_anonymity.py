@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from divulge.assessment.limit import HAIR
+from divulge.assessment.limit import RELATIVE_TOLERANCE
 from divulge.classes.class_sizes import class_sizes
 from divulge.classes.keys import FloatArray
 from divulge.data import Dataset
@@ -14,10 +14,10 @@ from divulge.records.risk.class_measure import CrowdMeasure
 from divulge.records.risk.frequencies import Nulls, frequencies
 from divulge.records.risk.sensitive_classes import (
     Count,
-    Counting,
-    class_of_each,
-    counting_of,
-    overlaps,
+    CountingRules,
+    build_counting,
+    classify_records,
+    has_overlap,
 )
 
 
@@ -40,11 +40,13 @@ def k_anonymity(
     >>> k_anonymity(after), k_anonymity(after, nulls="standard")
     (2, 1)
     """
-    counting = counting_of(dataset, among, nulls, count, original)
-    if count == "records" and not overlaps(counting) and nulls != "standard":
+    counting = build_counting(dataset, among, nulls, count, original)
+    if count == "records" and not has_overlap(counting) and nulls != "standard":
         return class_sizes(dataset, counting.attributes).smallest
     # Sums of chances end a hair below what they are.
-    return int(anonymity_of_each(dataset, among, nulls, count, original).value * (1 + HAIR))
+    return int(
+        anonymity_of_each(dataset, among, nulls, count, original).value * (1 + RELATIVE_TOLERANCE)
+    )
 
 
 def anonymity_of_each(
@@ -68,32 +70,32 @@ def anonymity_of_each(
     >>> found.value, found.classes.tolist()
     (5.0, [8.0, 7.0, 5.0])
     """
-    counting = counting_of(dataset, among, nulls, count, original)
-    return crowds("k_anonymity", dataset, counting)
+    counting = build_counting(dataset, among, nulls, count, original)
+    return measure_crowds("k_anonymity", dataset, counting)
 
 
-def crowds(measure: str, dataset: Dataset, counting: Counting) -> CrowdMeasure:
+def measure_crowds(measure: str, dataset: Dataset, counting: CountingRules) -> CrowdMeasure:
     """The crowd of each record, as a measure of classes."""
 
-    def crowd(nulls: Nulls) -> FloatArray:
+    def count_crowd(nulls: Nulls) -> FloatArray:
         among, original = counting.attributes, counting.original
-        found = frequencies(dataset, nulls, among=among, original=original)
-        each = found.sample if counting.count == "records" else found.population
+        counts = frequencies(dataset, nulls, among=among, original=original)
+        each = counts.sample if counting.count == "records" else counts.population
         return each.astype(np.float64)
 
     # Records that look alike now may have been different before: then they are told apart.
-    alike = class_of_each(dataset, counting)
+    alike = classify_records(dataset, counting)
     pairs, of_record = np.unique(
-        np.stack([alike, crowd(counting.nulls)]), axis=1, return_inverse=True
+        np.stack([alike, count_crowd(counting.nulls)]), axis=1, return_inverse=True
     )
     of_record = of_record.reshape(-1).astype(np.int64)
     return CrowdMeasure(
-        measure,
-        pairs[1],
-        of_record,
-        np.bincount(of_record),
-        dataset,
-        "lowest",
-        counting,
-        lambda nulls: float(crowd(nulls).min()),
+        measure=measure,
+        classes=pairs[1],
+        of_record=of_record,
+        size=np.bincount(of_record),
+        dataset=dataset,
+        worst="lowest",
+        counting=counting,
+        again=lambda nulls: float(count_crowd(nulls).min()),
     )

@@ -12,12 +12,12 @@ from typing import Literal
 
 import numpy as np
 
-from divulge.assessment.limit import HAIR
+from divulge.assessment.limit import RELATIVE_TOLERANCE
 from divulge.classes.keys import FloatArray
 from divulge.data import Dataset
 from divulge.records.risk.class_measure import SensitiveMeasure
 from divulge.records.risk.frequencies import Nulls
-from divulge.records.risk.sensitive_classes import Count, SensitiveClasses, sensitive_classes
+from divulge.records.risk.sensitive_classes import Count, SensitiveClasses, count_sensitive_values
 from divulge.work import DivulgeError
 
 Names = str | Iterable[str] | None
@@ -29,6 +29,7 @@ def distinct_l_diversity(
     among: Names = None,
     nulls: Nulls = "maybe",
     count: Count = "records",
+    *,
     original: Dataset | None = None,
 ) -> SensitiveMeasure:
     """How many different sensitive values each class has; the least is the l of the dataset.
@@ -46,8 +47,12 @@ def distinct_l_diversity(
     >>> distinct_l_diversity(dv.datasets.school_year_example(), among="grade").value
     1.0
     """
-    found = sensitive_classes(dataset, attribute, among, nulls, count, original)
-    return measured("distinct_l_diversity", dataset, found, _distinct, "lowest")
+    sensitive = count_sensitive_values(
+        dataset, attribute, among, nulls=nulls, count=count, original=original
+    )
+    return build_sensitive_measure(
+        "distinct_l_diversity", dataset, sensitive, _count_distinct, "lowest"
+    )
 
 
 def entropy_l_diversity(
@@ -56,6 +61,7 @@ def entropy_l_diversity(
     among: Names = None,
     nulls: Nulls = "maybe",
     count: Count = "records",
+    *,
     original: Dataset | None = None,
 ) -> SensitiveMeasure:
     """The exponential of the entropy of the sensitive values in each class.
@@ -66,8 +72,12 @@ def entropy_l_diversity(
     >>> round(entropy_l_diversity(dv.datasets.school_year_example(), among="gender").value, 4)
     1.7548
     """
-    found = sensitive_classes(dataset, attribute, among, nulls, count, original)
-    return measured("entropy_l_diversity", dataset, found, _entropy, "lowest")
+    sensitive = count_sensitive_values(
+        dataset, attribute, among, nulls=nulls, count=count, original=original
+    )
+    return build_sensitive_measure(
+        "entropy_l_diversity", dataset, sensitive, _compute_entropy_diversity, "lowest"
+    )
 
 
 def recursive_l_diversity(
@@ -76,6 +86,7 @@ def recursive_l_diversity(
     among: Names = None,
     c: float = 3,
     nulls: Nulls = "maybe",
+    *,
     count: Count = "records",
     original: Dataset | None = None,
 ) -> SensitiveMeasure:
@@ -90,9 +101,15 @@ def recursive_l_diversity(
     """
     if not c > 0:
         raise DivulgeError(f"c is {c:g}; recursive diversity takes a number above 0")
-    found = sensitive_classes(dataset, attribute, among, nulls, count, original)
-    return measured(
-        "recursive_l_diversity", dataset, found, lambda classes: _recursive(classes, c), "lowest"
+    sensitive = count_sensitive_values(
+        dataset, attribute, among, nulls=nulls, count=count, original=original
+    )
+    return build_sensitive_measure(
+        "recursive_l_diversity",
+        dataset,
+        sensitive,
+        lambda classes: _compute_recursive_diversity(classes, c),
+        "lowest",
     )
 
 
@@ -102,6 +119,7 @@ def beta_likeness(
     among: Names = None,
     nulls: Nulls = "maybe",
     count: Count = "records",
+    *,
     original: Dataset | None = None,
 ) -> SensitiveMeasure:
     """By how much, relative to all records, a sensitive value is more common in each class.
@@ -113,66 +131,75 @@ def beta_likeness(
     >>> round(beta_likeness(dv.datasets.school_year_example(), among="gender").value, 4)
     0.5
     """
-    found = sensitive_classes(dataset, attribute, among, nulls, count, original)
-    return measured("beta_likeness", dataset, found, _gain, "highest")
+    sensitive = count_sensitive_values(
+        dataset, attribute, among, nulls=nulls, count=count, original=original
+    )
+    return build_sensitive_measure(
+        "beta_likeness", dataset, sensitive, _compute_relative_gain, "highest"
+    )
 
 
-def measured(
+def build_sensitive_measure(
     measure: str,
     dataset: Dataset,
-    found: SensitiveClasses,
+    sensitive: SensitiveClasses,
     figure: Callable[[SensitiveClasses], FloatArray],
     worst: Literal["lowest", "highest"],
 ) -> SensitiveMeasure:
     """A figure of each class as a measure that can be taken again under other semantics."""
-    counting = found.counting
+    counting = sensitive.counting
 
-    def again(nulls: Nulls) -> float:
-        other = sensitive_classes(
-            dataset, found.attribute, found.among, nulls, counting.count, counting.original
+    def measure_again(nulls: Nulls) -> float:
+        other = count_sensitive_values(
+            dataset,
+            sensitive.attribute,
+            sensitive.among,
+            nulls=nulls,
+            count=counting.count,
+            original=counting.original,
         )
         figures = figure(other)
         return float(figures.min() if worst == "lowest" else figures.max())
 
     return SensitiveMeasure(
-        measure,
-        figure(found),
-        found.of_record,
-        found.size,
-        dataset,
-        worst,
-        counting,
-        again,
-        found,
+        measure=measure,
+        classes=figure(sensitive),
+        of_record=sensitive.of_record,
+        size=sensitive.size,
+        dataset=dataset,
+        worst=worst,
+        counting=counting,
+        again=measure_again,
+        sensitive=sensitive,
     )
 
 
-def _distinct(found: SensitiveClasses) -> FloatArray:
-    return found.per_class(np.ones(found.code.size))
+def _count_distinct(sensitive: SensitiveClasses) -> FloatArray:
+    return sensitive.sum_per_class(np.ones(sensitive.code.size))
 
 
-def _entropy(found: SensitiveClasses) -> FloatArray:
-    share = found.share
-    return np.exp(found.per_class(-share * np.log(share)))
+def _compute_entropy_diversity(sensitive: SensitiveClasses) -> FloatArray:
+    share = sensitive.share
+    return np.exp(sensitive.sum_per_class(-share * np.log(share)))
 
 
-def _recursive(found: SensitiveClasses, c: float) -> FloatArray:
-    order = np.lexsort((-found.count, found.of_class))
-    count = found.count[order].astype(np.float64)
-    starts = np.searchsorted(found.of_class, np.arange(found.classes))
+def _compute_recursive_diversity(sensitive: SensitiveClasses, c: float) -> FloatArray:
+    order = np.lexsort((-sensitive.count, sensitive.of_class))
+    count = sensitive.count[order].astype(np.float64)
+    starts = np.searchsorted(sensitive.of_class, np.arange(sensitive.classes))
     highest = count[starts]
     # The sum of an entry and all rarer ones of its class: the class less what stands before.
     before = np.cumsum(count) - count
-    tail = found.total[found.of_class] - (before - before[starts][found.of_class])
+    tail = sensitive.total[sensitive.of_class] - (before - before[starts][sensitive.of_class])
     # Where records are weighed, sums end a hair beside what they are: as many is not fewer.
-    whole = c == int(c) and bool(np.all(count == np.rint(count)))
-    tail = tail if whole else tail - HAIR * highest[found.of_class]
-    holds = highest[found.of_class] < c * tail
-    return found.per_class(holds.astype(float))
+    is_whole = c == int(c) and bool(np.all(count == np.rint(count)))
+    tail = tail if is_whole else tail - RELATIVE_TOLERANCE * highest[sensitive.of_class]
+    holds = highest[sensitive.of_class] < c * tail
+    return sensitive.sum_per_class(holds.astype(float))
 
 
-def _gain(found: SensitiveClasses) -> FloatArray:
-    everywhere = found.overall[found.code]
-    gain = np.zeros(found.classes)
-    np.maximum.at(gain, found.of_class, (found.share - everywhere) / everywhere)
+def _compute_relative_gain(sensitive: SensitiveClasses) -> FloatArray:
+    everywhere = sensitive.overall[sensitive.code]
+    gain = np.zeros(sensitive.classes)
+    np.maximum.at(gain, sensitive.of_class, (sensitive.share - everywhere) / everywhere)
     return gain

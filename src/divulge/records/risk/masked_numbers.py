@@ -20,7 +20,7 @@ from divulge.data import Dataset
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import Problems, checks, step
 
-BLOCK = 1024
+BLOCK_ROWS = 1024
 INTERVALS = ("rank", "deviation")
 
 
@@ -47,7 +47,7 @@ def interval_disclosure(
     >>> interval_disclosure(before, after, "income", width=0.1, by="deviation").values.tolist()
     [1.0, 0.0, 1.0, 1.0]
     """
-    names, first, second = _numbers(original, masked, among, width, by)
+    names, first, second = _read_numbers(original, masked, among, width, by)
     inside = np.ones(original.rows, np.bool_)
     for column in range(len(names)):
         before, after = first[:, column], second[:, column]
@@ -55,9 +55,9 @@ def interval_disclosure(
         if by == "rank":
             ordered = np.sort(after[~np.isnan(after)])
             reach = round(width * ordered.size, 9)  # 0.07 of 100 are 7
-            asked = after[shown]
-            low = np.searchsorted(ordered, asked, "left")
-            high = np.searchsorted(ordered, asked, "right") - 1
+            masked_values = after[shown]
+            low = np.searchsorted(ordered, masked_values, "left")
+            high = np.searchsorted(ordered, masked_values, "right") - 1
             lowest = ordered[np.clip(np.floor(low - reach), 0, None).astype(np.int64)]
             highest = ordered[
                 np.clip(np.ceil(high + reach), None, ordered.size - 1).astype(np.int64)
@@ -65,12 +65,16 @@ def interval_disclosure(
             near = (before[shown] >= lowest) & (before[shown] <= highest)
         else:
             spread = before[~np.isnan(before)].std() if shown.any() else 0.0
-            hair = 1e-12 * max(1.0, float(np.abs(before[shown]).max(initial=0.0)))
-            near = np.abs(before[shown] - after[shown]) <= width * spread + hair
+            tolerance = 1e-12 * max(1.0, float(np.abs(before[shown]).max(initial=0.0)))
+            near = np.abs(before[shown] - after[shown]) <= width * spread + tolerance
         inside &= shown
         inside[shown] &= near
     return RecordRisk(
-        inside.astype(np.float64), "interval_disclosure", original, tuple(names), "exact"
+        values=inside.astype(np.float64),
+        measure="interval_disclosure",
+        dataset=original,
+        attributes=tuple(names),
+        claim="exact",
     )
 
 
@@ -86,17 +90,23 @@ def distance_linkage(original: Dataset, masked: Dataset, among: str | Iterable[s
     >>> distance_linkage(before, after, "income").values.tolist()
     [0.5, 0.5, 1.0, 0.0]
     """
-    names, first, second = _numbers(original, masked, among, 0.0, "rank")
+    names, first, second = _read_numbers(original, masked, among, 0.0, "rank")
     for column in range(len(names)):
         shown = first[~np.isnan(first[:, column]), column]
         if shown.size:
             mean, deviation = shown.mean(), shown.std() or 1.0
             first[:, column] = (first[:, column] - mean) / deviation
             second[:, column] = (second[:, column] - mean) / deviation
-    return RecordRisk(_nearest(first, second), "distance_linkage", original, tuple(names), "exact")
+    return RecordRisk(
+        values=_compute_linkage_chance(first, second),
+        measure="distance_linkage",
+        dataset=original,
+        attributes=tuple(names),
+        claim="exact",
+    )
 
 
-def _nearest(first: FloatArray, second: FloatArray) -> FloatArray:
+def _compute_linkage_chance(first: FloatArray, second: FloatArray) -> FloatArray:
     """For each original, one over the masked records that are as near as its own, if none nearer.
 
     Trees find the nearest, one for each set of attributes that records show; only where its own
@@ -108,32 +118,32 @@ def _nearest(first: FloatArray, second: FloatArray) -> FloatArray:
     own = np.full(common.size, np.inf)
     own[common > 0] = np.sqrt(total[common > 0] / common[common > 0])
     chance = np.zeros(own.size)
-    trees = _Trees(second)
+    trees = _SearchTrees(second)
     with step("Linking masked records", own.size) as progress:
-        for shows, rows in _by_shown(first):
-            for start in range(0, rows.size, BLOCK):
-                part = rows[start : start + BLOCK]
-                chance[part] = trees.chance_of_own(first[part], shows, own[part])
+        for shows, rows in _group_by_shown(first):
+            for start in range(0, rows.size, BLOCK_ROWS):
+                part = rows[start : start + BLOCK_ROWS]
+                chance[part] = trees.compute_own_chance(first[part], shows, own[part])
                 progress.advance(part.size)
     return chance
 
 
-class _Trees:
+class _SearchTrees:
     """The masked records by what they show, each searched on the attributes in common."""
 
     def __init__(self, masked: FloatArray) -> None:
         self.masked = masked
-        self.groups = _by_shown(masked)
-        self.found: dict[tuple[int, bytes], Any] = {}
+        self.groups = _group_by_shown(masked)
+        self.trees: dict[tuple[int, bytes], Any] = {}
         # On one scale, values are as exact as the largest of them lets floats be.
         self.hair = 1e-14 * max(1.0, float(np.nanmax(np.abs(masked), initial=0.0)))
 
-    def chance_of_own(self, asked: FloatArray, shows: Any, own: FloatArray) -> FloatArray:
+    def compute_own_chance(self, originals: FloatArray, shows: Any, own: FloatArray) -> FloatArray:
         """One over how many are as near as its own to each, or 0 if another is nearer."""
-        trees = [(tree, common) for tree, common in self._on(shows)]
+        trees = [(tree, common) for tree, common in self._iterate_trees(shows)]
         nearest = np.full(own.size, np.inf)
         for tree, common in trees:
-            near, _ = tree.query(asked[:, common] / np.sqrt(common.sum()), k=1)
+            near, _ = tree.query(originals[:, common] / np.sqrt(common.sum()), k=1)
             nearest = np.minimum(nearest, near)
         # Equal distances may differ in the last digits of the values between which they lie.
         first = np.flatnonzero(np.isfinite(own) & (nearest >= own * (1 - 1e-12) - self.hair))
@@ -142,12 +152,12 @@ class _Trees:
             reach = own[first] * (1 + 1e-12) + self.hair
             ties = np.zeros(first.size)
             for tree, common in trees:
-                points = asked[first][:, common] / np.sqrt(common.sum())
+                points = originals[first][:, common] / np.sqrt(common.sum())
                 ties += tree.query_ball_point(points, reach, return_length=True)
             chance[first] = 1 / np.maximum(1, ties)
         return chance
 
-    def _on(self, shows: Any) -> Iterator[tuple[Any, Any]]:
+    def _iterate_trees(self, shows: Any) -> Iterator[tuple[Any, Any]]:
         from scipy.spatial import KDTree
 
         for number, (theirs, rows) in enumerate(self.groups):
@@ -155,20 +165,20 @@ class _Trees:
             if not common.any():
                 continue
             key = (number, common.tobytes())
-            if key not in self.found:
+            if key not in self.trees:
                 points = self.masked[rows][:, common] / np.sqrt(common.sum())
-                self.found[key] = KDTree(points)
-            yield self.found[key], common
+                self.trees[key] = KDTree(points)
+            yield self.trees[key], common
 
 
-def _by_shown(table: FloatArray) -> list[tuple[Any, Any]]:
+def _group_by_shown(table: FloatArray) -> list[tuple[Any, Any]]:
     """The rows that show the same attributes, with which these are."""
     shown = ~np.isnan(table)
     kinds, of_row = np.unique(shown, axis=0, return_inverse=True)
     return [(kind, np.flatnonzero(of_row.reshape(-1) == n)) for n, kind in enumerate(kinds)]
 
 
-def _numbers(
+def _read_numbers(
     original: Dataset, masked: Dataset, among: str | Iterable[str], width: float, by: str
 ) -> tuple[list[str], FloatArray, FloatArray]:
     names = original.attributes(among, "among")

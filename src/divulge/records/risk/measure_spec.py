@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from divulge.assessment import Limit, Measurement, Sentence
-from divulge.assessment.limit import HAIR
-from divulge.assessment.sentence import number
+from divulge.assessment.limit import RELATIVE_TOLERANCE
+from divulge.assessment.sentence import format_number
 from divulge.data import Dataset
 from divulge.records.risk.class_measure import ClassMeasure, CrowdMeasure
 from divulge.records.risk.frequencies import Frequencies
@@ -90,11 +90,11 @@ class MeasureSpec:
 
     def problems(self, limit: Limit) -> Iterator[Problem]:
         """The right direction, a bound that can be, an attribute where one is meant, options."""
-        yield from self._problems_of_bound(limit)
+        yield from self._problems_with_bound(limit)
         if limit.attribute is not None and not self.of_attribute:
             message = f"{self.name} looks at all quasi-identifiers together."
             yield Problem("attribute", message)
-        for name, given in limit.options.items():
+        for name, value in limit.options.items():
             if name == "among":
                 continue
             if name not in self.options:
@@ -102,7 +102,7 @@ class MeasureSpec:
                 message = f"is not an option of {self.name}."
                 yield Problem(name, message, value=name, allowed=allowed)
             else:
-                problem = self.options[name].problem(name, given)
+                problem = self.options[name].problem(name, value)
                 if problem is not None:
                     yield problem
         for name in self.needs:
@@ -123,7 +123,7 @@ class MeasureSpec:
             "failing": judged.failing,
             "total": judged.total,
             "subjects": dataset.subjects,
-            "bound": number(limit.bound),
+            "bound": format_number(limit.bound),
         }
         sentence = Sentence("divulge.records", self.sentence, values)
         return Measurement(judged.value, self.scale, sentence, judged.notes)
@@ -135,7 +135,7 @@ class MeasureSpec:
             return judged
         return self.figure(self.function(dataset, **options), bound)
 
-    def _problems_of_bound(self, limit: Limit) -> Iterator[Problem]:
+    def _problems_with_bound(self, limit: Limit) -> Iterator[Problem]:
         if getattr(limit, self.direction) is None:
             wrong = "at_most" if self.direction == "at_least" else "at_least"
             side = "below" if self.direction == "at_least" else "above"
@@ -154,40 +154,40 @@ def take_record_risk(result: Any) -> RecordRisk:
     return risk
 
 
-def worst_class(result: ClassMeasure, bound: float) -> JudgedFigure:
+def judge_worst_class(result: ClassMeasure, bound: float) -> JudgedFigure:
     """The figure of the worst class."""
     total = int(result.size.sum())
     return JudgedFigure(result.value, result.failing(bound), total, result.flattery())
 
 
-def smallest_crowd(result: CrowdMeasure, bound: float) -> JudgedFigure:
+def judge_smallest_crowd(result: CrowdMeasure, bound: float) -> JudgedFigure:
     """The size of the smallest class: a whole number, unless records are weighed by chances."""
-    judged = worst_class(result, bound)
+    judged = judge_worst_class(result, bound)
     if result.counting.nulls == "bayes":
         return judged
     # Sums of weights end a hair below what they are.
-    return judged._replace(value=int(result.value * (1 + HAIR)))
+    return judged._replace(value=int(result.value * (1 + RELATIVE_TOLERANCE)))
 
 
-def smallest_count(result: Frequencies, bound: float) -> JudgedFigure:
+def judge_smallest_count(result: Frequencies, bound: float) -> JudgedFigure:
     """The lowest frequency, not rounded."""
     below = result.below(bound)
     return JudgedFigure(result.smallest, below, int(result.sample.size), result.flattery())
 
 
-def highest_risk(result: RiskResult, bound: float) -> JudgedFigure:
+def judge_highest_risk(result: RiskResult, bound: float) -> JudgedFigure:
     """The risk of the record that is easiest to find."""
     risk = take_record_risk(result)
     return JudgedFigure(risk.highest, risk.above(bound), risk.values.size, risk.notes)
 
 
-def average_risk(result: RiskResult, bound: float) -> JudgedFigure:
+def judge_average_risk(result: RiskResult, bound: float) -> JudgedFigure:
     """The share of the records that are expected to be found."""
     risk = take_record_risk(result)
     return JudgedFigure(risk.average, risk.above(bound), risk.values.size, risk.notes)
 
 
-def share_of_uniques(result: PopulationUniques, bound: float) -> JudgedFigure:
+def judge_unique_share(result: PopulationUniques, bound: float) -> JudgedFigure:
     """The share of the records that are estimated to be unique in the population."""
     records = int(result.unique.size)
     share = result.population_uniques / records

@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.classes.keys import AnyArray, IntArray, dense
+from divulge.classes.keys import AnyArray, IntArray, densify_keys
 
 # Below this share of the records that were carried, it pays to gather those that are left.
-WORTH_GATHERING = 0.75
+GATHERING_SHARE = 0.75
 
 Bits = npt.NDArray[np.uint8]
 
@@ -32,7 +32,7 @@ MOST_ATTRIBUTES = 62
 
 
 @dataclass(frozen=True)
-class Found:
+class MinimalUniqueRows:
     """One row for each minimal unique: whose it is, and the bits of its attributes."""
 
     record: IntArray
@@ -43,22 +43,22 @@ Identity = Callable[[], Mapping[str, object]]
 """All that a search depends on, for checkpoints; asked for only where there are some."""
 
 
-def minimal_uniques(
+def find_minimal_uniques(
     columns: Sequence[AnyArray],
     cardinalities: Sequence[int],
     rows: int,
     max_size: int,
     identity: Identity | None = None,
-) -> Found:
+) -> MinimalUniqueRows:
     """All minimal sample uniques of at most `max_size` attributes; a code is just a value.
 
     With an `identity`, each finished branch of the search (the sets with the same last attribute)
     is remembered by a run that can be resumed.
     """
-    return _Search(columns, cardinalities, rows, max_size, identity).run()
+    return _UniqueSearch(columns, cardinalities, rows, max_size, identity).run_search()
 
 
-class _Search:
+class _UniqueSearch:
     """One walk over the sets of attributes, highest bit first."""
 
     def __init__(
@@ -74,8 +74,8 @@ class _Search:
         self.cardinalities = cardinalities
         self.rows = rows
         self.max_size = max_size
-        self.unique: dict[int, Bits] = {}
-        self.found: list[tuple[IntArray, int]] = []
+        self.alone_by_set: dict[int, Bits] = {}
+        self.minimal_sets: list[tuple[IntArray, int]] = []
         sets = sum(comb(len(columns), size) for size in range(1, max_size + 1))
         self.step = work.step("Looking for what makes records special", sets)
         work.MemoryPlan(
@@ -83,81 +83,86 @@ class _Search:
             {"who is alone on each": sets * (rows // 8 + 1), "classes": 12 * rows * max_size},
         ).require("give a smaller max_size, or fewer attributes")
 
-    def run(self) -> Found:
+    def run_search(self) -> MinimalUniqueRows:
         everybody = np.zeros(self.rows, np.int64)
         with self.step as step:
             for attribute in range(len(self.columns)):
-                self._branch(attribute, everybody, step)
-        if not self.found:
-            return Found(np.empty(0, np.int64), np.empty(0, np.int64))
-        record = np.concatenate([records for records, _ in self.found])
+                self._search_branch(attribute, everybody, step)
+        if not self.minimal_sets:
+            return MinimalUniqueRows(np.empty(0, np.int64), np.empty(0, np.int64))
+        record = np.concatenate([records for records, _ in self.minimal_sets])
         sets = np.concatenate(
-            [np.full(records.size, attributes, np.int64) for records, attributes in self.found]
+            [
+                np.full(records.size, attributes, np.int64)
+                for records, attributes in self.minimal_sets
+            ]
         )
         order = np.argsort(record, kind="stable")
-        return Found(record[order], sets[order])
+        return MinimalUniqueRows(record[order], sets[order])
 
-    def _branch(self, attribute: int, everybody: IntArray, step: Any) -> None:
+    def _search_branch(self, attribute: int, everybody: IntArray, step: Any) -> None:
         """The sets whose last attribute this is; taken from a checkpoint where there is one."""
 
-        def search() -> dict[str, npt.NDArray[Any]]:
-            known, before = set(self.unique), len(self.found)
-            self._visit(0, attribute, everybody, 1, None, step)
+        def search_sets() -> dict[str, npt.NDArray[Any]]:
+            sets_before, before = set(self.alone_by_set), len(self.minimal_sets)
+            self._visit_set(0, attribute, everybody, count=1, carried=None, step=step)
             step.advance()
-            noted = [each for each in self.unique if each not in known]
-            found = self.found[before:]
+            new_sets = [each for each in self.alone_by_set if each not in sets_before]
+            new_minimal_sets = self.minimal_sets[before:]
             nobody: list[IntArray] = [np.empty(0, np.int64)]
             return {
-                "records": np.concatenate([*nobody, *(records for records, _ in found)]),
-                "counts": np.array([records.size for records, _ in found], np.int64),
-                "sets": np.array([each for _, each in found], np.int64),
-                "noted": np.array(noted, np.int64),
-                "bits": np.stack([self.unique[each] for each in noted])
-                if noted
+                "records": np.concatenate([*nobody, *(records for records, _ in new_minimal_sets)]),
+                "counts": np.array([records.size for records, _ in new_minimal_sets], np.int64),
+                "sets": np.array([each for _, each in new_minimal_sets], np.int64),
+                "noted": np.array(new_sets, np.int64),
+                "bits": np.stack([self.alone_by_set[each] for each in new_sets])
+                if new_sets
                 else np.empty((0, 0), np.uint8),
             }
 
-        done = step.done
+        done_before = step.done
         identity = self.identity
         if identity is None or work.current().checkpoints is None:
-            self._visit(0, attribute, everybody, 1, None, step)
+            self._visit_set(0, attribute, everybody, count=1, carried=None, step=step)
             step.advance()
             return
         key = lambda: {**identity(), "max_size": self.max_size, "attribute": attribute}  # noqa: E731  # asked for once
-        kept = work.remember("suda", key, search)
-        if step.done == done:
-            self._take(kept)
-            step.advance(self._sets_below(attribute))
+        checkpoint = work.remember("suda", key, search_sets)
+        if step.done == done_before:
+            self._restore_branch(checkpoint)
+            step.advance(self._count_sets_below(attribute))
 
-    def _take(self, kept: Mapping[str, npt.NDArray[Any]]) -> None:
+    def _restore_branch(self, checkpoint: Mapping[str, npt.NDArray[Any]]) -> None:
         """What an earlier run has found in a branch."""
-        ends = np.cumsum(kept["counts"])[:-1]
-        parts = np.split(kept["records"], ends) if kept["counts"].size else []
-        self.found.extend(zip(parts, kept["sets"].tolist(), strict=True))
-        self.unique.update(zip(kept["noted"].tolist(), kept["bits"], strict=True))
+        ends = np.cumsum(checkpoint["counts"])[:-1]
+        parts = np.split(checkpoint["records"], ends) if checkpoint["counts"].size else []
+        self.minimal_sets.extend(zip(parts, checkpoint["sets"].tolist(), strict=True))
+        self.alone_by_set.update(zip(checkpoint["noted"].tolist(), checkpoint["bits"], strict=True))
 
-    def _sets_below(self, attribute: int) -> int:
+    def _count_sets_below(self, attribute: int) -> int:
         return sum(comb(attribute, size) for size in range(min(self.max_size, attribute + 1)))
 
-    def _split(
+    def _extend_set(
         self,
         base: int,
         lowest: int,
         classes: IntArray,
+        *,
         count: int,
         carried: IntArray | None,
         step: Any,
     ) -> None:
         """Add each lower attribute to a set, in ascending order: parts come before the whole."""
         for attribute in range(lowest):
-            self._visit(base, attribute, classes, count, carried, step)
+            self._visit_set(base, attribute, classes, count=count, carried=carried, step=step)
             step.advance()
 
-    def _visit(
+    def _visit_set(
         self,
         base: int,
         attribute: int,
         classes: IntArray,
+        *,
         count: int,
         carried: IntArray | None,
         step: Any,
@@ -168,18 +173,18 @@ class _Search:
             column = column[carried]
         cardinality = self.cardinalities[attribute]
         joint = classes * np.int64(cardinality) + column
-        split, sizes = _classes(joint, count * cardinality)
+        split, sizes = _split_classes(joint, count * cardinality)
         company = sizes > 1
         alone = np.flatnonzero(~company[split])
         newly = alone if carried is None else carried[alone]
-        self._note(base, attributes, newly)
+        self._record_uniques(base, attributes, newly)
         if attribute == 0 or attributes.bit_count() == self.max_size:
             return
-        left = split.size - alone.size
-        if left == 0:
-            self._all_alone(attributes, attribute, step)
+        remaining = split.size - alone.size
+        if remaining == 0:
+            self._mark_all_alone(attributes, attribute, step)
             return
-        if left < WORTH_GATHERING * split.size:
+        if remaining < GATHERING_SHARE * split.size:
             stay = np.flatnonzero(company[split])
             carried = stay if carried is None else carried[stay]
             # Numbers of classes that are gone would make later tables needlessly long.
@@ -187,79 +192,79 @@ class _Search:
             split, size = places[split[stay]], int(places[-1]) + 1
         else:
             size = sizes.size
-        self._split(attributes, attribute, split, size, carried, step)
+        self._extend_set(attributes, attribute, split, count=size, carried=carried, step=step)
 
-    def _note(self, base: int, attributes: int, newly: IntArray) -> None:
+    def _record_uniques(self, base: int, attributes: int, newly: IntArray) -> None:
         """Keep who is alone on a set, and for whom it is minimal."""
         flags = np.zeros(self.rows, np.bool_)
         flags[newly] = True
         bits = np.packbits(flags, bitorder="little")
         minimal = newly
         if base:
-            before = self.unique[base]
+            before = self.alone_by_set[base]
             bits = bits | before
             # A record that was alone but carried along is new to nothing.
-            minimal = minimal[~_has(before, minimal)]
-        for part in _parts(attributes):
+            minimal = minimal[~_has_bit(before, minimal)]
+        for part in _drop_each_attribute(attributes):
             if minimal.size and part and part != base:
-                minimal = minimal[~_has(self.unique[part], minimal)]
+                minimal = minimal[~_has_bit(self.alone_by_set[part], minimal)]
         if minimal.size:
-            self.found.append((minimal, attributes))
+            self.minimal_sets.append((minimal, attributes))
         if attributes.bit_count() < self.max_size:
-            self.unique[attributes] = bits
+            self.alone_by_set[attributes] = bits
 
-    def _all_alone(self, base: int, lowest: int, step: Any) -> None:
+    def _mark_all_alone(self, base: int, lowest: int, step: Any) -> None:
         """Everybody is alone already: larger sets are alone too, and minimal for nobody."""
         for attribute in range(lowest):
             attributes = base | 1 << attribute
             if attributes.bit_count() < self.max_size:
-                self.unique[attributes] = self.unique[base]
-                self._all_alone(attributes, attribute, step)
+                self.alone_by_set[attributes] = self.alone_by_set[base]
+                self._mark_all_alone(attributes, attribute, step)
             step.advance()
 
 
-def _classes(joint: IntArray, size: int) -> tuple[IntArray, IntArray]:
+def _split_classes(joint: IntArray, size: int) -> tuple[IntArray, IntArray]:
     """Classes with few numbers, and the size of each (numbers without records have size 0)."""
     if size <= 2 * joint.size + 1024:
         return joint, np.bincount(joint, minlength=size)
-    split, count = dense(joint, size)
+    split, count = densify_keys(joint, size)
     return split, np.bincount(split, minlength=count)
 
 
-def _has(bits: Bits, records: IntArray) -> npt.NDArray[np.bool_]:
+def _has_bit(bits: Bits, records: IntArray) -> npt.NDArray[np.bool_]:
     """Whether each record's bit is set."""
-    held: npt.NDArray[np.bool_] = (bits[records >> 3] >> (records & 7).astype(np.uint8) & 1) != 0
-    return held
+    is_set: npt.NDArray[np.bool_] = (bits[records >> 3] >> (records & 7).astype(np.uint8) & 1) != 0
+    return is_set
 
 
-def _parts(attributes: int) -> list[int]:
+def _drop_each_attribute(attributes: int) -> list[int]:
     """The set without each one of its attributes."""
     return [
         attributes & ~(1 << bit) for bit in range(attributes.bit_length()) if attributes >> bit & 1
     ]
 
 
-def minimal_by_frequency(
+def find_uniques_by_frequency(
     attributes: int,
     max_size: int,
     alone_on: Callable[[list[int]], npt.NDArray[np.bool_]],
     identity: Identity | None = None,
-) -> Found:
+) -> MinimalUniqueRows:
     """All minimal uniques where only a function knows who is alone (nulls that match anything).
 
     With an `identity`, who is alone on each set is remembered by a run that can be resumed.
     """
 
-    def alone(each: int) -> npt.NDArray[np.bool_]:
+    def find_alone(each: int) -> npt.NDArray[np.bool_]:
         chosen = [bit for bit in range(attributes) if each >> bit & 1]
         if identity is None:
             return alone_on(chosen)
         key = lambda: {**identity(), "set": chosen}  # noqa: E731  # asked for once
-        kept = work.remember("suda-set", key, lambda: {"alone": alone_on(chosen)})
-        return kept["alone"]
+        checkpoint = work.remember("suda-set", key, lambda: {"alone": alone_on(chosen)})
+        return checkpoint["alone"]
 
     unique: dict[int, npt.NDArray[np.bool_]] = {}
-    found: list[tuple[IntArray, int]] = []
+    minimal_sets: list[tuple[IntArray, int]] = []
     sets = [
         each
         for size in range(1, max_size + 1)
@@ -269,14 +274,16 @@ def minimal_by_frequency(
     ]
     with work.step("Looking for what makes records special", len(sets)) as step:
         for each in sets:
-            unique[each] = alone(each)
+            unique[each] = find_alone(each)
             minimal = unique[each].copy()
-            for part in _parts(each):
+            for part in _drop_each_attribute(each):
                 if part:
                     minimal &= ~unique[part]
-            found.append((np.flatnonzero(minimal), each))
+            minimal_sets.append((np.flatnonzero(minimal), each))
             step.advance()
-    record = np.concatenate([records for records, _ in found])
-    which = np.concatenate([np.full(records.size, each, np.int64) for records, each in found])
+    record = np.concatenate([records for records, _ in minimal_sets])
+    which = np.concatenate(
+        [np.full(records.size, each, np.int64) for records, each in minimal_sets]
+    )
     order = np.argsort(record, kind="stable")
-    return Found(record[order], which[order])
+    return MinimalUniqueRows(record[order], which[order])

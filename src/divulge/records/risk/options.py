@@ -32,9 +32,9 @@ class OneOf:
         """The type of the field."""
         return Literal[self.words]
 
-    def problem(self, name: str, given: Any) -> Problem | None:
+    def problem(self, name: str, value: Any) -> Problem | None:
         """What is wrong with what was given."""
-        return next(checks.one_of(name, given, self.words), None)
+        return next(checks.one_of(name, value, self.words), None)
 
 
 @dataclass(frozen=True)
@@ -53,17 +53,17 @@ class Number:
             return Annotated[float, Field(ge=0, le=self.largest)]
         return Annotated[float, Field(gt=0, le=self.largest)]
 
-    def problem(self, name: str, given: Any) -> Problem | None:
+    def problem(self, name: str, value: Any) -> Problem | None:
         """What is wrong with what was given."""
-        positive = checks.is_number(given) and (given > 0 or (self.zero and given == 0))
-        if positive and given <= (self.largest or given):
+        positive = checks.is_number(value) and (value > 0 or (self.zero and value == 0))
+        if positive and value <= (self.largest or value):
             return None
         upto = f" and up to {self.largest:g}" if self.largest else ""
         return Problem(name, f"is not a number {'from' if self.zero else 'above'} 0{upto}.")
 
 
 @dataclass(frozen=True)
-class Whole:
+class WholeNumber:
     """An option that is a whole number from one, perhaps up to a largest one."""
 
     description: str
@@ -75,16 +75,16 @@ class Whole:
         """The type of the field."""
         return Annotated[int, Field(ge=1, le=self.largest)]
 
-    def problem(self, name: str, given: Any) -> Problem | None:
+    def problem(self, name: str, value: Any) -> Problem | None:
         """What is wrong with what was given."""
-        if checks.is_whole_number(given) and given <= (self.largest or given):
+        if checks.is_whole_number(value) and value <= (self.largest or value):
             return None
         upto = f"from 1 to {self.largest}" if self.largest else "from 1"
         return Problem(name, f"is not a whole number {upto}.")
 
 
 @dataclass(frozen=True)
-class Words:
+class ValueList:
     """An option that is a list of values."""
 
     description: str
@@ -95,9 +95,9 @@ class Words:
         """The type of the field."""
         return list[Any]
 
-    def problem(self, name: str, given: Any) -> Problem | None:
+    def problem(self, name: str, value: Any) -> Problem | None:
         """What is wrong with what was given."""
-        return None if isinstance(given, list | tuple) else Problem(name, "is not a list.")
+        return None if isinstance(value, list | tuple) else Problem(name, "is not a list.")
 
 
 @dataclass(frozen=True)
@@ -107,14 +107,14 @@ class OtherDataset:
     It is no field of an adversary's settings: what they see, `dataset` lists.
     """
 
-    def problem(self, name: str, given: Any) -> Problem | None:
+    def problem(self, name: str, value: Any) -> Problem | None:
         """What is wrong with what was given."""
-        if isinstance(given, Dataset) or (isinstance(given, str) and given):
+        if isinstance(value, Dataset) or (isinstance(value, str) and value):
             return None
         return Problem(name, "does not name a dataset.")
 
 
-Setting: TypeAlias = OneOf | Number | Whole | Words
+Setting: TypeAlias = OneOf | Number | WholeNumber | ValueList
 """An option that is also a field of an adversary's settings."""
 
 Option: TypeAlias = Setting | OtherDataset

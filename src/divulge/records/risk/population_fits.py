@@ -12,12 +12,12 @@ from divulge.classes.keys import FloatArray
 from divulge.data import Column
 from divulge.work import InvalidInput, Problem
 
-MOST_CELLS = 20_000_000
-ROUNDS = 200
-CLOSE_ENOUGH = 1e-8
+MAX_TABLE_CELLS = 20_000_000
+MAX_FITTING_ROUNDS = 200
+FITTING_TOLERANCE = 1e-8
 
 
-def poisson(fitted: FloatArray, fraction: float) -> tuple[FloatArray, FloatArray]:
+def compute_poisson_chances(fitted: FloatArray, fraction: float) -> tuple[FloatArray, FloatArray]:
     """P(F = 1) and the mean of 1/F, where F - 1 is Poisson with the mean `unseen`."""
     unseen = fitted / fraction * (1 - fraction)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -25,7 +25,7 @@ def poisson(fitted: FloatArray, fraction: float) -> tuple[FloatArray, FloatArray
     return np.exp(-unseen), mean
 
 
-def independent(columns: list[Column], alone: Any, wild: bool) -> FloatArray:
+def fit_main_effects(columns: list[Column], alone: Any, wild: bool) -> FloatArray:
     """The fitted count of each unique's cell if attributes are independent.
 
     A cell that may be anything (`wild`) leaves its attribute out: all values together have share 1.
@@ -43,17 +43,17 @@ def independent(columns: list[Column], alone: Any, wild: bool) -> FloatArray:
     return fitted
 
 
-def pairs(columns: list[Column], alone: Any, wild: bool) -> FloatArray:
+def fit_pairwise_effects(columns: list[Column], alone: Any, wild: bool) -> FloatArray:
     """The same with all two-way interactions, by iterative proportional fitting.
 
     Where missing cells may be anything, the table is that of the complete records, blown up to
     all, and a hidden cell sums over its attribute.
     """
     shape = tuple(len(column.values) + (not wild and column.has_missing) for column in columns)
-    if prod(shape) > MOST_CELLS:
+    if prod(shape) > MAX_TABLE_CELLS:
         message = (
-            f"the table of these attributes has {prod(shape):,} cells and {MOST_CELLS:,} are the "
-            "most for interactions=2; take fewer or coarser attributes, or interactions=1."
+            f"the table of these attributes has {prod(shape):,} cells and {MAX_TABLE_CELLS:,} are "
+            "the most for interactions=2; take fewer or coarser attributes, or interactions=1."
         )
         raise InvalidInput("population_uniques", [Problem("among", message)])
     rows = columns[0].codes.size
@@ -65,11 +65,13 @@ def pairs(columns: list[Column], alone: Any, wild: bool) -> FloatArray:
             message = "no record shows all of these attributes; interactions=2 needs some that do."
             raise InvalidInput("population_uniques", [Problem("among", message)])
     scale = rows / int(complete.sum())
-    fitted = _proportional([column.codes[complete] for column in columns], shape, rows) * scale
-    return _looked_up(fitted, columns, alone, wild)
+    fitted = (
+        _fit_proportionally([column.codes[complete] for column in columns], shape, rows) * scale
+    )
+    return _look_up_cells(fitted, columns, alone, wild)
 
 
-def _proportional(codes: list[Any], shape: tuple[int, ...], rows: int) -> FloatArray:
+def _fit_proportionally(codes: list[Any], shape: tuple[int, ...], rows: int) -> FloatArray:
     fitted = np.full(shape, codes[0].size / prod(shape))
     axes = range(len(shape))
     pairs = list(combinations(axes, 2)) or [(0, 0)]
@@ -78,36 +80,38 @@ def _proportional(codes: list[Any], shape: tuple[int, ...], rows: int) -> FloatA
         table = np.zeros((shape[one], shape[two]))
         np.add.at(table, (codes[one], codes[two]), 1)
         margins[one, two] = np.diag(table) if one == two else table
-    for _ in range(ROUNDS):
+    for _ in range(MAX_FITTING_ROUNDS):
         furthest = 0.0
-        for (one, two), wanted in margins.items():
+        for (one, two), margin in margins.items():
             others = tuple(axis for axis in axes if axis not in (one, two))
-            now = fitted.sum(axis=others)
-            furthest = max(furthest, float(np.abs(now - wanted).max()))
-            ratio = np.divide(wanted, now, out=np.zeros_like(now), where=now > 0)
+            current = fitted.sum(axis=others)
+            furthest = max(furthest, float(np.abs(current - margin).max()))
+            ratio = np.divide(margin, current, out=np.zeros_like(current), where=current > 0)
             fitted *= np.expand_dims(ratio, others)
-        if furthest <= CLOSE_ENOUGH * rows:
+        if furthest <= FITTING_TOLERANCE * rows:
             break
     return fitted
 
 
-def _looked_up(table: FloatArray, columns: list[Column], alone: Any, wild: bool) -> FloatArray:
+def _look_up_cells(table: FloatArray, columns: list[Column], alone: Any, wild: bool) -> FloatArray:
     """The count of each unique's cell, summed over what it hides."""
     codes = np.stack([column.codes[alone].astype(np.int64) for column in columns])
     if not wild:
         shown: FloatArray = table[tuple(codes)]
         return shown
-    found = np.zeros(codes.shape[1])
+    counts = np.zeros(codes.shape[1])
     missing = np.array([column.missing_code for column in columns])[:, None]
     hidden = codes == missing
     for mask in np.unique(hidden, axis=1).T:
         those = np.flatnonzero((hidden == mask[:, None]).all(axis=0))
-        summed = table.sum(axis=tuple(np.flatnonzero(mask).tolist())) if mask.any() else table
-        found[those] = summed[tuple(codes[~mask][:, those])] if not mask.all() else summed
-    return found
+        margin = table.sum(axis=tuple(np.flatnonzero(mask).tolist())) if mask.any() else table
+        counts[those] = margin[tuple(codes[~mask][:, those])] if not mask.all() else margin
+    return counts
 
 
-def negative_binomial(size: Any, fraction: float, cells: float) -> tuple[float, float]:
+def compute_negative_binomial_chances(
+    size: Any, fraction: float, cells: float
+) -> tuple[float, float]:
     """P(F = 1) and the mean of 1/F, the same for every sample unique.
 
     Moments of the sample's frequencies over all cells give the gamma's shape.
@@ -127,6 +131,6 @@ def negative_binomial(size: Any, fraction: float, cells: float) -> tuple[float, 
     return unique, (only - only ** (shape + 1)) / ((1 - only) * shape)
 
 
-def card(column: Column) -> int:
+def count_values(column: Column) -> int:
     """How many values an attribute can have, missing included if it occurs."""
     return max(1, column.cardinality)

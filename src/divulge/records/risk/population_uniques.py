@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, html
-from divulge.classes.keys import FloatArray, IntArray, classes
-from divulge.classes.weighing import sampling_weights
+from divulge.classes.keys import FloatArray, IntArray, assign_classes
+from divulge.classes.survey_design import sampling_weights
 from divulge.data import Column, Dataset
 from divulge.records.risk.frequencies import Nulls, frequencies
 from divulge.records.risk.population_fits import (
-    card,
-    independent,
-    negative_binomial,
-    pairs,
-    poisson,
+    compute_negative_binomial_chances,
+    compute_poisson_chances,
+    count_values,
+    fit_main_effects,
+    fit_pairwise_effects,
 )
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import InvalidInput, Problem, Problems, checks
@@ -37,7 +37,7 @@ Model: TypeAlias = Literal["log_linear", "negative_binomial"]
 MODELS: tuple[Model, ...] = get_args(Model)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class PopulationUniques:
     """What a model says of the uniques of a sample; all of it is estimated.
 
@@ -70,30 +70,30 @@ class PopulationUniques:
     def risk(self) -> RecordRisk:
         """The chance of a right match as the risk of each record."""
         return RecordRisk(
-            self.match,
-            "population_uniques",
-            self.dataset,
-            self.attributes,
-            "estimate",
-            (self.sentence(),),
-            {
+            values=self.match,
+            measure="population_uniques",
+            dataset=self.dataset,
+            attributes=self.attributes,
+            claim="estimate",
+            notes=(self.sentence(),),
+            figures={
                 "sample_uniques": self.sample_uniques,
                 "estimated_population_uniques": self.population_uniques,
                 **{f"alone_{way}": count for way, count in self.side_by_side.items()},
             },
-            self.model.replace("_", " "),
+            detail=self.model.replace("_", " "),
         )
 
     def sentence(self) -> Sentence:
         """The two figures, and that a model gives them."""
-        said = {
+        sentence_values = {
             "sample": self.sample_uniques,
             "subjects": self.dataset.subjects,
             "population": round(self.population_uniques, 1),
             "right": round(self.correct_matches, 1),
             "model": self.model.replace("_", " "),
         }
-        return Sentence("divulge.records", "population.uniques", said)
+        return Sentence("divulge.records", "population.uniques", sentence_values)
 
     def assessment(self) -> Assessment:
         """Right matches in the currency of all attacks."""
@@ -147,7 +147,7 @@ class PopulationUniques:
         )
 
     def _repr_html_(self) -> str:
-        return html.paragraphs(self.explain())
+        return html.render_paragraphs(self.explain())
 
 
 def population_uniques(
@@ -156,6 +156,7 @@ def population_uniques(
     sampling_fraction: float | None = None,
     among: str | Iterable[str] | None = None,
     interactions: Literal[1, 2] = 1,
+    *,
     cells: float | None = None,
     nulls: Nulls = "maybe",
 ) -> PopulationUniques:
@@ -163,7 +164,7 @@ def population_uniques(
 
     Args:
         dataset: the sample.
-        model: `log_linear` or `negative_binomial`.
+        model: `log_linear` or `compute_negative_binomial_chances`.
         sampling_fraction: the share that was sampled; by default records over sum of weights.
         among: the attributes to consider; all quasi-identifiers if none are given.
         interactions: of the log-linear model: 1 for main effects, 2 for all pairs.
@@ -178,7 +179,7 @@ def population_uniques(
     """
     names = dataset.attributes(among, "among")
     columns = [dataset.columns[name] for name in names]
-    fraction = _fraction(dataset, sampling_fraction)
+    fraction = _resolve_sampling_fraction(dataset, sampling_fraction)
     problems = Problems("population_uniques")
     if model not in MODELS:
         problems.add("model", f'"{model}" is not a population model.', model, MODELS)
@@ -188,42 +189,44 @@ def population_uniques(
         message = f'"{nulls}" does not go with a population model.'
         problems.add("nulls", message, nulls, ["maybe", "value"])
     problems.raise_any()
-    found = frequencies(dataset, nulls, among=names)
-    alone = found.sample == 1
+    counts = frequencies(dataset, nulls, among=names)
+    alone = counts.sample == 1
     unique, right = np.zeros(dataset.rows), np.zeros(dataset.rows)
     if model == "log_linear":
-        fit = independent if interactions == 1 else pairs
-        fitted = fit(columns, alone, nulls == "maybe")
-        unique[alone], right[alone] = poisson(fitted, fraction)
+        fit_cells = fit_main_effects if interactions == 1 else fit_pairwise_effects
+        fitted = fit_cells(columns, alone, nulls == "maybe")
+        unique[alone], right[alone] = compute_poisson_chances(fitted, fraction)
     else:
-        size = np.bincount(_classes(columns, dataset.rows))
-        possible = float(prod(card(column) for column in columns)) if cells is None else cells
-        unique[alone], right[alone] = negative_binomial(size, fraction, possible)
+        size = np.bincount(_classify_records(columns, dataset.rows))
+        possible = (
+            float(prod(count_values(column) for column in columns)) if cells is None else cells
+        )
+        unique[alone], right[alone] = compute_negative_binomial_chances(size, fraction, possible)
     return PopulationUniques(
-        model,
-        unique,
-        right,
-        int(alone.sum()),
-        fraction,
-        dataset,
-        tuple(names),
-        nulls,
-        found.others,
+        model=model,
+        unique=unique,
+        match=right,
+        sample_uniques=int(alone.sum()),
+        sampling_fraction=fraction,
+        dataset=dataset,
+        attributes=tuple(names),
+        nulls=nulls,
+        side_by_side=counts.others,
     )
 
 
-def _fraction(dataset: Dataset, given: float | None) -> float:
-    if given is None:
+def _resolve_sampling_fraction(dataset: Dataset, fraction: float | None) -> float:
+    if fraction is None:
         weights = sampling_weights(dataset)
         if weights is None:
             message = "is needed, because no attribute has the role weight."
             raise InvalidInput("population_uniques", [Problem("sampling_fraction", message)])
         return dataset.rows / float(weights.sum())
-    problems = list(checks.share("sampling_fraction", given, zero=False))
+    problems = list(checks.share("sampling_fraction", fraction, zero=False))
     if problems:
         raise InvalidInput("population_uniques", problems)
-    return given
+    return fraction
 
 
-def _classes(columns: list[Column], rows: int) -> IntArray:
-    return classes([c.codes for c in columns], [len(c.values) + 1 for c in columns], rows)
+def _classify_records(columns: list[Column], rows: int) -> IntArray:
+    return assign_classes([c.codes for c in columns], [len(c.values) + 1 for c in columns], rows)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, html
-from divulge.assessment.limit import beyond
-from divulge.assessment.sentence import number, percent
+from divulge.assessment.limit import is_beyond_bound
+from divulge.assessment.sentence import format_number, format_percent
 from divulge.classes.keys import FloatArray
-from divulge.classes.weighing import sampling_weights
+from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
-from divulge.records.risk.charts import risks
+from divulge.records.risk.charts import draw_risks
 from divulge.work import DivulgeError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ TITLES = {
 """What measures are called whose names do not say that they are risks."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class RecordRisk:
     """The probability, for each record, that whoever it is of is found.
 
@@ -81,7 +81,7 @@ class RecordRisk:
 
     def above(self, threshold: float = DEFAULT_THRESHOLD) -> int:
         """How many records have a risk above a threshold."""
-        return int(beyond(self.values, threshold, "highest").sum())
+        return int(is_beyond_bound(self.values, threshold, "highest").sum())
 
     def threshold_for(self, share: float) -> float:
         """The highest risk that may be left so that no more than a share is expected to be found.
@@ -90,7 +90,8 @@ class RecordRisk:
         records to be found at most (Polettini 2003, the rule of mu-Argus).
 
         >>> import divulge as dv
-        >>> risk = dv.records.reidentification_risk(dv.datasets.inflation_and_growth_example())
+        >>> example = dv.datasets.inflation_and_growth_example()
+        >>> risk = dv.records.reidentification_risk(example)
         >>> round(risk.threshold_for(0.005), 5), risk.threshold_for(0.5)
         (0.00524, 1.0)
         """
@@ -147,15 +148,15 @@ class RecordRisk:
         """The same figures for every value of an attribute: who bears the risk."""
         [group] = self.dataset.attributes(group, "by")
         column = self.dataset.columns[group]
-        found = {
+        assessments = {
             column.value(int(code)): self.of(column.codes == code)
             for code in np.unique(column.codes)
         }
-        return Breakdown(group, found)
+        return Breakdown(group, assessments)
 
     def chart(self, threshold: float = DEFAULT_THRESHOLD) -> Chart:
         """How many records have which risk."""
-        return risks(self, threshold)
+        return draw_risks(self, threshold)
 
     def of(
         self, chosen: Any, threshold: float = DEFAULT_THRESHOLD, whole: bool = False
@@ -167,19 +168,19 @@ class RecordRisk:
         secrets = int(values.size)
         right = fsum(values)
         certain = int((values >= 1).sum())
-        said = {
+        sentence_values = {
             "measure": self.title,
             "subjects": self.dataset.subjects,
             "total": secrets,
             "average": right / secrets,
             "highest": float(values.max()),
             "right": right,
-            "above": int(beyond(values, threshold, "highest").sum()),
+            "above": int(is_beyond_bound(values, threshold, "highest").sum()),
             "threshold": threshold,
         }
-        more: dict[str, Any] = {}
+        callbacks: dict[str, Any] = {}
         if whole:
-            more = {
+            callbacks = {
                 "_chart": lambda: self.chart(threshold),
                 "_breakdown": self.by,
                 "_risk": lambda: self.values,
@@ -196,16 +197,16 @@ class RecordRisk:
             certain=PriorPosterior(secrets if everybody == 1 else 0, certain),
             right=PriorPosterior(min(right, secrets / everybody), right),
             sentences=(
-                Sentence("divulge.records", "risk.level", said),
-                Sentence("divulge.records", "risk.expected", said),
+                Sentence("divulge.records", "risk.level", sentence_values),
+                Sentence("divulge.records", "risk.expected", sentence_values),
                 *(self.notes if whole else ()),
             ),
             figures={
-                "highest_risk": said["highest"],
-                "records_above_threshold": said["above"],
+                "highest_risk": sentence_values["highest"],
+                "records_above_threshold": sentence_values["above"],
                 **(self.figures if whole else {}),
             },
-            **more,
+            **callbacks,
         )
 
     def __str__(self) -> str:
@@ -214,10 +215,15 @@ class RecordRisk:
     def __repr__(self) -> str:
         return (
             f'RecordRisk({self.title} of "{self.dataset.name}", {self.claim}: '
-            f"{percent(self.average)} on average, {percent(self.highest)} at the highest)"
+            f"{format_percent(self.average)} on average, "
+            f"{format_percent(self.highest)} at the highest)"
         )
 
     def _repr_html_(self) -> str:
         head = ("highest", "average", "expected to be found")
-        row = (percent(self.highest), percent(self.average), number(self.expected))
-        return html.paragraphs(self.explain()) + html.table(head, [row])
+        row = (
+            format_percent(self.highest),
+            format_percent(self.average),
+            format_number(self.expected),
+        )
+        return html.render_paragraphs(self.explain()) + html.render_table(head, [row])

@@ -14,9 +14,9 @@ from typing import Any
 
 from divulge.classes.class_sizes import class_sizes
 from divulge.data import Dataset
-from divulge.records.risk.cluster import household_risk
 from divulge.records.risk.disclosure import AGGREGATES, disclosure_risk
-from divulge.records.risk.frequencies import COUNTED, SEMANTICS, frequencies
+from divulge.records.risk.frequencies import SEMANTICS, SEMANTICS_OF_RELEASE, frequencies
+from divulge.records.risk.group_risk import household_risk
 from divulge.records.risk.individual import METHODS, individual_risk, reidentification_risk
 from divulge.records.risk.k_anonymity import anonymity_of_each
 from divulge.records.risk.l_diversity import (
@@ -29,25 +29,33 @@ from divulge.records.risk.masked_numbers import INTERVALS, distance_linkage, int
 from divulge.records.risk.measure_spec import (
     JudgedFigure,
     MeasureSpec,
-    average_risk,
-    highest_risk,
-    share_of_uniques,
-    smallest_count,
-    smallest_crowd,
-    worst_class,
+    judge_average_risk,
+    judge_highest_risk,
+    judge_smallest_count,
+    judge_smallest_crowd,
+    judge_unique_share,
+    judge_worst_class,
 )
-from divulge.records.risk.options import Number, OneOf, Option, OtherDataset, Setting, Whole, Words
-from divulge.records.risk.population_list import LISTED
-from divulge.records.risk.population_uniques import MODELS, population_uniques
-from divulge.records.risk.presence import (
+from divulge.records.risk.options import (
+    Number,
+    OneOf,
+    Option,
+    OtherDataset,
+    Setting,
+    ValueList,
+    WholeNumber,
+)
+from divulge.records.risk.population_list import LIST_SEMANTICS
+from divulge.records.risk.population_risk import (
     delta_presence,
     journalist_risk,
     k_map,
     marketer_risk,
     prosecutor_risk,
 )
+from divulge.records.risk.population_uniques import MODELS, population_uniques
 from divulge.records.risk.record_risk import RecordRisk
-from divulge.records.risk.sensitive_classes import COUNTS, counting_of, overlaps
+from divulge.records.risk.sensitive_classes import COUNTS, build_counting, has_overlap
 from divulge.records.risk.suda import suda
 from divulge.records.risk.t_closeness import DISTANCES, t_closeness
 
@@ -66,70 +74,76 @@ def _compare_distances(dataset: Dataset, original: Dataset, **options: Any) -> R
 
 def _count_by_engine(dataset: Dataset, bound: float, **options: Any) -> JudgedFigure | None:
     """k-anonymity, counted by the engine and remembered, where no cell is missing."""
-    counting = counting_of(dataset, **options)
-    if overlaps(counting) or counting.nulls == "standard" or counting.count == "population":
+    counting = build_counting(dataset, **options)
+    if has_overlap(counting) or counting.nulls == "standard" or counting.count == "population":
         return None
     sizes = class_sizes(dataset, counting.attributes)
     return JudgedFigure(sizes.smallest, sizes.records_below(int(bound)), dataset.rows)
 
 
-def _nulls(words: tuple[str, ...]) -> OneOf:
+def _build_null_option(words: tuple[str, ...]) -> OneOf:
     return OneOf(words, "What a missing value may stand for.")
 
 
-_NULLS: dict[str, Option] = {"nulls": _nulls(SEMANTICS), "original": OtherDataset()}
-_CLASS: dict[str, Option] = {
-    **_NULLS,
+_NULL_OPTIONS: dict[str, Option] = {
+    "nulls": _build_null_option(SEMANTICS),
+    "original": OtherDataset(),
+}
+_CLASS_OPTIONS: dict[str, Option] = {
+    **_NULL_OPTIONS,
     "count": OneOf(COUNTS, "In classes: records, or the population."),
 }
-_LIST: dict[str, Option] = {"nulls": _nulls(COUNTED), "population": OtherDataset()}
-_METHOD: dict[str, Option] = {
+_LIST_OPTIONS: dict[str, Option] = {
+    "nulls": _build_null_option(SEMANTICS_OF_RELEASE),
+    "population": OtherDataset(),
+}
+_METHOD_OPTIONS: dict[str, Option] = {
     "method": OneOf(METHODS, "How individual risk is computed."),
-    **_NULLS,
+    **_NULL_OPTIONS,
 }
 _SAMPLING_FRACTION = Number(
     "Of DIS-SUDA (0.01 if not given) and population_uniques.", largest=1
 )  # fmt: skip
-_MODEL: dict[str, Option] = {
+_MODEL_OPTIONS: dict[str, Option] = {
     "model": OneOf(MODELS, "Of population_uniques."),
     "sampling_fraction": _SAMPLING_FRACTION,
-    "interactions": Whole("Of the log-linear model: 1 main effects, 2 all pairs.", largest=2),
+    "interactions": WholeNumber("Of the log-linear model: 1 main effects, 2 all pairs.", largest=2),
     "cells": Number("Of the negative binomial model: how many combinations there can be."),
-    "nulls": _nulls(("maybe", "value")),
+    "nulls": _build_null_option(("maybe", "value")),
 }
 
-_TABLE = (
+_SPECS = (
     MeasureSpec(
         name="individual_risk",
         aliases=("individual",),
         function=individual_risk,
-        figure=highest_risk,
-        options=_METHOD,
+        figure=judge_highest_risk,
+        options=_METHOD_OPTIONS,
         per_record="risk",
     ),
     MeasureSpec(
         name="global_risk",
         function=individual_risk,
-        figure=average_risk,
-        options=_METHOD,
+        figure=judge_average_risk,
+        options=_METHOD_OPTIONS,
         per_record="risk",
     ),
     MeasureSpec(
         name="reidentification_risk",
         aliases=("reidentification",),
         function=reidentification_risk,
-        figure=highest_risk,
-        options=_NULLS,
+        figure=judge_highest_risk,
+        options=_NULL_OPTIONS,
         per_record="risk",
     ),
     MeasureSpec(
         name="disclosure_risk",
         aliases=("disclosure",),
         function=disclosure_risk,
-        figure=highest_risk,
+        figure=judge_highest_risk,
         options={
             "aggregate": OneOf(AGGREGATES, "Of the weights of those alike: disclosure."),
-            **_NULLS,
+            **_NULL_OPTIONS,
         },
         per_record="risk",
     ),
@@ -137,66 +151,66 @@ _TABLE = (
         name="household_risk",
         aliases=("household",),
         function=household_risk,
-        figure=highest_risk,
-        options=_METHOD,
+        figure=judge_highest_risk,
+        options=_METHOD_OPTIONS,
         per_record="risk",
     ),
     MeasureSpec(
         name="prosecutor_risk",
         aliases=("prosecutor",),
         function=prosecutor_risk,
-        figure=highest_risk,
-        options=_NULLS,
+        figure=judge_highest_risk,
+        options=_NULL_OPTIONS,
         per_record="risk",
     ),
     MeasureSpec(
         name="journalist_risk",
         aliases=("journalist",),
         function=journalist_risk,
-        figure=highest_risk,
-        options=_LIST,
+        figure=judge_highest_risk,
+        options=_LIST_OPTIONS,
         per_record="risk",
     ),
     MeasureSpec(
         name="marketer_risk",
         aliases=("marketer",),
         function=marketer_risk,
-        figure=average_risk,
-        options=_LIST,
+        figure=judge_average_risk,
+        options=_LIST_OPTIONS,
         per_record="risk",
     ),
     MeasureSpec(
         name="dis_suda",
         aliases=("suda",),
         function=suda,
-        figure=highest_risk,
+        figure=judge_highest_risk,
         options={
             "sampling_fraction": _SAMPLING_FRACTION,
-            "max_size": Whole("Most attributes of a minimal unique."),
-            "nulls": _nulls(("maybe", "value")),
+            "max_size": WholeNumber("Most attributes of a minimal unique."),
+            "nulls": _build_null_option(("maybe", "value")),
         },
         per_record="risk",
     ),
     MeasureSpec(
         name="population_uniques",
         function=population_uniques,
-        figure=share_of_uniques,
-        options=_MODEL,
+        figure=judge_unique_share,
+        options=_MODEL_OPTIONS,
     ),
     MeasureSpec(
         name="correct_matches",
         function=_take_correct_matches,
-        figure=average_risk,
-        options=_MODEL,
+        figure=judge_average_risk,
+        options=_MODEL_OPTIONS,
     ),
     MeasureSpec(
         name="k_anonymity",
         function=anonymity_of_each,
-        figure=smallest_crowd,
+        figure=judge_smallest_crowd,
         direction="at_least",
         scale="count",
         whole=True,
-        options=_CLASS,
+        options=_CLASS_OPTIONS,
         per_record="count",
         shortcut=_count_by_engine,
         sentence="k_anonymity",
@@ -204,83 +218,85 @@ _TABLE = (
     MeasureSpec(
         name="smallest_frequency",
         function=frequencies,
-        figure=smallest_count,
+        figure=judge_smallest_count,
         direction="at_least",
         scale="count",
-        options=_NULLS,
+        options=_NULL_OPTIONS,
         per_record="count",
     ),
     MeasureSpec(
         name="k_map",
         function=k_map,
-        figure=worst_class,
+        figure=judge_worst_class,
         direction="at_least",
         scale="count",
-        options=_LIST,
+        options=_LIST_OPTIONS,
         per_record="class",
     ),
     MeasureSpec(
         name="delta_presence",
         function=delta_presence,
-        figure=worst_class,
-        options={"nulls": _nulls(LISTED), "population": OtherDataset()},
+        figure=judge_worst_class,
+        options={"nulls": _build_null_option(LIST_SEMANTICS), "population": OtherDataset()},
         needs=("population",),
     ),
     MeasureSpec(
         name="distinct_l_diversity",
         function=distinct_l_diversity,
-        figure=worst_class,
+        figure=judge_worst_class,
         direction="at_least",
         scale="count",
         of_attribute=True,
-        options=_CLASS,
+        options=_CLASS_OPTIONS,
         per_record="class",
     ),
     MeasureSpec(
         name="entropy_l_diversity",
         function=entropy_l_diversity,
-        figure=worst_class,
+        figure=judge_worst_class,
         direction="at_least",
         scale="count",
         of_attribute=True,
-        options=_CLASS,
+        options=_CLASS_OPTIONS,
         per_record="class",
     ),
     MeasureSpec(
         name="recursive_l_diversity",
         function=recursive_l_diversity,
-        figure=worst_class,
+        figure=judge_worst_class,
         direction="at_least",
         scale="count",
         of_attribute=True,
-        options={"c": Number("Of recursive_l_diversity.", default=3), **_CLASS},
+        options={"c": Number("Of recursive_l_diversity.", default=3), **_CLASS_OPTIONS},
         per_record="class",
     ),
     MeasureSpec(
         name="t_closeness",
         function=t_closeness,
-        figure=worst_class,
+        figure=judge_worst_class,
         of_attribute=True,
         options={
             "distance": OneOf(DISTANCES, "Of t_closeness."),
-            "order": Words("Of t_closeness with an ordered distance: the values in their order."),
-            **_CLASS,
+            "order": ValueList(
+                "Of t_closeness with an ordered distance: the values in their order."
+            ),
+            **_CLASS_OPTIONS,
         },
         per_record="class",
     ),
     MeasureSpec(
         name="beta_likeness",
         function=beta_likeness,
-        figure=worst_class,
+        figure=judge_worst_class,
         scale="count",
         of_attribute=True,
-        options=_CLASS,
+        options=_CLASS_OPTIONS,
         per_record="class",
     ),
     MeasureSpec(
         name="interval_disclosure",
         function=_compare_intervals,
-        figure=average_risk,
+        figure=judge_average_risk,
         options={
             "original": OtherDataset(),
             "width": Number("Of interval_disclosure.", default=0.05, zero=True),
@@ -291,16 +307,16 @@ _TABLE = (
     MeasureSpec(
         name="distance_linkage",
         function=_compare_distances,
-        figure=average_risk,
+        figure=judge_average_risk,
         options={"original": OtherDataset()},
         needs=("original", "among"),
     ),
 )
 
-MEASURES: Mapping[str, MeasureSpec] = MappingProxyType({spec.name: spec for spec in _TABLE})
+MEASURES: Mapping[str, MeasureSpec] = MappingProxyType({spec.name: spec for spec in _SPECS})
 """The measures by name: what the entry point of `divulge.measures` names."""
 
-_BY_ANY_NAME = {name: spec for spec in _TABLE for name in (spec.name, *spec.aliases)}
+_BY_ANY_NAME = {name: spec for spec in _SPECS for name in (spec.name, *spec.aliases)}
 
 EVERY_NAME: tuple[str, ...] = tuple(_BY_ANY_NAME)
 """All names of all measures, further names included."""
@@ -325,12 +341,12 @@ def gather_settings() -> dict[str, Setting]:
     'maybe'
     """
     settings: dict[str, Setting] = {}
-    for spec in _TABLE:
+    for spec in _SPECS:
         for name, option in spec.options.items():
             if isinstance(option, OtherDataset):
                 continue
-            known = settings.setdefault(name, option)
-            if isinstance(known, OneOf) and isinstance(option, OneOf):
-                words = dict.fromkeys((*known.words, *option.words))
-                settings[name] = OneOf(tuple(words), known.description)
+            setting = settings.setdefault(name, option)
+            if isinstance(setting, OneOf) and isinstance(option, OneOf):
+                words = dict.fromkeys((*setting.words, *option.words))
+                settings[name] = OneOf(tuple(words), setting.description)
     return settings

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Claim
-from divulge.classes.keys import FloatArray, IntArray, classes, weighed_count
-from divulge.classes.overlapping_classes import Entries, entries_of_overlapping
-from divulge.classes.weighing import weights_or_ones
+from divulge.classes.keys import FloatArray, IntArray, assign_classes, sum_by_place
+from divulge.classes.overlapping_classes import Entries, gather_overlapping_entries
+from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Column, Dataset
-from divulge.records.risk.frequencies import OF_ORIGINAL, SEMANTICS, Nulls
+from divulge.records.risk.frequencies import SEMANTICS, SEMANTICS_OF_ORIGINAL, Nulls
 from divulge.work import InvalidInput, Problem, Problems
 
 Count: TypeAlias = Literal["records", "population"]
@@ -28,8 +28,8 @@ Count: TypeAlias = Literal["records", "population"]
 COUNTS: tuple[Count, ...] = get_args(Count)
 
 
-@dataclass(frozen=True)
-class Counting:
+@dataclass(frozen=True, kw_only=True)
+class CountingRules:
     """How those who look alike are counted: on which attributes, with which nulls and weights."""
 
     attributes: tuple[str, ...]
@@ -47,7 +47,7 @@ class Counting:
         return "estimate" if self.nulls == "bayes" or self.count == "population" else "exact"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SensitiveClasses:
     """How often each value of a sensitive attribute occurs in each class.
 
@@ -65,7 +65,7 @@ class SensitiveClasses:
     code: IntArray
     count: npt.NDArray[Any]
     overall: FloatArray
-    counting: Counting
+    counting: CountingRules
 
     @property
     def classes(self) -> int:
@@ -80,7 +80,7 @@ class SensitiveClasses:
     @property
     def total(self) -> FloatArray:
         """All that each class holds; its size, unless classes overlap or records are weighed."""
-        return self.per_class(self.count)
+        return self.sum_per_class(self.count)
 
     @property
     def share(self) -> FloatArray:
@@ -88,18 +88,18 @@ class SensitiveClasses:
         shares: FloatArray = self.count / self.total[self.of_class]
         return shares
 
-    def per_class(self, amounts: npt.NDArray[Any]) -> FloatArray:
+    def sum_per_class(self, amounts: npt.NDArray[Any]) -> FloatArray:
         """The sum of an amount of each entry over each class."""
-        return weighed_count(self.of_class, amounts, self.classes)
+        return sum_by_place(self.of_class, amounts, self.classes)
 
 
-def counting_of(
+def build_counting(
     dataset: Dataset,
     among: str | Iterable[str] | None = None,
     nulls: Nulls = "maybe",
     count: Count = "records",
     original: Dataset | None = None,
-) -> Counting:
+) -> CountingRules:
     """The way to count that was asked for, with every problem of it said at once."""
     problems = Problems(f'dataset "{dataset.name}"')
     if nulls not in SEMANTICS:
@@ -112,7 +112,7 @@ def counting_of(
         problems.add("count", message)
     names = tuple(dataset.attributes(among, "among"))
     hides = any(dataset.columns[name].has_missing for name in names)
-    if nulls in OF_ORIGINAL and hides and original is None:
+    if nulls in SEMANTICS_OF_ORIGINAL and hides and original is None:
         message = (
             f'nulls="{nulls}" counts what is compatible with the values before suppression; '
             "give them as original, or use another way of counting."
@@ -121,14 +121,17 @@ def counting_of(
     problems.raise_any()
     ways = SEMANTICS
     if hides and original is None:
-        ways = tuple(each for each in SEMANTICS if each not in OF_ORIGINAL)
-    return Counting(names, nulls, count, original, hides, ways)
+        ways = tuple(each for each in SEMANTICS if each not in SEMANTICS_OF_ORIGINAL)
+    return CountingRules(
+        attributes=names, nulls=nulls, count=count, original=original, hides=hides, ways=ways
+    )
 
 
-def sensitive_classes(
+def count_sensitive_values(
     dataset: Dataset,
     attribute: str | None = None,
     among: str | Iterable[str] | None = None,
+    *,
     nulls: Nulls = "maybe",
     count: Count = "records",
     original: Dataset | None = None,
@@ -144,51 +147,59 @@ def sensitive_classes(
         original: the records before protection, for `nulls="known"` and `"bayes"`.
 
     >>> import divulge as dv
-    >>> found = sensitive_classes(dv.datasets.school_year_example(), among="gender")
+    >>> found = count_sensitive_values(dv.datasets.school_year_example(), among="gender")
     >>> found.attribute, found.size.tolist(), found.count.tolist()
     ('disability', [6, 4], [2, 4, 3, 1])
     """
-    name = sensitive_attribute(dataset, attribute)
-    counting = counting_of(dataset, among, nulls, count, original)
+    name = find_sensitive_attribute(dataset, attribute)
+    counting = build_counting(dataset, among, nulls, count, original)
     if name in counting.attributes:
         message = f'"{name}" is the sensitive attribute; it cannot make records look alike too.'
         raise InvalidInput(f'dataset "{dataset.name}"', [Problem("among", message)])
     column = dataset.columns[name]
     values = len(column.values) + 1
     weights = weights_or_ones(dataset) if count == "population" else None
-    if overlaps(counting):
-        entries = entries_of_overlapping(
-            dataset, counting.attributes, nulls, original, column.codes, values, weights
+    if has_overlap(counting):
+        entries = gather_overlapping_entries(
+            dataset,
+            counting.attributes,
+            nulls,
+            original=original,
+            codes=column.codes,
+            values=values,
+            weights=weights,
         )
     else:
-        entries = _apart(class_of_each(dataset, counting), column.codes, values, weights)
-    everybody = weighed_count(
+        entries = _count_disjoint_entries(
+            classify_records(dataset, counting), column.codes, values, weights
+        )
+    overall_counts = sum_by_place(
         column.codes, np.ones(dataset.rows) if weights is None else weights, values
     )
     return SensitiveClasses(
-        name,
-        column,
-        entries.of_record,
-        np.bincount(entries.of_record),
-        entries.of_class,
-        entries.code,
-        entries.amount,
-        everybody / float(everybody.sum()),
-        counting,
+        attribute=name,
+        column=column,
+        of_record=entries.of_record,
+        size=np.bincount(entries.of_record),
+        of_class=entries.of_class,
+        code=entries.code,
+        count=entries.amount,
+        overall=overall_counts / float(overall_counts.sum()),
+        counting=counting,
     )
 
 
-def overlaps(counting: Counting) -> bool:
+def has_overlap(counting: CountingRules) -> bool:
     """Whether a record may be in the classes of several others."""
-    if counting.nulls in OF_ORIGINAL and counting.original is not None:
+    if counting.nulls in SEMANTICS_OF_ORIGINAL and counting.original is not None:
         return True
     return counting.hides and counting.nulls not in ("value", "standard")
 
 
-def class_of_each(dataset: Dataset, counting: Counting) -> IntArray:
+def classify_records(dataset: Dataset, counting: CountingRules) -> IntArray:
     """The class of each record where classes share none: by equal cells, or none with a null."""
     columns = [dataset.columns[name] for name in counting.attributes]
-    of_record = classes(
+    of_record = assign_classes(
         [column.codes for column in columns],
         [len(column.values) + 1 for column in columns],
         dataset.rows,
@@ -203,7 +214,7 @@ def class_of_each(dataset: Dataset, counting: Counting) -> IntArray:
     return np.unique(own, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def sensitive_attribute(dataset: Dataset, attribute: str | None) -> str:
+def find_sensitive_attribute(dataset: Dataset, attribute: str | None) -> str:
     """The attribute that is named, or the only one with the role sensitive."""
     if attribute is not None:
         [name] = dataset.attributes(attribute, "attribute")
@@ -216,7 +227,7 @@ def sensitive_attribute(dataset: Dataset, attribute: str | None) -> str:
     return sensitive[0]
 
 
-def _apart(
+def _count_disjoint_entries(
     of_record: IntArray, codes: npt.NDArray[Any], values: int, weights: FloatArray | None
 ) -> Entries:
     """Entries of classes that share no record."""
@@ -225,5 +236,5 @@ def _apart(
         entries, amount = np.unique(joint, return_counts=True)
         return Entries(of_record, entries // values, entries % values, amount.astype(np.int64))
     entries, place = np.unique(joint, return_inverse=True)
-    weighed = weighed_count(place.reshape(-1), weights, entries.size)
+    weighed = sum_by_place(place.reshape(-1), weights, entries.size)
     return Entries(of_record, entries // values, entries % values, weighed)

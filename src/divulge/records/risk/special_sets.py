@@ -8,13 +8,13 @@ from typing import overload
 import numpy as np
 
 from divulge.classes.keys import IntArray
-from divulge.records.risk.minimal_uniques import Found
+from divulge.records.risk.minimal_uniques import MinimalUniqueRows
 
 
 class MinimalUniques(Sequence[list[frozenset[str]]]):
     """For each record, the smallest sets of attributes on which it is unique."""
 
-    def __init__(self, found: Found, names: Sequence[str], rows: int) -> None:
+    def __init__(self, found: MinimalUniqueRows, names: Sequence[str], rows: int) -> None:
         self.found = found
         self.names = tuple(names)
         self._starts = np.searchsorted(found.record, np.arange(rows + 1))
@@ -31,7 +31,7 @@ class MinimalUniques(Sequence[list[frozenset[str]]]):
         if not 0 <= record < len(self):
             raise IndexError(record)
         first, last = self._starts[record : record + 2]
-        return [self._named(int(bits)) for bits in self.found.attributes[first:last]]
+        return [self._name_attributes(int(bits)) for bits in self.found.attributes[first:last]]
 
     def __len__(self) -> int:
         return int(self._starts.size) - 1
@@ -49,5 +49,5 @@ class MinimalUniques(Sequence[list[frozenset[str]]]):
         """The number of attributes of each minimal unique, record by record."""
         return np.bitwise_count(self.found.attributes).astype(np.int64)
 
-    def _named(self, bits: int) -> frozenset[str]:
+    def _name_attributes(self, bits: int) -> frozenset[str]:
         return frozenset(name for bit, name in enumerate(self.names) if bits >> bit & 1)

@@ -20,15 +20,15 @@ import numpy.typing as npt
 
 from divulge.assessment import Assessment, Breakdown, Chart, Sentence
 from divulge.classes import null_semantics
-from divulge.classes.keys import FloatArray, classes
+from divulge.classes.keys import FloatArray, assign_classes
 from divulge.data import Dataset
-from divulge.records.risk.charts import contributions
+from divulge.records.risk.charts import draw_contributions
 from divulge.records.risk.frequencies import Frequencies, frequencies
 from divulge.records.risk.minimal_uniques import (
     MOST_ATTRIBUTES,
-    Found,
-    minimal_by_frequency,
-    minimal_uniques,
+    MinimalUniqueRows,
+    find_minimal_uniques,
+    find_uniques_by_frequency,
 )
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.records.risk.special_sets import MinimalUniques
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Suda:
     """Scores, chances and minimal uniques of every record.
 
@@ -71,14 +71,14 @@ class Suda:
             problem = Problem("by", f'"{by}" is not a size.', by, ["smallest", "mean"])
             raise InvalidInput("risky", [problem])
         record, sizes = self.uniques.found.record, self.uniques.sizes
-        found = np.full(self.scores.size, np.inf)
+        set_size = np.full(self.scores.size, np.inf)
         if by == "smallest":
-            np.minimum.at(found, record, sizes)
+            np.minimum.at(set_size, record, sizes)
         else:
-            count = np.bincount(record, minlength=found.size)
-            total = np.bincount(record, sizes, minlength=found.size)
-            np.divide(total, count, out=found, where=count > 0)
-        return found < smaller_than
+            count = np.bincount(record, minlength=set_size.size)
+            total = np.bincount(record, sizes, minlength=set_size.size)
+            np.divide(total, count, out=set_size, where=count > 0)
+        return set_size < smaller_than
 
     def contributions(self) -> dict[str, float]:
         """The share of all scores that comes from sets with each attribute.
@@ -88,7 +88,7 @@ class Suda:
         >>> max(found.contributions(), key=found.contributions().get)
         'Sector'
         """
-        worth, bits = self._worth(), self.uniques.found.attributes
+        worth, bits = self._weigh_uniques(), self.uniques.found.attributes
         total = max(float(worth.sum()), 1.0)
         return {
             name: float(worth[bits >> bit & 1 == 1].sum()) / total
@@ -102,11 +102,11 @@ class Suda:
             message = f'"{attribute}" was not among the attributes of this search.'
             problem = Problem("attribute", message, attribute, self.attributes)
             raise InvalidInput("contributions_of_values", [problem])
-        worth, found = self._worth(), self.uniques.found
-        held = found.attributes >> self.attributes.index(attribute) & 1 == 1
+        worth, uniques = self._weigh_uniques(), self.uniques.found
+        has_attribute = uniques.attributes >> self.attributes.index(attribute) & 1 == 1
         column = self.dataset.columns[attribute]
-        codes = column.codes[found.record[held]]
-        sums = np.bincount(codes, worth[held], minlength=len(column.values) + 1)
+        codes = column.codes[uniques.record[has_attribute]]
+        sums = np.bincount(codes, worth[has_attribute], minlength=len(column.values) + 1)
         total = max(float(worth.sum()), 1.0)
         return {
             column.value(code): float(sums[code]) / total for code in np.flatnonzero(sums).tolist()
@@ -117,16 +117,16 @@ class Suda:
         hides = any(self.dataset.columns[name].has_missing for name in self.attributes)
         counted = self.counted if hides else None
         return RecordRisk(
-            self.dis,
-            "dis_suda",
-            self.dataset,
-            self.attributes,
-            "estimate",
-            (
-                Sentence("divulge.records", "suda.found", self._values()),
+            values=self.dis,
+            measure="dis_suda",
+            dataset=self.dataset,
+            attributes=self.attributes,
+            claim="estimate",
+            notes=(
+                Sentence("divulge.records", "suda.found", self._list_sentence_values()),
                 *(counted.flattery() if counted else ()),
             ),
-            {
+            figures={
                 "minimal_uniques": self.uniques.total,
                 **(counted.side_by_side() if counted else {}),
             },
@@ -147,7 +147,7 @@ class Suda:
 
     def chart(self) -> Chart:
         """How much each attribute contributes."""
-        return contributions(self)
+        return draw_contributions(self)
 
     def to_arrow(self) -> pa.Table:
         """One row per record: score and chance."""
@@ -180,11 +180,11 @@ class Suda:
         """What was found, in sentences."""
         return self.assessment().explain()
 
-    def _worth(self) -> FloatArray:
+    def _weigh_uniques(self) -> FloatArray:
         table = np.array([factorial(len(self.attributes) - k) for k in range(self.max_size + 1)])
         return table.astype(np.float64)[self.uniques.sizes]
 
-    def _values(self) -> dict[str, Any]:
+    def _list_sentence_values(self) -> dict[str, Any]:
         sizes = self.uniques.sizes
         return {
             "special": int((self.scores > 0).sum()),
@@ -245,20 +245,28 @@ def suda(
     cardinalities = [len(column.values) + 1 for column in columns]
     rows = dataset.rows
     if nulls == "maybe" and any(column.has_missing for column in columns):
-        found, frequency = _with_nulls(dataset, names, largest)
+        minimal, frequency = _search_with_nulls(dataset, names, largest)
     else:
-        identity = _identity(dataset, names, "value")
-        found = minimal_uniques(codes, cardinalities, rows, largest, identity)
-        of_record = classes(codes, cardinalities, rows)
+        identity = _build_identity(dataset, names, "value")
+        minimal = find_minimal_uniques(codes, cardinalities, rows, largest, identity)
+        of_record = assign_classes(codes, cardinalities, rows)
         frequency = np.bincount(of_record)[of_record].astype(np.float64)
-    uniques = MinimalUniques(found, names, rows)
+    uniques = MinimalUniques(minimal, names, rows)
     worth = np.array([float(factorial(len(names) - size)) for size in range(largest + 1)])
-    scores = np.bincount(found.record, worth[uniques.sizes], minlength=rows).astype(np.float64)
-    dis = data_intrusion_scores(scores, frequency, len(names), sampling_fraction)
-    return Suda(scores, dis, uniques, dataset, tuple(names), largest, sampling_fraction)
+    scores = np.bincount(minimal.record, worth[uniques.sizes], minlength=rows).astype(np.float64)
+    dis = compute_dis_scores(scores, frequency, len(names), sampling_fraction)
+    return Suda(
+        scores=scores,
+        dis=dis,
+        uniques=uniques,
+        dataset=dataset,
+        attributes=tuple(names),
+        max_size=largest,
+        sampling_fraction=sampling_fraction,
+    )
 
 
-def data_intrusion_scores(
+def compute_dis_scores(
     scores: FloatArray, frequency: FloatArray, attributes: int, sampling_fraction: float
 ) -> FloatArray:
     """The chance that a match with each unique is right (DIS-SUDA).
@@ -280,31 +288,35 @@ def data_intrusion_scores(
     return dis
 
 
-def _with_nulls(dataset: Dataset, names: list[str], largest: int) -> tuple[Found, FloatArray]:
+def _search_with_nulls(
+    dataset: Dataset, names: list[str], largest: int
+) -> tuple[MinimalUniqueRows, FloatArray]:
     """The same search where a missing value may be anything: frequencies are counted set by set."""
     columns = [dataset.columns[name] for name in names]
     ones = np.ones(dataset.rows)
 
-    def frequency(chosen: list[int]) -> FloatArray:
-        found = null_semantics.patterns(
+    def count_alike(chosen: list[int]) -> FloatArray:
+        shown_patterns = null_semantics.gather_patterns(
             [columns[a].codes for a in chosen],
             [len(columns[a].values) + 1 for a in chosen],
             [columns[a].missing_code for a in chosen],
             ones,
         )
-        return null_semantics.by_maybe(found, 1.0)[0][found.of_record]
+        return null_semantics.count_by_maybe(shown_patterns, 1.0)[0][shown_patterns.of_record]
 
-    identity = _identity(dataset, names, "maybe")
-    alone = lambda chosen: frequency(chosen) < 2  # noqa: E731  # one line, one use
-    found = minimal_by_frequency(len(names), largest, alone, identity)
-    return found, frequency(list(range(len(names))))
+    identity = _build_identity(dataset, names, "maybe")
+    is_alone = lambda chosen: count_alike(chosen) < 2  # noqa: E731  # one line, one use
+    minimal = find_uniques_by_frequency(len(names), largest, is_alone, identity)
+    return minimal, count_alike(list(range(len(names))))
 
 
-def _identity(dataset: Dataset, names: list[str], nulls: str) -> Callable[[], dict[str, object]]:
+def _build_identity(
+    dataset: Dataset, names: list[str], nulls: str
+) -> Callable[[], dict[str, object]]:
     """What a search depends on; the fingerprint of the data is taken once, and only if needed."""
 
     @cache
-    def known() -> dict[str, object]:
+    def describe_search() -> dict[str, object]:
         return {"data": dataset.fingerprint, "attributes": names, "nulls": nulls}
 
-    return known
+    return describe_search

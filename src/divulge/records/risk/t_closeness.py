@@ -16,8 +16,8 @@ from divulge.classes.keys import FloatArray, IntArray
 from divulge.data import Column, Dataset, Hierarchy
 from divulge.records.risk.class_measure import SensitiveMeasure
 from divulge.records.risk.frequencies import Nulls
-from divulge.records.risk.l_diversity import measured
-from divulge.records.risk.sensitive_classes import Count, SensitiveClasses, sensitive_classes
+from divulge.records.risk.l_diversity import build_sensitive_measure
+from divulge.records.risk.sensitive_classes import Count, SensitiveClasses, count_sensitive_values
 from divulge.work import InvalidInput, Problem
 
 Distance: TypeAlias = Literal["equal", "ordered", "hierarchical"]
@@ -30,6 +30,7 @@ def t_closeness(
     among: str | Iterable[str] | None = None,
     distance: Distance = "equal",
     order: Sequence[Any] | None = None,
+    *,
     nulls: Nulls = "maybe",
     count: Count = "records",
     original: Dataset | None = None,
@@ -59,28 +60,30 @@ def t_closeness(
         message = f'"{distance}" is not a distance.'
         problem = Problem("distance", message, value=distance, allowed=DISTANCES)
         raise InvalidInput("t_closeness", [problem])
-    found = sensitive_classes(dataset, attribute, among, nulls, count, original)
+    sensitive = count_sensitive_values(
+        dataset, attribute, among, nulls=nulls, count=count, original=original
+    )
     if distance == "equal":
-        figure: Callable[[SensitiveClasses], FloatArray] = _equal
+        figure: Callable[[SensitiveClasses], FloatArray] = _measure_equal_distance
     elif distance == "ordered":
-        rank = _ranks(dataset, found, order)
-        figure = lambda classes: _ordered(classes, rank)  # noqa: E731  # one line, one use
+        rank = _rank_codes(dataset, sensitive, order)
+        figure = lambda classes: _measure_ordered_distance(classes, rank)  # noqa: E731  # one line, one use
     else:
-        levels = _branches(dataset, found)
-        figure = lambda classes: _hierarchical(classes, levels)  # noqa: E731  # as above
-    return measured("t_closeness", dataset, found, figure, "highest")
+        levels = _list_branches(dataset, sensitive)
+        figure = lambda classes: _measure_hierarchical_distance(classes, levels)  # noqa: E731  # as above
+    return build_sensitive_measure("t_closeness", dataset, sensitive, figure, "highest")
 
 
-def _equal(found: SensitiveClasses) -> FloatArray:
+def _measure_equal_distance(sensitive: SensitiveClasses) -> FloatArray:
     """Half of the sum of all differences; values that a class lacks differ by their whole share."""
-    everywhere = found.overall[found.code]
-    inside = found.per_class(np.abs(found.share - everywhere))
-    lacking = 1 - found.per_class(everywhere)
+    everywhere = sensitive.overall[sensitive.code]
+    inside = sensitive.sum_per_class(np.abs(sensitive.share - everywhere))
+    lacking = 1 - sensitive.sum_per_class(everywhere)
     values: FloatArray = np.maximum(0, (inside + lacking) / 2)
     return values
 
 
-def _ordered(found: SensitiveClasses, rank: IntArray) -> FloatArray:
+def _measure_ordered_distance(sensitive: SensitiveClasses, rank: IntArray) -> FloatArray:
     """The mean difference of the cumulative distributions over the steps between values.
 
     Between two values that a class has, its own distribution stands still at some level c, so
@@ -88,28 +91,32 @@ def _ordered(found: SensitiveClasses, rank: IntArray) -> FloatArray:
     """
     steps = int((rank >= 0).sum()) - 1
     if steps < 1:
-        return np.zeros(found.classes)
+        return np.zeros(sensitive.classes)
     shares = np.zeros(steps + 1)
-    held = rank >= 0
-    shares[rank[held]] = found.overall[held]
-    whole = np.cumsum(shares)[:-1]
-    running = np.concatenate([[0.0], np.cumsum(whole)])
-    place = rank[found.code]
-    sort = np.lexsort((place, found.of_class))
-    place, of_class, share = place[sort], found.of_class[sort], found.share[sort]
-    first = np.searchsorted(of_class, np.arange(found.classes))
+    occurs = rank >= 0
+    shares[rank[occurs]] = sensitive.overall[occurs]
+    cumulative = np.cumsum(shares)[:-1]
+    running = np.concatenate([[0.0], np.cumsum(cumulative)])
+    place = rank[sensitive.code]
+    sort = np.lexsort((place, sensitive.of_class))
+    place, of_class, share = place[sort], sensitive.of_class[sort], sensitive.share[sort]
+    first = np.searchsorted(of_class, np.arange(sensitive.classes))
     total = np.cumsum(share)
     level = total - (total[first] - share[first])[of_class]
     until = np.append(place[1:], steps)
     until[np.append(of_class[1:] != of_class[:-1], True)] = steps
-    work = found.per_class(np.zeros(found.code.size))
-    np.add.at(work, of_class, _gap(level, place, np.minimum(until, steps), whole, running))
+    work = sensitive.sum_per_class(np.zeros(sensitive.code.size))
+    np.add.at(
+        work,
+        of_class,
+        _sum_absolute_gaps(level, place, np.minimum(until, steps), cumulative, running),
+    )
     # Before its first value a class stands at zero.
     work += running[np.minimum(place[first], steps)]
     return work / steps
 
 
-def _gap(
+def _sum_absolute_gaps(
     level: FloatArray, begin: IntArray, end: IntArray, whole: FloatArray, running: FloatArray
 ) -> FloatArray:
     """The sum of |level - whole[j]| for j from begin to end - 1; `whole` never falls."""
@@ -120,14 +127,16 @@ def _gap(
     return below + above
 
 
-def _ranks(dataset: Dataset, found: SensitiveClasses, order: Sequence[Any] | None) -> IntArray:
+def _rank_codes(
+    dataset: Dataset, sensitive: SensitiveClasses, order: Sequence[Any] | None
+) -> IntArray:
     """The place of each code in the order of the values (-1: no record has it)."""
     import pyarrow as pa
 
-    column = found.column
-    _no_missing(dataset, found, "ordered")
+    column = sensitive.column
+    _require_no_missing(dataset, sensitive, "ordered")
     kind = column.values.type
-    place = f'attribute "{found.attribute}"'
+    place = f'attribute "{sensitive.attribute}"'
     if order is not None:
         places = {value: rank for rank, value in enumerate(order)}
         if len(places) < len(order):
@@ -152,16 +161,16 @@ def _ranks(dataset: Dataset, found: SensitiveClasses, order: Sequence[Any] | Non
     return np.append(rank, -1)
 
 
-def _branches(dataset: Dataset, found: SensitiveClasses) -> list[IntArray]:
+def _list_branches(dataset: Dataset, sensitive: SensitiveClasses) -> list[IntArray]:
     """For every level, the branch of each code; a missing value is not allowed."""
-    column: Column = found.column
-    hierarchy: Hierarchy | None = dataset.dictionary[found.attribute].hierarchy
-    place = f'attribute "{found.attribute}"'
+    column: Column = sensitive.column
+    hierarchy: Hierarchy | None = dataset.dictionary[sensitive.attribute].hierarchy
+    place = f'attribute "{sensitive.attribute}"'
     subject = f'dataset "{dataset.name}"'
     if hierarchy is None:
         message = 'has no hierarchy; give one, or use distance="equal".'
         raise InvalidInput(subject, [Problem(place, message)])
-    _no_missing(dataset, found, "hierarchical")
+    _require_no_missing(dataset, sensitive, "hierarchical")
     values = column.values.to_pylist()
     lacking = hierarchy.lacks(values)
     if lacking:
@@ -177,7 +186,9 @@ def _branches(dataset: Dataset, found: SensitiveClasses) -> list[IntArray]:
     return levels
 
 
-def _hierarchical(found: SensitiveClasses, levels: list[IntArray]) -> FloatArray:
+def _measure_hierarchical_distance(
+    sensitive: SensitiveClasses, levels: list[IntArray]
+) -> FloatArray:
     """The work to move what a branch has too much to its siblings, level by level.
 
     Work at a node of height h is h/H times the smaller of what its children have too much and
@@ -185,37 +196,37 @@ def _hierarchical(found: SensitiveClasses, levels: list[IntArray]) -> FloatArray
     """
     height = len(levels) - 1
     if height == 0:
-        return np.zeros(found.classes)
-    work = np.zeros(found.classes)
+        return np.zeros(sensitive.classes)
+    work = np.zeros(sensitive.classes)
     for level in range(1, height + 1):
-        extra = _extras(found, levels[level - 1])
+        extra = _compute_excess_shares(sensitive, levels[level - 1])
         parent_of = np.zeros(extra.shape[1], np.int64)
         parent_of[levels[level - 1][:-1]] = levels[level][:-1]
         parents = int(levels[level].max()) + 1
         for parent in range(parents):
             children = extra[:, parent_of == parent]
-            much = np.maximum(children, 0).sum(axis=1)
-            little = np.maximum(-children, 0).sum(axis=1)
-            work += level / height * np.minimum(much, little)
+            surplus = np.maximum(children, 0).sum(axis=1)
+            deficit = np.maximum(-children, 0).sum(axis=1)
+            work += level / height * np.minimum(surplus, deficit)
     return work
 
 
-def _extras(found: SensitiveClasses, branch: IntArray) -> FloatArray:
+def _compute_excess_shares(sensitive: SensitiveClasses, branch: IntArray) -> FloatArray:
     """Classes x branches: by how much the share of a branch in a class exceeds that overall."""
     branches = int(branch.max()) + 1
-    table = np.zeros((found.classes, branches))
-    np.add.at(table, (found.of_class, branch[found.code]), found.share)
+    table = np.zeros((sensitive.classes, branches))
+    np.add.at(table, (sensitive.of_class, branch[sensitive.code]), sensitive.share)
     whole = np.zeros(branches)
-    np.add.at(whole, branch, found.overall)
+    np.add.at(whole, branch, sensitive.overall)
     return table - whole
 
 
-def _no_missing(dataset: Dataset, found: SensitiveClasses, distance: str) -> None:
-    missing = int((found.column.codes == found.column.missing_code).sum())
-    if found.column.has_missing and missing:
+def _require_no_missing(dataset: Dataset, sensitive: SensitiveClasses, distance: str) -> None:
+    missing = int((sensitive.column.codes == sensitive.column.missing_code).sum())
+    if sensitive.column.has_missing and missing:
         message = (
             f"is missing in {missing:,} of {dataset.rows:,} {dataset.subjects}; a missing value "
             f'has no place in an {distance} distance. Use distance="equal".'
         ).replace("an hierarchical", "a hierarchical")
-        place = f'attribute "{found.attribute}"'
+        place = f'attribute "{sensitive.attribute}"'
         raise InvalidInput(f'dataset "{dataset.name}"', [Problem(place, message)])

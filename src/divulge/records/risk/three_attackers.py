@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from divulge.assessment import Assessment, Breakdown, Chart, html
-from divulge.assessment.sentence import number, percent
+from divulge.assessment.sentence import format_number, format_percent
 from divulge.data import Dataset
-from divulge.records.risk.charts import attackers
+from divulge.records.risk.charts import draw_attackers
 from divulge.records.risk.frequencies import Nulls
-from divulge.records.risk.presence import journalist_risk, marketer_risk, prosecutor_risk
+from divulge.records.risk.population_risk import journalist_risk, marketer_risk, prosecutor_risk
 from divulge.records.risk.record_risk import DEFAULT_THRESHOLD, RecordRisk
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-HEAD = ("attacker", "highest", "average", "records above the threshold")
+TABLE_HEAD = ("attacker", "highest", "average", "records above the threshold")
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,7 +53,7 @@ class ThreeAttackers(Mapping[str, dict[str, Any]]):
 
     def chart(self) -> Chart:
         """The three side by side: how high, and how many."""
-        return attackers(self)
+        return draw_attackers(self)
 
     def to_arrow(self) -> pa.Table:
         """One row per record: the risk from each attacker."""
@@ -68,13 +68,19 @@ class ThreeAttackers(Mapping[str, dict[str, Any]]):
     def rows(self) -> list[tuple[str, str, str, str]]:
         """The figures as a table for people."""
         return [
-            (name, percent(of["highest"]), percent(of["average"]), number(of["above_threshold"]))
+            (
+                name,
+                format_percent(of["highest"]),
+                format_percent(of["average"]),
+                format_number(of["above_threshold"]),
+            )
             for name, of in self.items()
         ]
 
     def __str__(self) -> str:
         return "\n".join(
-            f"{name}: highest {highest}, average {average}, {above} above {percent(self.threshold)}"
+            f"{name}: highest {highest}, average {average}, "
+            f"{above} above {format_percent(self.threshold)}"
             for name, highest, average, above in self.rows()
         )
 
@@ -82,7 +88,7 @@ class ThreeAttackers(Mapping[str, dict[str, Any]]):
         return f"ThreeAttackers({'; '.join(str(self).splitlines())})"
 
     def _repr_html_(self) -> str:
-        return html.table(HEAD, self.rows())
+        return html.render_table(TABLE_HEAD, self.rows())
 
 
 def three_attackers(

@@ -35,7 +35,7 @@ from divulge.engines import kernel
 Array = npt.NDArray[Any]
 # Places are unsigned: else every access asks whether a place is counted from the end.
 Place: TypeAlias = Any
-NONE, ONE, TWO, THREE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
+ZERO, ONE, TWO, THREE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
 
 # Up to this size the simplest sort is the fastest.
 SMALL_CELL = np.uint64(32)
@@ -99,48 +99,52 @@ def cube(
         high: Place = np.uint64(ends[block] - starts[block])
         begin = np.uint64(starts[block])
         differ: Any = np.int64(0)
-        for i in range(NONE, high):
+        for i in range(ZERO, high):
             akeys[i], acounts[i] = keys[begin + i], counts[begin + i]
             if weights is not None and aweights is not None:
                 aweights[i, 0], aweights[i, 1] = weights[begin + i, 0], weights[begin + i, 1]
             differ |= akeys[i] ^ akeys[0]
-        low: Place = NONE
+        low: Place = ZERO
         top: Place = high
-        at: Place = NONE
+        at: Place = ZERO
         address: Place = np.uint64(TWO * powers.sum())
         left: Any = np.int64(at_most)
-        frame: Place = NONE
-        opening = high > NONE
-        while opening or frame > NONE:
+        frame: Place = ZERO
+        opening = high > ZERO
+        while opening or frame > ZERO:
             if opening:
                 opening = False
                 rows = high - low
-                a, b, c = np.uint64(acounts[low]), NONE, NONE
+                a, b, c = np.uint64(acounts[low]), ZERO, ZERO
                 if ONE < rows <= THREE:
                     b = np.uint64(acounts[low + ONE])
-                    c = np.uint64(acounts[low + TWO]) if rows == THREE else NONE
+                    c = np.uint64(acounts[low + TWO]) if rows == THREE else ZERO
                 if weights is None:
                     few = rows == ONE or (rows <= THREE and max(a + b, a + c, b + c) < TEN)
                 else:
                     few = rows <= TWO and a + b == rows
                 if few and rows == ONE:
                     if a > ONE:
-                        _size(noted, address, a)
+                        _note_class_size(noted, address, a)
                     continue
                 if few and rows == TWO:
-                    _two(akeys, aweights, low, a, b, address, masks, powers, sensitive, inverse,
-                         noted, capacity, weighted)  # fmt: skip
+                    _note_two_rows(
+                        akeys, aweights, low, a, b, address, masks, powers, sensitive, inverse,
+                        noted, capacity, weighted,
+                    )  # fmt: skip
                     continue
                 if few:
-                    _three(akeys, low, a, b, c, address, masks, powers, sensitive, inverse, noted,
-                           capacity)  # fmt: skip
+                    _note_three_rows(
+                        akeys, low, a, b, c, address, masks, powers, sensitive, inverse,
+                        noted, capacity,
+                    )  # fmt: skip
                     continue
                 while at < attributes and differ & masks[at] == 0:
                     at += ONE
                 if at == attributes or left == 0:
-                    _class(akeys, acounts, low, high, address, sensitive, tally, noted)
+                    _note_class(akeys, acounts, low, high, address, sensitive, tally, noted)
                     if aweights is not None or len(inverse) > 0:
-                        _class_in_shares(akeys, acounts, aweights, low, high, address, sensitive,
+                        _note_class_shares(akeys, acounts, aweights, low, high, address, sensitive,
                                          inverse, shares, capacity, weighted)  # fmt: skip
                     continue
                 frame += ONE
@@ -148,9 +152,9 @@ def cube(
                 f_at[frame], f_address[frame], f_left[frame] = at, address - powers[at], left - 1
                 # Leave the attribute out. Its cell lies above all that is still needed.
                 if rows <= SMALL_CELL:
-                    high = _inserted(akeys, acounts, aweights, low, high, masks[at], top)
+                    high = _insertion_sort(akeys, acounts, aweights, low, high, masks[at], top)
                 else:
-                    high = _merged(akeys, acounts, aweights, low, high, masks[at], top, bounds)
+                    high = _merge_runs(akeys, acounts, aweights, low, high, masks[at], top, bounds)
                 low, top = top, high
                 differ &= ~masks[at]
                 address -= TWO * powers[at]
@@ -180,7 +184,7 @@ def cube(
 
 
 @kernel
-def _inserted(
+def _insertion_sort(
     keys: Array, counts: Array, weights: Array | None, low: Place, high: Place, mask: Any,
     to: Place,
 ) -> Place:  # fmt: skip
@@ -211,12 +215,12 @@ def _inserted(
 
 
 @kernel
-def _merged(
+def _merge_runs(
     keys: Array, counts: Array, weights: Array | None, low: Place, high: Place, mask: Any,
     to: Place, bounds: Array,
 ) -> Place:  # fmt: skip
     """Merge the runs of one attribute's values into one without it, from `to` on."""
-    runs: Place = NONE
+    runs: Place = ZERO
     for i in range(low, high):
         if i == low or (keys[i] ^ keys[i - ONE]) & mask != 0:
             bounds[runs] = i
@@ -232,11 +236,11 @@ def _merged(
         there, away = away, there
     while runs > ONE:
         end: Place = there
-        merged: Place = NONE
-        for run in range(NONE, runs, TWO):
+        merged: Place = ZERO
+        for run in range(ZERO, runs, TWO):
             begin = end
             last = bounds[min(run + TWO, runs)]
-            end = _two_merged(keys, counts, weights, bounds[run], bounds[run + ONE], last, mask,
+            end = _merge_two_runs(keys, counts, weights, bounds[run], bounds[run + ONE], last, mask,
                               end)  # fmt: skip
             bounds[merged] = begin
             merged += ONE
@@ -247,7 +251,7 @@ def _merged(
 
 
 @kernel
-def _two_merged(
+def _merge_two_runs(
     keys: Array, counts: Array, weights: Array | None, i: Place, middle: Place, last: Place,
     mask: int, to: Place,
 ) -> Place:  # fmt: skip
@@ -276,16 +280,16 @@ def _two_merged(
 
 
 @kernel
-def _together(differ: int, address: Place, masks: Array, powers: Array) -> Place:
+def _agreement_address(differ: int, address: Place, masks: Array, powers: Array) -> Place:
     """The address of the sets on which rows agree: what differs among them is out."""
-    for attribute in range(NONE, np.uint64(len(masks))):
+    for attribute in range(ZERO, np.uint64(len(masks))):
         if differ & masks[attribute] != 0:
             address -= TWO * powers[attribute]
     return address
 
 
 @kernel
-def _size(noted: Array, address: Place, size: Place) -> None:
+def _note_class_size(noted: Array, address: Place, size: Place) -> None:
     if size < TEN:
         noted[address, size] += 1
     else:
@@ -296,7 +300,7 @@ def _size(noted: Array, address: Place, size: Place) -> None:
 
 
 @kernel
-def _two(
+def _note_two_rows(
     keys: Array, weights: Array | None, low: Place, a: Place, b: Place, address: Place,
     masks: Array, powers: Array, sensitive: Array, inverse: Array, noted: Array, capacity: Array,
     weighted: Array,
@@ -304,13 +308,13 @@ def _two(
     """Two rows: one class in every set on which they agree, two in all others."""
     one, other = keys[low], keys[low + ONE]
     differ = one ^ other
-    both = _together(differ, address, masks, powers)
+    both = _agreement_address(differ, address, masks, powers)
     if a + b > TWO:
         noted[address, a] += 1
         noted[address, b] += 1
         noted[both, a] -= 1
         noted[both, b] -= 1
-    _size(noted, both, a + b)
+    _note_class_size(noted, both, a + b)
     if weights is not None:
         lighter = min(weights[low, 0], weights[low + ONE, 0])
         weight = weights[low, 0] + weights[low + ONE, 0]
@@ -332,17 +336,17 @@ def _two(
 
 
 @kernel
-def _three(
+def _note_three_rows(
     keys: Array, low: Place, a: Place, b: Place, c: Place, address: Place, masks: Array,
     powers: Array, sensitive: Array, inverse: Array, noted: Array, capacity: Array,
 ) -> None:  # fmt: skip
     """Three rows: alone, together by two, all together; each time the parts are taken back."""
     one, two, three = keys[low], keys[low + ONE], keys[low + TWO]
     differ = (one ^ two) | (one ^ three)
-    ab = _together(one ^ two, address, masks, powers)
-    ac = _together(one ^ three, address, masks, powers)
-    bc = _together(two ^ three, address, masks, powers)
-    abc = _together(differ, address, masks, powers)
+    ab = _agreement_address(one ^ two, address, masks, powers)
+    ac = _agreement_address(one ^ three, address, masks, powers)
+    bc = _agreement_address(two ^ three, address, masks, powers)
+    abc = _agreement_address(differ, address, masks, powers)
     if a + b + c > THREE:
         noted[address, a] += 1
         noted[address, b] += 1
@@ -362,7 +366,7 @@ def _three(
     noted[abc, a + b] -= 1
     noted[abc, a + c] -= 1
     noted[abc, b + c] -= 1
-    _size(noted, abc, a + b + c)
+    _note_class_size(noted, abc, a + b + c)
     for s in range(len(sensitive) - 1):
         shift, mask, offset = sensitive[s, 0], sensitive[s, 1], sensitive[s, 2]
         if (differ >> shift) & mask == 0:
@@ -375,13 +379,15 @@ def _three(
         noted[ac, mixed] += in_ac
         noted[bc, mixed] += in_bc
         noted[abc, mixed] += a + b + c - in_ab - in_ac - in_bc
-        in_ab, in_ac, in_bc, in_abc = _lost_of_three(np.int64(a), np.int64(b), np.int64(c), u, v, w)
+        in_ab, in_ac, in_bc, in_abc = _losses_of_three(
+            np.int64(a), np.int64(b), np.int64(c), u, v, w
+        )
         noted[ab, wrong] += in_ab
         noted[ac, wrong] += in_ac
         noted[bc, wrong] += in_bc
         noted[abc, wrong] += in_abc - in_ab - in_ac - in_bc
         if len(inverse) > 0:
-            of_ab, of_ac, of_bc, of_abc = _lost_of_three(
+            of_ab, of_ac, of_bc, of_abc = _losses_of_three(
                 a * inverse[offset + u], b * inverse[offset + v], c * inverse[offset + w], u, v, w
             )
             capacity[ab, s] += of_ab
@@ -391,14 +397,14 @@ def _three(
 
 
 @kernel
-def _lost_of_three(a: Any, b: Any, c: Any, u: int, v: int, w: int) -> tuple[Any, Any, Any, Any]:
+def _losses_of_three(a: Any, b: Any, c: Any, u: int, v: int, w: int) -> tuple[Any, Any, Any, Any]:
     """All but the largest value's share, of each two of three rows with values u, v, w; of all."""
     most = max(a + b * (u == v) + c * (u == w), b + c * (v == w), c)
     return min(a, b) * (u != v), min(a, c) * (u != w), min(b, c) * (v != w), a + b + c - most
 
 
 @kernel
-def _class(
+def _note_class(
     keys: Array, counts: Array, low: Place, high: Place, address: Place, sensitive: Array,
     tally: Array, noted: Array,
 ) -> None:  # fmt: skip
@@ -408,7 +414,7 @@ def _class(
     for i in range(low, high):
         size += counts[i]
         differ |= keys[i] ^ keys[low]
-    _size(noted, address, np.uint64(size))
+    _note_class_size(noted, address, np.uint64(size))
     for s in range(len(sensitive) - 1):
         shift, mask, offset = sensitive[s, 0], sensitive[s, 1], sensitive[s, 2]
         if (differ >> shift) & mask == 0:
@@ -425,7 +431,7 @@ def _class(
 
 
 @kernel
-def _class_in_shares(
+def _note_class_shares(
     keys: Array, counts: Array, weights: Array | None, low: Place, high: Place, address: Place,
     sensitive: Array, inverse: Array, shares: Array, capacity: Array, weighted: Array,
 ) -> None:  # fmt: skip

@@ -23,15 +23,15 @@ Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[Any]
 
 KEY_BITS = 63
-ROWS_LOOKED_AT = 50_000
+ORDER_SAMPLE_ROWS = 50_000
 """About so many records are looked at to find a good order of the walk."""
-ROWS_SAMPLED = 1 << 14
-_AT_ONCE = 1 << 22
-_ONCE_EACH = np.empty(0, np.int32)
+ENTROPY_SAMPLE_ROWS = 1 << 14
+_ROWS_PER_PASS = 1 << 22
+_NO_COUNTS = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True)
-class Attribute:
+class CubeAttribute:
     """One attribute as the lattice sees it: a code a record, and how many codes there are."""
 
     codes: Codes
@@ -53,14 +53,14 @@ class Attribute:
     def occurrences(self) -> Ints:
         """How often each code occurs."""
         counts = np.zeros(self.cardinality, np.int64)
-        for start in range(0, len(self.codes), _AT_ONCE):
-            part = self.codes[start : start + _AT_ONCE]
+        for start in range(0, len(self.codes), _ROWS_PER_PASS):
+            part = self.codes[start : start + _ROWS_PER_PASS]
             counts += np.bincount(part, minlength=self.cardinality)
         return counts
 
 
 @dataclass(frozen=True)
-class Rows:
+class KeyRows:
     """Keys, how often each occurs (empty: once), its weights if any, where attributes lie in it."""
 
     keys: Ints
@@ -76,11 +76,11 @@ class Blocks:
     The attribute that made the blocks is no longer in the keys.
     """
 
-    rows: Rows
+    rows: KeyRows
     starts: Ints
     ends: Ints
 
-    def sort(self, first: int, last: int) -> None:
+    def sort_blocks(self, first: int, last: int) -> None:
         """Sort some blocks in place, and make equal rows one."""
         from divulge.classes import key_kernels
 
@@ -89,22 +89,24 @@ class Blocks:
             rows.keys, rows.counts, rows.weights, self.starts, self.ends, first, last
         )
 
-    def closed_up(self) -> Rows:
+    def compact_rows(self) -> KeyRows:
         """The sorted rows side by side, in place; blocks no longer matter."""
         from divulge.classes import key_kernels
 
         rows = self.rows
-        end = key_kernels.close_up(rows.keys, rows.counts, rows.weights, self.starts, self.ends)
+        end = key_kernels.compact_blocks(
+            rows.keys, rows.counts, rows.weights, self.starts, self.ends
+        )
         weights = None if rows.weights is None else rows.weights[:end]
-        return Rows(rows.keys[:end], rows.counts[:end], weights, rows.layout)
+        return KeyRows(rows.keys[:end], rows.counts[:end], weights, rows.layout)
 
 
 @dataclass(frozen=True)
-class Records:
+class CubeRecords:
     """All attributes of all records, and the weights if there are any."""
 
-    attributes: Sequence[Attribute]
-    sensitive: Sequence[Attribute]
+    attributes: Sequence[CubeAttribute]
+    sensitive: Sequence[CubeAttribute]
     weights: Floats | None
 
     @property
@@ -115,11 +117,11 @@ class Records:
     def __len__(self) -> int:
         return len(self.attributes[0].codes)
 
-    def fit_a_key(self, some: Sequence[int]) -> bool:
+    def can_fit_key(self, some: Sequence[int]) -> bool:
         """Whether some attributes and the sensitive ones fit one key."""
         return sum(self.attributes[i].bits for i in some) + self.sensitive_bits <= KEY_BITS
 
-    def joint_entropy(self, some: Sequence[int]) -> float:
+    def estimate_joint_entropy(self, some: Sequence[int]) -> float:
         """About how many bits some attributes tell together, from a sample of records.
 
         As far as the sample has not seen the values (Good and Turing's estimate: its share of
@@ -127,17 +129,17 @@ class Records:
         """
         if not some:
             return 0.0
-        step = max(1, len(self) // ROWS_SAMPLED)
+        step = max(1, len(self) // ENTROPY_SAMPLE_ROWS)
         joint = np.zeros(len(range(0, len(self), step)), np.int64)
         for i in some:
             joint = joint * 1_000_003 + self.attributes[i].codes[::step]
         counts = np.unique(joint, return_counts=True)[1]
-        seen = float(-(counts / len(joint) * np.log2(counts / len(joint))).sum())
+        observed_entropy = float(-(counts / len(joint) * np.log2(counts / len(joint))).sum())
         most = min(sum(self.attributes[i].entropy for i in some), log2(max(2, len(self))))
-        unseen = np.count_nonzero(counts == 1) / len(joint) if step > 1 else 0.0
-        return float(seen + unseen * max(0.0, most - seen))
+        unseen_share = np.count_nonzero(counts == 1) / len(joint) if step > 1 else 0.0
+        return float(observed_entropy + unseen_share * max(0.0, most - observed_entropy))
 
-    def layout(self, rest: Sequence[int]) -> dict[int, int]:
+    def build_layout(self, rest: Sequence[int]) -> dict[int, int]:
         """The lowest bit of each attribute in a key, the first in the highest bits."""
         layout, shift = {}, self.sensitive_bits
         for i in reversed(rest):
@@ -145,26 +147,26 @@ class Records:
             shift += self.attributes[i].bits
         return {i: layout[i] for i in rest}
 
-    def masks(self, layout: Mapping[int, int]) -> Ints:
+    def build_masks(self, layout: Mapping[int, int]) -> Ints:
         """The bits of each attribute in a key."""
         masks = [((1 << self.attributes[i].bits) - 1) << shift for i, shift in layout.items()]
         return np.array(masks, np.int64)
 
-    def keyed(self, rest: Sequence[int]) -> Rows:
+    def build_keys(self, rest: Sequence[int]) -> KeyRows:
         """The keys of some attributes."""
         from divulge.classes import key_kernels
 
         keys = np.zeros(len(self), np.int64)
-        layout = self.layout(rest)
+        layout = self.build_layout(rest)
         shift = 0
         for each in self.sensitive:
             key_kernels.add_code(keys, each.codes, shift)
             shift += each.bits
         for i in rest:
             key_kernels.add_code(keys, self.attributes[i].codes, layout[i])
-        return Rows(keys, _ONCE_EACH, self.weights, layout)
+        return KeyRows(keys, _NO_COUNTS, self.weights, layout)
 
-    def numbered(self, known: Sequence[int]) -> tuple[Codes, int]:
+    def number_combinations(self, known: Sequence[int]) -> tuple[Codes, int]:
         """A number for each combination of values of some attributes that occurs."""
         from divulge.classes import key_kernels
 
@@ -175,20 +177,22 @@ class Records:
         for i in known:
             attribute = self.attributes[i]
             if bits + attribute.bits > KEY_BITS:
-                bits = max(0, key_kernels.numbered(blocks) - 1).bit_length()
+                bits = max(0, key_kernels.number_blocks(blocks) - 1).bit_length()
             key_kernels.add_code(blocks, attribute.codes, bits)
             bits += attribute.bits
-        return blocks, key_kernels.numbered(blocks)
+        return blocks, key_kernels.number_blocks(blocks)
 
-    def grouped(
-        self, rows: Rows, blocks: Codes, shift: int, number: int, rest: Sequence[int]
+    def group_rows(
+        self, rows: KeyRows, blocks: Codes, shift: int, number: int, rest: Sequence[int]
     ) -> Blocks:
         """The rows by block, with only some attributes in their keys."""
         from divulge.classes import key_kernels
 
         work.check()
         mask = (1 << max(0, number - 1).bit_length()) - 1
-        layout = self.layout(self._in_order(rows, blocks, shift, mask, number, rest))
+        layout = self.build_layout(
+            self._order_by_entropy(rows, blocks, shift, mask=mask, number=number, rest=rest)
+        )
         moves = [(0, (1 << self.sensitive_bits) - 1, 0)]
         moves += [
             (rows.layout[i], (1 << self.attributes[i].bits) - 1, to) for i, to in layout.items()
@@ -197,30 +201,37 @@ class Records:
         keys, counts = np.empty(size, np.int64), np.empty(size, np.int32)
         weights = None if rows.weights is None else np.empty((size, 2))
         starts = np.empty(number + 1, np.int64)
-        key_kernels.grouped(
+        key_kernels.group_by_block(
             rows.keys, rows.counts, rows.weights, blocks, shift, mask, np.array(moves, np.int64),
             starts, keys, counts, weights,
         )  # fmt: skip
-        return Blocks(Rows(keys, counts, weights, layout), starts, starts[1:].copy())
+        return Blocks(KeyRows(keys, counts, weights, layout), starts, starts[1:].copy())
 
-    def _in_order(
-        self, rows: Rows, blocks: Codes, shift: int, mask: int, number: int, rest: Sequence[int]
+    def _order_by_entropy(
+        self,
+        rows: KeyRows,
+        blocks: Codes,
+        shift: int,
+        *,
+        mask: int,
+        number: int,
+        rest: Sequence[int],
     ) -> list[int]:
         """The attributes by falling entropy within a block, as seen in some of the blocks."""
-        limit = max(1, min(1 << 32, (ROWS_LOOKED_AT << 32) // max(1, len(rows.keys))))
-        looked_at = (np.arange(number, dtype=np.uint64) * 2654435761) % (1 << 32) < limit
-        found: list[Ints] = []
-        for start in range(0, len(blocks), _AT_ONCE):
-            part = (blocks[start : start + _AT_ONCE] >> shift) & mask
-            found.append(start + np.flatnonzero(looked_at[part]))
-        places = np.concatenate(found)[: 4 * ROWS_LOOKED_AT]
+        limit = max(1, min(1 << 32, (ORDER_SAMPLE_ROWS << 32) // max(1, len(rows.keys))))
+        is_sampled = (np.arange(number, dtype=np.uint64) * 2654435761) % (1 << 32) < limit
+        parts: list[Ints] = []
+        for start in range(0, len(blocks), _ROWS_PER_PASS):
+            part = (blocks[start : start + _ROWS_PER_PASS] >> shift) & mask
+            parts.append(start + np.flatnonzero(is_sampled[part]))
+        places = np.concatenate(parts)[: 4 * ORDER_SAMPLE_ROWS]
         block = ((blocks[places] >> shift) & mask).astype(np.int64)
         keys = rows.keys[places]
 
-        def entropy(i: int) -> float:
+        def compute_entropy(i: int) -> float:
             bits = self.attributes[i].bits
             code = (keys >> rows.layout[i]) & ((1 << bits) - 1)
             _, counts = np.unique((block << bits) | code, return_counts=True)
             return float(-(counts * np.log2(counts)).sum())
 
-        return sorted(rest, key=lambda i: -entropy(i))
+        return sorted(rest, key=lambda i: -compute_entropy(i))

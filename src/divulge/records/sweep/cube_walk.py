@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.records.sweep.cube_rows import Blocks, Ints, Records
+from divulge.records.sweep.cube_rows import Blocks, CubeRecords, Ints
 
 Tables = list[npt.NDArray[Any]]
 
@@ -34,48 +34,49 @@ _VERSION = 3
 
 
 @dataclass(frozen=True)
-class Walk:
+class BlockWalk:
     """How blocks are walked: with capacity or not, what identifies the data, how many threads."""
 
-    records: Records
+    records: CubeRecords
     capacity: bool
     key: Callable[[], Mapping[str, object]]
     threads: int | None
 
-    def over(
+    def walk_blocks(
         self, blocks: Blocks, at_most: int, name: str, advance: Callable[[float], None]
     ) -> Tables:
         """Sort and walk all blocks; `advance` is told the share that each stretch of them is."""
         total: Tables | None = None
         rows = max(1, int(blocks.starts[-1]))
-        portions = _cut(blocks.starts, ROWS_OF_A_PORTION)
+        portions = _cut_blocks(blocks.starts, ROWS_OF_A_PORTION)
         for number, (first, last) in enumerate(portions):
-            chunks = _cut(blocks.starts, ROWS_OF_A_CHUNK, first, last)
+            chunks = _cut_blocks(blocks.starts, ROWS_OF_A_CHUNK, first, last)
             shares = [int(blocks.starts[b] - blocks.starts[a]) / rows for a, b in chunks]
             walked: list[float] = []
 
-            def done(
+            def report_chunk(
                 chunk: int, shares: list[float] = shares, walked: list[float] = walked
             ) -> None:
                 walked.append(shares[chunk])
                 advance(shares[chunk])
 
-            def compute(
-                chunks: list[tuple[int, int]] = chunks, done: Callable[[int], None] = done
+            def walk_portion(
+                chunks: list[tuple[int, int]] = chunks,
+                report_chunk: Callable[[int], None] = report_chunk,
             ) -> Any:
-                return self._walk_chunks(blocks, at_most, chunks, done)
+                return self._walk_chunks(blocks, at_most, chunks, report_chunk)
 
-            def key(number: int = number) -> dict[str, object]:
+            def build_key(number: int = number) -> dict[str, object]:
                 part = {"part": name, "portion": number, "at_most": at_most, "version": _VERSION}
                 return {**self.key(), **part}
 
-            found = work.remember("sweep", key, compute)
+            table_by_field = work.remember("sweep", build_key, walk_portion)
             if not walked:
                 # It was remembered: the rows are still wanted in order.
-                blocks.sort(first, last)
+                blocks.sort_blocks(first, last)
                 advance(sum(shares))
-            arrays = [found[field] for field in FIELDS]
-            total = arrays if total is None else _added(total, arrays)
+            arrays = [table_by_field[field] for field in FIELDS]
+            total = arrays if total is None else _add_tables(total, arrays)
         assert total is not None  # noqa: S101  # there is always one portion
         return total
 
@@ -84,28 +85,28 @@ class Walk:
         blocks: Blocks,
         at_most: int,
         chunks: Sequence[tuple[int, int]],
-        done: Callable[[int], None],
+        report_chunk: Callable[[int], None],
     ) -> dict[str, npt.NDArray[Any]]:
         from divulge.records.sweep import cube_kernels
 
         rows = blocks.rows
-        masks = self.records.masks(rows.layout)
+        masks = self.records.build_masks(rows.layout)
         digits = len(masks)
         powers = np.array([3 ** (digits - 1 - digit) for digit in range(digits)], np.uint64)
-        sensitive, inverse = self._secrets()
+        sensitive, inverse = self._locate_secrets()
         conditions = work.current()
         threads = self.threads or len(os.sched_getaffinity(0))
         # Which thread is quicker must not matter: sums of fractions depend on their order. So each
         # table takes every so many-th chunk, one after the other, and tables are added in order.
-        tables = [self._empty(3**digits) for _ in chunks[:threads]]
+        tables = [self._allocate_tables(3**digits) for _ in chunks[:threads]]
         finished = [Event() for _ in chunks]
 
-        def walk(number: int) -> None:
+        def walk_chunk(number: int) -> None:
             if number >= threads:
                 finished[number - threads].wait()
             try:
                 conditions.check()
-                blocks.sort(*chunks[number])
+                blocks.sort_blocks(*chunks[number])
                 cube_kernels.cube(
                     rows.keys, rows.counts, rows.weights, blocks.starts, blocks.ends,
                     *chunks[number], masks, powers, at_most, sensitive, inverse,
@@ -115,16 +116,17 @@ class Walk:
                 finished[number].set()
 
         with ThreadPoolExecutor(threads) as pool:
-            for number, _ in enumerate(pool.map(walk, range(len(chunks)))):
-                done(number)
+            for number, _ in enumerate(pool.map(walk_chunk, range(len(chunks)))):
+                report_chunk(number)
         total = tables[0]
         for more in tables[1:]:
-            total = _added(total, more)
+            total = _add_tables(total, more)
         return {
-            field: _folded(field, table, digits) for field, table in zip(FIELDS, total, strict=True)
+            field: _fold_free_states(field, table, digits)
+            for field, table in zip(FIELDS, total, strict=True)
         }
 
-    def _secrets(self) -> tuple[Ints, npt.NDArray[np.float64]]:
+    def _locate_secrets(self) -> tuple[Ints, npt.NDArray[np.float64]]:
         """Where each sensitive attribute lies in the key, and in one table of all their values."""
         table, shift, offset, inverse = [], 0, 0, []
         for each in self.records.sensitive:
@@ -138,7 +140,7 @@ class Walk:
         sensitive = np.array([*table, (0, 0, offset)], np.int64)
         return sensitive, np.concatenate(inverse) if self.capacity and inverse else np.empty(0)
 
-    def _empty(self, addresses: int) -> Tables:
+    def _allocate_tables(self, addresses: int) -> Tables:
         from divulge.records.sweep import cube_kernels
 
         several = len(self.records.sensitive)
@@ -152,11 +154,11 @@ class Walk:
         ]
 
 
-def _added(one: Tables, other: Tables) -> Tables:
-    return [_joined(field, a, b) for field, a, b in zip(FIELDS, one, other, strict=True)]
+def _add_tables(one: Tables, other: Tables) -> Tables:
+    return [_add_counts(field, a, b) for field, a, b in zip(FIELDS, one, other, strict=True)]
 
 
-def _joined(field: str, one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _add_counts(field: str, one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Counts of different classes together: sums, but of the smallest class the minimum."""
     from divulge.records.sweep import cube_kernels
 
@@ -167,18 +169,20 @@ def _joined(field: str, one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.N
     return total
 
 
-def _folded(field: str, table: npt.NDArray[Any], digits: int) -> npt.NDArray[Any]:
+def _fold_free_states(field: str, table: npt.NDArray[Any], digits: int) -> npt.NDArray[Any]:
     """What is free holds whether the attribute is in or out: three states become two."""
     columns = table.shape[1:]
     for digit in range(digits):
         shaped = table.reshape(2**digit, 3, 3 ** (digits - digit - 1), *columns)
         out, taken, free = shaped[:, 0], shaped[:, 1], shaped[:, 2]
-        table = np.stack([_joined(field, out, free), _joined(field, taken, free)], 1)
+        table = np.stack([_add_counts(field, out, free), _add_counts(field, taken, free)], 1)
     table = table.reshape(2**digits, *columns)
     return table.astype(np.int64) if field == "noted" else table
 
 
-def _cut(starts: Ints, rows: int, first: int = 0, last: int | None = None) -> list[tuple[int, int]]:
+def _cut_blocks(
+    starts: Ints, rows: int, first: int = 0, last: int | None = None
+) -> list[tuple[int, int]]:
     """Cut blocks into stretches of about so many records each."""
     last = len(starts) - 1 if last is None else last
     cuts = [first]

@@ -9,13 +9,13 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from divulge.assessment.sentence import percent
+from divulge.assessment.sentence import format_percent
 
 if TYPE_CHECKING:
     from divulge.records.sweep.result import Sweep
 
 
-def sweep_table(sweep: Sweep) -> RenderableType:
+def build_sweep_table(sweep: Sweep) -> RenderableType:
     """For every size the set that singles out most, and what it tells of each secret."""
     secrets = [f"{name} known" for name in sweep.seeks]
     table = Table("attributes", "most dangerous set", "singled out", "guessed right", *secrets,
@@ -25,16 +25,18 @@ def sweep_table(sweep: Sweep) -> RenderableType:
     for size in np.unique(sweep.figures.size):
         of_size = np.flatnonzero(sweep.figures.size == size)
         worst = int(of_size[np.argmax(success[of_size] + 1e-9 * guessed[of_size])])
-        known = [percent(float(sweep.success(name)[worst])) for name in sweep.seeks]
+        secret_shares = [format_percent(float(sweep.success(name)[worst])) for name in sweep.seeks]
         table.add_row(
             str(size),
             ", ".join(sweep.names(worst)),
-            percent(float(success[worst])),
-            percent(float(guessed[worst])),
-            *known,
+            format_percent(float(success[worst])),
+            format_percent(float(guessed[worst])),
+            *secret_shares,
         )
     added = Table("attribute", "adds on average", "adds at worst", box=None, header_style="dim",
                   pad_edge=False)  # fmt: skip
     for row in sweep.marginal().to_pylist():
-        added.add_row(row["attribute"], percent(row["average"]), percent(row["worst"]))
+        added.add_row(
+            row["attribute"], format_percent(row["average"]), format_percent(row["worst"])
+        )
     return Group(Text(repr(sweep)), Text(), table, Text(), added)

@@ -10,28 +10,28 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.classes.weights import weights_of
+from divulge.classes.weights import read_weights
 from divulge.data import Dataset
 from divulge.engines import DuckSession
-from divulge.records.sweep.result import Figures
+from divulge.records.sweep.result import SweepFigures
 
 if TYPE_CHECKING:
-    from divulge.records.sweep.result import Figures
+    pass
 
 
-def counted_by_sql(
+def count_by_sql(
     dataset: Dataset, known: Sequence[str], sought: Sequence[str], at_most: int, weight: str | None
-) -> Figures:
+) -> SweepFigures:
     """One group-by a set and secret."""
     import pyarrow as pa
 
     sets = [s for size in range(1, at_most + 1) for s in combinations(range(len(known)), size)]
-    found: dict[str, list[float]] = {}
+    values_by_name: dict[str, list[float]] = {}
     # A user's names never reach SQL: DuckDB takes "Age" and "age" for one.
     known_as = [f"known{i}" for i in range(len(known))]
     sought_as = [f"sought{i}" for i in range(len(sought))]
     codes = dataset.codes([*known, *sought]).rename_columns([*known_as, *sought_as])
-    weights = np.ones(dataset.rows) if weight is None else weights_of(dataset, weight)
+    weights = np.ones(dataset.rows) if weight is None else read_weights(dataset, weight)
     codes = codes.append_column("weight", pa.array(weights))
     with (
         DuckSession(records=codes) as duck,
@@ -39,22 +39,24 @@ def counted_by_sql(
     ):
         for chosen in sets:
             names = [known_as[i] for i in chosen]
-            told = dict(_named("", duck.arrays(_sizes(names)), weight is not None))
-            for secret, named in zip(sought, sought_as, strict=True):
-                found_of = duck.arrays(_secret(names, named))
-                told.update(_named(f"{secret}.", found_of, weight is not None))
-            for name, value in told.items():
-                found.setdefault(name, []).append(value)
+            figures = dict(
+                _name_figures("", duck.arrays(_build_sizes_sql(names)), weight is not None)
+            )
+            for secret, column in zip(sought, sought_as, strict=True):
+                counts = duck.arrays(_build_secret_sql(names, column))
+                figures.update(_name_figures(f"{secret}.", counts, weight is not None))
+            for name, value in figures.items():
+                values_by_name.setdefault(name, []).append(value)
             step.advance()
-    columns = {name: np.array(values) for name, values in found.items()}
-    return Figures(np.array([sum(1 << i for i in s) for s in sets], np.int64), columns)
+    columns = {name: np.array(values) for name, values in values_by_name.items()}
+    return SweepFigures(np.array([sum(1 << i for i in s) for s in sets], np.int64), columns)
 
 
-def _named(
-    secret: str, found: Mapping[str, npt.NDArray[Any]], weighed: bool
+def _name_figures(
+    secret: str, columns: Mapping[str, npt.NDArray[Any]], weighed: bool
 ) -> Iterator[tuple[str, Any]]:
     """The figures of one set as the sweep names them; weighted ones if there is a weight."""
-    for name, values in found.items():
+    for name, values in columns.items():
         plain = name.removeprefix("weighted_")
         if plain == name:
             yield f"{secret}{name}", values[0]
@@ -62,7 +64,7 @@ def _named(
             yield f"weighted.{secret}{plain}", values[0]
 
 
-def _sizes(names: Sequence[str]) -> str:
+def _build_sizes_sql(names: Sequence[str]) -> str:
     return f"""
         SELECT count(*) AS classes,
                count(*) FILTER (size = 1) AS singletons,
@@ -75,21 +77,21 @@ def _sizes(names: Sequence[str]) -> str:
                coalesce(sum(heaviest) FILTER (sought = 1), 0) AS weighted_singletons
         FROM (SELECT count(*) AS size, max(weight) AS heaviest,
                      count(*) FILTER (weight > 0) AS sought
-              FROM records GROUP BY {_list(names)})
+              FROM records GROUP BY {_list_columns(names)})
         """
 
 
-def _secret(names: Sequence[str], secret: str) -> str:
+def _build_secret_sql(names: Sequence[str], secret: str) -> str:
     return f"""
         WITH totals AS (SELECT {secret} AS x, count(*) AS total
                         FROM records GROUP BY x),
-        joint AS (SELECT {_list(names, numbered=True)}, {secret} AS x, count(*) AS n,
+        joint AS (SELECT {_list_columns(names, numbered=True)}, {secret} AS x, count(*) AS n,
                          sum(weight) AS w
                   FROM records GROUP BY ALL),
         classes AS (SELECT sum(n) AS size, max(n) AS best, count(*) AS secrets,
                            max(n / total) AS capacity, sum(w) AS weighs, max(w) AS heaviest,
                            count(*) FILTER (w > 0) AS sought
-                    FROM joint JOIN totals USING (x) GROUP BY {_numbers(names)})
+                    FROM joint JOIN totals USING (x) GROUP BY {_list_column_aliases(names)})
         SELECT coalesce(sum(size) FILTER (secrets = 1), 0)::BIGINT AS pure,
                sum(best)::BIGINT AS best, sum(capacity) AS capacity,
                coalesce(sum(weighs) FILTER (sought = 1), 0) AS weighted_pure,
@@ -98,10 +100,10 @@ def _secret(names: Sequence[str], secret: str) -> str:
         """
 
 
-def _list(names: Sequence[str], numbered: bool = False) -> str:
+def _list_columns(names: Sequence[str], numbered: bool = False) -> str:
     columns = [f"{name} AS y{i}" for i, name in enumerate(names)] if numbered else names
     return ", ".join(columns)
 
 
-def _numbers(names: Sequence[str]) -> str:
+def _list_column_aliases(names: Sequence[str]) -> str:
     return ", ".join(f"y{i}" for i in range(len(names)))

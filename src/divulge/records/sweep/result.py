@@ -12,10 +12,10 @@ from divulge.assessment import Assessment, Chart
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
 from divulge.records.attack_models import attack
-from divulge.records.inference.charts import sweep_success
-from divulge.records.inference.prior import success_before
-from divulge.records.sweep.display import sweep_table
-from divulge.records.sweep.subset_cube import Floats, Ints, LatticeCounts
+from divulge.records.inference.charts import draw_sweep_success
+from divulge.records.inference.prior import compute_prior_success
+from divulge.records.sweep.display import build_sweep_table
+from divulge.records.sweep.subset_cube import Floats, Ints, SubsetCounts
 from divulge.work import DivulgeError, Problems, checks
 
 if TYPE_CHECKING:
@@ -26,20 +26,20 @@ Success = Literal["deterministic", "probabilistic"]
 
 
 @dataclass(frozen=True)
-class Figures:
+class SweepFigures:
     """A column of figures for every set; `sets` holds each as bits, in the order of `knows`."""
 
     sets: Ints
     columns: Mapping[str, Ints | Floats]
 
     @classmethod
-    def of(
+    def from_counts(
         cls,
-        counts: Sequence[LatticeCounts],
+        counts: Sequence[SubsetCounts],
         sought: Sequence[Sequence[str]],
         dataset: Dataset,
         weights: Floats | None,
-    ) -> Figures:
+    ) -> SweepFigures:
         """From what the walks noted as lost; all walks are over the same sets."""
         from divulge.records.sweep import cube_kernels
 
@@ -65,18 +65,20 @@ class Figures:
         if weights is not None:
             weighted["weighted.classes"] = total - first.weighted[:, 0]
             weighted["weighted.singletons"] = total - first.weighted[:, 1]
-        for found, names in zip(counts, sought, strict=True):
+        for group_counts, names in zip(counts, sought, strict=True):
             # The walks of two groups may come in another order.
-            same = np.argsort(found.sets)[np.argsort(np.argsort(first.sets))]
+            set_order = np.argsort(group_counts.sets)[np.argsort(np.argsort(first.sets))]
             for s, name in enumerate(names):
-                mixed, wrong = found.noted[same, cube_kernels.SECRETS + 2 * s :][:, :2].T
+                mixed, wrong = group_counts.noted[set_order, cube_kernels.SECRETS + 2 * s :][
+                    :, :2
+                ].T
                 columns[f"{name}.pure"] = rows - mixed
                 columns[f"{name}.best"] = rows - wrong
-                if found.capacity.shape[1]:
+                if group_counts.capacity.shape[1]:
                     values = dataset.columns[name].cardinality
-                    columns[f"{name}.capacity"] = values - found.capacity[same, s]
+                    columns[f"{name}.capacity"] = values - group_counts.capacity[set_order, s]
                 if weights is not None:
-                    lost = found.weighted[same]
+                    lost = group_counts.weighted[set_order]
                     weighted[f"weighted.{name}.pure"] = total - lost[:, 2 + 2 * s]
                     weighted[f"weighted.{name}.best"] = total - lost[:, 3 + 2 * s]
         return cls(first.sets, {**columns, **weighted})
@@ -86,19 +88,19 @@ class Figures:
         """How many attributes each set has."""
         return np.bitwise_count(self.sets).astype(np.int64)
 
-    def of_sizes(self, sizes: Iterable[int]) -> Figures:
+    def select_sizes(self, sizes: Iterable[int]) -> SweepFigures:
         """Only the sets of some sizes."""
-        return self._at(np.isin(self.size, list(sizes)))
+        return self._take_rows(np.isin(self.size, list(sizes)))
 
-    def in_order(self) -> Figures:
+    def sort_sets(self) -> SweepFigures:
         """Small sets first; within a size, in the order of the attributes."""
         bits = int(self.sets.max()).bit_length() if len(self.sets) else 0
         mirrored = np.zeros_like(self.sets)
         for bit in range(bits):
             mirrored |= ((self.sets >> bit) & 1) << (bits - 1 - bit)
-        return self._at(np.lexsort([-mirrored, self.size]))
+        return self._take_rows(np.lexsort([-mirrored, self.size]))
 
-    def _at(self, places: Any) -> Figures:
+    def _take_rows(self, places: Any) -> SweepFigures:
         columns = {name: values[places] for name, values in self.columns.items()}
         return replace(self, sets=self.sets[places], columns=columns)
 
@@ -110,7 +112,7 @@ class Sweep:
     dataset: Dataset
     knows: tuple[str, ...]
     seeks: tuple[str, ...]
-    figures: Figures
+    figures: SweepFigures
 
     def __len__(self) -> int:
         return len(self.figures.sets)
@@ -122,9 +124,9 @@ class Sweep:
 
     def to_arrow(self) -> pa.Table:
         """One row per set: what is known, and all figures."""
-        return self._table(np.arange(len(self)))
+        return self._build_table(np.arange(len(self)))
 
-    def _table(self, places: Ints) -> pa.Table:
+    def _build_table(self, places: Ints) -> pa.Table:
         """The rows of some sets; a million of them take a moment, so nothing is done one by one."""
         import pyarrow as pa
 
@@ -147,26 +149,26 @@ class Sweep:
             if name not in self.knows:
                 problems.add("knows", f'"{name}" was not swept.', name, self.knows)
         problems.raise_any()
-        wanted = sum(1 << self.knows.index(name) for name in set(names))
-        found = np.flatnonzero(self.figures.sets == wanted)
-        if len(found) == 0:
+        bits = sum(1 << self.knows.index(name) for name in set(names))
+        matching_rows = np.flatnonzero(self.figures.sets == bits)
+        if len(matching_rows) == 0:
             raise DivulgeError(f"sweep: no set of {len(set(names))} attributes was asked for")
-        return int(found[0])
+        return int(matching_rows[0])
 
     def success(self, seeks: str | None = None, kind: Success = "deterministic") -> Floats:
         """The adversary's success for every set: re-identification, or a secret of its own."""
-        return np.asarray(self.figures.columns[self._column(seeks, kind)] / self.dataset.rows)
+        return np.asarray(self.figures.columns[self._find_column(seeks, kind)] / self.dataset.rows)
 
     def prior(self, seeks: str | None = None, kind: Success = "deterministic") -> float:
         """The success before: a blind guess, or the most frequent value."""
-        return success_before(self.dataset, seeks, kind)
+        return compute_prior_success(self.dataset, seeks, kind)
 
     def assessment(self, knows: str | Iterable[str], seeks: str | None = None) -> Assessment:
         """The assessment of one set; of a secret, or (if none is named) of re-identification."""
         names = self.names(self.place(knows))
         if seeks is None:
             return attack(self.dataset, "CRS", names)
-        self._column(seeks, "deterministic")
+        self._find_column(seeks, "deterministic")
         return attack(self.dataset, "CAS", names, seeks)
 
     def most_dangerous(
@@ -182,7 +184,7 @@ class Sweep:
             chosen = chosen[self.figures.size == size]
         success = self.success(seeks, kind)
         ranked = chosen[np.argsort(-success[chosen], kind="stable")][:count]
-        return self._table(ranked).append_column("success", [success[ranked]])
+        return self._build_table(ranked).append_column("success", [success[ranked]])
 
     def marginal(self, seeks: str | None = None, kind: Success = "deterministic") -> pa.Table:
         """What each attribute adds to a set without it: on average, and at worst."""
@@ -198,8 +200,8 @@ class Sweep:
             bit = 1 << i
             holding = np.flatnonzero(sets & bit)
             without = np.searchsorted(sets, sets[holding] ^ bit)
-            met = sets[np.minimum(without, len(sets) - 1)] == sets[holding] ^ bit
-            holding, without = holding[met], without[met]
+            has_partner = sets[np.minimum(without, len(sets) - 1)] == sets[holding] ^ bit
+            holding, without = holding[has_partner], without[has_partner]
             added = success[holding] - success[without]
             worst = int(np.argmax(added)) if len(added) else None
             beside = 0 if worst is None else int(sets[without[worst]])
@@ -242,7 +244,7 @@ class Sweep:
 
     def chart(self, seeks: str | None = None, kind: Success = "deterministic") -> Chart:
         """Success by the number of attributes known, one dot a set, and the line before."""
-        return sweep_success(self, seeks, kind)
+        return draw_sweep_success(self, seeks, kind)
 
     def to_dict(self) -> dict[str, Any]:
         """All sets and figures as plain values, for JSON."""
@@ -262,9 +264,9 @@ class Sweep:
         )
 
     def __rich__(self) -> RenderableType:
-        return sweep_table(self)
+        return build_sweep_table(self)
 
-    def _column(self, seeks: str | None, kind: Success) -> str:
+    def _find_column(self, seeks: str | None, kind: Success) -> str:
         if kind not in ("deterministic", "probabilistic"):
             raise DivulgeError(f'"{kind}" is not a kind of success: deterministic, probabilistic')
         if seeks is None:

@@ -18,10 +18,10 @@ from math import log2
 import numpy as np
 
 from divulge import work
-from divulge.records.sweep.cube_rows import Attribute, Blocks, Floats, Ints, Records
-from divulge.records.sweep.cube_walk import FIELDS, Tables, Walk
+from divulge.records.sweep.cube_rows import Blocks, CubeAttribute, CubeRecords, Floats, Ints
+from divulge.records.sweep.cube_walk import FIELDS, BlockWalk, Tables
 
-__all__ = ["Attribute", "Floats", "Ints", "Lattice", "LatticeCounts"]
+__all__ = ["CubeAttribute", "Floats", "Ints", "SubsetCounts", "SubsetCube"]
 
 MOST_ROWS = 2**31 - 1
 MOST_DIGITS = 10
@@ -29,7 +29,7 @@ FEW_ROWS = 4096
 
 
 @dataclass(frozen=True)
-class LatticeCounts:
+class SubsetCounts:
     """What is lost, for every set, against a world in which each record is alone.
 
     `sets` holds each set as bits: bit i is the i-th attribute in the order that was given. The
@@ -42,123 +42,133 @@ class LatticeCounts:
     weighted: Floats
 
 
-class Lattice:
+class SubsetCube:
     """The walk over all sets of at most `at_most` attributes."""
 
     def __init__(
         self,
-        attributes: Sequence[Attribute],
-        sensitive: Sequence[Attribute],
+        attributes: Sequence[CubeAttribute],
+        sensitive: Sequence[CubeAttribute],
         weights: Floats | None = None,
+        *,
         at_most: int | None = None,
         capacity: bool = True,
         key: Callable[[], Mapping[str, object]] = dict,
         threads: int | None = None,
     ) -> None:
         both = None if weights is None else np.column_stack([weights, weights])
-        self.records = Records(attributes, sensitive, both)
+        self.records = CubeRecords(attributes, sensitive, both)
         self.at_most = len(attributes) if at_most is None else at_most
         self.order = sorted(range(len(attributes)), key=lambda i: -attributes[i].entropy)
-        self._walk = Walk(self.records, capacity, key, threads)
+        self._walk = BlockWalk(self.records, capacity, key, threads)
 
     @property
-    def fixed(self) -> int:
+    def fixed_count(self) -> int:
         """How many attributes are decided outside the key."""
         for fixed in range(len(self.order) + 1):
             rest = self.order[fixed:]
-            if self.records.fit_a_key(rest) and len(rest) <= MOST_DIGITS + (fixed == 0):
+            if self.records.can_fit_key(rest) and len(rest) <= MOST_DIGITS + (fixed == 0):
                 return fixed
         raise AssertionError("no attribute left, and the sensitive ones do not fit a key")
 
-    def count(self) -> LatticeCounts:
+    def count_subsets(self) -> SubsetCounts:
         """Walk the whole lattice."""
-        fixed, rest = self.order[: self.fixed], self.order[self.fixed :]
+        fixed, rest = self.order[: self.fixed_count], self.order[self.fixed_count :]
         patterns = [
             known
             for size in range(min(len(fixed), self.at_most), 0, -1)
             for known in combinations(fixed, size)
         ]
         chain = [(rest[p : p + 1], rest[p + 1 :]) for p in range(max(1, len(rest)))]
-        self._ahead = [self._expected(known, rest, len(self.records)) for known in patterns]
-        self._ahead += [self._expected(known, open_, len(self.records)) for known, open_ in chain]
-        parts: list[LatticeCounts] = []
-        with work.step("Assessing every set of quasi-identifiers", sum(self._ahead)) as step:
+        self._costs_ahead = [
+            self._estimate_cost(known, rest, len(self.records)) for known in patterns
+        ]
+        self._costs_ahead += [
+            self._estimate_cost(known, open_, len(self.records)) for known, open_ in chain
+        ]
+        parts: list[SubsetCounts] = []
+        with work.step("Assessing every set of quasi-identifiers", sum(self._costs_ahead)) as step:
             self._step = step
-            parts.extend(self._within_blocks(known, rest) for known in patterns)
-            parts.extend(self._down_the_chain(rest))
-        return _concatenated(parts)
+            parts.extend(self._count_within_blocks(known, rest) for known in patterns)
+            parts.extend(self._count_along_chain(rest))
+        return _concatenate_counts(parts)
 
-    def _expected(self, known: Sequence[int], rest: Sequence[int], rows: int) -> float:
+    def _estimate_cost(self, known: Sequence[int], rest: Sequence[int], rows: int) -> float:
         """What walking is expected to cost: a little for each row, more where blocks are long.
 
         All rows are sorted; then equal ones are one. The cost of walking a row grows with the
         number of halvings from its block to itself, up to about ten.
         """
-        of_blocks = self.records.joint_entropy(known)
-        told = self.records.joint_entropy([*known, *rest])
-        distinct = min(log2(rows), told + sum(each.entropy for each in self.records.sensitive))
-        walked = float(2**distinct) * min(10.0, max(0.0, distinct - of_blocks))
-        return 0.5 * rows + walked
+        of_blocks = self.records.estimate_joint_entropy(known)
+        known_entropy = self.records.estimate_joint_entropy([*known, *rest])
+        distinct = min(
+            log2(rows), known_entropy + sum(each.entropy for each in self.records.sensitive)
+        )
+        walk_cost = float(2**distinct) * min(10.0, max(0.0, distinct - of_blocks))
+        return 0.5 * rows + walk_cost
 
-    def _within_blocks(self, known: Sequence[int], rest: Sequence[int]) -> LatticeCounts:
+    def _count_within_blocks(self, known: Sequence[int], rest: Sequence[int]) -> SubsetCounts:
         """All sets that hold `known`, and any of `rest`."""
         if len(known) == self.at_most:
             rest = ()
-        blocks, number = self.records.numbered(known)
-        ready = self.records.grouped(self.records.keyed(rest), blocks, 0, number, rest)
+        blocks, number = self.records.number_combinations(known)
+        ready = self.records.group_rows(self.records.build_keys(rest), blocks, 0, number, rest)
         del blocks
         name = "known " + " ".join(map(str, known))
-        return self._walked(ready, known, self.at_most - len(known), name)
+        return self._walk_blocks(ready, known, self.at_most - len(known), name)
 
-    def _down_the_chain(self, rest: Sequence[int]) -> Iterator[LatticeCounts]:
+    def _count_along_chain(self, rest: Sequence[int]) -> Iterator[SubsetCounts]:
         """All sets of `rest` alone: those with the first; then, without it, with the second..."""
-        rows = self.records.keyed(rest)
+        rows = self.records.build_keys(rest)
         for place, root in enumerate(rest):
             name = f"chain {place}"
-            left = range(place, len(rest))
+            places_left = range(place, len(rest))
             # Now that it is known how many rows there are, the time left is known better.
-            self._ahead = [
-                self._expected(rest[p : p + 1], rest[p + 1 :], len(rows.keys)) for p in left
+            self._costs_ahead = [
+                self._estimate_cost(rest[p : p + 1], rest[p + 1 :], len(rows.keys))
+                for p in places_left
             ]
-            self._step.total = self._step.done + sum(self._ahead)
+            self._step.total = self._step.done + sum(self._costs_ahead)
             if len(rows.keys) <= FEW_ROWS or place == len(rest) - 1:
                 # What is left is one block, and the walk decides over all its attributes.
-                self._ahead = [sum(self._ahead)]
-                one = np.zeros(len(rows.keys), np.int8)
-                ready = self.records.grouped(rows, one, 0, 1, rest[place:])
-                yield self._walked(ready, (), self.at_most, name)
+                self._costs_ahead = [sum(self._costs_ahead)]
+                single_block = np.zeros(len(rows.keys), np.int8)
+                ready = self.records.group_rows(rows, single_block, 0, 1, rest[place:])
+                yield self._walk_blocks(ready, (), self.at_most, name)
                 return
             number = self.records.attributes[root].cardinality
-            ready = self.records.grouped(
+            ready = self.records.group_rows(
                 rows, rows.keys, rows.layout[root], number, rest[place + 1 :]
             )
             rows = ready.rows  # the old ones are let go
-            yield self._walked(ready, (root,), self.at_most - 1, name)
-            rows = ready.closed_up()
+            yield self._walk_blocks(ready, (root,), self.at_most - 1, name)
+            rows = ready.compact_rows()
             del ready
 
-    def _walked(
+    def _walk_blocks(
         self, blocks: Blocks, known: Sequence[int], at_most: int, name: str
-    ) -> LatticeCounts:
-        cost = self._ahead.pop(0)
-        tables = self._walk.over(
+    ) -> SubsetCounts:
+        cost = self._costs_ahead.pop(0)
+        tables = self._walk.walk_blocks(
             blocks, at_most, name, lambda share: self._step.advance(share * cost)
         )
-        return self._sets(known, list(blocks.rows.layout), tables)
+        return self._tabulate_sets(known, list(blocks.rows.layout), tables)
 
-    def _sets(self, known: Sequence[int], rest: Sequence[int], tables: Tables) -> LatticeCounts:
+    def _tabulate_sets(
+        self, known: Sequence[int], rest: Sequence[int], tables: Tables
+    ) -> SubsetCounts:
         """The counts of the sets that hold `known` and any of `rest`, the empty set left out."""
         places = np.arange(2 ** len(rest))
         sets = np.full(len(places), sum(1 << i for i in known), np.int64)
         sizes = np.full(len(places), len(known))
         for digit, i in enumerate(rest):
-            taken = (places >> (len(rest) - 1 - digit)) & 1
-            sets |= taken << i
-            sizes += taken
-        wanted = (sizes > 0) & (sizes <= self.at_most)
-        return LatticeCounts(sets[wanted], *(table[wanted] for table in tables))
+            is_taken = (places >> (len(rest) - 1 - digit)) & 1
+            sets |= is_taken << i
+            sizes += is_taken
+        is_counted = (sizes > 0) & (sizes <= self.at_most)
+        return SubsetCounts(sets[is_counted], *(table[is_counted] for table in tables))
 
 
-def _concatenated(parts: Sequence[LatticeCounts]) -> LatticeCounts:
+def _concatenate_counts(parts: Sequence[SubsetCounts]) -> SubsetCounts:
     fields = ("sets", *FIELDS)
-    return LatticeCounts(*(np.concatenate([getattr(p, f) for p in parts]) for f in fields))
+    return SubsetCounts(*(np.concatenate([getattr(p, f) for p in parts]) for f in fields))

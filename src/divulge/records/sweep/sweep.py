@@ -7,16 +7,16 @@ from math import comb
 from numbers import Integral
 from typing import Any
 
-from divulge.classes.weights import weights_of
+from divulge.classes.weights import read_weights
 from divulge.data import Dataset
-from divulge.data.dictionary import as_names, problems_with_names
+from divulge.data.dictionary import as_names, find_name_problems
 from divulge.records.risk.minimal_uniques import MOST_ATTRIBUTES
-from divulge.records.sweep.duckdb_sweep import counted_by_sql
-from divulge.records.sweep.result import Figures, Sweep
-from divulge.records.sweep.subset_cube import Attribute, Floats, Lattice, LatticeCounts
+from divulge.records.sweep.duckdb_sweep import count_by_sql
+from divulge.records.sweep.result import Sweep, SweepFigures
+from divulge.records.sweep.subset_cube import CubeAttribute, Floats, SubsetCounts, SubsetCube
 from divulge.work import MemoryPlan, Problems
 
-MOST_SETS = 1 << 20
+MAX_SETS = 1 << 20
 """More sets than these are no help to anybody: give a limit on size."""
 ENGINES = ("auto", "cube", "duckdb")
 # Sensitive attributes share a walk while their joint code stays this short.
@@ -29,6 +29,7 @@ def sweep(
     seeks: str | Iterable[str] | None = None,
     sizes: int | Iterable[int] | None = None,
     engine: str = "auto",
+    *,
     capacity: bool = True,
 ) -> Sweep:
     """Assess every non-empty set of quasi-identifiers: who is singled out, what is inferred.
@@ -60,26 +61,31 @@ def sweep(
     if seeks is None:
         sought = [name for name in sought if name not in known]
     _problems_with_attributes(problems, dataset, known, sought)
-    wanted = _wanted(problems, sizes, len(known))
+    set_sizes = _choose_sizes(problems, sizes, len(known))
     if engine not in ENGINES:
         problems.add("engine", f'"{engine}" is not an engine.', engine, ENGINES)
     if dataset.rows == 0:
         problems.add("dataset", "has no records.")
     problems.raise_any()
     weight = dataset.dictionary.having("weight")
-    weights = weights_of(dataset) if weight else None
+    weights = read_weights(dataset) if weight else None
     if engine == "auto":
-        engine = "cube" if _plan(dataset, known, weights).fits() else "duckdb"
+        engine = "cube" if _plan_memory(dataset, known, weights).fits() else "duckdb"
     if engine == "cube":
-        _plan(dataset, known, weights).require('use engine="duckdb", which spills to disk')
-        groups = _groups(dataset, sought)
+        _plan_memory(dataset, known, weights).require('use engine="duckdb", which spills to disk')
+        groups = _group_secrets(dataset, sought)
         counts = [
-            _counted(dataset, known, group, weights, max(wanted), capacity) for group in groups
+            _count_cube(
+                dataset, known, group, weights=weights, at_most=max(set_sizes), capacity=capacity
+            )
+            for group in groups
         ]
-        figures = Figures.of(counts, groups, dataset, weights)
+        figures = SweepFigures.from_counts(counts, groups, dataset, weights)
     else:
-        figures = counted_by_sql(dataset, known, sought, max(wanted), weight[0] if weight else None)
-    figures = figures.of_sizes(wanted).in_order()
+        figures = count_by_sql(
+            dataset, known, sought, max(set_sizes), weight[0] if weight else None
+        )
+    figures = figures.select_sizes(set_sizes).sort_sets()
     return Sweep(dataset, tuple(known), tuple(sought), figures)
 
 
@@ -87,8 +93,8 @@ def _problems_with_attributes(
     problems: Problems, dataset: Dataset, known: list[str], sought: list[str]
 ) -> None:
     of = f'dataset "{dataset.name}"'
-    problems.extend("", problems_with_names("knows", known, dataset.names, of))
-    problems.extend("", problems_with_names("seeks", sought, dataset.names, of))
+    problems.extend("", find_name_problems("knows", known, dataset.names, of))
+    problems.extend("", find_name_problems("seeks", sought, dataset.names, of))
     if not known:
         problems.add("knows", "names no attribute, and no quasi-identifier is declared.")
     if len(known) > MOST_ATTRIBUTES:
@@ -102,62 +108,65 @@ def _problems_with_attributes(
             problems.add("seeks", f'"{name}" is known already; take it out of knows.')
 
 
-def _wanted(problems: Problems, sizes: int | Iterable[int] | None, attributes: int) -> list[int]:
+def _choose_sizes(
+    problems: Problems, sizes: int | Iterable[int] | None, attributes: int
+) -> list[int]:
     """The sizes of the sets that are asked for."""
     if attributes == 0:
         return [1]  # that nothing is known is said already
     if sizes is None:
-        wanted = list(range(1, attributes + 1))
+        set_sizes = list(range(1, attributes + 1))
     elif isinstance(sizes, Integral):
-        wanted = list(range(1, min(int(sizes), attributes) + 1))
+        set_sizes = list(range(1, min(int(sizes), attributes) + 1))
     else:
-        given: Any = sizes
-        each = set(given) if isinstance(given, Iterable) else {given}
-        wanted = sorted(int(size) if isinstance(size, Integral) else 0 for size in each)
-    wrong = [size for size in wanted if not 1 <= size <= max(1, attributes)]
-    if wrong or not wanted:
+        raw_sizes: Any = sizes
+        each = set(raw_sizes) if isinstance(raw_sizes, Iterable) else {raw_sizes}
+        set_sizes = sorted(int(size) if isinstance(size, Integral) else 0 for size in each)
+    wrong = [size for size in set_sizes if not 1 <= size <= max(1, attributes)]
+    if wrong or not set_sizes:
         problems.add("sizes", f"a set has from 1 to {attributes} attributes.")
         return [1]
-    sets = sum(comb(attributes, size) for size in range(1, max(wanted) + 1))
-    if sets > MOST_SETS:
-        fitting = [
+    sets = sum(comb(attributes, size) for size in range(1, max(set_sizes) + 1))
+    if sets > MAX_SETS:
+        allowed_sizes = [
             size
             for size in range(1, attributes + 1)
-            if sum(comb(attributes, s) for s in range(1, size + 1)) <= MOST_SETS
+            if sum(comb(attributes, s) for s in range(1, size + 1)) <= MAX_SETS
         ]
-        message = f"{attributes} attributes have {sets:,} sets, and {MOST_SETS:,} are the most."
-        problems.add("sizes", f"{message} Give sizes={max(fitting, default=1)} or less.")
-    return wanted
+        message = f"{attributes} attributes have {sets:,} sets, and {MAX_SETS:,} are the most."
+        problems.add("sizes", f"{message} Give sizes={max(allowed_sizes, default=1)} or less.")
+    return set_sizes
 
 
-def _groups(dataset: Dataset, sought: Sequence[str]) -> list[list[str]]:
+def _group_secrets(dataset: Dataset, sought: Sequence[str]) -> list[list[str]]:
     """Sensitive attributes that go through one walk together; one with many values goes alone."""
     groups: list[list[str]] = []
-    room = 0
+    bits_left = 0
     for name in sought:
-        bits = _attribute(dataset, name).bits
-        if not groups or bits > room:
+        bits = _encode_attribute(dataset, name).bits
+        if not groups or bits > bits_left:
             groups.append([])
-            room = JOINT_BITS
+            bits_left = JOINT_BITS
         groups[-1].append(name)
-        room -= bits
+        bits_left -= bits
     return groups or [[]]
 
 
-def _counted(
+def _count_cube(
     dataset: Dataset,
     known: Sequence[str],
     sought: Sequence[str],
+    *,
     weights: Floats | None,
     at_most: int,
     capacity: bool,
-) -> LatticeCounts:
-    lattice = Lattice(
-        [_attribute(dataset, name) for name in known],
-        [_attribute(dataset, name) for name in sought],
+) -> SubsetCounts:
+    lattice = SubsetCube(
+        [_encode_attribute(dataset, name) for name in known],
+        [_encode_attribute(dataset, name) for name in sought],
         weights,
-        at_most,
-        capacity,
+        at_most=at_most,
+        capacity=capacity,
         key=lambda: {
             "data": dataset.fingerprint,
             "knows": list(known),
@@ -166,26 +175,26 @@ def _counted(
             "capacity": capacity,
         },
     )
-    return lattice.count()
+    return lattice.count_subsets()
 
 
-def _attribute(dataset: Dataset, name: str) -> Attribute:
+def _encode_attribute(dataset: Dataset, name: str) -> CubeAttribute:
     column = dataset.columns[name]
-    return Attribute(column.codes, max(1, column.cardinality))
+    return CubeAttribute(column.codes, max(1, column.cardinality))
 
 
-def _plan(dataset: Dataset, known: Sequence[str], weights: Floats | None) -> MemoryPlan:
+def _plan_memory(dataset: Dataset, known: Sequence[str], weights: Floats | None) -> MemoryPlan:
     """Keys and counts twice while they are grouped; one block many times over while it is walked.
 
     The largest block is as large as the most frequent value of the attribute of highest entropy.
     """
-    attributes = [_attribute(dataset, name) for name in known]
-    a_row = 12 if weights is None else 28
+    attributes = [_encode_attribute(dataset, name) for name in known]
+    bytes_per_row = 12 if weights is None else 28
     largest = min(int(a.occurrences.max()) for a in attributes) if dataset.rows > 10**6 else 0
     return MemoryPlan(
         f'sweeping "{dataset.name}"',
         {
-            "keys": 2 * dataset.rows * a_row,
-            "blocks": 2 * largest * a_row * min(len(known) + 2, 13),
+            "keys": 2 * dataset.rows * bytes_per_row,
+            "blocks": 2 * largest * bytes_per_row * min(len(known) + 2, 13),
         },
     )

@@ -14,30 +14,30 @@ import numpy as np
 from divulge.assessment import Assessment, Chart, Most, Sentence
 from divulge.assessment.assessment import Claim
 from divulge.qif import PriorPosterior
-from divulge.tables.audit.assess import CATALOGUE, containing
-from divulge.tables.knowledge.suppressor_knowledge import candidate_table
+from divulge.tables.candidate_tables.suppressor_knowledge import build_candidate_table
+from divulge.tables.feasibility.assess import CATALOGUE, find_smallest_totals
 from divulge.tables.table import charts
 from divulge.tables.table.axis import FloatArray
 
 if TYPE_CHECKING:
     from divulge.tables.matching.result import Matching
 
-KNOWS = ("what is published", "how the suppressed cells were chosen")
+ADVERSARY_KNOWLEDGE = ("what is published", "how the suppressed cells were chosen")
 
 
-def assessment_of(found: Matching) -> Assessment:
+def assess_matching(matching: Matching) -> Assessment:
     """What an adversary who knows the suppressor learns of the sensitive cells."""
-    judged = found.sensitive
-    described: dict[str, Any] = {
+    is_sensitive = matching.sensitive
+    shared_fields: dict[str, Any] = {
         "attack": "tables",
         "model": "matching",
-        "dataset": found.name,
-        "knows": KNOWS,
+        "dataset": matching.name,
+        "knows": ADVERSARY_KNOWLEDGE,
         "seeks": ("the sensitive cells",),
         "subjects": "sensitive cells",
-        "figures": _figures(found),
+        "figures": _collect_figures(matching),
     }
-    if not judged.any():
+    if not is_sensitive.any():
         none = PriorPosterior(0, 0)
         return Assessment(
             secrets=0,
@@ -47,100 +47,106 @@ def assessment_of(found: Matching) -> Assessment:
             deterministic=none,
             probabilistic=none,
             sentences=(Sentence(CATALOGUE, "none.text"),),
-            **described,
+            **shared_fields,
         )
-    cells = found.found.cells[judged]
-    before = 1 / (containing(candidate_table(found.found, found.found.high))[cells] + 1)
-    after, claim = _chances(found)
-    widths = _widths(found)[judged]
-    by_sums = found.feasible.widths[judged]
+    cells = matching.found.cells[is_sensitive]
+    before = 1 / (
+        find_smallest_totals(build_candidate_table(matching.found, matching.found.high))[cells] + 1
+    )
+    after, claim = _compute_guess_chances(matching)
+    widths = _find_proven_widths(matching)[is_sensitive]
+    by_sums = matching.feasible.widths[is_sensitive]
 
-    def drawn() -> Chart:
-        return charts.matched_widths(by_sums, found.intervals.widths[judged], found.width)
+    def draw_widths() -> Chart:
+        return charts.draw_matching_widths(
+            by_sums, matching.intervals.widths[is_sensitive], matching.width
+        )
 
     return Assessment.from_counts(
         secrets=len(cells),
         claim=claim,
         certain=PriorPosterior(int((before == 1).sum()), int((widths == 0).sum())),
         right=PriorPosterior(float(before.sum()), float(after.sum())),
-        most=Most(int(_may_be_known(found).sum()), len(cells)),
-        sentences=_sentences(found, before, after, claim),
-        _chart=drawn,
+        most=Most(int(_may_be_known(matching).sum()), len(cells)),
+        sentences=_describe_findings(matching, before, after, claim),
+        _chart=draw_widths,
         _risk=lambda: after,
-        **described,
+        **shared_fields,
     )
 
 
-def _widths(found: Matching) -> FloatArray:
+def _find_proven_widths(matching: Matching) -> FloatArray:
     """A stopped attack is only sure of what no candidate left open can change."""
-    return found.intervals.widths if found.estimated else found.outer.widths
+    return matching.intervals.widths if matching.estimated else matching.outer.widths
 
 
-def _may_be_known(found: Matching) -> Any:
+def _may_be_known(matching: Matching) -> Any:
     """Which judged cells may be known: not those that candidates found possible leave open."""
-    return (found.intervals.widths[found.sensitive] == 0) | (found.possible == 0)
+    return (matching.intervals.widths[matching.sensitive] == 0) | (matching.possible == 0)
 
 
-def _chances(found: Matching) -> tuple[FloatArray, Claim]:
+def _compute_guess_chances(matching: Matching) -> tuple[FloatArray, Claim]:
     """The chance to guess each judged cell, and what kind of figure that is."""
-    if found.mode == "full" and (found.complete or found.estimated) and found.possible:
-        best = [max(found.posterior[key].values()) for key in found.found.keys]
-        exact = found.complete and not found.weighed
-        return np.array(best)[found.sensitive], "exact" if exact else "estimate"
-    claim: Claim = "estimate" if found.estimated else "bound"
-    return 1 / (_widths(found)[found.sensitive] + 1), claim
+    if matching.mode == "full" and (matching.complete or matching.estimated) and matching.possible:
+        best = [max(matching.posterior[key].values()) for key in matching.found.keys]
+        exact = matching.complete and not matching.weighed
+        return np.array(best)[matching.sensitive], "exact" if exact else "estimate"
+    claim: Claim = "estimate" if matching.estimated else "bound"
+    return 1 / (_find_proven_widths(matching)[matching.sensitive] + 1), claim
 
 
-def _figures(found: Matching) -> dict[str, int | float]:
-    judged = found.sensitive
+def _collect_figures(matching: Matching) -> dict[str, int | float]:
+    is_sensitive = matching.sensitive
     figures: dict[str, int | float] = {
-        "candidates": found.candidates,
-        "possible_candidates": found.possible,
-        "null_space_dimension": found.null_space_dimension,
-        "suppressed_cells": len(found.found.cells),
-        "unsafe_cells": len(found.unsafe),
-        "surely_unsafe_cells": len(found.surely_unsafe),
-        "disclosed_cells": len(found.disclosed),
+        "candidates": matching.candidates,
+        "possible_candidates": matching.possible,
+        "null_space_dimension": matching.null_space_dimension,
+        "suppressed_cells": len(matching.found.cells),
+        "unsafe_cells": len(matching.unsafe),
+        "surely_unsafe_cells": len(matching.surely_unsafe),
+        "disclosed_cells": len(matching.disclosed),
     }
-    if judged.any():
-        figures["narrowest_width"] = float(found.intervals.widths[judged].min())
-        figures["narrowest_width_by_sums"] = float(found.feasible.widths[judged].min())
+    if is_sensitive.any():
+        figures["narrowest_width"] = float(matching.intervals.widths[is_sensitive].min())
+        figures["narrowest_width_by_sums"] = float(matching.feasible.widths[is_sensitive].min())
     return figures
 
 
-def _sentences(
-    found: Matching, before: FloatArray, after: FloatArray, claim: Claim
+def _describe_findings(
+    matching: Matching, before: FloatArray, after: FloatArray, claim: Claim
 ) -> tuple[Sentence, ...]:
     total = len(after)
     values = {
         "total": total,
-        "unsafe": len(found.unsafe),
-        "unsafe_share": len(found.unsafe) / total,
-        "surely": len(found.surely_unsafe),
-        "width": found.width or 1,
-        "by_sums": int((found.feasible.widths[found.sensitive] < (found.width or 1)).sum()),
-        "disclosed": len(found.disclosed),
-        "candidates": found.candidates,
-        "possible": found.possible,
-        "tried": int((found.status >= 0).sum()),
+        "unsafe": len(matching.unsafe),
+        "unsafe_share": len(matching.unsafe) / total,
+        "surely": len(matching.surely_unsafe),
+        "width": matching.width or 1,
+        "by_sums": int(
+            (matching.feasible.widths[matching.sensitive] < (matching.width or 1)).sum()
+        ),
+        "disclosed": len(matching.disclosed),
+        "candidates": matching.candidates,
+        "possible": matching.possible,
+        "tried": int((matching.status >= 0).sum()),
         "right": float(after.sum()),
         "right_share": float(after.mean()),
         "right_before": float(before.sum()),
-        "pairs": len(found.parameters),
+        "pairs": len(matching.parameters),
     }
     keys = ["matching.unsafe", "matching.disclosed"]
     keys.append("matching.guessed" if claim == "exact" else f"matching.guessed_{claim}")
-    if found.weighed:
+    if matching.weighed:
         keys.append("matching.weighed")
-    if found.estimated:
+    if matching.estimated:
         keys.append("matching.sampled")
-    elif not found.complete:
-        keys.append("matching.stopped" if found.found.kind == "all" else "matching.too_many")
-    elif found.mode == "full":
-        dice = any(pair.rule != "first optimum" for pair in found.parameters)
+    elif not matching.complete:
+        keys.append("matching.stopped" if matching.found.kind == "all" else "matching.too_many")
+    elif matching.mode == "full":
+        dice = any(pair.rule != "first optimum" for pair in matching.parameters)
         keys.append("matching.candidates_by_chance" if dice else "matching.candidates")
-    if found.is_cut:
+    if matching.is_cut:
         keys.append("matching.cut")
-    if len(found.parameters) > 1:
+    if len(matching.parameters) > 1:
         keys.append("matching.pairs")
     return tuple(Sentence(CATALOGUE, key, values) for key in keys)

@@ -13,26 +13,26 @@ from typing import Any, Literal
 import numpy as np
 
 from divulge import work
-from divulge.tables.audit.audit import refuse_unpublished
-from divulge.tables.knowledge.candidate_tables import MOST_CANDIDATES, Candidates, candidates
-from divulge.tables.knowledge.suppressor_knowledge import (
+from divulge.tables.candidate_tables.enumeration import MOST_CANDIDATES, Candidates, candidates
+from divulge.tables.candidate_tables.suppressor_knowledge import (
     EXCLUDED,
     POSSIBLE,
     SKIPPED,
-    Knowledge,
-    KnownSuppressor,
-    Parameters,
+    RerunKnowledge,
     Suppressor,
-    knowledge_of,
+    SuppressorKnowledge,
+    SuppressorParameters,
+    choose_knowledge,
 )
+from divulge.tables.feasibility.cell_intervals import refuse_unpublished
 from divulge.tables.matching.impossible_release import (
     refuse_impossible,
     refuse_published_primary,
     refuse_unknown_suppressor,
 )
-from divulge.tables.matching.request import Prior, Request, check
+from divulge.tables.matching.request import MatchingRequest, Prior, check_request
 from divulge.tables.matching.result import Matching
-from divulge.tables.randomised.draw_likelihood import likely_weights
+from divulge.tables.randomised.draw_likelihood import weigh_candidates
 from divulge.tables.suppression.result import Suppression
 from divulge.tables.table.axis import IntArray
 from divulge.tables.table.structure import BoolArray
@@ -40,8 +40,8 @@ from divulge.tables.table.table import Published
 from divulge.work import Effort
 
 Mode = Literal["interval", "full"]
-SAMPLE = 20_000
-PORTION = 0.1
+SAMPLE_SIZE = 20_000
+SECONDS_PER_PORTION = 0.1
 """Seconds between two looks at the clock, about."""
 
 
@@ -51,16 +51,16 @@ def matching_attack(
     width: float | None = None,
     zeros_primary: bool = False,
     labelled: bool = False,
+    *,
     suppressor: Suppressor | str | None = None,
     mode: Mode = "interval",
-    *,
     primary: Any = None,
     parameters: Literal["known", "unknown"] = "known",
     cost: Any = "number",
     margins: Literal["published", "suppressible"] = "published",
     prior: Prior | None = None,
     most_candidates: int = MOST_CANDIDATES,
-    sample: int = SAMPLE,
+    sample: int = SAMPLE_SIZE,
     seconds: float = 60.0,
     seed: int = 0,
     name: str = "table",
@@ -116,34 +116,44 @@ def matching_attack(
         primary = published.primary if primary is None else primary
         published = published.published
     refuse_unpublished(published, "matching attack")
-    request = Request(
-        published, min_frequency, width, zeros_primary, labelled, suppressor, mode, parameters,
-        cost, margins, prior, seconds,
-    )  # fmt: skip
-    check(request, primary)
-    rules = request.known_parameters()
+    request = MatchingRequest(
+        published=published,
+        min_frequency=min_frequency,
+        width=width,
+        zeros_primary=zeros_primary,
+        labelled=labelled,
+        suppressor=suppressor,
+        mode=mode,
+        parameters=parameters,
+        cost=cost,
+        margins=margins,
+        prior=prior,
+        seconds=seconds,
+    )
+    check_request(request, primary)
+    rules = request.find_known_parameters()
     if rules is not None and not callable(suppressor):
         refuse_published_primary(published, rules)
-    found = candidates(published, most_candidates, sample, seed)
-    judged = None if primary is None else published.structure.mask(primary)
-    labels = judged if labelled else None
-    attack = _Attack(found, seed, mode == "interval", Effort(seconds))
+    candidate_set = candidates(published, most_candidates, sample, seed)
+    primary_mask = None if primary is None else published.structure.to_mask(primary)
+    labels = primary_mask if labelled else None
+    attack = _MatchingSearch(candidate_set, seed, mode == "interval", Effort(seconds))
     with work.partial_results():
         if parameters == "unknown":
-            pairs = attack.run_pairs(request, labels)
+            pairs = attack.try_all_pairs(request, labels)
         else:
-            attack.run(request.knowledge(found, labels))
+            attack.try_all(request.build_knowledge(candidate_set, labels))
             pairs = [] if rules is None else [rules]
         is_cut = work.is_stopped()
-    if not attack.any_possible and attack.complete:
-        refuse_impossible(found, rules, labels, callable(suppressor))
-    weights = None if prior is None else request.weights(found, attack.status)
+    if not attack.has_possible and attack.complete:
+        refuse_impossible(candidate_set, rules, labels, callable(suppressor))
+    weights = None if prior is None else request.compute_prior_weights(candidate_set, attack.status)
     weighed = False
     if mode == "full" and rules is not None and not callable(suppressor):
-        weights, weighed = likely_weights(found, attack.status, rules, weights, seed)
+        weights, weighed = weigh_candidates(candidate_set, attack.status, rules, weights, seed)
     return Matching(
         published=published,
-        found=found,
+        found=candidate_set,
         status=attack.status,
         lower=attack.box[0],
         upper=attack.box[1],
@@ -151,7 +161,7 @@ def matching_attack(
         complete=attack.complete,
         width=None if width is None else int(np.ceil(width * 10**published.decimals - 1e-9)),
         parameters=tuple(pairs),
-        judged=judged,
+        judged=primary_mask,
         weights=weights,
         weighed=weighed,
         name=name,
@@ -163,106 +173,120 @@ def _is_default(cost: Any) -> bool:
     return isinstance(cost, str) and cost == "number"
 
 
-class _Attack:
+class _MatchingSearch:
     """The state of one attack: what is known of each candidate, the box, the effort."""
 
-    def __init__(self, found: Candidates, seed: int, intervals: bool, effort: Effort) -> None:
-        self.found, self.intervals, self.effort = found, intervals, effort
-        self.values, self.row = found.values, np.arange(len(found.values))
-        if found.kind == "sample":  # a walk comes by some tables often
-            self.values, self.row = np.unique(found.values, axis=0, return_inverse=True)
+    def __init__(
+        self, candidate_set: Candidates, seed: int, intervals: bool, effort: Effort
+    ) -> None:
+        self.candidate_set, self.intervals, self.effort = candidate_set, intervals, effort
+        self.values, self.row = candidate_set.values, np.arange(len(candidate_set.values))
+        if candidate_set.kind == "sample":  # a walk comes by some tables often
+            self.values, self.row = np.unique(candidate_set.values, axis=0, return_inverse=True)
         self.order = np.random.default_rng(seed).permutation(len(self.values))
-        self.status = np.full(len(found.values), -1, np.int64)
-        self.box = self._empty_box()
+        self.status = np.full(len(candidate_set.values), -1, np.int64)
+        self.box = self._build_empty_box()
         self.finished = True
 
     @property
     def complete(self) -> bool:
         """Whether all candidates were listed, and tried or skipped."""
-        return self.finished and self.found.kind == "all"
+        return self.finished and self.candidate_set.kind == "all"
 
     @property
-    def any_possible(self) -> bool:
+    def has_possible(self) -> bool:
         """Whether some candidate gives the release."""
         return bool((self.status == POSSIBLE).any())
 
-    def run(self, known: Knowledge) -> None:
+    def try_all(self, knowledge: SuppressorKnowledge) -> None:
         """Try all candidates."""
         with work.step("Matching candidates", len(self.order)) as step:
-            self._take(*self._tried(known, step))
+            self._merge_results(*self._try_candidates(knowledge, step))
 
-    def run_pairs(self, request: Request, labels: BoolArray | None) -> list[Parameters]:
+    def try_all_pairs(
+        self, request: MatchingRequest, labels: BoolArray | None
+    ) -> list[SuppressorParameters]:
         """Try all pairs of parameters that the release leaves open; those that are possible.
 
         That no width was asked for is believed only if nothing else gives the release.
         """
-        possible = self._run_pairs(_pairs(request, self.found, False), labels)
+        possible = self._try_pairs(_list_open_pairs(request, self.candidate_set, False), labels)
         if not possible and self.finished:
-            possible = self._run_pairs(_pairs(request, self.found, True), labels)
+            possible = self._try_pairs(_list_open_pairs(request, self.candidate_set, True), labels)
         return possible
 
-    def _run_pairs(self, pairs: list[Parameters], labels: BoolArray | None) -> list[Parameters]:
+    def _try_pairs(
+        self, pairs: list[SuppressorParameters], labels: BoolArray | None
+    ) -> list[SuppressorParameters]:
         possible = []
         with work.step("Matching candidates", len(self.order) * len(pairs)) as step:
             for number, pair in enumerate(pairs):
                 if self.effort.spent and number > 0:
                     self.finished = False
                     break
-                known = knowledge_of(self.found, pair, labels)
-                status, box, finished = self._tried(known, step)
+                knowledge = choose_knowledge(self.candidate_set, pair, labels)
+                status, box, finished = self._try_candidates(knowledge, step)
                 if (status == POSSIBLE).any():
                     possible.append(pair)
-                self._take(status, box, finished)
+                self._merge_results(status, box, finished)
                 if not finished:
                     break
         if not self.finished:  # a pair that was not tried may allow what the others rule out
             self.status[self.status == EXCLUDED] = -1
         return possible
 
-    def _tried(self, known: Knowledge, step: Any) -> tuple[IntArray, IntArray, bool]:
+    def _try_candidates(
+        self, knowledge: SuppressorKnowledge, step: Any
+    ) -> tuple[IntArray, IntArray, bool]:
         """One kind of knowledge on all candidates, in portions of a fraction of a second."""
         status = np.full(len(self.order), -1, np.int64)
-        box = self._empty_box()
-        begin, portion = 0, 1 if isinstance(known, KnownSuppressor) else 64
+        box = self._build_empty_box()
+        begin, portion = 0, 1 if isinstance(knowledge, RerunKnowledge) else 64
         while begin < len(self.order):
             if self.effort.spent and begin > 0:
                 return status[self.row], box, False
             rows = self.order[begin : begin + portion]
-            left, before = self.effort.left, box.copy()
-            status[rows] = known.possible(self.values[rows], box, self.intervals)
+            effort_left, before = self.effort.left, box.copy()
+            status[rows] = knowledge.judge_candidates(self.values[rows], box, self.intervals)
             if work.is_stopped():
                 # A suppressor that the clock has cut may give another pattern than its own.
                 status[rows] = -1
                 return status[self.row], before, False
             begin += portion
             step.advance(len(rows))
-            portion = 2 * portion if left - self.effort.left < PORTION else max(1, portion // 2)
+            portion = (
+                2 * portion
+                if effort_left - self.effort.left < SECONDS_PER_PORTION
+                else max(1, portion // 2)
+            )
         return status[self.row], box, True
 
-    def _take(self, status: IntArray, box: IntArray, finished: bool) -> None:
+    def _merge_results(self, status: IntArray, box: IntArray, finished: bool) -> None:
         better = (status == POSSIBLE) | ((status == SKIPPED) & (self.status != POSSIBLE))
         self.status = np.where(better | (self.status == -1), status, self.status)
         self.box = np.stack([np.minimum(self.box[0], box[0]), np.maximum(self.box[1], box[1])])
         self.finished = self.finished and finished
 
-    def _empty_box(self) -> IntArray:
-        cells = len(self.found.cells)
+    def _build_empty_box(self) -> IntArray:
+        cells = len(self.candidate_set.cells)
         return np.stack([np.full(cells, 2**60), np.full(cells, -1)]).astype(np.int64)
 
 
-def _pairs(request: Request, found: Candidates, without_width: bool) -> list[Parameters]:
+def _list_open_pairs(
+    request: MatchingRequest, candidate_set: Candidates, without_width: bool
+) -> list[SuppressorParameters]:
     """All pairs (t, delta) that the release leaves open.
 
     No published cell is below t, and no primary cell is narrower than delta.
     """
-    shown = request.published.units[~request.published.suppressed]
+    published_units = request.published.units[~request.published.suppressed]
     if not request.zeros_primary:
-        shown = shown[shown > 0]
-    most = int(shown.min(initial=2**40))
+        published_units = published_units[published_units > 0]
+    most = int(published_units.min(initial=2**40))
     if most == 2**40:
-        most = int(found.high.max(initial=0)) + 1
+        most = int(candidate_set.high.max(initial=0)) + 1
     most //= 10**request.published.decimals
     least = 1 if request.zeros_primary or request.published.decimals else 2
-    widest = int((found.high - found.low).max(initial=0))
+    widest = int((candidate_set.high - candidate_set.low).max(initial=0))
     widths = [0] if without_width else range(1, widest + 1)
-    return [request.with_pair(t, delta) for t in range(least, most + 1) for delta in widths]
+    return [request.build_parameters(t, delta) for t in range(least, most + 1) for delta in widths]

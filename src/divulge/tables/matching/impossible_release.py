@@ -7,34 +7,38 @@ from dataclasses import replace
 
 import numpy as np
 
-from divulge.tables.knowledge.candidate_tables import Candidates
-from divulge.tables.knowledge.suppressor_knowledge import POSSIBLE, Parameters, knowledge_of
+from divulge.tables.candidate_tables.enumeration import Candidates
+from divulge.tables.candidate_tables.suppressor_knowledge import (
+    POSSIBLE,
+    SuppressorParameters,
+    choose_knowledge,
+)
 from divulge.tables.suppression.result import Suppression
 from divulge.tables.table.axis import IntArray
 from divulge.tables.table.structure import BoolArray
 from divulge.tables.table.table import Published
 from divulge.work import Effort, InvalidInput, Problem, Problems
 
-SECONDS = 5.0
-FURTHEST = 12
+HINT_SECONDS = 5.0
+MAX_PARAMETER_DISTANCE = 12
 """How far from the given parameters others are looked for."""
 
 
-def refuse_published_primary(published: Published, parameters: Parameters) -> None:
+def refuse_published_primary(published: Published, parameters: SuppressorParameters) -> None:
     """No suppressor publishes a cell that is primary by its own rule."""
-    shown = ~published.suppressed & parameters.primary(published.units)
+    is_published_primary = ~published.suppressed & parameters.is_primary(published.units)
     problems = Problems("matching attack")
-    for cell in np.flatnonzero(shown)[:10]:
-        label = published.structure.place(int(cell))
+    for cell in np.flatnonzero(is_published_primary)[:10]:
+        label = published.structure.locate_cell(int(cell))
         smallest = published.units[~published.suppressed]
         smallest = smallest if parameters.zeros_primary else smallest[smallest > 0]
-        wrong = "zeros_primary" if published.units[cell] == 0 else "min_frequency"
+        parameter = "zeros_primary" if published.units[cell] == 0 else "min_frequency"
         hint = (
             "if zeros were primary it would not be"
-            if wrong == "zeros_primary"
+            if parameter == "zeros_primary"
             else f"the minimum frequency can be at most {int(smallest.min()) // parameters.unit}"
         )
-        problems.add(wrong, f"{label} is published, and primary by this rule: {hint}.")
+        problems.add(parameter, f"{label} is published, and primary by this rule: {hint}.")
     problems.raise_any()
 
 
@@ -51,7 +55,7 @@ def refuse_unknown_suppressor(suppression: Suppression) -> None:
         message = "cells were chosen by hand, or intervals asked for, which no rule tells."
         problems.add("suppressor", f"{message} Give the suppressor as a function.")
     contributions = suppression.table.contributions
-    counts = None if contributions is None else contributions.counts()
+    counts = None if contributions is None else contributions.count_contributors()
     if counts is not None and not np.array_equal(counts, suppression.table.units):
         message = "a holding's records count as one, which no cell shows."
         problems.add("contributor", f"{message} Give the suppressor as a function.")
@@ -59,15 +63,18 @@ def refuse_unknown_suppressor(suppression: Suppression) -> None:
 
 
 def refuse_impossible(
-    found: Candidates, parameters: Parameters | None, labels: BoolArray | None, function: bool
+    candidate_set: Candidates,
+    parameters: SuppressorParameters | None,
+    labels: BoolArray | None,
+    function: bool,
 ) -> None:
     """Say that no candidate gives this release, and by which rule one does."""
-    count = f"{len(found.values):,}"
+    count = f"{len(candidate_set.values):,}"
     if function or parameters is None:
         whose = "the suppressor that was given" if function else "any pair of parameters"
         message = f"none of the {count} tables that agree with it gives this pattern under {whose}."
         raise InvalidInput("published table", [Problem("", message)])
-    nearest = next(_possible(found, parameters, labels), None)
+    nearest = next(_find_possible_rules(candidate_set, parameters, labels), None)
     hint = (
         f"With {nearest} some table does."
         if nearest is not None
@@ -77,54 +84,60 @@ def refuse_impossible(
     raise InvalidInput("published table", [Problem("", f"{message} {hint}")])
 
 
-def _possible(found: Candidates, given: Parameters, labels: BoolArray | None) -> Iterator[str]:
+def _find_possible_rules(
+    candidate_set: Candidates, parameters: SuppressorParameters, labels: BoolArray | None
+) -> Iterator[str]:
     """Rules near the given one that give the release, the nearest first."""
-    effort = Effort(SECONDS)
-    for said, rule in _near(given):
+    effort = Effort(HINT_SECONDS)
+    for description, rule in _enumerate_nearby_rules(parameters):
         if effort.spent:
             return
-        if _published_primary(found.published, rule):
+        if _has_published_primary(candidate_set.published, rule):
             continue
         try:
-            known = knowledge_of(found, rule, labels)
+            knowledge = choose_knowledge(candidate_set, rule, labels)
         except InvalidInput:  # a rule that is known of small networks only
             continue
-        box = np.stack([np.full(len(found.cells), 2**60), np.full(len(found.cells), -1)])
-        for begin in range(0, len(found.values), 256):
-            values: IntArray = found.values[begin : begin + 256]
-            if (known.possible(values, box, True) == POSSIBLE).any():
-                yield said
+        box = np.stack(
+            [np.full(len(candidate_set.cells), 2**60), np.full(len(candidate_set.cells), -1)]
+        )
+        for begin in range(0, len(candidate_set.values), 256):
+            values: IntArray = candidate_set.values[begin : begin + 256]
+            if (knowledge.judge_candidates(values, box, True) == POSSIBLE).any():
+                yield description
                 break
             if effort.spent:
                 return
 
 
-def _near(given: Parameters) -> Iterator[tuple[str, Parameters]]:
+def _enumerate_nearby_rules(
+    parameters: SuppressorParameters,
+) -> Iterator[tuple[str, SuppressorParameters]]:
     yield (
-        f"zeros_primary={not given.zeros_primary}",
-        replace(given, zeros_primary=not given.zeros_primary),
+        f"zeros_primary={not parameters.zeros_primary}",
+        replace(parameters, zeros_primary=not parameters.zeros_primary),
     )
-    if given.rule == "first optimum":
-        said = 'suppressor="any optimum" (one of the cheapest patterns at random)'
-        yield said, replace(given, rule="any optimum")
-    other = "suppressible" if given.margins == "published" else "published"
-    yield f'margins="{other}"', replace(given, margins=other)  # type: ignore[arg-type]  # one of two
+    if parameters.rule == "first optimum":
+        description = 'suppressor="any optimum" (one of the cheapest patterns at random)'
+        yield description, replace(parameters, rule="any optimum")
+    other = "suppressible" if parameters.margins == "published" else "published"
+    yield f'margins="{other}"', replace(parameters, margins=other)  # type: ignore[arg-type]  # one of two
     steps = [
         (abs(t) + abs(w), t, w)
-        for t in range(-FURTHEST, FURTHEST + 1)
-        for w in range(-FURTHEST, FURTHEST + 1)
+        for t in range(-MAX_PARAMETER_DISTANCE, MAX_PARAMETER_DISTANCE + 1)
+        for w in range(-MAX_PARAMETER_DISTANCE, MAX_PARAMETER_DISTANCE + 1)
         if t or w
     ]
     for _, t, w in sorted(steps):
-        frequency, width = given.min_frequency + t, given.width + w
+        frequency, width = parameters.min_frequency + t, parameters.width + w
         if frequency >= 1 and width >= 1:
-            other_pair = replace(given, min_frequency=frequency, width=width)
-            said = f"min_frequency={frequency}, width={other_pair.width_asked}"
-            yield said, other_pair
-    if given.rule != "resisting":
-        said = 'suppressor="resisting" (drawn at random, as by resist_matching)'
-        yield said, replace(given, rule="resisting")
+            other_pair = replace(parameters, min_frequency=frequency, width=width)
+            description = f"min_frequency={frequency}, width={other_pair.requested_width}"
+            yield description, other_pair
+    if parameters.rule != "resisting":
+        description = 'suppressor="resisting" (drawn at random, as by resist_matching)'
+        yield description, replace(parameters, rule="resisting")
 
 
-def _published_primary(published: Published, rule: Parameters) -> bool:
-    return bool((~published.suppressed & rule.primary(published.units)).any())
+def _has_published_primary(published: Published, rule: SuppressorParameters) -> bool:
+    return bool((~published.suppressed & rule.is_primary(published.units)).any())

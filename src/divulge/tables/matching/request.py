@@ -9,16 +9,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from divulge.tables.knowledge.candidate_tables import Candidates
-from divulge.tables.knowledge.suppressor_knowledge import (
+from divulge.tables.candidate_tables.enumeration import Candidates
+from divulge.tables.candidate_tables.suppressor_knowledge import (
     POSSIBLE,
-    RULES,
-    Knowledge,
-    KnownSuppressor,
-    Parameters,
+    SUPPRESSOR_RULES,
+    RerunKnowledge,
     Rule,
     Suppressor,
-    knowledge_of,
+    SuppressorKnowledge,
+    SuppressorParameters,
+    choose_knowledge,
 )
 from divulge.tables.suppression.result import MARGINS
 from divulge.tables.table.axis import IntArray
@@ -30,8 +30,8 @@ Prior = Callable[[Any], Any]
 """Takes tables (an array with the candidates along its first axis) and gives their weights."""
 
 
-@dataclass(frozen=True)
-class Request:
+@dataclass(frozen=True, kw_only=True)
+class MatchingRequest:
     """What was asked, as it was asked."""
 
     published: Published
@@ -47,52 +47,68 @@ class Request:
     prior: Prior | None
     seconds: float
 
-    def known_parameters(self) -> Parameters | None:
+    def find_known_parameters(self) -> SuppressorParameters | None:
         """The parameters of our own suppressor; None if something is not known."""
         if self.min_frequency is None or self.width is None or self.parameters == "unknown":
             return None
         units = int(np.ceil(self.width * 10**self.published.decimals - 1e-9))
-        return self.with_pair(self.min_frequency, units)
+        return self.build_parameters(self.min_frequency, units)
 
-    def with_pair(self, min_frequency: int, width: int) -> Parameters:
+    def build_parameters(self, min_frequency: int, width: int) -> SuppressorParameters:
         """Our own suppressor with these two parameters."""
-        rule: Rule = next((rule for rule in RULES if rule == self.suppressor), RULES[0])
+        rule: Rule = next(
+            (rule for rule in SUPPRESSOR_RULES if rule == self.suppressor), SUPPRESSOR_RULES[0]
+        )
         unit = 10**self.published.decimals
-        return Parameters(
-            min_frequency, width, self.zeros_primary, self.cost, self.margins, rule, unit
+        return SuppressorParameters(
+            min_frequency=min_frequency,
+            width=width,
+            zeros_primary=self.zeros_primary,
+            cost=self.cost,
+            margins=self.margins,
+            rule=rule,
+            unit=unit,
         )
 
-    def knowledge(self, found: Candidates, labels: BoolArray | None) -> Knowledge:
+    def build_knowledge(
+        self, candidate_set: Candidates, labels: BoolArray | None
+    ) -> SuppressorKnowledge:
         """What the adversary knows of the suppressor."""
-        known = self.known_parameters()
+        parameters = self.find_known_parameters()
         if callable(self.suppressor):
-            return KnownSuppressor(found, self.suppressor, labels, known)
-        assert known is not None  # noqa: S101  # _check has refused
-        return knowledge_of(found, known, labels)
+            return RerunKnowledge(candidate_set, self.suppressor, labels, parameters)
+        assert parameters is not None  # noqa: S101  # _check has refused
+        return choose_knowledge(candidate_set, parameters, labels)
 
-    def weights(self, found: Candidates, status: IntArray) -> Any:
+    def compute_prior_weights(self, candidate_set: Candidates, status: IntArray) -> Any:
         """The prior's weights of the possible candidates."""
         assert self.prior is not None  # noqa: S101  # the caller has looked
         rows = np.flatnonzero(status == POSSIBLE)
         weights = np.zeros(len(status))
-        base = floor(self.published.structure, self.published.lowest)[found.cells]
+        base = floor(self.published.structure, self.published.lowest)[candidate_set.cells]
         for begin in range(0, len(rows), 10_000):
             chunk = rows[begin : begin + 10_000]
             units = np.tile(self.published.units, (len(chunk), 1))
-            units[:, found.cells] = found.values[chunk] + base
+            units[:, candidate_set.cells] = candidate_set.values[chunk] + base
             tables = units[:, self.published.structure.numbers[0]]
-            given = np.asarray(self.prior(tables / 10**self.published.decimals), dtype=float)
-            if given.shape != (len(chunk),) or not np.all(np.isfinite(given)) or given.min() < 0:
+            chunk_weights = np.asarray(
+                self.prior(tables / 10**self.published.decimals), dtype=float
+            )
+            if (
+                chunk_weights.shape != (len(chunk),)
+                or not np.all(np.isfinite(chunk_weights))
+                or chunk_weights.min() < 0
+            ):
                 message = "gives one weight from 0 for each table along the first axis."
                 raise InvalidInput("matching attack", [Problem("prior", message)])
-            weights[chunk] = given
+            weights[chunk] = chunk_weights
         if weights.sum() == 0:
             message = "gives weight to no table that could be behind this release."
             raise InvalidInput("matching attack", [Problem("prior", message)])
         return weights
 
 
-def check(request: Request, primary: Any) -> None:
+def check_request(request: MatchingRequest, primary: Any) -> None:
     """Refuse what makes no sense, all of it at once."""
     problems = Problems("matching attack")
     _check_suppressor(request, problems)
@@ -100,17 +116,22 @@ def check(request: Request, primary: Any) -> None:
     if request.labelled and primary is None:
         problems.add("labelled", "give the labels: `primary`, the cells marked as primary.")
     if primary is not None:
-        mask = request.published.structure.mask(primary)
+        mask = request.published.structure.to_mask(primary)
         for cell in np.flatnonzero(mask & ~request.published.suppressed)[:10]:
-            label = request.published.structure.place(int(cell))
+            label = request.published.structure.locate_cell(int(cell))
             problems.add(label, "is said to be primary and is published.")
     problems.raise_any()
 
 
-def _check_suppressor(request: Request, problems: Problems) -> None:
-    function, given = callable(request.suppressor), str(request.suppressor)
-    if request.suppressor is not None and not function and given not in RULES:
-        problems.add("suppressor", f'"{given}" is none; give a function, or a rule.', given, RULES)
+def _check_suppressor(request: MatchingRequest, problems: Problems) -> None:
+    function, suppressor_name = callable(request.suppressor), str(request.suppressor)
+    if request.suppressor is not None and not function and suppressor_name not in SUPPRESSOR_RULES:
+        problems.add(
+            "suppressor",
+            f'"{suppressor_name}" is none; give a function, or a rule.',
+            suppressor_name,
+            SUPPRESSOR_RULES,
+        )
     if request.published.measure != "count" and not function:
         message = (
             "holds magnitudes: their protection depends on their values, and a pattern then tells "
@@ -120,26 +141,26 @@ def _check_suppressor(request: Request, problems: Problems) -> None:
     if request.parameters == "unknown" and function:
         problems.add("parameters", "are the function's own; unknown ones are tried of ours only.")
     if request.parameters == "known" and not function:
-        for what in ("min_frequency", "width"):
-            if getattr(request, what) is None:
-                problems.add(what, 'give it, or say parameters="unknown".')
+        for field_name in ("min_frequency", "width"):
+            if getattr(request, field_name) is None:
+                problems.add(field_name, 'give it, or say parameters="unknown".')
 
 
-def _check_choices(request: Request, problems: Problems) -> None:
+def _check_choices(request: MatchingRequest, problems: Problems) -> None:
     choices = {
         "parameters": ["known", "unknown"],
         "mode": ["interval", "full"],
         "margins": list(MARGINS),
     }
-    for what, allowed in choices.items():
-        given = getattr(request, what)
-        if given not in allowed:
-            problems.add(what, f'"{given}" is none.', given, allowed)
+    for field_name, allowed in choices.items():
+        choice = getattr(request, field_name)
+        if choice not in allowed:
+            problems.add(field_name, f'"{choice}" is none.', choice, allowed)
     if request.min_frequency is not None and request.min_frequency < 1:
         problems.add("min_frequency", f"{request.min_frequency} is not a number from 1.")
     if request.width is not None and not 0 <= request.width < inf:
         problems.add("width", f"{request.width:g} is no number from 0.")
     if request.prior is not None and request.mode != "full":
         problems.add("prior", 'weighs every candidate: say mode="full".')
-    if request.prior is not None and request.published.structure.linked:
+    if request.prior is not None and request.published.structure.is_linked:
         problems.add("prior", "cannot be given for linked tables.")

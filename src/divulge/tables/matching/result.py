@@ -10,16 +10,20 @@ from typing import Any
 import numpy as np
 
 from divulge.assessment import Assessment
-from divulge.tables.audit.audit import Intervals
-from divulge.tables.knowledge.candidate_tables import Candidates
-from divulge.tables.knowledge.suppressor_knowledge import EXCLUDED, POSSIBLE, Parameters
-from divulge.tables.matching.assess import assessment_of
+from divulge.tables.candidate_tables.enumeration import Candidates
+from divulge.tables.candidate_tables.suppressor_knowledge import (
+    EXCLUDED,
+    POSSIBLE,
+    SuppressorParameters,
+)
+from divulge.tables.feasibility.cell_intervals import Intervals
+from divulge.tables.matching.assess import assess_matching
 from divulge.tables.table.axis import FloatArray, IntArray
 from divulge.tables.table.structure import BoolArray, Key
 from divulge.tables.table.table import Published, floor
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Matching:
     """The result of a matching attack.
 
@@ -38,7 +42,7 @@ class Matching:
     mode: str
     complete: bool
     width: int | None
-    parameters: tuple[Parameters, ...]
+    parameters: tuple[SuppressorParameters, ...]
     judged: BoolArray | None
     weights: FloatArray | None
     weighed: bool
@@ -68,14 +72,14 @@ class Matching:
     @cached_property
     def feasible(self) -> Intervals:
         """The intervals that the sums alone leave."""
-        return self._intervals(self.found.low, self.found.high)
+        return self._build_intervals(self.found.low, self.found.high)
 
     @cached_property
     def intervals(self) -> Intervals:
         """The effective feasibility intervals: from the least to the greatest possible value."""
         if self.possible == 0:
             return self.feasible
-        return self._intervals(self.lower, self.upper)
+        return self._build_intervals(self.lower, self.upper)
 
     @cached_property
     def outer(self) -> Intervals:
@@ -84,8 +88,8 @@ class Matching:
             return self.intervals
         if self.found.kind != "all":
             return self.feasible
-        left = self.found.values[self.status != EXCLUDED]
-        return self._intervals(left.min(axis=0), left.max(axis=0))
+        remaining = self.found.values[self.status != EXCLUDED]
+        return self._build_intervals(remaining.min(axis=0), remaining.max(axis=0))
 
     @cached_property
     def sensitive(self) -> BoolArray:
@@ -96,18 +100,20 @@ class Matching:
         if not self.parameters:
             return np.ones(len(cells), dtype=bool)
         base = floor(self.published.structure, self.published.lowest)[cells]
-        may = np.zeros(len(cells), dtype=bool)
+        may_be_primary = np.zeros(len(cells), dtype=bool)
         for pair in self.parameters:
-            small = pair.primary(self.found.values[self.status == POSSIBLE] + base)
+            small = pair.is_primary(self.found.values[self.status == POSSIBLE] + base)
             lowest = np.maximum(self.intervals.lower, 0 if pair.zeros_primary else 1)
             inside = (lowest < pair.threshold) & (lowest <= self.intervals.upper)
-            may |= small.any(axis=0) if self.mode == "full" else small.any(axis=0) | inside
-        return may
+            may_be_primary |= (
+                small.any(axis=0) if self.mode == "full" else small.any(axis=0) | inside
+            )
+        return may_be_primary
 
     @property
     def sensitive_cells(self) -> list[Key]:
         """The coordinates of the cells that are judged."""
-        return self._keys(self.sensitive)
+        return self._list_keys(self.sensitive)
 
     @cached_property
     def unsafe(self) -> list[Key]:
@@ -117,18 +123,18 @@ class Matching:
         """
         if self.possible == 0:
             return self.sensitive_cells
-        return self._keys(self.sensitive & (self.intervals.widths < (self.width or 1)))
+        return self._list_keys(self.sensitive & (self.intervals.widths < (self.width or 1)))
 
     @cached_property
     def surely_unsafe(self) -> list[Key]:
         """The judged cells that stay narrower whatever the candidates not tried are."""
-        return self._keys(self.sensitive & (self.outer.widths < (self.width or 1)))
+        return self._list_keys(self.sensitive & (self.outer.widths < (self.width or 1)))
 
     @cached_property
     def disclosed(self) -> list[Key]:
         """The judged cells of which a single value is possible."""
         narrow = self.intervals if self.complete or self.estimated else self.outer
-        return self._keys(self.sensitive & (narrow.widths == 0))
+        return self._list_keys(self.sensitive & (narrow.widths == 0))
 
     @property
     def widths(self) -> FloatArray:
@@ -146,34 +152,34 @@ class Matching:
         weights = (np.ones(len(rows)) if self.weights is None else self.weights)[rows]
         base = floor(self.published.structure, self.published.lowest)[self.found.cells]
         values = self.found.values[rows] + base
-        said: dict[Key, Mapping[int, float]] = {}
+        posteriors: dict[Key, Mapping[int, float]] = {}
         for column, key in enumerate(self.found.keys):
-            seen, which = np.unique(values[:, column], return_inverse=True)
+            distinct_values, which = np.unique(values[:, column], return_inverse=True)
             mass = np.bincount(which, weights=weights) / weights.sum()
-            said[key] = dict(zip(seen.tolist(), mass.tolist(), strict=True))
-        return said
+            posteriors[key] = dict(zip(distinct_values.tolist(), mass.tolist(), strict=True))
+        return posteriors
 
     @cached_property
     def assessment(self) -> Assessment:
         """The attack in the currency of all attacks."""
-        return assessment_of(self)
+        return assess_matching(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The figures and the intervals as plain values, for JSON."""
         structure = self.published.structure
         unsafe, disclosed = set(self.unsafe), set(self.disclosed)
-        judged = set(self.sensitive_cells)
+        sensitive_keys = set(self.sensitive_cells)
         cells = []
         for key in self.intervals:
             by_sums, effective = self.feasible[key], self.intervals[key]
             cells.append(
                 {
                     "cell": list(key),
-                    "label": structure.label(structure.number(key)),
+                    "label": structure.describe_cell(structure.cell_number(key)),
                     "feasible": list(by_sums),
                     "effective": list(effective),
                     "at_most": list(self.outer[key]),
-                    "judged": key in judged,
+                    "judged": key in sensitive_keys,
                     "unsafe": key in unsafe,
                     "disclosed": key in disclosed,
                 }
@@ -188,7 +194,7 @@ class Matching:
             "surely_unsafe": len(self.surely_unsafe),
             "disclosed": len(disclosed),
             "parameters": [
-                {"min_frequency": pair.min_frequency, "width": pair.width_asked}
+                {"min_frequency": pair.min_frequency, "width": pair.requested_width}
                 for pair in self.parameters
             ],
             "cells": cells,
@@ -205,11 +211,16 @@ class Matching:
     def _repr_html_(self) -> str:
         return self.assessment._repr_html_()  # a notebook's protocol
 
-    def _intervals(self, lower: IntArray, upper: IntArray) -> Intervals:
+    def _build_intervals(self, lower: IntArray, upper: IntArray) -> Intervals:
         base = floor(self.published.structure, self.published.lowest)[self.found.cells]
-        bounds = (lower + base).astype(float), (upper + base).astype(float)
-        return Intervals(self.published, self.found.cells, *bounds, True)
+        return Intervals(
+            published=self.published,
+            cells=self.found.cells,
+            lower=(lower + base).astype(float),
+            upper=(upper + base).astype(float),
+            integral=True,
+        )
 
-    def _keys(self, which: BoolArray) -> list[Key]:
+    def _list_keys(self, which: BoolArray) -> list[Key]:
         addresses = self.published.structure.addresses
         return [addresses[cell] for cell in self.found.cells[which]]

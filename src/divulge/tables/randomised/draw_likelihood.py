@@ -13,30 +13,30 @@ from collections.abc import Iterator
 import numpy as np
 
 from divulge import work
-from divulge.tables.knowledge.candidate_tables import Candidates
-from divulge.tables.knowledge.small_network import MOST_STEPS, BitNetwork
-from divulge.tables.knowledge.suppressor_knowledge import (
+from divulge.tables.candidate_tables.enumeration import Candidates
+from divulge.tables.candidate_tables.small_network import MOST_STEPS, BitNetwork
+from divulge.tables.candidate_tables.suppressor_knowledge import (
     POSSIBLE,
-    Parameters,
-    candidate_table,
-    may_be,
-    problem_of,
+    SuppressorParameters,
+    build_candidate_table,
+    build_problem,
+    find_suppressible_cells,
 )
 from divulge.tables.randomised import randomised_suppression
 from divulge.tables.table.axis import FloatArray, IntArray
 
-MOST_WEIGHED = 150
+MAX_WEIGHED_CANDIDATES = 150
 """So many possible candidates are weighed; of more, as many at random."""
-WEIGHING = 30_000
+TOTAL_DRAWS = 30_000
 """Draws in all: the fewer candidates share them, the surer each weight. A best guess among weights
 that few draws estimate looks better than it is."""
 MOST_DRAWS = 4000
 
 
-def likely_weights(
-    found: Candidates,
+def weigh_candidates(
+    candidate_set: Candidates,
     status: IntArray,
-    parameters: Parameters,
+    parameters: SuppressorParameters,
     prior: FloatArray | None,
     seed: int,
 ) -> tuple[FloatArray | None, bool]:
@@ -45,13 +45,19 @@ def likely_weights(
     if parameters.rule == "first optimum" or len(possible) == 0:
         return prior, False
     random = np.random.default_rng(seed)
-    rows, all_weighed = possible, len(possible) <= MOST_WEIGHED
+    rows, all_weighed = possible, len(possible) <= MAX_WEIGHED_CANDIDATES
     if not all_weighed:
-        rows = np.sort(random.choice(possible, MOST_WEIGHED, replace=False))
+        rows = np.sort(random.choice(possible, MAX_WEIGHED_CANDIDATES, replace=False))
     if parameters.rule == "any optimum":
-        chances, estimated = _one_of_ties(found, found.values[rows], parameters), not all_weighed
+        chances, estimated = (
+            _compute_tie_chances(candidate_set, candidate_set.values[rows], parameters),
+            not all_weighed,
+        )
     else:
-        chances, estimated = _drawn(found, found.values[rows], parameters, random), True
+        chances, estimated = (
+            _estimate_draw_chances(candidate_set, candidate_set.values[rows], parameters, random),
+            True,
+        )
     weights = np.zeros(len(status))
     weights[rows] = chances if prior is None else chances * prior[rows]
     if weights.sum() == 0:  # too rare for so few draws: then all that is known is the support
@@ -59,83 +65,99 @@ def likely_weights(
     return weights, estimated
 
 
-def _network(found: Candidates, parameters: Parameters) -> BitNetwork:
-    published = found.published
-    network = BitNetwork.of(published.structure.relations, may_be(published, parameters))
+def _build_network(candidate_set: Candidates, parameters: SuppressorParameters) -> BitNetwork:
+    published = candidate_set.published
+    network = BitNetwork.from_relations(
+        published.structure.relations, find_suppressible_cells(published, parameters)
+    )
     assert network is not None  # noqa: S101  # the attack has refused others
     return network
 
 
-def _one_of_ties(found: Candidates, values: IntArray, parameters: Parameters) -> FloatArray:
-    from divulge.tables.knowledge import pattern_kernels as kernels
+def _compute_tie_chances(
+    candidate_set: Candidates, values: IntArray, parameters: SuppressorParameters
+) -> FloatArray:
+    from divulge.tables.candidate_tables import pattern_kernels as kernels
 
-    network = _network(found, parameters)
-    cells, released = network.net.cells, network.bits(found.published.suppressed)
+    network = _build_network(candidate_set, parameters)
+    cells, released = network.net.cells, network.to_bits(candidate_set.published.suppressed)
     chances = np.zeros(len(values))
     for row, candidate in enumerate(values):
-        problem = problem_of(candidate_table(found, candidate), parameters)
-        ties, _ = kernels.optima(
-            *network.arcs, problem.values[cells], network.bits(problem.start), parameters.width,
+        problem = build_problem(build_candidate_table(candidate_set, candidate), parameters)
+        ties, _ = kernels.search_all_optima(
+            *network.arcs, problem.values[cells], network.to_bits(problem.start), parameters.width,
             problem.cost[cells], network.all, released, 1 << 60, 100 * MOST_STEPS,
         )  # fmt: skip
         chances[row] = 1 / max(ties, 1)
     return chances
 
 
-def _drawn(
-    found: Candidates, values: IntArray, parameters: Parameters, random: np.random.Generator
+def _estimate_draw_chances(
+    candidate_set: Candidates,
+    values: IntArray,
+    parameters: SuppressorParameters,
+    random: np.random.Generator,
 ) -> FloatArray:
     """The share of draws that give the release, among those that would be kept."""
-    from divulge.tables.knowledge import pattern_kernels as kernels
+    from divulge.tables.candidate_tables import pattern_kernels as kernels
 
-    published, network = found.published, _network(found, parameters)
-    shown = np.where(published.suppressed, 0, published.units)[network.net.cells]
-    draws = min(MOST_DRAWS, WEIGHING // len(values))
+    published, network = candidate_set.published, _build_network(candidate_set, parameters)
+    published_units = np.where(published.suppressed, 0, published.units)[network.net.cells]
+    draws = min(MOST_DRAWS, TOTAL_DRAWS // len(values))
     # The same draws for every candidate: their differences are then their own.
-    widths, factors = randomised_suppression.draw_chances(
+    widths, factors = randomised_suppression.draw_widths_and_factors(
         random, parameters.width, len(network.net.cells), draws
     )
     if parameters.rule == "minimal":
         widths[:] = parameters.width
     hits = np.zeros(len(values), np.int64)
-    for rows, cost in _by_cost(found, values, parameters, network):
+    for rows, cost in _group_by_cost(candidate_set, values, parameters, network):
         hits[rows] = kernels.count_draws(
-            *network.arcs, shown, network.all, network.bits(published.suppressed),
-            network.places(found.cells), values[rows], parameters.threshold,
-            int(parameters.zeros_primary), found.high - found.low, widths,
-            randomised_suppression.drawn_costs(cost, factors), MOST_STEPS,
+            *network.arcs, published_units, network.all, network.to_bits(published.suppressed),
+            network.bit_places(candidate_set.cells), values[rows], parameters.threshold,
+            int(parameters.zeros_primary), candidate_set.high - candidate_set.low, widths,
+            randomised_suppression.scale_costs(cost, factors), MOST_STEPS,
         )  # fmt: skip
     chances = np.maximum(hits, 0) / draws
     if parameters.rule == "resisting":
-        chances /= _kept(found, values, parameters, int(random.integers(2**32)))
+        chances /= _estimate_kept_shares(
+            candidate_set, values, parameters, int(random.integers(2**32))
+        )
     return chances
 
 
-def _by_cost(
-    found: Candidates, values: IntArray, parameters: Parameters, network: BitNetwork
+def _group_by_cost(
+    candidate_set: Candidates,
+    values: IntArray,
+    parameters: SuppressorParameters,
+    network: BitNetwork,
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """Candidates by what their cells cost: costs by value are a candidate's own."""
     by_value = isinstance(parameters.cost, str) and parameters.cost == "value"
-    every = np.arange(len(values))
-    for rows in every[:, None] if by_value else [every]:
-        table = candidate_table(found, values[rows[0]])
-        yield rows, problem_of(table, parameters).cost[network.net.cells]
+    all_rows = np.arange(len(values))
+    for rows in all_rows[:, None] if by_value else [all_rows]:
+        table = build_candidate_table(candidate_set, values[rows[0]])
+        yield rows, build_problem(table, parameters).cost[network.net.cells]
 
 
-def _kept(found: Candidates, values: IntArray, parameters: Parameters, seed: int) -> FloatArray:
+def _estimate_kept_shares(
+    candidate_set: Candidates, values: IntArray, parameters: SuppressorParameters, seed: int
+) -> FloatArray:
     """For every candidate, which share of its draws is kept; never below one in all draws."""
     shares = np.zeros(len(values))
-    kept_draws = min(MOST_DRAWS, WEIGHING // len(values)) // 50
+    kept_draws = min(MOST_DRAWS, TOTAL_DRAWS // len(values)) // 50
     with work.step("Weighing candidates", len(values)) as step:
         for row, candidate in enumerate(values):
-            table = candidate_table(found, candidate)
-            problem = problem_of(table, parameters)
-            draws = randomised_suppression.drawn_patterns(table, problem, parameters, seed)
-            seen: dict[int, bool] = {}
+            table = build_candidate_table(candidate_set, candidate)
+            problem = build_problem(table, parameters)
+            draws = randomised_suppression.enumerate_draws(table, problem, parameters, seed)
+            is_kept: dict[int, bool] = {}
             for _ in range(kept_draws):
                 bits, pattern = next(draws)
-                if bits not in seen:
-                    seen[bits] = randomised_suppression.resists(table.publish(pattern), parameters)
-                shares[row] += seen[bits] / kept_draws
+                if bits not in is_kept:
+                    is_kept[bits] = randomised_suppression.is_resisting(
+                        table.publish(pattern), parameters
+                    )
+                shares[row] += is_kept[bits] / kept_draws
             step.advance()
     return np.maximum(shares, 1 / (2 * kept_draws))

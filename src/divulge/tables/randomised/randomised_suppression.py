@@ -19,9 +19,13 @@ from typing import Any
 import numpy as np
 
 from divulge import work
-from divulge.tables.knowledge.candidate_tables import candidates
-from divulge.tables.knowledge.small_network import MOST_CELLS, MOST_STEPS, BitNetwork
-from divulge.tables.knowledge.suppressor_knowledge import Parameters, knowledge_of, problem_of
+from divulge.tables.candidate_tables.enumeration import candidates
+from divulge.tables.candidate_tables.small_network import MOST_CELLS, MOST_STEPS, BitNetwork
+from divulge.tables.candidate_tables.suppressor_knowledge import (
+    SuppressorParameters,
+    build_problem,
+    choose_knowledge,
+)
 from divulge.tables.suppression.problem import SuppressionProblem
 from divulge.tables.table.axis import FloatArray, IntArray
 from divulge.tables.table.structure import BoolArray
@@ -30,16 +34,16 @@ from divulge.work import InvalidInput, Problem
 
 MOST_DRAWS = 500
 MOST_CANDIDATES = 200_000
-UNIT = 1000
+COST_UNIT = 1000
 """Drawn costs are whole numbers of a thousandth, so that ties are rare."""
 
-EVENNESS = 0.5
+BASE_COST_FACTOR = 0.5
 """What every cell costs before chance adds to it: the larger, the fewer cells are suppressed, and
 the surer a guess at the pattern."""
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class PatternDraw:
     """A pattern that was drawn, and how many draws it took."""
 
     pattern: BoolArray
@@ -47,8 +51,8 @@ class Drawn:
 
 
 def draw_pattern(
-    table: Table, parameters: Parameters, seed: int, most_draws: int = MOST_DRAWS
-) -> Drawn:
+    table: Table, parameters: SuppressorParameters, seed: int, most_draws: int = MOST_DRAWS
+) -> PatternDraw:
     """Draw patterns until what is released leaves every cell that could be primary wide enough.
 
     The same seed and table give the same pattern.
@@ -57,22 +61,23 @@ def draw_pattern(
         InvalidInput: if nothing protects the table, or no draw is safe.
 
     >>> table = Table.from_cells([[7, 11, 60], [10, 60, 11], [60, 12, 60]])
-    >>> drawn = draw_pattern(table, Parameters(10, 10), seed=1)
-    >>> resists(table.publish(drawn.pattern), Parameters(10, 10))
+    >>> parameters = SuppressorParameters(min_frequency=10, width=10)
+    >>> drawn = draw_pattern(table, parameters, seed=1)
+    >>> is_resisting(table.publish(drawn.pattern), parameters)
     True
     """
-    problem = problem_of(table, parameters)
+    problem = build_problem(table, parameters)
     if len(problem.primary) == 0:
-        return Drawn(problem.start, 0)
-    seen: dict[int, bool] = {}
-    draws = drawn_patterns(table, problem, parameters, seed)
+        return PatternDraw(problem.start, 0)
+    is_safe: dict[int, bool] = {}
+    draws = enumerate_draws(table, problem, parameters, seed)
     with work.step("Drawing patterns", most_draws) as step:
         for count in range(1, most_draws + 1):
             bits, pattern = next(draws)
-            if bits not in seen:
-                seen[bits] = resists(table.publish(pattern), parameters)
-            if seen[bits]:
-                return Drawn(pattern, count)
+            if bits not in is_safe:
+                is_safe[bits] = is_resisting(table.publish(pattern), parameters)
+            if is_safe[bits]:
+                return PatternDraw(pattern, count)
             step.advance()
     message = (
         f"{most_draws} draws gave no release that resists the attack. Let totals be suppressed "
@@ -81,36 +86,38 @@ def draw_pattern(
     raise InvalidInput("suppress", [Problem("resist_matching", message)])
 
 
-def drawn_patterns(
-    table: Table, problem: SuppressionProblem, parameters: Parameters, seed: int
+def enumerate_draws(
+    table: Table, problem: SuppressionProblem, parameters: SuppressorParameters, seed: int
 ) -> Iterator[tuple[int, BoolArray]]:
     """One pattern after the other: the cheapest under costs of its own."""
-    from divulge.tables.knowledge import pattern_kernels as kernels
+    from divulge.tables.candidate_tables import pattern_kernels as kernels
 
-    network = small_network(table, problem)
+    network = build_small_network(table, problem)
     cells = network.net.cells
-    values, primary = problem.values[cells], network.bits(problem.start)
+    values, primary = problem.values[cells], network.to_bits(problem.start)
     everything, scratch = network.all, [np.zeros(2 * len(cells), np.int64)]
     scratch += [np.zeros(network.net.nodes, np.int64) for _ in range(2)]
-    if not kernels.protects(*network.arcs, values, everything, primary, parameters.width, *scratch):
+    if not kernels.is_protecting(
+        *network.arcs, values, everything, primary, parameters.width, *scratch
+    ):
         message = 'cannot be protected: let totals be suppressed (margins="suppressible").'
         raise InvalidInput("suppress", [Problem("resist_matching", message)])
-    random = generator(seed, table, parameters)
+    random = build_generator(seed, table, parameters)
     while True:
-        [width], [weights] = draw(random, parameters.width, problem.cost[cells], 1)
+        [width], [weights] = draw_widths_and_costs(random, parameters.width, problem.cost[cells], 1)
         work.check()
-        if not kernels.protects(*network.arcs, values, everything, primary, width, *scratch):
+        if not kernels.is_protecting(*network.arcs, values, everything, primary, width, *scratch):
             continue
-        status, bits = kernels.optimum(
+        status, bits = kernels.search_first_optimum(
             *network.arcs, values, primary, width, weights, everything, everything, MOST_STEPS
         )
         if status == 0:
-            yield bits, network.mask(bits)
+            yield bits, network.to_pattern(bits)
 
 
-def small_network(table: Table, problem: SuppressionProblem) -> BitNetwork:
+def build_small_network(table: Table, problem: SuppressionProblem) -> BitNetwork:
     """The table as a network of bits; patterns of others are not known well enough to resist."""
-    network = BitNetwork.of(table.structure.relations, problem.open)
+    network = BitNetwork.from_relations(table.structure.relations, problem.open)
     if network is None:
         message = (
             f"is known to hold in crosstabs (and other networks) of at most {MOST_CELLS} cells "
@@ -120,72 +127,76 @@ def small_network(table: Table, problem: SuppressionProblem) -> BitNetwork:
     return network
 
 
-def draw(
+def draw_widths_and_costs(
     random: np.random.Generator, width: int, cost: IntArray, draws: int
 ) -> tuple[IntArray, IntArray]:
     """Widths and costs for some draws: what was asked, and something without end."""
-    widths, factors = draw_chances(random, width, len(cost), draws)
-    return widths, drawn_costs(cost, factors)
+    widths, factors = draw_widths_and_factors(random, width, len(cost), draws)
+    return widths, scale_costs(cost, factors)
 
 
-def draw_chances(
+def draw_widths_and_factors(
     random: np.random.Generator, width: int, cells: int, draws: int
 ) -> tuple[IntArray, FloatArray]:
     """Widths for some draws, and by what factor each cell is dearer."""
-    further = random.geometric(1 / (1 + width / 16), size=draws) - 1
-    factors = EVENNESS + random.exponential(size=(draws, cells))
-    return width + further.astype(np.int64), factors
+    extra_width = random.geometric(1 / (1 + width / 16), size=draws) - 1
+    factors = BASE_COST_FACTOR + random.exponential(size=(draws, cells))
+    return width + extra_width.astype(np.int64), factors
 
 
-def drawn_costs(cost: IntArray, factors: FloatArray) -> IntArray:
+def scale_costs(cost: IntArray, factors: FloatArray) -> IntArray:
     """What cells cost in each draw, in whole numbers."""
-    return np.maximum(np.round(UNIT * cost * factors), 1).astype(np.int64)
+    return np.maximum(np.round(COST_UNIT * cost * factors), 1).astype(np.int64)
 
 
-def resists(published: Published, parameters: Parameters) -> bool:
+def is_resisting(published: Published, parameters: SuppressorParameters) -> bool:
     """Whether every cell that could be primary is wide enough, by what everybody can compute."""
     rules = replace(parameters, rule="resisting")
     try:
-        found = candidates(published, MOST_CANDIDATES, sample=20_000)
+        candidate_set = candidates(published, MOST_CANDIDATES, sample=20_000)
     except InvalidInput:  # no published total bounds some cell: what is left cannot be judged
         return False
-    cells = len(found.cells)
+    cells = len(candidate_set.cells)
     box = np.stack([np.full(cells, 2**60), np.full(cells, -1)]).astype(np.int64)
-    known = knowledge_of(found, rules)
-    order = np.random.default_rng(0).permutation(len(found.values))
+    knowledge = choose_knowledge(candidate_set, rules)
+    order = np.random.default_rng(0).permutation(len(candidate_set.values))
     # Cells that the sums alone leave too narrow cannot be primary: the pattern protects.
-    lowest = np.maximum(found.low, 0 if rules.zeros_primary else 1)
-    may = (found.high - found.low >= rules.width) & (lowest < rules.threshold)
+    lowest = np.maximum(candidate_set.low, 0 if rules.zeros_primary else 1)
+    may_be_primary = (candidate_set.high - candidate_set.low >= rules.width) & (
+        lowest < rules.threshold
+    )
     for begin in range(0, len(order), 256):
-        known.possible(found.values[order[begin : begin + 256]], box, True)
+        knowledge.judge_candidates(candidate_set.values[order[begin : begin + 256]], box, True)
         wide = box[1] - box[0] >= rules.width
-        if np.all(wide[may]):
+        if np.all(wide[may_be_primary]):
             return True
-    if found.kind != "all" or box[1].max(initial=-1) < 0:
+    if candidate_set.kind != "all" or box[1].max(initial=-1) < 0:
         return False
     lowest = np.maximum(box[0], 0 if rules.zeros_primary else 1)
-    return bool(np.all(wide[may & (lowest < rules.threshold) & (lowest <= box[1])]))
+    return bool(np.all(wide[may_be_primary & (lowest < rules.threshold) & (lowest <= box[1])]))
 
 
-def generator(seed: int, table: Table, parameters: Parameters) -> np.random.Generator:
+def build_generator(
+    seed: int, table: Table, parameters: SuppressorParameters
+) -> np.random.Generator:
     """Chance that depends on the secret seed and, in a way nobody can foretell, on the table."""
     key = seed.to_bytes(32, "big", signed=True)
-    digest = hmac.digest(key, fingerprint(table, parameters).encode(), hashlib.sha256)
+    digest = hmac.digest(key, compute_fingerprint(table, parameters).encode(), hashlib.sha256)
     return np.random.default_rng(np.frombuffer(digest, np.uint32))
 
 
-def fingerprint(table: Table, parameters: Parameters) -> str:
+def compute_fingerprint(table: Table, parameters: SuppressorParameters) -> str:
     """What tells one table and its parameters from another."""
-    told = hashlib.sha256()
+    digest = hashlib.sha256()
     cost: Any = parameters.cost
     cost = cost if isinstance(cost, str) else np.asarray(cost, dtype=float).tobytes().hex()
-    described = (
+    description = (
         [[[axis.name, *axis.codes] for axis in axes] for axes in table.structure.grids],
         parameters.min_frequency,
         parameters.width,
         parameters.zeros_primary,
         parameters.margins,
     )
-    told.update(repr((described, cost, table.decimals, table.measure, table.lowest)).encode())
-    told.update(np.ascontiguousarray(table.units).tobytes())
-    return told.hexdigest()
+    digest.update(repr((description, cost, table.decimals, table.measure, table.lowest)).encode())
+    digest.update(np.ascontiguousarray(table.units).tobytes())
+    return digest.hexdigest()

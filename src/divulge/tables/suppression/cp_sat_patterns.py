@@ -13,81 +13,85 @@ import numpy as np
 
 from divulge import work
 from divulge.solvers import cp_sat
-from divulge.tables.suppression.branch_and_cut import Bounds, Given
-from divulge.tables.suppression.cut_pool import Pool
+from divulge.tables.suppression.branch_and_cut import Bounds, NoPatternReason
+from divulge.tables.suppression.cut_pool import CutPool
 from divulge.tables.suppression.problem import Cut
 from divulge.tables.table.structure import BoolArray
 from divulge.work import Effort
 
-SCALE = 2**20
+COEFFICIENT_SCALE = 2**20
 """Coefficients are rounded up to multiples of this part of what a cut asks: never too strict."""
 
 
-class Satisfying:
+class PatternModel:
     """A model of the pool's cuts that grows with the pool."""
 
-    def __init__(self, pool: Pool, bounds: Bounds, most: int | None) -> None:
+    def __init__(self, pool: CutPool, bounds: Bounds, most: int | None) -> None:
         from ortools.sat.python import cp_model
 
         self.pool = pool
         self._model = cp_model.CpModel()
-        self._chosen = [
+        self._variables = [
             self._model.new_int_var(int(low), int(high), "")
             for low, high in zip(bounds.low, bounds.high, strict=True)
         ]
-        price = cp_model.LinearExpr.weighted_sum(self._chosen, pool.cost.tolist())
+        price = cp_model.LinearExpr.weighted_sum(self._variables, pool.cost.tolist())
         if most is None:
             self._model.minimize(price)
         else:
             self._model.add(price <= most)
-        self._fed = 0
+        self._added_cuts = 0
 
-    def ask(self, hint: BoolArray, effort: Effort) -> tuple[BoolArray | Given, float]:
+    def find_pattern(
+        self, hint: BoolArray, effort: Effort
+    ) -> tuple[BoolArray | NoPatternReason, float]:
         """A pattern that keeps the cuts so far, and a bound of its price."""
-        new = self.pool.cuts[self._fed :]
-        for cut in new:
-            self._keep(cut)
-        work.charge(cp_sat.MODEL, sum(len(cut.cells) for cut in new))
-        self._fed = len(self.pool.cuts)
+        new_cuts = self.pool.cuts[self._added_cuts :]
+        for cut in new_cuts:
+            self._add_cut(cut)
+        work.charge(cp_sat.MODEL, sum(len(cut.cells) for cut in new_cuts))
+        self._added_cuts = len(self.pool.cuts)
         self._model.clear_hints()  # type: ignore[no-untyped-call]
-        for variable, wanted in zip(self._chosen, hint[self.pool.free].tolist(), strict=True):
-            self._model.add_hint(variable, wanted)
-        answer = cp_sat.solve(self._model, effort, seed=20190811, linearisation=2)
+        for variable, hint_value in zip(
+            self._variables, hint[self.pool.free].tolist(), strict=True
+        ):
+            self._model.add_hint(variable, hint_value)
+        answer = cp_sat.solve_model(self._model, effort, seed=20190811, linearisation=2)
         if answer.is_infeasible:
             return "none", np.inf
         if not answer.is_solution:
             return "unknown", -np.inf
-        columns = np.array([float(answer.value(variable)) for variable in self._chosen])
-        return self.pool.pattern(columns), answer.bound
+        columns = np.array([float(answer.value(variable)) for variable in self._variables])
+        return self.pool.to_pattern(columns), answer.bound
 
-    def _keep(self, cut: Cut) -> None:
+    def _add_cut(self, cut: Cut) -> None:
         from ortools.sat.python import cp_model
 
-        variables: list[Any] = [self._chosen[column] for column in self.pool.column[cut.cells]]
+        variables: list[Any] = [self._variables[column] for column in self.pool.column[cut.cells]]
         if cut.right == 0:  # company for the last cell, or it is published
             *others, cell = variables
             self._model.add_bool_or([*others, cell.negated()])
             return
-        weights = np.ceil(cut.coefficients / cut.right * SCALE - 1e-3).astype(np.int64)
-        if np.all(weights >= SCALE):
+        weights = np.ceil(cut.coefficients / cut.right * COEFFICIENT_SCALE - 1e-3).astype(np.int64)
+        if np.all(weights >= COEFFICIENT_SCALE):
             self._model.add_bool_or(variables)
         else:
             total = cp_model.LinearExpr.weighted_sum(variables, weights.tolist())
-            self._model.add(total >= SCALE)
+            self._model.add(total >= COEFFICIENT_SCALE)
 
 
-def satisfied(
-    pool: Pool, bounds: Bounds, most: int, hint: BoolArray, effort: Effort
-) -> BoolArray | Given:
+def find_by_cp_sat(
+    pool: CutPool, bounds: Bounds, most: int, hint: BoolArray, effort: Effort
+) -> BoolArray | NoPatternReason:
     """A protecting pattern within bounds that costs at most this; asked until it protects."""
-    model = Satisfying(pool, bounds, most)
+    model = PatternModel(pool, bounds, most)
     while not effort.spent:
         work.check()
-        found, _ = model.ask(hint, effort)
-        if isinstance(found, str):
-            return found
-        if pool.protects(found):
-            return found
-        if not pool.forbid(found):
+        pattern, _ = model.find_pattern(hint, effort)
+        if isinstance(pattern, str):
+            return pattern
+        if pool.is_protecting(pattern):
+            return pattern
+        if not pool.forbid_pattern(pattern):
             return "unknown"
     return "unknown"

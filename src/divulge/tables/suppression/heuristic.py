@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from divulge import work
-from divulge.solvers.highs import Program
-from divulge.tables.audit.network import Network
-from divulge.tables.suppression.problem import CLOSE, Adversary, SuppressionProblem
+from divulge.solvers.highs import LinearProgram
+from divulge.tables.feasibility.network import Network
+from divulge.tables.suppression.problem import ZERO_TOLERANCE, PatternAdversary, SuppressionProblem
 from divulge.tables.table.axis import IntArray
 from divulge.tables.table.structure import BoolArray
 
@@ -29,42 +29,47 @@ if TYPE_CHECKING:
 Scopes = Callable[[int], Iterator[BoolArray]]
 """For a cell, ever larger sets of cells among which to look for a movement."""
 
-MOST_PRUNING = 2_000_000
+MAX_PRUNING_WORK = 2_000_000
 
-MOST_PROGRAMS = 256
+MAX_CACHED_PROGRAMS = 256
 """Programs kept to begin from; a program of a family of 16 x 16 cells takes little."""
 
 
-def fast_pattern(
+def find_fast_pattern(
     problem: SuppressionProblem,
     scopes: Scopes | None = None,
     begin: BoolArray | None = None,
 ) -> tuple[BoolArray, list[int]]:
     """A protecting pattern; and the primary cells that no pattern protects."""
-    adversary, movements = Adversary(problem), Movements(problem)
-    chosen = problem.start.copy() if begin is None else begin | problem.start
+    adversary, movements = PatternAdversary(problem), Movements(problem)
+    pattern = problem.start.copy() if begin is None else begin | problem.start
     order = np.lexsort([problem.primary, -(problem.rise_limit + problem.fall_limit)])
     hopeless = []
     with work.step("Choosing cells to suppress", len(order)) as step:
         for place in order:
             up, down = (
-                adversary.reach(chosen, np.array([place])) if problem.network else (None, None)
+                adversary.measure_reach(pattern, np.array([place]))
+                if problem.network
+                else (None, None)
             )
-            more = _protect(movements, chosen, int(place), up, down, scopes)
-            if more is None:
+            extended = _protect_cell(
+                movements, pattern, int(place), up=up, down=down, scopes=scopes
+            )
+            if extended is None:
                 hopeless.append(int(problem.primary[place]))
             else:
-                chosen = more
+                pattern = extended
             step.advance()
     if not hopeless:
-        chosen = _pruned(problem, adversary, chosen)
-    return chosen, hopeless
+        pattern = _prune_pattern(problem, adversary, pattern)
+    return pattern, hopeless
 
 
-def _protect(
+def _protect_cell(
     movements: Movements,
-    chosen: BoolArray,
+    pattern: BoolArray,
     place: int,
+    *,
     up: np.ndarray | None,
     down: np.ndarray | None,
     scopes: Scopes | None,
@@ -76,7 +81,7 @@ def _protect(
     if up is not None and down is not None:
         u, d = int(up[0]), int(down[0])
         if u >= upper and d >= lower and u + d >= sliding:
-            return chosen
+            return pattern
     else:
         u, d = 0, 0
     value = int(problem.values[cell])
@@ -84,23 +89,27 @@ def _protect(
     for scope in scopes(cell) if scopes is not None and problem.network is None else [problem.open]:
         options: list[tuple[int, int, int, BoolArray]] = []
         for fall in dict.fromkeys(max(lower, fall) for fall in falls):
-            found = movements.moved(chosen, cell, fall, max(upper, sliding - fall), scope)
-            if found is not None:
-                options.append((problem.price(found), int(found.sum()), len(options), found))
+            extended = movements.extend_pattern(
+                pattern, cell, fall, max(upper, sliding - fall), scope
+            )
+            if extended is not None:
+                options.append(
+                    (problem.price(extended), int(extended.sum()), len(options), extended)
+                )
         if options:
             return min(options)[3]
-    fall = _furthest_fall(movements, chosen, cell, lower, min(value, sliding))
-    return movements.moved(chosen, cell, fall, max(upper, sliding - fall), problem.open)
+    fall = _find_furthest_fall(movements, pattern, cell, lower, min(value, sliding))
+    return movements.extend_pattern(pattern, cell, fall, max(upper, sliding - fall), problem.open)
 
 
-def _furthest_fall(
-    movements: Movements, chosen: BoolArray, cell: int, least: int, most: int
+def _find_furthest_fall(
+    movements: Movements, pattern: BoolArray, cell: int, least: int, most: int
 ) -> int:
     """The furthest that a cell can fall if all open cells may move."""
     low, high = least, most
     while low < high:
         middle = (low + high + 1) // 2
-        if movements.moved(chosen, cell, middle, 0, movements.problem.open) is None:
+        if movements.extend_pattern(pattern, cell, middle, 0, movements.problem.open) is None:
             high = middle - 1
         else:
             low = middle
@@ -116,50 +125,56 @@ class Movements:
 
     def __init__(self, problem: SuppressionProblem) -> None:
         self.problem = problem
-        self._programs: OrderedDict[bytes, Program] = OrderedDict()
+        self._programs: OrderedDict[bytes, LinearProgram] = OrderedDict()
 
     @cached_property
     def _columns(self) -> csc_array:
         """The independent relations by cells: small sets of cells are found at once."""
         relations = self.problem.relations
-        matrix = relations.matrix(len(self.problem.values))
+        matrix = relations.to_matrix(len(self.problem.values))
         return matrix[np.flatnonzero(relations.independent)].tocsc()
 
-    def moved(
-        self, chosen: BoolArray, cell: int, fall: int, rise: int, scope: BoolArray
+    def extend_pattern(
+        self, base_pattern: BoolArray, cell: int, fall: int, rise: int, scope: BoolArray
     ) -> BoolArray | None:
         """The pattern with the cells that let one fall and rise so far; None if they cannot."""
-        pattern = chosen
+        pattern = base_pattern
         for amount, falling in ((fall, True), (rise, False)):
             if amount > 0:
-                further = (
-                    self._by_flow(self.problem.network, pattern, cell, amount, falling)
+                extended = (
+                    self._extend_by_flow(self.problem.network, pattern, cell, amount, falling)
                     if self.problem.network is not None
-                    else self._by_program(pattern, cell, amount, falling, scope)
+                    else self._extend_by_program(pattern, cell, amount, falling, scope)
                 )
-                if further is None:
+                if extended is None:
                     return None
-                pattern = further
+                pattern = extended
         return pattern
 
-    def _by_flow(
-        self, net: Network, chosen: BoolArray, cell: int, amount: int, falling: bool
+    def _extend_by_flow(
+        self, net: Network, base_pattern: BoolArray, cell: int, amount: int, falling: bool
     ) -> BoolArray | None:
         problem = self.problem
         values = problem.values[net.cells]
         rise = np.full(len(values), np.int64(2**60))
         place = int(np.searchsorted(net.cells, cell))
-        moved, used = net.cheap_cycles(
-            rise, values, problem.cost[net.cells], chosen[net.cells], place, falling, amount
+        movement, is_used = net.find_cheap_cycles(
+            rise,
+            values,
+            problem.cost[net.cells],
+            suppressed=base_pattern[net.cells],
+            cell=place,
+            falling=falling,
+            amount=amount,
         )
-        if moved < amount:
+        if movement < amount:
             return None
-        pattern = chosen.copy()
-        pattern[net.cells[used]] = True
+        pattern = base_pattern.copy()
+        pattern[net.cells[is_used]] = True
         return pattern
 
-    def _by_program(
-        self, chosen: BoolArray, cell: int, amount: int, falling: bool, scope: BoolArray
+    def _extend_by_program(
+        self, base_pattern: BoolArray, cell: int, amount: int, falling: bool, scope: BoolArray
     ) -> BoolArray | None:
         """The movement of least cost, by a linear program over the cells of a scope."""
         problem = self.problem
@@ -170,20 +185,20 @@ class Movements:
         own, opposite = (count + column, column) if falling else (column, count + column)
         low[own] = high[own] = amount
         high[opposite] = 0
-        program = self._program(cells)
+        program = self._load_program(cells)
         program.bound_columns(low, high)
         # Using a little of a free cell costs a little, so that no needless cell is moved.
-        price = np.where(chosen[cells], 1e-3, problem.cost[cells].astype(float))
+        price = np.where(base_pattern[cells], 1e-3, problem.cost[cells].astype(float))
         room = np.minimum(amount, np.maximum(problem.values[cells], 1))
         answer = program.minimise(np.concatenate([price, price * amount / room]))
-        if not answer.optimal:
+        if not answer.is_optimal:
             return None
-        moved = np.abs(answer.values[:count] - answer.values[count:]) > CLOSE
-        pattern = chosen.copy()
-        pattern[cells[moved]] = True
+        is_moved = np.abs(answer.values[:count] - answer.values[count:]) > ZERO_TOLERANCE
+        pattern = base_pattern.copy()
+        pattern[cells[is_moved]] = True
         return pattern
 
-    def _program(self, cells: IntArray) -> Program:
+    def _load_program(self, cells: IntArray) -> LinearProgram:
         from scipy.sparse import csr_array, hstack
 
         name = cells.tobytes()
@@ -191,25 +206,27 @@ class Movements:
             matrix = csr_array(self._columns[:, cells])
             matrix = matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)]
             nothing, none = np.zeros(matrix.shape[0]), np.zeros(2 * len(cells))
-            both = hstack([matrix, -matrix], format="csr")
-            self._programs[name] = Program(both, nothing, nothing, none, none)
-            if len(self._programs) > MOST_PROGRAMS:
+            stacked = hstack([matrix, -matrix], format="csr")
+            self._programs[name] = LinearProgram(stacked, nothing, nothing, lower=none, upper=none)
+            if len(self._programs) > MAX_CACHED_PROGRAMS:
                 self._programs.popitem(last=False)
         self._programs.move_to_end(name)
         return self._programs[name]
 
 
-def _pruned(problem: SuppressionProblem, adversary: Adversary, chosen: BoolArray) -> BoolArray:
+def _prune_pattern(
+    problem: SuppressionProblem, adversary: PatternAdversary, base_pattern: BoolArray
+) -> BoolArray:
     """The pattern without cells that nobody needs, the dearest first."""
-    extra = np.flatnonzero(chosen & ~problem.start)
+    extra = np.flatnonzero(base_pattern & ~problem.start)
     work_of_one = len(problem.primary) * (len(problem.values) if problem.network else 20_000)
     order: Sequence[int] | IntArray = extra[np.lexsort([-extra, -problem.cost[extra]])]
-    if work_of_one * len(extra) > MOST_PRUNING * (1000 if problem.network else 10):
-        return chosen
-    pattern = chosen
+    if work_of_one * len(extra) > MAX_PRUNING_WORK * (1000 if problem.network else 10):
+        return base_pattern
+    pattern = base_pattern
     for cell in order:
         without = pattern.copy()
         without[cell] = False
-        if len(adversary.unprotected(without)) == 0:
+        if len(adversary.find_unprotected(without)) == 0:
             pattern = without
     return pattern

@@ -16,10 +16,16 @@ import numpy as np
 
 from divulge.tables.suppression.problem import SuppressionProblem
 from divulge.tables.table.axis import Axis, FloatArray, IntArray
-from divulge.tables.table.cell_files import LONGEST_NUMBER, MOST_NAMED, finite, read_text, units_of
+from divulge.tables.table.crosstab_files import (
+    LONGEST_NUMBER,
+    MAX_REPORTED_ERRORS,
+    parse_finite,
+    read_text,
+    to_checked_units,
+)
 from divulge.tables.table.structure import BoolArray, Relations, Structure
 from divulge.tables.table.table import Table
-from divulge.tables.table.units import LARGEST_SUM, out_of_units
+from divulge.tables.table.units import LARGEST_SUM, from_units
 from divulge.work import Problems, whole_file
 
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
@@ -67,15 +73,15 @@ def read_jj(path: Path | str) -> JJ:
     """
     lines = re.split(r"\r\n|\r|\n", read_text(path))
     problems = Problems(str(path))
-    count = _count(lines, 1, problems, "cells")
-    cells = [_cell(lines, 2 + k, k, problems) for k in range(count)]
-    sums = _count(lines, 2 + count, problems, "relations")
-    relations = [_relation(lines, 3 + count + k, count, problems) for k in range(sums)]
+    count = _parse_count(lines, 1, problems, "cells")
+    cells = [_parse_cell(lines, 2 + k, k, problems) for k in range(count)]
+    sums = _parse_count(lines, 2 + count, problems, "relations")
+    relations = [_parse_relation(lines, 3 + count + k, count, problems) for k in range(sums)]
     if not count:
         problems.add("line 2", "there is no cell.")
     problems.raise_any()
     numbers = np.array([[*cell[0:2], *cell[3:6]] for cell in cells])
-    units, decimals = units_of(numbers[:, [0, 2, 3, 4]], problems)
+    units, decimals = to_checked_units(numbers[:, [0, 2, 3, 4]], problems)
     status = np.array([cell[2] for cell in cells])
     codes = tuple(str(k) for k in range(count))
     axis = Axis("cell", codes, np.full(count, -1))
@@ -84,22 +90,22 @@ def read_jj(path: Path | str) -> JJ:
         ((axis,),),
         (np.arange(count),),
         Relations(
-            np.cumsum([0, *(len(relation) for relation in relations)]),
-            np.array([cell for cell, _ in entries], dtype=np.int64),
-            np.array([sign for _, sign in entries], dtype=np.int64),
-            np.ones(sums, dtype=bool),
-            lambda relation: f"relation {relation + 1}",
+            starts=np.cumsum([0, *(len(relation) for relation in relations)]),
+            cells=np.array([cell for cell, _ in entries], dtype=np.int64),
+            signs=np.array([sign for _, sign in entries], dtype=np.int64),
+            independent=np.ones(sums, dtype=bool),
+            names=lambda relation: f"relation {relation + 1}",
         ),
         count,
     )
     table = Table(structure, units[:, 0], decimals, "value")
-    off = structure.relations.imbalance(table.units)
-    for cell in np.flatnonzero(table.units < 0)[:MOST_NAMED]:
+    imbalance = structure.relations.compute_imbalance(table.units)
+    for cell in np.flatnonzero(table.units < 0)[:MAX_REPORTED_ERRORS]:
         problems.add(f"line {3 + cell}", "the value is below 0; such tables are not read.")
-    for relation in np.flatnonzero(off)[:MOST_NAMED]:
+    for relation in np.flatnonzero(imbalance)[:MAX_REPORTED_ERRORS]:
         problems.add(f"line {4 + count + relation}", "the cells do not add up.")
     problems.raise_any()
-    cost, cost_decimals = units_of(np.maximum(numbers[:, 1], 0), problems)
+    cost, cost_decimals = to_checked_units(np.maximum(numbers[:, 1], 0), problems)
     levels = units[:, 1], units[:, 2], units[:, 3]
     primary = np.isin(status, ["u", "m"])
     return JJ(table, primary, status == "z", cost, *levels, 10**cost_decimals)
@@ -111,6 +117,7 @@ def write_jj(
     path: Path | str,
     width: float = 0,
     cost: Sequence[int] = (),
+    *,
     upper: Sequence[float] | FloatArray = (),
     lower: Sequence[float] | FloatArray = (),
     overwrite: bool = False,
@@ -119,7 +126,7 @@ def write_jj(
 
     `primary`, `cost`, `upper` and `lower` have an entry a cell, in the order of the cells.
     """
-    values = out_of_units(table.units, table.decimals)
+    values = from_units(table.units, table.decimals)
     most = values.max(initial=0)
     lines = ["0", str(table.structure.size)]
     for cell, value in enumerate(values.tolist()):
@@ -129,22 +136,22 @@ def write_jj(
         above = upper[cell] if primary[cell] and len(upper) else 0
         # All digits: `g` would round what has more than six, and sums would be off.
         fields = (value, weight, status, 0, most, below, above, level)
-        lines.append(" ".join([str(cell), *map(_plain, fields)]))
+        lines.append(" ".join([str(cell), *map(_format_field, fields)]))
     relations = table.structure.relations
     lines.append(str(relations.count))
     for begin, end in zip(relations.starts[:-1], relations.starts[1:], strict=True):
         pairs = zip(relations.cells[begin:end], relations.signs[begin:end], strict=True)
-        said = " ".join(f"{cell} ({sign})" for cell, sign in pairs)
-        lines.append(f"0 {end - begin} : {said}")
+        terms = " ".join(f"{cell} ({sign})" for cell, sign in pairs)
+        lines.append(f"0 {end - begin} : {terms}")
     with whole_file(path, overwrite) as part:
         part.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _plain(field: object) -> str:
+def _format_field(field: object) -> str:
     return repr(float(field)).removesuffix(".0") if isinstance(field, float) else str(field)
 
 
-def _count(lines: Sequence[str], line: int, problems: Problems, what: str) -> int:
+def _parse_count(lines: Sequence[str], line: int, problems: Problems, what: str) -> int:
     """How many cells or relations the next lines hold; nothing is made before they are there."""
     text = lines[line].strip() if line < len(lines) else ""
     if not re.fullmatch("[0-9]+", text):
@@ -158,28 +165,28 @@ def _count(lines: Sequence[str], line: int, problems: Problems, what: str) -> in
     return int(text)
 
 
-def _cell(
+def _parse_cell(
     lines: Sequence[str], line: int, number: int, problems: Problems
 ) -> tuple[float, float, str, float, float, float]:
     nothing = 0.0, 0.0, "s", 0.0, 0.0, 0.0
-    if len(problems) >= MOST_NAMED:
+    if len(problems) >= MAX_REPORTED_ERRORS:
         return nothing
     fields = lines[line].split()
     if not _CELL.fullmatch(" ".join(fields)) or (fields[0].lstrip("0") or "0") != str(number):
         message = f"cell {number} should stand here: number, value, weight, status (s, u, z, m), "
         problems.add(f"line {line + 1}", f"{message}two bounds, three protection levels.")
         return nothing
-    value, weight, lower, upper, sliding = (finite(fields[k]) for k in (1, 2, 6, 7, 8))
+    value, weight, lower, upper, sliding = (parse_finite(fields[k]) for k in (1, 2, 6, 7, 8))
     if not all(abs(number) < LARGEST_SUM for number in (value, weight, lower, upper, sliding)):
         problems.add(f"line {line + 1}", "a number is too large.")
         return nothing
     return value, weight, fields[3], lower, upper, sliding
 
 
-def _relation(
+def _parse_relation(
     lines: Sequence[str], line: int, count: int, problems: Problems
 ) -> list[tuple[int, int]]:
-    if len(problems) >= MOST_NAMED:
+    if len(problems) >= MAX_REPORTED_ERRORS:
         return []
     head, _, tail = lines[line].partition(":")
     words = tail.replace("(", " ( ").replace(")", " ) ").split()
@@ -196,10 +203,12 @@ def _relation(
         problems.add(place, message)
     elif any(len(cell) > LONGEST_NUMBER or int(cell) >= count for cell in cells):
         problems.add(place, f"names a cell outside 0 to {count - 1}.")
-    elif any(abs(finite(sign)) != 1 for sign in signs) or finite(fields[0]) != 0:
+    elif any(abs(parse_finite(sign)) != 1 for sign in signs) or parse_finite(fields[0]) != 0:
         problems.add(place, "only sums can be read: signs 1 and -1, and 0 in front.")
     elif len(set(map(int, cells))) < len(cells):
         problems.add(place, "names a cell twice.")
     else:
-        return [(int(cell), round(finite(sign))) for cell, sign in zip(cells, signs, strict=True)]
+        return [
+            (int(cell), round(parse_finite(sign))) for cell, sign in zip(cells, signs, strict=True)
+        ]
     return []

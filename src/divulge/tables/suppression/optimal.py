@@ -17,29 +17,29 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from divulge import work
-from divulge.tables.suppression.branch_and_cut import Bounds, Relaxation, within_price
-from divulge.tables.suppression.cp_sat_patterns import Satisfying
-from divulge.tables.suppression.cut_pool import Pool
-from divulge.tables.suppression.heuristic import Scopes, fast_pattern
+from divulge.tables.suppression.branch_and_cut import Bounds, Relaxation, find_within_price
+from divulge.tables.suppression.cp_sat_patterns import PatternModel
+from divulge.tables.suppression.cut_pool import CutPool
+from divulge.tables.suppression.heuristic import Scopes, find_fast_pattern
 from divulge.tables.suppression.problem import SuppressionProblem
-from divulge.tables.suppression.tie_breaking import first_of_ties
+from divulge.tables.suppression.tie_breaking import find_first_of_ties
 from divulge.tables.table.axis import FloatArray
 from divulge.tables.table.structure import BoolArray
 from divulge.work import Effort
 
-NODES = 60
+MAX_BRANCH_NODES = 60
 """Subproblems of one question about a price, before the solver of constraints is asked."""
 
-RISES = 100
+MAX_BOUND_RISES = 100
 """How often the bound rises by one unit of the costs; where amounts are the costs, units are tiny
 beside what separates two patterns, and the solver of constraints is asked instead."""
 
-STALE = 40
+MAX_STALE_ROUNDS = 40
 """Rounds of cutting the relaxation without gain, after which it is left as it is."""
 
 
-@dataclass(frozen=True, eq=False)
-class Solution:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PatternSolution:
     """A protecting pattern with its price, a proven bound, and whether it is first among ties.
 
     `is_cut` says that the clock stopped the search before its effort was spent.
@@ -60,34 +60,42 @@ class Solution:
 
 def optimal_pattern(
     problem: SuppressionProblem, seconds: float = 60.0, scopes: Scopes | None = None
-) -> Solution:
+) -> PatternSolution:
     """The cheapest protecting pattern, first among ties; with some effort, and with its bound.
 
     A pure function on arrays. A pattern that is `first` is the only one there is. Where the effort
     is spent before that is proven, the pattern is the best that so many steps have found.
     """
     effort = Effort(seconds)
-    incumbent, hopeless = fast_pattern(problem, scopes)
+    incumbent, hopeless = find_fast_pattern(problem, scopes)
     floor = problem.price(problem.start)
     if hopeless:
-        return Solution(incumbent, problem.price(incumbent), floor, False, tuple(hopeless))
+        return PatternSolution(
+            pattern=incumbent,
+            cost=problem.price(incumbent),
+            bound=floor,
+            first=False,
+            hopeless=tuple(hopeless),
+        )
     if len(problem.primary) == 0:
-        return Solution(incumbent, 0, 0, True)
-    search = _Search(problem, effort, scopes, incumbent)
+        return PatternSolution(pattern=incumbent, cost=0, bound=0, first=True)
+    search = _PatternSearch(problem, effort, scopes, incumbent)
     with work.partial_results(), work.step("Looking for the cheapest pattern"):
-        search.relax()
-        search.branch()
-        if not search.proven:
-            search.satisfy()
+        search.cut_relaxation()
+        search.branch_at_bound()
+        if not search.is_proven:
+            search.solve_by_cp_sat()
         best, first = search.incumbent, False
-        if search.proven:
-            best, first = first_of_ties(search.relaxation, best, effort)
+        if search.is_proven:
+            best, first = find_first_of_ties(search.relaxation, best, effort)
         is_cut = work.is_stopped()
     cost = problem.price(best)
-    return Solution(best, cost, min(search.bound, cost), first, is_cut=is_cut)
+    return PatternSolution(
+        pattern=best, cost=cost, bound=min(search.bound, cost), first=first, is_cut=is_cut
+    )
 
 
-class _Search:
+class _PatternSearch:
     """The state of one search: cuts so far, the best pattern so far, the bound so far."""
 
     def __init__(
@@ -99,81 +107,85 @@ class _Search:
     ) -> None:
         self.problem, self.effort, self.scopes = problem, effort, scopes
         self.incumbent = incumbent
-        self.pool = Pool(problem)
+        self.pool = CutPool(problem)
         self.relaxation = Relaxation(self.pool)
         self.bound = self.pool.base
 
     @property
-    def proven(self) -> bool:
+    def is_proven(self) -> bool:
         """Whether no pattern is cheaper than the best so far."""
         return self.bound >= self.problem.price(self.incumbent)
 
-    def relax(self) -> None:
+    def cut_relaxation(self) -> None:
         """Cut the linear relaxation until nothing is violated, or little is gained."""
-        everything = Bounds.open(len(self.pool.free))
-        columns, stale, last = everything.low, 0, -1.0
-        while not self.effort.spent and stale < STALE:
-            if not self.pool.separate(columns, 1e-3):
+        everything = Bounds.all_open(len(self.pool.free))
+        columns, stale_rounds, last = everything.low, 0, -1.0
+        while not self.effort.spent and stale_rounds < MAX_STALE_ROUNDS:
+            if not self.pool.separate_shares(columns, 1e-3):
                 break
-            answer = self.relaxation.solve(everything)
-            if not answer.optimal:
+            answer = self.relaxation.solve_within(everything)
+            if not answer.is_optimal:
                 break
             self._raise_bound(answer.objective)
-            stale = stale + 1 if answer.objective < last + 1e-4 * (1 + abs(last)) else 0
+            stale_rounds = (
+                stale_rounds + 1 if answer.objective < last + 1e-4 * (1 + abs(last)) else 0
+            )
             last, columns = answer.objective, answer.values
             work.check()
-        if not self.proven and not self.effort.spent:
-            self._repair(self.pool.pattern(columns))
-            self._guided(self.pool.shares(columns))
+        if not self.is_proven and not self.effort.spent:
+            self._repair_pattern(self.pool.to_pattern(columns))
+            self._try_guided_heuristic(self.pool.to_shares(columns))
 
-    def branch(self) -> None:
+    def branch_at_bound(self) -> None:
         """Ask for a pattern at the bound; where there is none, the bound rises."""
-        everything = Bounds.open(len(self.pool.free))
-        for _ in range(RISES):
-            if self.proven or self.effort.spent:
+        everything = Bounds.all_open(len(self.pool.free))
+        for _ in range(MAX_BOUND_RISES):
+            if self.is_proven or self.effort.spent:
                 return
             most = self.bound - self.pool.base
-            found = within_price(self.relaxation, everything, most, NODES, self.effort)
-            if not isinstance(found, str):
-                self.incumbent = found
-            elif found == "none":
+            pattern = find_within_price(
+                self.relaxation, everything, most, MAX_BRANCH_NODES, self.effort
+            )
+            if not isinstance(pattern, str):
+                self.incumbent = pattern
+            elif pattern == "none":
                 self.bound += self.pool.unit
             else:
                 return
 
-    def satisfy(self) -> None:
+    def solve_by_cp_sat(self) -> None:
         """Solve for whole patterns and cut them until one protects."""
-        model = Satisfying(self.pool, Bounds.open(len(self.pool.free)), None)
-        while not self.proven and not self.effort.spent:
+        model = PatternModel(self.pool, Bounds.all_open(len(self.pool.free)), None)
+        while not self.is_proven and not self.effort.spent:
             work.check()
-            found, bound = model.ask(self.incumbent, self.effort)
-            if isinstance(found, str):
+            pattern, bound = model.find_pattern(self.incumbent, self.effort)
+            if isinstance(pattern, str):
                 return
             self._raise_bound(bound)
-            if self.pool.protects(found):
-                self._consider(found)
-            elif self.pool.forbid(found):
-                self._repair(found)
+            if self.pool.is_protecting(pattern):
+                self._update_incumbent(pattern)
+            elif self.pool.forbid_pattern(pattern):
+                self._repair_pattern(pattern)
             else:
                 return
 
-    def _repair(self, pattern: BoolArray) -> None:
+    def _repair_pattern(self, pattern: BoolArray) -> None:
         """Make a pattern protect by the heuristic; it may be the new incumbent."""
-        repaired, hopeless = fast_pattern(self.problem, self.scopes, begin=pattern)
+        repaired, hopeless = find_fast_pattern(self.problem, self.scopes, begin=pattern)
         if not hopeless:
-            self._consider(repaired)
+            self._update_incumbent(repaired)
 
-    def _guided(self, share: FloatArray) -> None:
+    def _try_guided_heuristic(self, share: FloatArray) -> None:
         """The heuristic with cells the cheaper, the more the relaxation wants them suppressed."""
         price = np.round(1000 * self.problem.cost * (1 - share)).astype(np.int64)
-        guided, hopeless = fast_pattern(replace(self.problem, cost=price + 1), self.scopes)
+        guided, hopeless = find_fast_pattern(replace(self.problem, cost=price + 1), self.scopes)
         if not hopeless:
-            self._consider(guided)
+            self._update_incumbent(guided)
 
-    def _consider(self, pattern: BoolArray) -> None:
+    def _update_incumbent(self, pattern: BoolArray) -> None:
         if self.problem.price(pattern) < self.problem.price(self.incumbent):
             self.incumbent = pattern
 
     def _raise_bound(self, objective: float) -> None:
         if np.isfinite(objective):
-            self.bound = max(self.bound, self.pool.at_least(objective))
+            self.bound = max(self.bound, self.pool.round_up_bound(objective))

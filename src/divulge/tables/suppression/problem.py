@@ -15,23 +15,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.solvers.highs import Program
-from divulge.tables.audit.network import Network, network
+from divulge.solvers.highs import LinearProgram
+from divulge.tables.feasibility.network import Network, build_network
 from divulge.tables.table.axis import FloatArray, IntArray
 from divulge.tables.table.structure import BoolArray, Relations
 
-CLOSE = 1e-6
+ZERO_TOLERANCE = 1e-6
 
-ROOM = (1.0, 0.7, 0.4, 0.2)
+ROOM_SHARES = (1.0, 0.7, 0.4, 0.2)
 """Shares of what free cells might move, with which cuts of a relaxation are looked for."""
 
 Shares = NDArray[Any]
 """Which share of each cell is suppressed: 0 or 1 in a pattern, anything between in a relaxation."""
 
-Why = Callable[[int], tuple[FloatArray, float]]
+MovementBound = Callable[[int], tuple[FloatArray, float]]
 """What bounds a movement: coefficients of suppressed cells, and a constant."""
 
-Moves = tuple[FloatArray, FloatArray, Why, Why]
+CellMoves = tuple[FloatArray, FloatArray, MovementBound, MovementBound]
 """How far cells rise, how far they fall, and why no further."""
 
 
@@ -51,7 +51,7 @@ class SuppressionProblem:
     @cached_property
     def network(self) -> Network | None:
         """The network of the cells that may be suppressed, if they form one."""
-        return network(self.relations, self.open)
+        return build_network(self.relations, self.open)
 
     @cached_property
     def rise_limit(self) -> IntArray:
@@ -96,7 +96,7 @@ class Cut:
     right: float
 
 
-class Adversary:
+class PatternAdversary:
     """Answers how far primary cells can move under a pattern, and why no further.
 
     A pattern may be fractional: then cells may move by that share of what they might.
@@ -105,63 +105,65 @@ class Adversary:
     def __init__(self, problem: SuppressionProblem) -> None:
         self.problem = problem
         self._net = problem.network
-        self._program = None if self._net is not None else self._linear()
+        self._program = None if self._net is not None else self._build_program()
 
-    def reach(self, pattern: BoolArray, places: IntArray) -> tuple[FloatArray, FloatArray]:
+    def measure_reach(self, pattern: BoolArray, places: IntArray) -> tuple[FloatArray, FloatArray]:
         """How far some primary cells (by place in the list) can rise and fall, up to a limit."""
-        up, down, _, _ = self._moves(pattern.astype(np.int64), places, whole=True)
+        up, down, _, _ = self._compute_moves(pattern.astype(np.int64), places, whole=True)
         return up, down
 
-    def unprotected(self, pattern: BoolArray) -> IntArray:
+    def find_unprotected(self, pattern: BoolArray) -> IntArray:
         """The places of the primary cells that a pattern does not protect."""
         places = np.arange(len(self.problem.primary))
-        up, down = self.reach(pattern, places)
-        return places[self._lacking(up, down, places).any(axis=0)]
+        up, down = self.measure_reach(pattern, places)
+        return places[self._find_lacking(up, down, places).any(axis=0)]
 
-    def cuts(self, share: FloatArray, tolerance: float = CLOSE) -> list[Cut]:
+    def find_cuts(self, share: FloatArray, tolerance: float = ZERO_TOLERANCE) -> list[Cut]:
         """Cuts that a (fractional) pattern violates; none if it protects all primary cells."""
         places = np.arange(len(self.problem.primary))
         if self._net is None:
-            return self._cuts_of(self._linear_moves(share, places), places, tolerance)
-        whole = np.all((share < CLOSE) | (share > 1 - CLOSE))
+            return self._derive_cuts(self._move_by_programs(share, places), places, tolerance)
+        is_integral = np.all((share < ZERO_TOLERANCE) | (share > 1 - ZERO_TOLERANCE))
         # A cut is strengthened once it is found, so that the flow sees only some of those that
         # are violated then: with less room in the free cells it meets the others.
-        found = []
-        for room in (1.0,) if whole else ROOM:
-            narrowed = np.where(self.problem.start, share, share * room)
+        cuts = []
+        for room in (1.0,) if is_integral else ROOM_SHARES:
+            narrowed_shares = np.where(self.problem.start, share, share * room)
             # The cuts nearest to where a flow begins and to where it ends are different ones.
             for backwards in (False, True):
-                moves = self._flows(self._net, narrowed, places, False, backwards)
-                found.extend(self._cuts_of(moves, places, tolerance))
+                moves = self._move_by_flows(self._net, narrowed_shares, places, False, backwards)
+                cuts.extend(self._derive_cuts(moves, places, tolerance))
         return [
             cut
-            for cut in found
-            if cut.coefficients @ share[cut.cells] < cut.right * (1 - (0 if whole else 1e-4))
+            for cut in cuts
+            if cut.coefficients @ share[cut.cells] < cut.right * (1 - (0 if is_integral else 1e-4))
         ]
 
-    def _cuts_of(self, moves: Moves, places: IntArray, tolerance: float) -> list[Cut]:
-        up, down, up_cut, down_cut = moves
-        lacking = self._lacking(up, down, places, tolerance)
-        found = []
+    def _derive_cuts(self, moves: CellMoves, places: IntArray, tolerance: float) -> list[Cut]:
+        up, down, bound_rise, bound_fall = moves
+        lacking = self._find_lacking(up, down, places, tolerance)
+        cuts = []
         for place in np.flatnonzero(lacking.any(axis=0)):
-            above, below = up_cut(int(place)), down_cut(int(place))
+            above, below = bound_rise(int(place)), bound_fall(int(place))
             demands = self.problem.upper, self.problem.lower, self.problem.sliding
             for kind, parts in enumerate(((above,), (below,), (above, below))):
                 if lacking[kind, place]:
                     coefficients = sum(part[0] for part in parts)
                     right = float(demands[kind][place]) - sum(part[1] for part in parts)
-                    found.append(self._cut(np.asarray(coefficients), right))
-        return found
+                    cuts.append(self._build_cut(np.asarray(coefficients), right))
+        return cuts
 
-    def _cut(self, coefficients: FloatArray, right: float) -> Cut:
+    def _build_cut(self, coefficients: FloatArray, right: float) -> Cut:
         """Primary cells are suppressed anyway; no coefficient need exceed what is asked."""
-        chosen = self.problem.start
-        right -= float(coefficients[chosen].sum())
-        cells = np.flatnonzero((coefficients > CLOSE) & ~chosen & self.problem.open)
+        primary_pattern = self.problem.start
+        right -= float(coefficients[primary_pattern].sum())
+        cells = np.flatnonzero(
+            (coefficients > ZERO_TOLERANCE) & ~primary_pattern & self.problem.open
+        )
         return Cut(cells, np.minimum(coefficients[cells], right), right)
 
-    def _lacking(
-        self, up: FloatArray, down: FloatArray, places: IntArray, tolerance: float = CLOSE
+    def _find_lacking(
+        self, up: FloatArray, down: FloatArray, places: IntArray, tolerance: float = ZERO_TOLERANCE
     ) -> BoolArray:
         problem = self.problem
         return np.array(
@@ -172,28 +174,32 @@ class Adversary:
             ]
         )
 
-    def _moves(self, share: Shares, places: IntArray, whole: bool) -> Moves:
+    def _compute_moves(self, share: Shares, places: IntArray, whole: bool) -> CellMoves:
         if self._net is not None:
-            return self._flows(self._net, share, places, whole)
-        return self._linear_moves(share, places)
+            return self._move_by_flows(self._net, share, places, whole)
+        return self._move_by_programs(share, places)
 
-    def _flows(
+    def _move_by_flows(
         self, net: Network, share: Shares, places: IntArray, whole: bool, backwards: bool = False
-    ) -> Moves:
+    ) -> CellMoves:
         problem = self.problem
         values = np.minimum(problem.values[net.cells], problem.ceiling)
         shares = share[net.cells]
         rise, fall = problem.ceiling * shares, values * shares
-        asked = np.searchsorted(net.cells, problem.primary[places])
+        targets = np.searchsorted(net.cells, problem.primary[places])
         limit = np.concatenate([problem.rise_limit[places], problem.fall_limit[places]])
         falling = np.repeat([False, True], len(places))
-        both, tiny = np.concatenate([asked, asked]), 0 if whole else 1e-9
+        both, tiny = np.concatenate([targets, targets]), 0 if whole else 1e-9
         if backwards:
-            moved, reached = net.flows(fall, rise, both, ~falling, limit, tiny)
+            movement, reached = net.find_max_flows(
+                fall, rise, both, falling=~falling, limit=limit, tiny=tiny
+            )
         else:
-            moved, reached = net.flows(rise, fall, both, falling, limit, tiny)
+            movement, reached = net.find_max_flows(
+                rise, fall, both, falling=falling, limit=limit, tiny=tiny
+            )
 
-        def cut(row: int, cell: int, most: float) -> tuple[FloatArray, float]:
+        def bound_movement(row: int, cell: int, most: float) -> tuple[FloatArray, float]:
             coefficients = np.zeros(len(problem.values))
             inside = reached[row]
             if not inside.any():  # it moved as far as it need: a bound of its own
@@ -209,25 +215,32 @@ class Adversary:
 
         count = len(places)
 
-        def up_cut(k: int) -> tuple[FloatArray, float]:
-            return cut(k, int(problem.primary[places[k]]), float(limit[k]))
+        def bound_rise(k: int) -> tuple[FloatArray, float]:
+            return bound_movement(k, int(problem.primary[places[k]]), float(limit[k]))
 
-        def down_cut(k: int) -> tuple[FloatArray, float]:
-            return cut(count + k, int(problem.primary[places[k]]), float(limit[count + k]))
+        def bound_fall(k: int) -> tuple[FloatArray, float]:
+            return bound_movement(
+                count + k, int(problem.primary[places[k]]), float(limit[count + k])
+            )
 
-        return moved[:count].astype(float), moved[count:].astype(float), up_cut, down_cut
+        return (
+            movement[:count].astype(float),
+            movement[count:].astype(float),
+            bound_rise,
+            bound_fall,
+        )
 
-    def _linear(self) -> Program:
+    def _build_program(self) -> LinearProgram:
         problem = self.problem
-        matrix = problem.relations.matrix(len(problem.values))
+        matrix = problem.relations.to_matrix(len(problem.values))
         matrix = matrix[np.flatnonzero(problem.relations.independent)][
             :, np.flatnonzero(problem.open)
         ]
         zeros = np.zeros(matrix.shape[1])
         nothing = np.zeros(matrix.shape[0])
-        return Program(matrix, nothing, nothing, zeros, zeros)
+        return LinearProgram(matrix, nothing, nothing, lower=zeros, upper=zeros)
 
-    def _linear_moves(self, share: Shares, places: IntArray) -> Moves:
+    def _move_by_programs(self, share: Shares, places: IntArray) -> CellMoves:
         problem, program = self.problem, self._program
         assert program is not None  # noqa: S101  # made where there is no network
         cells = np.flatnonzero(problem.open)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from divulge import work
-from divulge.assessment.sentence import percent
-from divulge.tables.audit.audit import bounds
-from divulge.tables.suppression.heuristic import fast_pattern
-from divulge.tables.suppression.optimal import Solution, optimal_pattern
+from divulge.assessment.sentence import format_percent
+from divulge.tables.feasibility.cell_intervals import bound_cells
+from divulge.tables.suppression.heuristic import find_fast_pattern
+from divulge.tables.suppression.optimal import PatternSolution, optimal_pattern
 from divulge.tables.suppression.problem import SuppressionProblem
-from divulge.tables.suppression.scopes import scopes_of
+from divulge.tables.suppression.scopes import build_scopes
 from divulge.tables.table.axis import IntArray
-from divulge.tables.table.display import Crosstab, crosstabs, kinds_of
+from divulge.tables.table.display import Crosstab, build_crosstabs, classify_cells
 from divulge.tables.table.published import Published
 from divulge.tables.table.structure import BoolArray
 from divulge.tables.table.table import Table
@@ -29,7 +29,7 @@ METHODS = ("optimal", "fast")
 MARGINS = ("published", "suppressible")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Suppression:
     """A protecting pattern: what it is, what it costs, and how good it is proven to be.
 
@@ -72,12 +72,12 @@ class Suppression:
     def secondary(self) -> Any:
         """The cells suppressed for the sake of the primary ones."""
         structure = self.table.structure
-        return structure.spread(self.published.suppressed & ~structure.mask(self.primary))
+        return structure.to_grids(self.published.suppressed & ~structure.to_mask(self.primary))
 
     def to_dict(self) -> dict[str, Any]:
         """The figures and the pattern as plain values, for JSON."""
         structure = self.table.structure
-        primary = structure.mask(self.primary)
+        primary = structure.to_mask(self.primary)
         cells = np.flatnonzero(self.published.suppressed)
         return {
             "method": self.method,
@@ -91,7 +91,7 @@ class Suppression:
             "cells": [
                 {
                     "cell": list(structure.addresses[cell]),
-                    "label": structure.label(int(cell)),
+                    "label": structure.describe_cell(int(cell)),
                     "primary": bool(primary[cell]),
                 }
                 for cell in cells
@@ -102,31 +102,36 @@ class Suppression:
     def crosstabs(self) -> list[Crosstab]:
         """What is published, with the sensitive and the other suppressed cells; one a table."""
         structure, hidden = self.table.structure, self.published.suppressed
-        kinds = kinds_of(hidden, structure.mask(self.primary), hidden & False)
-        return crosstabs(structure, self.published.texts(), kinds)
+        kinds = classify_cells(hidden, structure.to_mask(self.primary), hidden & False)
+        return build_crosstabs(structure, self.published.texts(), kinds)
 
     def _repr_html_(self) -> str:
-        return "".join(table.html() for table in self.crosstabs())
+        return "".join(table.to_html() for table in self.crosstabs())
 
     def __repr__(self) -> str:
-        primary = int(self.table.structure.mask(self.primary).sum())
+        primary = int(self.table.structure.to_mask(self.primary).sum())
         second = int(self.published.suppressed.sum()) - primary
-        proven = "proven cheapest" if self.gap == 0 else f"at most {percent(self.gap)} too dear"
+        proven = (
+            "proven cheapest" if self.gap == 0 else f"at most {format_percent(self.gap)} too dear"
+        )
         cut = "; stopped by the clock" if self.is_cut else ""
         return f"Suppression({primary} primary and {second} secondary cells; {proven}{cut})"
 
 
-def protect(
+def protect_table(
     table: Table, problem: SuppressionProblem, method: str, seconds: float = 60.0, unit: int = 1
 ) -> Suppression:
     """Solve a suppression problem of a table, and audit the pattern; `unit` divides its costs."""
-    return build_suppression(table, problem, _solved(problem, table, method, seconds), method, unit)
+    return build_suppression(
+        table, problem, _solve_problem(problem, table, method, seconds), method=method, unit=unit
+    )
 
 
 def build_suppression(
     table: Table,
     problem: SuppressionProblem,
-    solution: Solution,
+    solution: PatternSolution,
+    *,
     method: str,
     unit: int = 1,
     resistance: Resistance | None = None,
@@ -140,13 +145,13 @@ def build_suppression(
                 "cannot be protected as asked: too little around it may be suppressed. "
                 'Let totals be (margins="suppressible"), publish less, or ask for less.'
             )
-            problems.add(structure.place(cell), message)
+            problems.add(structure.locate_cell(cell), message)
         problems.raise_any()
-    _audit(problem, solution, table)
+    _audit_pattern(problem, solution, table)
     return Suppression(
         table=table,
-        pattern=structure.spread(solution.pattern),
-        primary=structure.spread(problem.start),
+        pattern=structure.to_grids(solution.pattern),
+        primary=structure.to_grids(problem.start),
         cost=solution.cost / unit if unit > 1 else solution.cost,
         bound=solution.bound / unit if unit > 1 else solution.bound,
         first=solution.first,
@@ -158,10 +163,11 @@ def build_suppression(
     )
 
 
-def suppression_problem(
+def build_suppression_problem(
     table: Table,
     sensitive: BoolArray,
     width: float | None = None,
+    *,
     upper: Any = 0,
     lower: Any = 0,
     cost: Any = "number",
@@ -171,14 +177,18 @@ def suppression_problem(
 ) -> SuppressionProblem:
     """The problem on arrays, in units of the table, checked; `least` are levels in units."""
     structure, scale = table.structure, 10**table.decimals
-    kept = structure.mask(publish)
+    must_publish = structure.to_mask(publish)
     problems = Problems("suppress")
-    for cell in np.flatnonzero(kept & sensitive)[:10]:
-        problems.add(structure.place(int(cell)), "is sensitive and must be published: choose one.")
+    for cell in np.flatnonzero(must_publish & sensitive)[:10]:
+        problems.add(
+            structure.locate_cell(int(cell)), "is sensitive and must be published: choose one."
+        )
     primary = np.flatnonzero(sensitive)
     levels = {
-        name: np.ceil(_of_cells(table, given, name)[primary] * scale - 1e-9).astype(np.int64)
-        for name, given in (("upper", upper), ("lower", lower))
+        name: np.ceil(_spread_over_cells(table, argument, name)[primary] * scale - 1e-9).astype(
+            np.int64
+        )
+        for name, argument in (("upper", upper), ("lower", lower))
     }
     if least is not None:
         for name, level in zip(levels, least, strict=True):
@@ -193,12 +203,12 @@ def suppression_problem(
     values = table.units - table.floor
     for cell in primary[levels["lower"] > values[primary]][:10]:
         problems.add(
-            structure.place(int(cell)), "no cell can fall below its lowest value: `lower`."
+            structure.locate_cell(int(cell)), "no cell can fall below its lowest value: `lower`."
         )
     problems.raise_any()
-    allowed = ~kept
+    allowed = ~must_publish
     if margins == "published":
-        allowed &= sensitive | ~_totals(table)
+        allowed &= sensitive | ~_find_totals(table)
     return SuppressionProblem(
         structure.relations,
         values,
@@ -206,43 +216,56 @@ def suppression_problem(
         levels["upper"],
         levels["lower"],
         sliding,
-        _costs(table, cost),
+        _compute_costs(table, cost),
         allowed,
     )
 
 
-def _solved(problem: SuppressionProblem, table: Table, method: str, seconds: float) -> Solution:
+def _solve_problem(
+    problem: SuppressionProblem, table: Table, method: str, seconds: float
+) -> PatternSolution:
     if method not in METHODS:
         raise InvalidInput(
             "suppress", [Problem("method", f'"{method}" is not a method.', method, METHODS)]
         )
-    scopes = scopes_of(table.structure)
+    scopes = build_scopes(table.structure)
     if method == "optimal":
         return optimal_pattern(problem, seconds, scopes)
     with work.step("Suppressing"):
-        pattern, hopeless = fast_pattern(problem, scopes)
+        pattern, hopeless = find_fast_pattern(problem, scopes)
     floor = problem.price(problem.start)
-    return Solution(pattern, problem.price(pattern), floor, False, tuple(hopeless))
+    return PatternSolution(
+        pattern=pattern,
+        cost=problem.price(pattern),
+        bound=floor,
+        first=False,
+        hopeless=tuple(hopeless),
+    )
 
 
-def _audit(problem: SuppressionProblem, solution: Solution, table: Table) -> None:
+def _audit_pattern(problem: SuppressionProblem, solution: PatternSolution, table: Table) -> None:
     """No pattern leaves this house unaudited: a mistake of ours must not disclose anybody."""
-    known = np.where(solution.pattern, 0, problem.values)
-    low, high, _ = bounds(problem.relations, known, solution.pattern, problem.primary, table.floor)
+    published_values = np.where(solution.pattern, 0, problem.values)
+    low, high, _ = bound_cells(
+        problem.relations, published_values, solution.pattern, problem.primary, table.floor
+    )
     values = problem.values[problem.primary]
     unsafe = (high - values < problem.upper) | (values - low < problem.lower)
     unsafe |= high - low < problem.sliding
     if unsafe.any():
-        label = table.structure.place(int(problem.primary[np.flatnonzero(unsafe)[0]]))
+        label = table.structure.locate_cell(int(problem.primary[np.flatnonzero(unsafe)[0]]))
         raise RuntimeError(f"the audit refuses the pattern: {label} is not protected")
 
 
-def _of_cells(table: Table, given: Any, name: str) -> Any:
+def _spread_over_cells(table: Table, argument: Any, name: str) -> Any:
     """A number for all cells, or one a cell; common cells of linked tables take the last one's."""
     structure = table.structure
-    if not isinstance(given, list | tuple) and np.ndim(given) == 0:
-        return np.full(structure.size, float(given))
-    arrays = [np.asarray(array, dtype=float) for array in (given if structure.linked else [given])]
+    if not isinstance(argument, list | tuple) and np.ndim(argument) == 0:
+        return np.full(structure.size, float(argument))
+    arrays = [
+        np.asarray(array, dtype=float)
+        for array in (argument if structure.is_linked else [argument])
+    ]
     if [array.shape for array in arrays] != [numbers.shape for numbers in structure.numbers]:
         shapes = " and ".join(str(numbers.shape) for numbers in structure.numbers)
         message = f"give a number, or arrays of the shape {shapes}."
@@ -253,7 +276,7 @@ def _of_cells(table: Table, given: Any, name: str) -> Any:
     return flat
 
 
-def _costs(table: Table, cost: Any) -> IntArray:
+def _compute_costs(table: Table, cost: Any) -> IntArray:
     if isinstance(cost, str):
         if cost == "number":
             return np.ones(table.structure.size, dtype=np.int64)
@@ -262,13 +285,13 @@ def _costs(table: Table, cost: Any) -> IntArray:
         raise InvalidInput(
             "suppress", [Problem("cost", f'"{cost}" is no cost.', cost, ["number", "value"])]
         )
-    costs = _of_cells(table, cost, "cost")
+    costs = _spread_over_cells(table, cost, "cost")
     if np.any(costs < 0) or np.any(costs != np.round(costs)):
         raise InvalidInput("suppress", [Problem("cost", "costs are whole numbers from 0.")])
     return np.asarray(costs, dtype=np.int64)
 
 
-def _totals(table: Table) -> BoolArray:
+def _find_totals(table: Table) -> BoolArray:
     """The cells that are totals of others in every table they are in."""
     relations = table.structure.relations
     totals = np.zeros(table.structure.size, dtype=bool)

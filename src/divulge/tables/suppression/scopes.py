@@ -16,7 +16,7 @@ from divulge.tables.table.axis import Axis
 from divulge.tables.table.structure import BoolArray, Structure
 
 
-def scopes_of(structure: Structure) -> Scopes:
+def build_scopes(structure: Structure) -> Scopes:
     """For each cell of a structure: its siblings, then its wider families, then all cells."""
     homes: dict[int, tuple[int, tuple[int, ...]]] = {}
     for table, numbers in enumerate(structure.numbers):
@@ -25,25 +25,29 @@ def scopes_of(structure: Structure) -> Scopes:
             homes.setdefault(int(cell), (table, tuple(int(c) for c in coordinates)))
 
     @cache
-    def family(table: int, k: int, code: int, steps: int) -> BoolArray:
+    def find_family(table: int, k: int, code: int, steps: int) -> BoolArray:
         axis = structure.grids[table][k]
         chain = axis.chain(code)
-        return _under(axis, chain[steps]) if steps < len(chain) else np.ones(axis.size, dtype=bool)
+        return (
+            _find_descendants(axis, chain[steps])
+            if steps < len(chain)
+            else np.ones(axis.size, dtype=bool)
+        )
 
-    def scopes(cell: int) -> Iterator[BoolArray]:
+    def enumerate_scopes(cell: int) -> Iterator[BoolArray]:
         table, coordinates = homes[cell]
         axes = structure.grids[table]
         for steps in range(1, max(axis.height for axis in axes) + 1):
-            inside = [family(table, k, code, steps) for k, code in enumerate(coordinates)]
+            inside = [find_family(table, k, code, steps) for k, code in enumerate(coordinates)]
             mask = np.zeros(structure.size, dtype=bool)
             mask[structure.numbers[table][np.ix_(*inside)]] = True
             yield mask
         yield np.ones(structure.size, dtype=bool)
 
-    return scopes
+    return enumerate_scopes
 
 
-def _under(axis: Axis, code: int) -> BoolArray:
+def _find_descendants(axis: Axis, code: int) -> BoolArray:
     """All codes that are part of a code, at any depth; not the code itself."""
     mask = np.zeros(axis.size, dtype=bool)
     waiting = [code]

@@ -10,15 +10,15 @@ that comes before the best so far.
 from __future__ import annotations
 
 from divulge import work
-from divulge.tables.suppression.branch_and_cut import Bounds, Relaxation, within_price
-from divulge.tables.suppression.cp_sat_patterns import satisfied
+from divulge.tables.suppression.branch_and_cut import Bounds, Relaxation, find_within_price
+from divulge.tables.suppression.cp_sat_patterns import find_by_cp_sat
 from divulge.tables.table.structure import BoolArray
 from divulge.work import Effort
 
-NODES = 100
+MAX_TIE_NODES = 100
 
 
-def first_of_ties(
+def find_first_of_ties(
     relaxation: Relaxation, cheapest: BoolArray, effort: Effort
 ) -> tuple[BoolArray, bool]:
     """The first of the patterns as cheap as one that is proven cheapest; and whether it is proven.
@@ -27,30 +27,30 @@ def first_of_ties(
     """
     pool = relaxation.pool
     best, most = cheapest, pool.problem.price(cheapest) - pool.base
-    bounds, stale = Bounds.open(len(pool.free)), True
+    bounds, is_stale = Bounds.all_open(len(pool.free)), True
     with work.step("Deciding between equally cheap patterns", len(pool.free)) as step:
         for column, cell in enumerate(pool.free):
             step.advance()
             if bounds.high[column] == 0:
                 continue
             if best[cell]:
-                stale = stale or bounds.low[column] == 0
-                bounds = bounds.suppressing(column)
+                is_stale = is_stale or bounds.low[column] == 0
+                bounds = bounds.with_suppressed(column)
                 continue
-            if stale:
-                answer = relaxation.solve(bounds)
-                if answer.optimal:
-                    bounds, stale = relaxation.settled(answer, bounds, most), False
+            if is_stale:
+                answer = relaxation.solve_within(bounds)
+                if answer.is_optimal:
+                    bounds, is_stale = relaxation.fix_by_reduced_costs(answer, bounds, most), False
             if bounds.high[column] == 0:
                 continue
-            asked = bounds.suppressing(column)
-            found = within_price(relaxation, asked, most, NODES, effort)
-            if isinstance(found, str) and found == "unknown":
-                found = satisfied(pool, asked, most, best, effort)
-            if not isinstance(found, str):
-                best, bounds, stale = found, asked, True
-            elif found == "none":
-                bounds = bounds.publishing(column)
+            branch = bounds.with_suppressed(column)
+            pattern = find_within_price(relaxation, branch, most, MAX_TIE_NODES, effort)
+            if isinstance(pattern, str) and pattern == "unknown":
+                pattern = find_by_cp_sat(pool, branch, most, best, effort)
+            if not isinstance(pattern, str):
+                best, bounds, is_stale = pattern, branch, True
+            elif pattern == "none":
+                bounds = bounds.with_published(column)
             else:
                 return best, False
     return best, True

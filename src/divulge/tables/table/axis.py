@@ -79,8 +79,8 @@ class Axis:
         total = len(codes)
         parent = np.full(total + 1, -1)
         for leaf, chain in enumerate(chains):
-            climbed = [leaf, *(places[link] for link in chain[1:]), total]
-            for low, high in pairwise(climbed):
+            ancestors = [leaf, *(places[link] for link in chain[1:]), total]
+            for low, high in pairwise(ancestors):
                 parent[low] = high
         return cls(name, (*codes, TOTAL), parent)
 

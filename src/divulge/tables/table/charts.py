@@ -9,46 +9,64 @@ from typing import Any
 from divulge.assessment import Chart
 from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR
 from divulge.tables.table.axis import FloatArray
-from divulge.tables.table.display import COLOURS, MARKS, MEANINGS, Crosstab
+from divulge.tables.table.display import COLOURS, KIND_LETTERS, MEANINGS, Crosstab
 from divulge.tables.table.structure import BoolArray
 
-BANDS = ((0, 0, "0"), (1, 4, "1-4"), (5, 9, "5-9"), (10, 49, "10-49"), (50, None, "50 or more"))
+WIDTH_BANDS = (
+    (0, 0, "0"),
+    (1, 4, "1-4"),
+    (5, 9, "5-9"),
+    (10, 49, "10-49"),
+    (50, None, "50 or more"),
+)
 """Widths of intervals: known, nearly known, and ever wider."""
 
 
-MOST_CELLS = 600
+MAX_DRAWN_CELLS = 600
 """A table with more cells is not drawn: nobody could read it."""
 
 
-def audited(of_sensitive: FloatArray, tables: Sequence[Crosstab]) -> Chart:
+def draw_audited_table(of_sensitive: FloatArray, tables: Sequence[Crosstab]) -> Chart:
     """The crosstabs with their kinds of cells, and how wide the sensitive cells' intervals are."""
     import altair as alt
 
-    drawn, records, said = _widths(of_sensitive)
-    shown = [table for table in tables if len(table.rows) * len(table.head) <= MOST_CELLS]
-    cells = [cell for number, table in enumerate(shown) for cell in _cells(number, table)]
+    width_chart, records, caption = _draw_widths(of_sensitive)
+    small_tables = [
+        table for table in tables if len(table.rows) * len(table.head) <= MAX_DRAWN_CELLS
+    ]
+    cells = [
+        cell
+        for number, table in enumerate(small_tables)
+        for cell in _list_cell_records(number, table)
+    ]
     if not cells:
-        return Chart.of(drawn, records, said)
-    parts = [_crosstab(number, table) for number, table in enumerate(shown)]
+        return Chart.of(width_chart, records, caption)
+    parts = [_draw_crosstab(number, table) for number, table in enumerate(small_tables)]
     counts = ", ".join(
-        f"{sum(cell['kind'] == kind for cell in cells)} {MEANINGS[kind]} ({MARKS[kind]})"
-        for kind in MARKS
+        f"{sum(cell['kind'] == kind for cell in cells)} {MEANINGS[kind]} ({KIND_LETTERS[kind]})"
+        for kind in KIND_LETTERS
     )
     return Chart.of(
-        alt.vconcat(*parts, drawn).resolve_scale(color="independent"),
+        alt.vconcat(*parts, width_chart).resolve_scale(color="independent"),
         [*records, *cells],
-        f"The table with its cells: {counts}. {said}",
+        f"The table with its cells: {counts}. {caption}",
     )
 
 
-def _cells(number: int, table: Crosstab) -> Iterator[dict[str, Any]]:
+def _list_cell_records(number: int, table: Crosstab) -> Iterator[dict[str, Any]]:
     for row, kinds in zip(table.rows, table.kinds, strict=True):
         for column, text, kind in zip(table.head[1:], row[1:], kinds, strict=True):
-            shown = MARKS.get(kind, text)
-            yield {"table": number, "row": row[0], "column": column, "text": shown, "kind": kind}
+            displayed_text = KIND_LETTERS.get(kind, text)
+            yield {
+                "table": number,
+                "row": row[0],
+                "column": column,
+                "text": displayed_text,
+                "kind": kind,
+            }
 
 
-def _crosstab(number: int, table: Crosstab) -> Any:
+def _draw_crosstab(number: int, table: Crosstab) -> Any:
     """Cells as squares: colour, and the letter for those who see no colours."""
     import altair as alt
 
@@ -60,7 +78,7 @@ def _crosstab(number: int, table: Crosstab) -> Any:
             Chart.source(),
             title=alt.TitleParams(
                 table.title or "What is published",
-                subtitle=[f"{MARKS[kind]}  {MEANINGS[kind]}" for kind in MARKS],
+                subtitle=[f"{KIND_LETTERS[kind]}  {MEANINGS[kind]}" for kind in KIND_LETTERS],
             ),
         )
         .transform_filter(alt.datum.table == number)
@@ -90,19 +108,19 @@ def _crosstab(number: int, table: Crosstab) -> Any:
     return (squares + letters).properties(width=alt.Step(step), height=alt.Step(26))
 
 
-def _widths(of_sensitive: FloatArray) -> tuple[Any, list[dict[str, Any]], str]:
+def _draw_widths(of_sensitive: FloatArray) -> tuple[Any, list[dict[str, Any]], str]:
     """How wide the intervals of the sensitive cells are: the known ones on the left."""
     import altair as alt
 
     records: list[dict[str, Any]] = [
         {
             "width": label,
-            "cells": int(_within(of_sensitive, low, high).sum()),
+            "cells": int(_is_within_band(of_sensitive, low, high).sum()),
         }
-        for low, high, label in BANDS
+        for low, high, label in WIDTH_BANDS
     ]
-    labels = [label for *_, label in BANDS]
-    drawn = (
+    labels = [label for *_, label in WIDTH_BANDS]
+    chart = (
         alt.Chart(Chart.source(), title="How far sensitive cells are hidden")
         .transform_filter("isValid(datum.cells)")
         .mark_bar()
@@ -113,7 +131,7 @@ def _widths(of_sensitive: FloatArray) -> tuple[Any, list[dict[str, Any]], str]:
             y=alt.Y(
                 "cells:Q",
                 title="sensitive cells",
-                axis=alt.Axis(format=",d", values=_whole(records)),
+                axis=alt.Axis(format=",d", values=_list_whole_ticks(records)),
             ),
             color=alt.condition(
                 alt.datum.width == "0", alt.value(RISK_COLOUR), alt.value(SAFE_COLOUR)
@@ -121,23 +139,25 @@ def _widths(of_sensitive: FloatArray) -> tuple[Any, list[dict[str, Any]], str]:
         )
         .properties(width=420, height=220)
     )
-    said = "; ".join(f"{record['width']}: {record['cells']}" for record in records)
-    return drawn, records, f"Sensitive cells by the width of their interval: {said}"
+    counts_text = "; ".join(f"{record['width']}: {record['cells']}" for record in records)
+    return chart, records, f"Sensitive cells by the width of their interval: {counts_text}"
 
 
-def matched_widths(by_sums: FloatArray, effective: FloatArray, asked: int | None) -> Chart:
+def draw_matching_widths(
+    by_sums: FloatArray, effective: FloatArray, required_width: int | None
+) -> Chart:
     """How wide sensitive cells are by the sums alone, and for who knows the suppressor."""
     import altair as alt
 
     knows = ("the sums alone", "the suppressor too")
     records = [
-        {"width": label, "knows": who, "cells": int(_within(widths_, low, high).sum())}
-        for who, widths_ in zip(knows, (by_sums, effective), strict=True)
-        for low, high, label in BANDS
+        {"width": label, "knows": knowledge, "cells": int(_is_within_band(widths, low, high).sum())}
+        for knowledge, widths in zip(knows, (by_sums, effective), strict=True)
+        for low, high, label in WIDTH_BANDS
     ]
-    labels = [label for *_, label in BANDS]
+    labels = [label for *_, label in WIDTH_BANDS]
     title = "How far sensitive cells are hidden, by what the adversary knows"
-    drawn = (
+    chart = (
         alt.Chart(Chart.source(), title=title)
         .mark_bar()
         .encode(
@@ -148,7 +168,7 @@ def matched_widths(by_sums: FloatArray, effective: FloatArray, asked: int | None
             y=alt.Y(
                 "cells:Q",
                 title="sensitive cells",
-                axis=alt.Axis(format=",d", values=_whole(records)),
+                axis=alt.Axis(format=",d", values=_list_whole_ticks(records)),
             ),
             color=alt.Color(
                 "knows:N",
@@ -159,19 +179,21 @@ def matched_widths(by_sums: FloatArray, effective: FloatArray, asked: int | None
         )
         .properties(width=420, height=220)
     )
-    wanted = "" if asked is None else f" (each was given at least {asked})"
-    said = "; ".join(f"{r['knows']}, {r['width']}: {r['cells']}" for r in records)
+    requirement = "" if required_width is None else f" (each was given at least {required_width})"
+    counts_text = "; ".join(f"{r['knows']}, {r['width']}: {r['cells']}" for r in records)
     return Chart.of(
-        drawn, records, f"Sensitive cells by the width of their interval{wanted}: {said}"
+        chart,
+        records,
+        f"Sensitive cells by the width of their interval{requirement}: {counts_text}",
     )
 
 
-def _within(widths_: FloatArray, low: int, high: int | None) -> BoolArray:
-    inside: BoolArray = (widths_ >= low) & ((widths_ < high + 1) if high is not None else True)
+def _is_within_band(widths: FloatArray, low: int, high: int | None) -> BoolArray:
+    inside: BoolArray = (widths >= low) & ((widths < high + 1) if high is not None else True)
     return inside
 
 
-def _whole(records: Sequence[dict[str, Any]]) -> list[int]:
+def _list_whole_ticks(records: Sequence[dict[str, Any]]) -> list[int]:
     """Places for ticks on an axis of cells: half a cell there is not."""
     most = max(record["cells"] for record in records)
     step = max(1, ceil(most / 5))

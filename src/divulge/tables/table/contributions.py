@@ -19,10 +19,10 @@ from divulge.tables.table.axis import Axis, IntArray
 class Contributors(Protocol):
     """What rules of sensitivity ask of a table, or of several linked ones."""
 
-    def counts(self) -> IntArray:
+    def count_contributors(self) -> IntArray:
         """How many contributors each cell has."""
 
-    def largest(self, how_many: int) -> IntArray:
+    def find_largest_amounts(self, how_many: int) -> IntArray:
         """The largest amounts of each cell's contributors, zeros at the end."""
 
 
@@ -33,19 +33,19 @@ class LinkedContributions:
     parts: tuple[tuple[Contributors, IntArray, int], ...]
     size: int
 
-    def counts(self) -> IntArray:
+    def count_contributors(self) -> IntArray:
         """How many contributors each cell has, in the order of the cells."""
-        found = np.zeros(self.size, dtype=np.int64)
+        counts = np.zeros(self.size, dtype=np.int64)
         for part, numbers, _ in self.parts:
-            found[numbers] = part.counts()
-        return found
+            counts[numbers] = part.count_contributors()
+        return counts
 
-    def largest(self, how_many: int) -> IntArray:
+    def find_largest_amounts(self, how_many: int) -> IntArray:
         """The largest amounts of each cell's contributors: cells x how_many, zeros at the end."""
-        found = np.zeros((self.size, how_many), dtype=np.int64)
+        largest = np.zeros((self.size, how_many), dtype=np.int64)
         for part, numbers, factor in self.parts:
-            found[numbers] = part.largest(how_many) * factor
-        return found
+            largest[numbers] = part.find_largest_amounts(how_many) * factor
+        return largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Contributions:
     amount: IntArray
 
     @classmethod
-    def of(
+    def from_records(
         cls,
         axes: Sequence[Axis],
         codes: Sequence[IntArray],
@@ -68,51 +68,53 @@ class Contributions:
         """From the codes, the contributor and the amount of every record."""
         return cls(tuple(axes), tuple(codes), contributor, amount)
 
-    def counts(self) -> IntArray:
+    def count_contributors(self) -> IntArray:
         """How many contributors each cell has, in the order of the cells."""
-        return self._by_cell(1)[0]
+        return self._aggregate_by_cell(1)[0]
 
-    def largest(self, how_many: int) -> IntArray:
+    def find_largest_amounts(self, how_many: int) -> IntArray:
         """The largest amounts of each cell's contributors: cells x how_many, zeros at the end."""
-        return self._by_cell(how_many)[1]
+        return self._aggregate_by_cell(how_many)[1]
 
-    def members(self, most: int) -> dict[int, list[int]]:
+    def list_members(self, most: int) -> dict[int, list[int]]:
         """The contributors of every cell that has at most so many (and at least one)."""
-        counts = self.counts()
-        found: dict[int, set[int]] = {}
-        for cell, record in self._places():
+        counts = self.count_contributors()
+        members_of_cell: dict[int, set[int]] = {}
+        for cell, record in self._enumerate_places():
             small = counts[cell] <= most
             pairs = zip(cell[small].tolist(), self.contributor[record[small]].tolist(), strict=True)
             for place, contributor in pairs:
-                found.setdefault(place, set()).add(contributor)
-        return {cell: sorted(found[cell]) for cell in sorted(found)}
+                members_of_cell.setdefault(place, set()).add(contributor)
+        return {cell: sorted(members_of_cell[cell]) for cell in sorted(members_of_cell)}
 
-    def amounts_of(self, contributors: Sequence[int]) -> tuple[IntArray, IntArray]:
+    def sum_amounts_of(self, contributors: Sequence[int]) -> tuple[IntArray, IntArray]:
         """What some contributors give to each cell together, and how many of them do."""
         cells = int(np.prod([axis.size for axis in self.axes]))
         amounts, present = np.zeros(cells, dtype=np.int64), np.zeros(cells, dtype=np.int64)
-        theirs = np.isin(self.contributor, contributors)
-        for cell, record in self._places():
-            mine = theirs[record]
-            np.add.at(amounts, cell[mine], self.amount[record[mine]])
-            pairs = np.unique(np.column_stack([cell[mine], self.contributor[record[mine]]]), axis=0)
+        is_contributed = np.isin(self.contributor, contributors)
+        for cell, record in self._enumerate_places():
+            selected = is_contributed[record]
+            np.add.at(amounts, cell[selected], self.amount[record[selected]])
+            pairs = np.unique(
+                np.column_stack([cell[selected], self.contributor[record[selected]]]), axis=0
+            )
             present += np.bincount(pairs[:, 0], minlength=cells)
         return amounts, present
 
-    def _places(self) -> Iterator[tuple[IntArray, IntArray]]:
+    def _enumerate_places(self) -> Iterator[tuple[IntArray, IntArray]]:
         """Cells and the records in them; a record stands in one for every choice of levels."""
         shape = tuple(axis.size for axis in self.axes)
-        for climbed in product(*(self._ancestors(k) for k in range(len(self.axes)))):
-            record = np.flatnonzero(np.all([places >= 0 for places in climbed], axis=0))
+        for ancestors in product(*(self._list_ancestors(k) for k in range(len(self.axes)))):
+            record = np.flatnonzero(np.all([places >= 0 for places in ancestors], axis=0))
             if len(record):
-                yield np.ravel_multi_index(tuple(p[record] for p in climbed), shape), record
+                yield np.ravel_multi_index(tuple(p[record] for p in ancestors), shape), record
 
-    def _by_cell(self, how_many: int) -> tuple[IntArray, IntArray]:
+    def _aggregate_by_cell(self, how_many: int) -> tuple[IntArray, IntArray]:
         shape = tuple(axis.size for axis in self.axes)
         cells = int(np.prod(shape))
         counts = np.zeros(cells, dtype=np.int64)
         largest = np.zeros((cells, how_many), dtype=np.int64)
-        for cell, record in self._places():
+        for cell, record in self._enumerate_places():
             holding = self.contributor[record]
             order = np.lexsort([holding, cell])
             cell, holding, amount = cell[order], holding[order], self.amount[record][order]
@@ -128,7 +130,7 @@ class Contributions:
             counts += np.bincount(of_cell, minlength=cells)
         return counts, largest
 
-    def _ancestors(self, k: int) -> list[IntArray]:
+    def _list_ancestors(self, k: int) -> list[IntArray]:
         """For each level, the code of each record there (-1: its chain is shorter)."""
         axis = self.axes[k]
         chains = [axis.chain(leaf) for leaf in range(axis.leaves)]

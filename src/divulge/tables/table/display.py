@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 KINDS = ("", "primary", "secondary", "disclosed")
 """What a cell may be: published, sensitive, suppressed for others, suppressed and yet known."""
 
-MARKS = {"primary": "P", "secondary": "*", "disclosed": "!"}
+KIND_LETTERS = {"primary": "P", "secondary": "*", "disclosed": "!"}
 COLOURS = {"": "#f4f5f7", "primary": "#c2452d", "secondary": "#e9c46a", "disclosed": "#7b2d8b"}
 MEANINGS = {
     "primary": "sensitive, suppressed",
@@ -47,7 +47,7 @@ class Crosstab:
     kinds: tuple[tuple[str, ...], ...]
     title: str = ""
 
-    def text(self) -> RenderableType:
+    def to_text(self) -> RenderableType:
         """For a terminal: P primary, * secondary, ! suppressed and yet known."""
         from rich.table import Table as RichTable
         from rich.text import Text
@@ -55,29 +55,29 @@ class Crosstab:
         table = RichTable(*self.head, box=None, header_style="dim", title=self.title or None)
         for row, of_row in zip(self.rows, self.kinds, strict=True):
             cells = [
-                Text(_marked(text, kind), style=_STYLES.get(kind, ""))
+                Text(_mark_text(text, kind), style=_STYLES.get(kind, ""))
                 for text, kind in zip(row[1:], of_row, strict=True)
             ]
             table.add_row(Text(row[0]), *cells)
         return table
 
-    def html(self) -> str:
+    def to_html(self) -> str:
         """For a page: marked by letter, frame and colour; the meaning is in the title."""
         head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.head)
         lines = []
         for row, of_row in zip(self.rows, self.kinds, strict=True):
-            cells = "".join(map(_html_cell, row[1:], of_row))
+            cells = "".join(map(_render_html_cell, row[1:], of_row))
             lines.append(f'<tr><th scope="row">{escape(row[0])}</th>{cells}</tr>')
-        present = [kind for kind in MARKS if any(kind in of_row for of_row in self.kinds)]
-        legend = "; ".join(f"{MARKS[kind]} {MEANINGS[kind]}" for kind in present)
-        said = ". ".join(part for part in (escape(self.title), legend) if part)
+        present = [kind for kind in KIND_LETTERS if any(kind in of_row for of_row in self.kinds)]
+        legend = "; ".join(f"{KIND_LETTERS[kind]} {MEANINGS[kind]}" for kind in present)
+        caption = ". ".join(part for part in (escape(self.title), legend) if part)
         return (
-            f"<table><caption>{said}</caption><thead><tr>{head}</tr></thead>"
+            f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
             f"<tbody>{''.join(lines)}</tbody></table>"
         )
 
 
-def crosstabs(
+def build_crosstabs(
     structure: Structure,
     texts: Sequence[str],
     kinds: Sequence[str],
@@ -87,15 +87,15 @@ def crosstabs(
         Crosstab(
             tuple(rows[0]),
             tuple(map(tuple, rows[1:])),
-            tuple(tuple(row[1:]) for row in rows_of(structure, kinds, table)[1:]),
-            f"Table {table + 1}" if structure.linked else "",
+            tuple(tuple(row[1:]) for row in to_text_rows(structure, kinds, table)[1:]),
+            f"Table {table + 1}" if structure.is_linked else "",
         )
         for table in range(len(structure.grids))
-        for rows in [rows_of(structure, texts, table)]
+        for rows in [to_text_rows(structure, texts, table)]
     ]
 
 
-def rows_of(structure: Structure, texts: Sequence[str], table: int = 0) -> list[list[str]]:
+def to_text_rows(structure: Structure, texts: Sequence[str], table: int = 0) -> list[list[str]]:
     """A head and one row per code of the first dimensions; the last dimension goes across."""
     axes, numbers = structure.grids[table], structure.numbers[table]
     head = [" x ".join(axis.name for axis in axes[:-1]) or axes[-1].name, *axes[-1].codes]
@@ -112,49 +112,49 @@ def rows_of(structure: Structure, texts: Sequence[str], table: int = 0) -> list[
     ]
 
 
-def kinds_of(suppressed: BoolArray, primary: BoolArray, disclosed: BoolArray) -> list[str]:
+def classify_cells(suppressed: BoolArray, primary: BoolArray, disclosed: BoolArray) -> list[str]:
     """The kind of every cell."""
     kind = np.where(suppressed, np.where(primary, 1, 2), 0)
     kind[disclosed & suppressed] = 3
     return [KINDS[k] for k in kind.tolist()]
 
 
-def page(title: str, sentences: Sequence[str], tables: Sequence[Crosstab]) -> str:
+def render_page(title: str, sentences: Sequence[str], tables: Sequence[Crosstab]) -> str:
     """A page of its own that needs nothing from outside.
 
     >>> cross = Crosstab(("", "a"), (("x", "7"),), (("primary",),))
-    >>> page("Firms", ["One cell."], [cross]).count('title="sensitive, suppressed"')
+    >>> render_page("Firms", ["One cell."], [cross]).count('title="sensitive, suppressed"')
     1
     """
-    said = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
-    drawn = "".join(table.html() for table in tables)
+    paragraphs = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+    tables_html = "".join(table.to_html() for table in tables)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head>"
-        f"<body><h1>{escape(title)}</h1>{said}{drawn}</body></html>\n"
+        f"<body><h1>{escape(title)}</h1>{paragraphs}{tables_html}</body></html>\n"
     )
 
 
-def _marked(text: str, kind: str) -> str:
+def _mark_text(text: str, kind: str) -> str:
     if not kind:
         return text
-    return MARKS[kind] if text in ("", "*") else f"{MARKS[kind]} {text}"
+    return KIND_LETTERS[kind] if text in ("", "*") else f"{KIND_LETTERS[kind]} {text}"
 
 
-def _html_cell(text: str, kind: str) -> str:
+def _render_html_cell(text: str, kind: str) -> str:
     if not kind:
         return f"<td>{escape(text)}</td>"
     style = f"background:{COLOURS[kind]};color:{_INK[kind]};border:{_FRAMES[kind]} #1f2a37"
-    return f'<td style="{style}" title="{MEANINGS[kind]}">{escape(_marked(text, kind))}</td>'
+    return f'<td style="{style}" title="{MEANINGS[kind]}">{escape(_mark_text(text, kind))}</td>'
 
 
-def interval_texts(
-    texts: Sequence[str], found: Mapping[int, tuple[float, float]], decimals: int
+def format_intervals(
+    texts: Sequence[str], interval_of_cell: Mapping[int, tuple[float, float]], decimals: int
 ) -> Iterator[str]:
     """The texts of all cells, with [from, to] where a cell is suppressed."""
     for cell, text in enumerate(texts):
-        if cell in found:
-            low, high = found[cell]
+        if cell in interval_of_cell:
+            low, high = interval_of_cell[cell]
             top = "..." if high == float("inf") else f"{high:.{decimals}f}"
             yield f"[{low:.{decimals}f}, {top}]"
         else:

@@ -11,7 +11,7 @@ from divulge.tables.table.contributions import LinkedContributions
 from divulge.tables.table.published import Published
 from divulge.tables.table.structure import Structure
 from divulge.tables.table.structure import link as link_structures
-from divulge.tables.table.table import MOST_SHOWN, Table
+from divulge.tables.table.table import MAX_REPORTED_CELLS, Table
 from divulge.work import InvalidInput, Problem, Problems
 
 
@@ -21,7 +21,7 @@ def link(*tables: Table) -> Table:
     >>> by_region = Table.from_cells([[3, 9], [8, 4]], names=["region", "sex"])
     >>> by_age = Table.from_cells([[5, 7], [6, 6]], names=["region", "age"])
     >>> both = link(by_region, by_age)
-    >>> both.structure.size, both.structure.linked
+    >>> both.structure.size, both.structure.is_linked
     (15, True)
     """
     _refuse_linked(tables)
@@ -29,22 +29,22 @@ def link(*tables: Table) -> Table:
     pairs = [(table.structure, table.measure) for table in tables]
     structure = link_structures(pairs)
     units = np.zeros(structure.size, dtype=np.int64)
-    seen = np.zeros(structure.size, dtype=bool)
+    is_filled = np.zeros(structure.size, dtype=bool)
     problems = Problems("linked tables")
     for number, table in enumerate(tables):
-        mine = structure.numbers[number].ravel()
+        own_cells = structure.numbers[number].ravel()
         scaled = table.units * 10 ** (decimals - table.decimals)
-        differ = np.flatnonzero(seen[mine] & (units[mine] != scaled))
-        for cell in differ[:MOST_SHOWN]:
+        conflicts = np.flatnonzero(is_filled[own_cells] & (units[own_cells] != scaled))
+        for cell in conflicts[:MAX_REPORTED_CELLS]:
             message = f"has another value in table {number + 1} than in an earlier one."
-            problems.add(structure.place(int(mine[cell])), message)
-        units[mine], seen[mine] = scaled, True
+            problems.add(structure.locate_cell(int(own_cells[cell])), message)
+        units[own_cells], is_filled[own_cells] = scaled, True
     problems.raise_any()
-    [measure, *more] = {table.measure for table in tables}
-    lowest = _lowest(tables, decimals)
-    contributions = _contributions(tables, structure, decimals)
-    named = "several" if more else measure
-    return Table(structure, units, decimals, named, lowest, contributions)
+    [measure, *other_measures] = {table.measure for table in tables}
+    lowest = _find_common_lowest(tables, decimals)
+    contributions = _link_contributions(tables, structure, decimals)
+    measure_name = "several" if other_measures else measure
+    return Table(structure, units, decimals, measure_name, lowest, contributions)
 
 
 def link_published(*tables: Published) -> Published:
@@ -52,39 +52,43 @@ def link_published(*tables: Published) -> Published:
     _refuse_linked(tables)
     decimals = max(table.decimals for table in tables)
     structure = link_structures([(table.structure, table.measure) for table in tables])
-    joined = Published(
+    linked = Published(
         structure, np.zeros(structure.size, np.int64), np.zeros(structure.size, bool), decimals
     )
-    seen = np.zeros(structure.size, dtype=bool)
+    is_filled = np.zeros(structure.size, dtype=bool)
     problems = Problems("linked tables")
     for number, table in enumerate(tables):
-        mine = structure.numbers[number].ravel()
-        torn = np.flatnonzero(seen[mine] & (joined.suppressed[mine] != table.suppressed))
-        for cell in torn[:MOST_SHOWN]:
+        own_cells = structure.numbers[number].ravel()
+        conflicts = np.flatnonzero(
+            is_filled[own_cells] & (linked.suppressed[own_cells] != table.suppressed)
+        )
+        for cell in conflicts[:MAX_REPORTED_CELLS]:
             message = f"is suppressed in one table and published in another (table {number + 1})."
-            problems.add(structure.place(int(mine[cell])), message)
+            problems.add(structure.locate_cell(int(own_cells[cell])), message)
         scaled = np.where(table.suppressed, 0, table.units * 10 ** (decimals - table.decimals))
-        shown = seen[mine] & ~joined.suppressed[mine] & ~table.suppressed
-        for cell in np.flatnonzero(shown & (joined.units[mine] != scaled))[:MOST_SHOWN]:
+        published_twice = is_filled[own_cells] & ~linked.suppressed[own_cells] & ~table.suppressed
+        for cell in np.flatnonzero(published_twice & (linked.units[own_cells] != scaled))[
+            :MAX_REPORTED_CELLS
+        ]:
             message = f"has another value in table {number + 1} than in an earlier one."
-            problems.add(structure.place(int(mine[cell])), message)
-        joined.units[mine] = scaled
-        joined.suppressed[mine] = table.suppressed
-        seen[mine] = True
+            problems.add(structure.locate_cell(int(own_cells[cell])), message)
+        linked.units[own_cells] = scaled
+        linked.suppressed[own_cells] = table.suppressed
+        is_filled[own_cells] = True
     problems.raise_any()
-    return replace(joined, measure=tables[0].measure, lowest=_lowest(tables, decimals))
+    return replace(linked, measure=tables[0].measure, lowest=_find_common_lowest(tables, decimals))
 
 
-def _lowest(tables: Sequence[Table] | Sequence[Published], decimals: int) -> int:
+def _find_common_lowest(tables: Sequence[Table] | Sequence[Published], decimals: int) -> int:
     """The smallest possible value, in which linked tables must agree."""
-    found = {table.lowest * 10 ** (decimals - table.decimals) for table in tables}
-    if len(found) > 1:
+    lowest_values = {table.lowest * 10 ** (decimals - table.decimals) for table in tables}
+    if len(lowest_values) > 1:
         message = "the tables differ in the lowest possible value of a cell; give all the same."
         raise InvalidInput("linked tables", [Problem("lowest", message)])
-    return int(found.pop())
+    return int(lowest_values.pop())
 
 
-def _contributions(
+def _link_contributions(
     tables: Sequence[Table], structure: Structure, decimals: int
 ) -> LinkedContributions | None:
     """Who contributes, if that is known of every table."""
@@ -101,6 +105,6 @@ def _refuse_linked(tables: Sequence[Table] | Sequence[Published]) -> None:
     problems = Problems("linked tables")
     if not tables:
         problems.add("tables", "are none; give two or more.")
-    if any(table.structure.linked for table in tables):
+    if any(table.structure.is_linked for table in tables):
         problems.add("tables", "some are linked already: give all of them at once.")
     problems.raise_any()

@@ -10,9 +10,9 @@ import numpy as np
 
 from divulge.data import Dataset
 from divulge.tables.table.axis import IntArray
-from divulge.tables.table.display import rows_of
+from divulge.tables.table.display import to_text_rows
 from divulge.tables.table.structure import BoolArray, Key, Structure
-from divulge.tables.table.units import out_of_units
+from divulge.tables.table.units import from_units
 from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Published:
     @property
     def pattern(self) -> Any:
         """Which cells are suppressed, in the shape of the table."""
-        return self.structure.spread(self.suppressed)
+        return self.structure.to_grids(self.suppressed)
 
     @property
     def cells(self) -> list[Key]:
@@ -42,7 +42,7 @@ class Published:
 
     def to_rows(self, mark: str = "*", table: int = 0) -> list[list[str]]:
         """The table as rows of text, with a head; one of them where several are linked."""
-        return rows_of(self.structure, self.texts(mark), table)
+        return to_text_rows(self.structure, self.texts(mark), table)
 
     def to_arrow(self, table: int = 0) -> pa.Table:
         """One row per cell: its codes, its value (null if suppressed), whether it is suppressed."""
@@ -55,17 +55,17 @@ class Published:
             axis.name: [axis.codes[code] for code in place.tolist()]
             for axis, place in zip(axes, places, strict=True)
         }
-        self._refuse_names_twice([axis.name for axis in axes])
+        self._refuse_repeated_names([axis.name for axis in axes])
         for axis in axes:
             if len(set(axis.codes)) < len(axis.codes):
                 message = "two of its values are called alike, or one as its total; rename it."
                 raise InvalidInput("published table", [Problem(f'"{axis.name}"', message)])
         hidden = self.suppressed[cells]
-        shown = out_of_units(self.units[cells], self.decimals)
-        values = pa.array(shown, mask=hidden)
+        cell_values = from_units(self.units[cells], self.decimals)
+        values = pa.array(cell_values, mask=hidden)
         return pa.table({**codes, self.measure: values, "suppressed": pa.array(hidden)})
 
-    def _refuse_names_twice(self, dimensions: list[str]) -> None:
+    def _refuse_repeated_names(self, dimensions: list[str]) -> None:
         """What is written beside the dimensions may not be called as they are."""
         columns = [*dimensions, self.measure, "suppressed"]
         for name in sorted({name for name in columns if columns.count(name) > 1}):
@@ -85,10 +85,10 @@ class Published:
 
     def texts(self, mark: str = "*") -> list[str]:
         """What is shown of every cell: its value, or a mark."""
-        shown = out_of_units(self.units, self.decimals)
+        cell_values = from_units(self.units, self.decimals)
         return [
             mark if hidden else (f"{value:.{self.decimals}f}" if self.decimals else str(value))
-            for value, hidden in zip(shown.tolist(), self.suppressed.tolist(), strict=True)
+            for value, hidden in zip(cell_values.tolist(), self.suppressed.tolist(), strict=True)
         ]
 
 

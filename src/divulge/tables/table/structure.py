@@ -30,7 +30,7 @@ Key = tuple[int, ...]
 BoolArray = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Relations:
     """Sums: relation r says that `signs` times the values of `cells[starts[r]:starts[r+1]]` is 0.
 
@@ -50,20 +50,20 @@ class Relations:
         return len(self.starts) - 1
 
     @cached_property
-    def of_entry(self) -> IntArray:
+    def relation_of_entry(self) -> IntArray:
         """The relation of each entry of `cells`."""
         return np.repeat(np.arange(self.count), np.diff(self.starts))
 
-    def matrix(self, size: int) -> csr_array:
+    def to_matrix(self, size: int) -> csr_array:
         """The relations as a sparse matrix of `size` cells."""
         from scipy.sparse import csr_array
 
         return csr_array((self.signs, self.cells, self.starts), shape=(self.count, size))
 
-    def imbalance(self, values: IntArray) -> IntArray:
+    def compute_imbalance(self, values: IntArray) -> IntArray:
         """By how much the parts of each relation exceed their total."""
         sums = np.zeros(self.count, dtype=np.int64)
-        np.add.at(sums, self.of_entry, self.signs * values[self.cells])
+        np.add.at(sums, self.relation_of_entry, self.signs * values[self.cells])
         return sums
 
 
@@ -80,40 +80,40 @@ class Structure:
     size: int
 
     @classmethod
-    def of_grid(cls, axes: Sequence[Axis]) -> Structure:
+    def from_grid(cls, axes: Sequence[Axis]) -> Structure:
         """One grid: a table of any number of dimensions.
 
-        >>> Structure.of_grid([Axis.flat("sex", "FM"), Axis.flat("age", ["young", "old"])]).size
+        >>> Structure.from_grid([Axis.flat("sex", "FM"), Axis.flat("age", ["young", "old"])]).size
         9
         """
         shape = tuple(axis.size for axis in axes)
         size = prod(shape)
         numbers = np.arange(size).reshape(shape)
-        return cls((tuple(axes),), (numbers,), _grid_relations(axes, numbers), size)
+        return cls((tuple(axes),), (numbers,), _build_grid_relations(axes, numbers), size)
 
     @property
-    def linked(self) -> bool:
+    def is_linked(self) -> bool:
         """Whether there are several grids."""
         return len(self.grids) > 1
 
     @cached_property
     def addresses(self) -> list[Key]:
         """The coordinates of every cell (of its first grid, where it is in several)."""
-        found: list[Key] = [()] * self.size
+        addresses: list[Key] = [()] * self.size
         for table in reversed(range(len(self.grids))):
             numbers = self.numbers[table]
             for coordinates, number in zip(
                 product(*map(range, numbers.shape)), numbers.flat, strict=True
             ):
-                found[number] = (table, *coordinates) if self.linked else coordinates
-        return found
+                addresses[number] = (table, *coordinates) if self.is_linked else coordinates
+        return addresses
 
-    def number(self, key: Any) -> int:
+    def cell_number(self, key: Any) -> int:
         """The number of the cell at some coordinates."""
         if not isinstance(key, tuple | list) or not all(isinstance(c, Integral) for c in key):
             message = f"{key!r} is not a cell: give coordinates, whole numbers from 0."
             raise InvalidInput("cells", [Problem("", message)])
-        table, coordinates = (key[0], tuple(key[1:])) if self.linked else (0, tuple(key))
+        table, coordinates = (key[0], tuple(key[1:])) if self.is_linked else (0, tuple(key))
         grid = self.numbers[table] if 0 <= table < len(self.numbers) else None
         if (
             grid is None
@@ -121,12 +121,12 @@ class Structure:
             or not all(0 <= c < n for c, n in zip(coordinates, grid.shape, strict=True))
         ):
             shapes = " and ".join(str(numbers.shape) for numbers in self.numbers)
-            first = "the table's number, then " if self.linked else ""
+            first = "the table's number, then " if self.is_linked else ""
             message = f"{tuple(key)} is not a cell: give {first}0-based coordinates within {shapes}"
             raise InvalidInput("cells", [Problem("", f"{message}, margins last.")])
         return int(grid[coordinates])
 
-    def mask(self, cells: Any) -> BoolArray:
+    def to_mask(self, cells: Any) -> BoolArray:
         """Which cells are meant: a set of coordinates, an array of truth values, or one a grid."""
         if cells is None:
             return np.zeros(self.size, dtype=bool)
@@ -145,53 +145,53 @@ class Structure:
                     raise InvalidInput("cells", [Problem("pattern", message)])
                 mask[numbers[array.astype(bool)]] = True
         else:
-            mask[[self.number(key) for key in cells]] = True
+            mask[[self.cell_number(key) for key in cells]] = True
         return mask
 
-    def spread(self, of_cell: npt.NDArray[Any]) -> Any:
+    def to_grids(self, of_cell: npt.NDArray[Any]) -> Any:
         """An array over cells in the shape of the grid; one a grid where there are several."""
         arrays = tuple(of_cell[numbers] for numbers in self.numbers)
-        return arrays if self.linked else arrays[0]
+        return arrays if self.is_linked else arrays[0]
 
-    def label(self, cell: int) -> str:
+    def describe_cell(self, cell: int) -> str:
         """A cell in words: its codes.
 
-        >>> Structure.of_grid([Axis.flat("sex", "FM")]).label(2)
+        >>> Structure.from_grid([Axis.flat("sex", "FM")]).describe_cell(2)
         'sex=Total'
         """
         key = self.addresses[cell]
-        table, coordinates = (key[0], key[1:]) if self.linked else (0, key)
+        table, coordinates = (key[0], key[1:]) if self.is_linked else (0, key)
         axes = self.grids[table]
-        said = [f"{a.name}={a.codes[c]}" for a, c in zip(axes, coordinates, strict=True)]
-        return ", ".join(said)
+        parts = [f"{a.name}={a.codes[c]}" for a, c in zip(axes, coordinates, strict=True)]
+        return ", ".join(parts)
 
-    def place(self, cell: int) -> str:
+    def locate_cell(self, cell: int) -> str:
         """Where a cell is, without its codes: categories are values, which no message holds.
 
-        >>> Structure.of_grid([Axis.flat("sex", "FM"), Axis.flat("age", "ab")]).place(2)
+        >>> Structure.from_grid([Axis.flat("sex", "FM"), Axis.flat("age", "ab")]).locate_cell(2)
         'sex 1, age total'
         """
         key = self.addresses[cell]
-        table, coordinates = (key[0], key[1:]) if self.linked else (0, key)
-        said = [
+        table, coordinates = (key[0], key[1:]) if self.is_linked else (0, key)
+        parts = [
             f"{a.name} total" if c == a.size - 1 else f"{a.name} {c + 1}"
             for a, c in zip(self.grids[table], coordinates, strict=True)
         ]
-        return ", ".join([f"table {table + 1}", *said] if self.linked else said)
+        return ", ".join([f"table {table + 1}", *parts] if self.is_linked else parts)
 
 
-def _grid_relations(axes: Sequence[Axis], numbers: IntArray) -> Relations:
+def _build_grid_relations(axes: Sequence[Axis], numbers: IntArray) -> Relations:
     """All sums along all axes.
 
     Along axis k, sums at subtotals of an earlier axis follow from those at its values: only sums
     at values of all earlier axes are independent.
     """
-    pieces = list(_sums(axes, numbers))
+    pieces = list(_enumerate_sums(axes, numbers))
     lengths = np.concatenate([np.full(len(cells), cells.shape[1]) for cells, *_ in pieces])
     names = [(axis, total) for cells, _, axis, total, _ in pieces for _ in range(len(cells))]
     totals = np.concatenate([cells[:, -1] for cells, *_ in pieces])
 
-    def name(relation: int) -> str:
+    def describe_relation(relation: int) -> str:
         axis, total = names[relation]
         place = np.unravel_index(totals[relation], numbers.shape)
         where = [
@@ -208,11 +208,11 @@ def _grid_relations(axes: Sequence[Axis], numbers: IntArray) -> Relations:
         cells=np.concatenate([cells.ravel() for cells, *_ in pieces]),
         signs=np.concatenate([np.tile(signs, len(cells)) for cells, signs, *_ in pieces]),
         independent=np.concatenate([independent for *_, independent in pieces]),
-        names=name,
+        names=describe_relation,
     )
 
 
-def _sums(
+def _enumerate_sums(
     axes: Sequence[Axis], numbers: IntArray
 ) -> Iterator[tuple[IntArray, IntArray, int, int, BoolArray]]:
     for k, axis in enumerate(axes):
@@ -233,37 +233,39 @@ def link(structures: Iterable[tuple[Structure, str]]) -> Structure:
     grids: list[tuple[Axis, ...]] = []
     numbers: list[IntArray] = []
     relations: list[Relations] = []
-    known: dict[Any, int] = {}
+    number_of_meaning: dict[Any, int] = {}
     for structure, measure in structures:
         [axes] = structure.grids
-        mine = np.empty(structure.size, dtype=np.int64)
+        own_numbers = np.empty(structure.size, dtype=np.int64)
         for cell, key in enumerate(structure.addresses):
             # The total of an axis is its last code, whatever its values are called.
             codes = ((a, c) for a, c in zip(axes, key, strict=True) if c < a.size - 1)
             meaning = (measure, frozenset((a.name, a.codes[c]) for a, c in codes))
-            mine[cell] = known.setdefault(meaning, len(known))
-        if len(np.unique(mine)) < structure.size:
+            own_numbers[cell] = number_of_meaning.setdefault(meaning, len(number_of_meaning))
+        if len(np.unique(own_numbers)) < structure.size:
             message = "two cells of one table have the same codes: call them differently."
             raise InvalidInput("linked tables", [Problem("codes", message)])
         grids.append(axes)
-        numbers.append(mine[structure.numbers[0]])
+        numbers.append(own_numbers[structure.numbers[0]])
         relations.append(
             Relations(
-                structure.relations.starts,
-                mine[structure.relations.cells],
-                structure.relations.signs,
-                structure.relations.independent,
-                structure.relations.names,
+                starts=structure.relations.starts,
+                cells=own_numbers[structure.relations.cells],
+                signs=structure.relations.signs,
+                independent=structure.relations.independent,
+                names=structure.relations.names,
             )
         )
-    return Structure(tuple(grids), tuple(numbers), _joined(relations), len(known))
+    return Structure(
+        tuple(grids), tuple(numbers), _join_relations(relations), len(number_of_meaning)
+    )
 
 
-def _joined(relations: Sequence[Relations]) -> Relations:
+def _join_relations(relations: Sequence[Relations]) -> Relations:
     ends = np.cumsum([0, *(len(r.cells) for r in relations)])
     counts = np.cumsum([0, *(r.count for r in relations)])
 
-    def name(relation: int) -> str:
+    def describe_relation(relation: int) -> str:
         table = int(np.searchsorted(counts, relation, side="right")) - 1
         return f"table {table + 1}: {relations[table].names(relation - int(counts[table]))}"
 
@@ -274,5 +276,5 @@ def _joined(relations: Sequence[Relations]) -> Relations:
         cells=np.concatenate([r.cells for r in relations]),
         signs=np.concatenate([r.signs for r in relations]),
         independent=np.concatenate([r.independent for r in relations]),
-        names=name,
+        names=describe_relation,
     )

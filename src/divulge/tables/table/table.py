@@ -13,13 +13,13 @@ from divulge.tables.table.axis import Axis, IntArray
 from divulge.tables.table.contributions import Contributions, Contributors
 from divulge.tables.table.published import Published, floor
 from divulge.tables.table.structure import Structure
-from divulge.tables.table.tabulation import amounts, axis_of, flat_axes, with_margins
-from divulge.tables.table.units import in_common_units, out_of_units
+from divulge.tables.table.tabulation import add_margins, build_axis, build_flat_axes, read_amounts
+from divulge.tables.table.units import from_units, to_common_units
 from divulge.work import InvalidInput, Problem, Problems
 
 __all__ = ["Published", "Table", "floor"]
 
-MOST_SHOWN = 10
+MAX_REPORTED_CELLS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +50,7 @@ class Table:
         names: Sequence[str] | None = None,
         measure: str = "count",
         margins: bool = False,
+        *,
         lowest: float = 0,
         axes: Sequence[Axis] | None = None,
     ) -> Table:
@@ -76,16 +77,16 @@ class Table:
             raise InvalidInput("table", [Problem("cells", "give a full array of numbers.")])
         if not np.all(np.isfinite(values)):
             raise InvalidInput("table", [Problem("cells", "every cell must be a finite number.")])
-        given, decimals, whole = in_common_units(values, lowest)
-        inner = given[tuple(slice(-1) for _ in given.shape)] if margins else given
-        axes = axes or flat_axes(inner.shape, codes, names)
-        structure = Structure.of_grid(axes)
-        if margins and given.shape != structure.numbers[0].shape:
-            message = f"has the shape {given.shape}, not {structure.numbers[0].shape}."
+        cell_units, decimals, lowest_units = to_common_units(values, lowest)
+        inner = cell_units[tuple(slice(-1) for _ in cell_units.shape)] if margins else cell_units
+        axes = axes or build_flat_axes(inner.shape, codes, names)
+        structure = Structure.from_grid(axes)
+        if margins and cell_units.shape != structure.numbers[0].shape:
+            message = f"has the shape {cell_units.shape}, not {structure.numbers[0].shape}."
             raise InvalidInput("table", [Problem("cells", message)])
-        units = given.ravel() if margins else with_margins(inner, axes).ravel()
-        table = cls(structure, units, decimals, measure, whole)
-        table._check()
+        units = cell_units.ravel() if margins else add_margins(inner, axes).ravel()
+        table = cls(structure, units, decimals, measure, lowest_units)
+        table._check_cells()
         return table
 
     @classmethod
@@ -113,26 +114,26 @@ class Table:
             dataset.attributes(others, "value")
         axes, codes = [], []
         for name in names:
-            axis, leaf = axis_of(dataset, name)
+            axis, leaf = build_axis(dataset, name)
             axes.append(axis)
             codes.append(leaf)
         if value is None:
             numbers = np.ones(dataset.rows, dtype=np.int64)
         else:
-            numbers = amounts(dataset, value)
-        given, decimals, lowest_units = in_common_units(numbers, lowest)
+            numbers = read_amounts(dataset, value)
+        record_units, decimals, lowest_units = to_common_units(numbers, lowest)
         holding = (
             np.arange(dataset.rows)
             if contributor is None
             else dataset.columns[contributor].codes.astype(np.int64)
         )
         inner = np.zeros(tuple(axis.leaves for axis in axes), dtype=np.int64)
-        np.add.at(inner, tuple(codes), given)
-        structure = Structure.of_grid(axes)
-        contributions = Contributions.of(axes, codes, holding, given)
-        units = with_margins(inner, axes).ravel()
+        np.add.at(inner, tuple(codes), record_units)
+        structure = Structure.from_grid(axes)
+        contributions = Contributions.from_records(axes, codes, holding, record_units)
+        units = add_margins(inner, axes).ravel()
         table = cls(structure, units, decimals, value or "count", lowest_units, contributions)
-        table._check()
+        table._check_cells()
         return table
 
     @property
@@ -153,7 +154,7 @@ class Table:
     @property
     def values(self) -> Any:
         """The values in the shape of the table; one array a table where several are linked."""
-        return self.structure.spread(out_of_units(self.units, self.decimals))
+        return self.structure.to_grids(from_units(self.units, self.decimals))
 
     @property
     def floor(self) -> IntArray:
@@ -167,20 +168,24 @@ class Table:
         >>> table.publish({(0, 0)}).to_rows()[1]
         ['r1', '*', '11', '18']
         """
-        mask = self.structure.mask(suppressed)
-        shown = np.where(mask, 0, self.units)
-        return Published(self.structure, shown, mask, self.decimals, self.measure, self.lowest)
+        mask = self.structure.to_mask(suppressed)
+        published_units = np.where(mask, 0, self.units)
+        return Published(
+            self.structure, published_units, mask, self.decimals, self.measure, self.lowest
+        )
 
-    def _check(self) -> None:
+    def _check_cells(self) -> None:
         problems = Problems("table")
         low = np.flatnonzero(self.units < self.floor)
-        for cell in low[:MOST_SHOWN]:
+        for cell in low[:MAX_REPORTED_CELLS]:
             message = "is below the lowest possible value; give `lowest` to allow that by name."
-            problems.add(self.structure.place(int(cell)), message)
+            problems.add(self.structure.locate_cell(int(cell)), message)
         relations = self.structure.relations
-        for relation in np.flatnonzero(relations.imbalance(self.units))[:MOST_SHOWN]:
+        for relation in np.flatnonzero(relations.compute_imbalance(self.units))[
+            :MAX_REPORTED_CELLS
+        ]:
             begin, end = relations.starts[relation : relation + 2]
             total = begin + int(np.argmin(relations.signs[begin:end]))
-            place = self.structure.place(int(relations.cells[total]))
+            place = self.structure.locate_cell(int(relations.cells[total]))
             problems.add(place, "its parts do not add up to it.")
         problems.raise_any()

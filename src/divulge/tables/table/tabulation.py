@@ -14,23 +14,28 @@ from divulge.tables.table.axis import Axis, IntArray
 from divulge.work import InvalidInput, Problem
 
 
-def flat_axes(
+def build_flat_axes(
     shape: tuple[int, ...],
     codes: Sequence[Sequence[str]] | None,
     names: Sequence[str] | None,
 ) -> list[Axis]:
     """Dimensions without subtotals, with the names given or made up."""
-    usual = ["row", "column", *(f"dimension {k}" for k in range(3, len(shape) + 1))]
-    called = list(names or usual[: len(shape)])
+    default_names = ["row", "column", *(f"dimension {k}" for k in range(3, len(shape) + 1))]
+    axis_names = list(names or default_names[: len(shape)])
     letters = "rcdefghijk"
-    made = codes or [[f"{letters[k % 10]}{i + 1}" for i in range(n)] for k, n in enumerate(shape)]
-    if len(called) != len(shape) or [len(values) for values in made] != list(shape):
+    axis_codes = codes or [
+        [f"{letters[k % 10]}{i + 1}" for i in range(n)] for k, n in enumerate(shape)
+    ]
+    if len(axis_names) != len(shape) or [len(values) for values in axis_codes] != list(shape):
         message = f"do not fit a table of {' x '.join(map(str, shape))} inner cells."
         raise InvalidInput("table", [Problem("codes and names", message)])
-    return [Axis.flat(name, map(str, values)) for name, values in zip(called, made, strict=True)]
+    return [
+        Axis.flat(name, map(str, values))
+        for name, values in zip(axis_names, axis_codes, strict=True)
+    ]
 
 
-def with_margins(inner: IntArray, axes: Sequence[Axis]) -> IntArray:
+def add_margins(inner: IntArray, axes: Sequence[Axis]) -> IntArray:
     """All cells from those without parts: each code's cells are the sum over its values."""
     values = inner
     for k, axis in enumerate(axes):
@@ -41,7 +46,7 @@ def with_margins(inner: IntArray, axes: Sequence[Axis]) -> IntArray:
     return np.ascontiguousarray(values)
 
 
-def axis_of(dataset: Dataset, name: str) -> tuple[Axis, IntArray]:
+def build_axis(dataset: Dataset, name: str) -> tuple[Axis, IntArray]:
     """The dimension of an attribute, with subtotals if it has a hierarchy; each record's value."""
     column = dataset.columns[name]
     texts = [column.value(c) for c in range(column.cardinality)]
@@ -63,7 +68,7 @@ def axis_of(dataset: Dataset, name: str) -> tuple[Axis, IntArray]:
     return Axis.hierarchical(name, values, hierarchy), codes
 
 
-def amounts(dataset: Dataset, value: str) -> npt.NDArray[Any]:
+def read_amounts(dataset: Dataset, value: str) -> npt.NDArray[Any]:
     """Each record's amount."""
     column = dataset.columns[value]
     numbers = column.values.to_pylist()
@@ -75,5 +80,5 @@ def amounts(dataset: Dataset, value: str) -> npt.NDArray[Any]:
             f'"{value}" is not a number; a table sums numbers, or counts if no value is given.'
         )
         raise InvalidInput(f'dataset "{dataset.name}"', [Problem("value", message)])
-    given: npt.NDArray[Any] = np.array([*numbers, 0])  # a missing amount adds nothing
-    return given[column.codes]
+    amount_of_code: npt.NDArray[Any] = np.array([*numbers, 0])  # a missing amount adds nothing
+    return amount_of_code[column.codes]

@@ -18,10 +18,10 @@ NEARLY_WHOLE = 1e-3
 LARGEST_SUM = 2.0**60
 
 
-def in_units(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
+def to_units(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
     """Whole numbers, and how many decimals they were freed of (six at the most).
 
-    >>> units, decimals = in_units(np.array([1.5, 2.25]))
+    >>> units, decimals = to_units(np.array([1.5, 2.25]))
     >>> units.tolist(), decimals
     ([150, 225], 2)
     """
@@ -30,13 +30,13 @@ def in_units(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
         return values.astype(np.int64), 0
     for decimals in range(MOST_DECIMALS + 1):
         scaled = values * 10.0**decimals
-        whole = np.round(scaled)
+        rounded = np.round(scaled)
         if decimals == MOST_DECIMALS or np.all(
-            np.abs(scaled - whole) <= np.minimum(1e-9 * (1 + np.abs(whole)), NEARLY_WHOLE)
+            np.abs(scaled - rounded) <= np.minimum(1e-9 * (1 + np.abs(rounded)), NEARLY_WHOLE)
         ):
             break
-    _refuse_too_large(whole)
-    return whole.astype(np.int64), decimals
+    _refuse_too_large(rounded)
+    return rounded.astype(np.int64), decimals
 
 
 def _refuse_too_large(units: npt.NDArray[Any]) -> None:
@@ -46,25 +46,25 @@ def _refuse_too_large(units: npt.NDArray[Any]) -> None:
         raise InvalidInput("table", [Problem("cells", message)])
 
 
-def in_common_units(
+def to_common_units(
     values: npt.NDArray[Any], lowest: float
 ) -> tuple[npt.NDArray[np.int64], int, int]:
     """Whole numbers, their decimals, and the lowest possible value in the same units.
 
-    >>> units, decimals, lowest = in_common_units(np.array([1, 2]), -0.5)
+    >>> units, decimals, lowest = to_common_units(np.array([1, 2]), -0.5)
     >>> units.tolist(), decimals, lowest
     ([10, 20], 1, -5)
     """
-    units, decimals = in_units(values)
-    [least], finest = in_units(np.array([lowest]))
+    units, decimals = to_units(values)
+    [least], finest = to_units(np.array([lowest]))
     common = max(decimals, finest)
     return units * 10 ** (common - decimals), common, int(least) * 10 ** (common - finest)
 
 
-def out_of_units(units: npt.NDArray[np.int64], decimals: int) -> npt.NDArray[Any]:
+def from_units(units: npt.NDArray[np.int64], decimals: int) -> npt.NDArray[Any]:
     """Back to the numbers as they were given: whole ones stay whole.
 
-    >>> out_of_units(np.array([150]), 2).tolist()
+    >>> from_units(np.array([150]), 2).tolist()
     [1.5]
     """
     return units / 10**decimals if decimals else units

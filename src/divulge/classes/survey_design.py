@@ -1,0 +1,98 @@
+"""Sampling weights and households, checked before they enter a measure of risk."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from divulge.classes.keys import FloatArray, IntArray
+from divulge.data import Dataset
+from divulge.work import InvalidInput, Problem, Problems
+
+
+def sampling_weights(dataset: Dataset, least: float = 1.0) -> FloatArray | None:
+    """The weight of each record, or None if no attribute holds the weights.
+
+    A record of a sample stands at least for itself, so a weight below `least` is refused.
+
+    Raises:
+        InvalidInput: with counts, if weights are missing, not numbers, infinite or too small.
+
+    >>> import divulge as dv
+    >>> sampling_weights(dv.datasets.inflation_and_growth_example())[:3].tolist()
+    [230.0, 190.0, 70.0]
+    """
+    names = dataset.dictionary.having("weight")
+    if not names:
+        return None
+    [name] = names
+    column = dataset.columns[name]
+    problems = Problems(f'dataset "{dataset.name}"')
+    place = f'weight "{name}"'
+    try:
+        values = np.array([float(value) for value in column.values.to_pylist()], np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            problems.subject, [Problem(place, "holds values that are not numbers.")]
+        ) from None
+    weights = np.append(values, np.nan)[column.codes]
+    missing = int(np.isnan(weights).sum())
+    if missing:
+        problems.add(place, f"is missing in {_describe_count(missing, dataset)}.")
+    infinite = int(np.isinf(weights).sum())
+    if infinite:
+        problems.add(place, f"is infinite in {_describe_count(infinite, dataset)}.")
+    negative = int((weights < 0).sum())
+    if negative:
+        problems.add(place, f"is negative in {_describe_count(negative, dataset)}.")
+    small = int(((weights >= 0) & (weights < least)).sum())
+    if small:
+        message = (
+            f"is below {least:g} in {_describe_count(small, dataset)}; a record stands at least "
+            "for itself, so a weight is how many of the population it is."
+        )
+        problems.add(place, message)
+    problems.raise_any()
+    return weights
+
+
+def weights_or_ones(dataset: Dataset) -> FloatArray:
+    """The weight of each record; one where the data are the whole population."""
+    weights = sampling_weights(dataset)
+    return np.ones(dataset.rows) if weights is None else weights
+
+
+def number_households(dataset: Dataset) -> IntArray:
+    """The household of each record; whoever has none is a household of one.
+
+    Raises:
+        InvalidInput: if no attribute has the role household, or if the members of a household
+            have different sampling weights (they come into a sample together or not at all).
+    """
+    names = dataset.dictionary.having("household")
+    subject = f'dataset "{dataset.name}"'
+    if not names:
+        message = "no attribute has the role household; declare one in roles."
+        raise InvalidInput(subject, [Problem("roles", message)])
+    [name] = names
+    column = dataset.columns[name]
+    household = column.codes.astype(np.int64)
+    alone = household == column.missing_code
+    household[alone] = column.missing_code + np.arange(int(alone.sum()))
+    weights = sampling_weights(dataset)
+    if weights is not None:
+        lowest = np.full(int(household.max(initial=-1)) + 1, np.inf)
+        highest = np.full(lowest.size, -np.inf)
+        np.minimum.at(lowest, household, weights)
+        np.maximum.at(highest, household, weights)
+        differing = int((lowest < highest).sum())
+        if differing:
+            message = (
+                f"{differing:,} of {int((lowest <= highest).sum()):,} households have members "
+                "with different sampling weights; a household is sampled as a whole."
+            )
+            raise InvalidInput(subject, [Problem(f'household "{name}"', message)])
+    return household
+
+
+def _describe_count(count: int, dataset: Dataset) -> str:
+    return f"{count:,} of {dataset.rows:,} {dataset.subjects}"

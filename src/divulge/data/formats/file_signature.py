@@ -1,0 +1,64 @@
+"""What a file really is, told from its first bytes and not from its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TEXT = "delimited text"
+PARQUET = "a Parquet file"
+ARROW = "an Arrow file"
+COMPRESSED_TEXT = "a gzip archive"
+SPSS = "an SPSS file"
+SPSS_COMPRESSED = "a compressed SPSS file"
+STATA = "a Stata file"
+SAS = "a SAS data file"
+SAS_TRANSPORT = "a SAS transport file"
+DUCKDB = "a DuckDB database"
+
+_SIGNATURES: tuple[tuple[bytes, str], ...] = (
+    (b"PAR1", PARQUET),
+    (b"ARROW1", ARROW),
+    (b"PK\x03\x04", "a zip archive (or a spreadsheet)"),
+    (b"\x1f\x8b", COMPRESSED_TEXT),
+    (b"\x28\xb5\x2f\xfd", "a zstandard archive"),
+    (b"BZh", "a bzip2 archive"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"$FL2", SPSS),
+    (b"$FL3", SPSS_COMPRESSED),
+    (b"<stata_dta>", STATA),
+    (b"HEADER RECORD*******", SAS_TRANSPORT),
+    (b"%PDF", "a PDF document"),
+    (b"\xd0\xcf\x11\xe0", "an old Office document"),
+)
+# Old Stata files begin with their version (Stata 8 to 12) and the order of their bytes.
+_OLD_STATA = tuple(
+    bytes([version, order]) for version in (110, 111, 113, 114, 115) for order in (1, 2)
+)
+_SAS_MAGIC = b"\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c\x18\x1f\x10\x11"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+def detect_file_kind(path: Path) -> str:
+    """What a file holds, in words.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_bytes(b"PAR1...")
+    >>> detect_file_kind(path)
+    'a Parquet file'
+    """
+    with path.open("rb") as file:
+        head = file.read(4096)
+    for signature, kind in _SIGNATURES:
+        if head.startswith(signature):
+            return kind
+    if head[8:12] == b"DUCK":
+        return DUCKDB
+    if head[12:32] == _SAS_MAGIC:
+        return SAS
+    if head.startswith(_OLD_STATA) and b"\x00" in head:
+        return STATA
+    if head.startswith(_UTF16_MARKS):
+        return TEXT
+    is_utf16 = head[1::2].count(0) > len(head) // 4 or head[::2].count(0) > len(head) // 4
+    return "a binary file of unknown kind" if b"\x00" in head and not is_utf16 else TEXT

@@ -1,0 +1,152 @@
+"""Reading data: from one file, several files, a folder or a database to a described dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from divulge.data.dataset import DEFAULT_SUBJECTS, Dataset, check_names
+from divulge.data.dictionary import (
+    Dictionary,
+    RoleAssignment,
+    as_names,
+    find_name_problems,
+    find_repeated_names,
+)
+from divulge.data.files import derive_dataset_name, describe_files, list_files, read_files
+from divulge.data.formats import EncodedRecords, Options, find_format
+from divulge.data.formats import postgres as postgresql
+from divulge.work import InvalidInput, Problem, Problems
+
+if TYPE_CHECKING:
+    from divulge.data.hierarchy import Hierarchy
+
+Place: TypeAlias = Path | str | Sequence[Path | str]
+"""A file, several files, a folder of files, or the address of a PostgreSQL database."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where data are and how they are to be understood; their names can be asked before reading.
+
+    >>> Source(Path("people.csv")).said
+    'people.csv'
+    """
+
+    path: Place
+    options: Options = field(default_factory=Options)
+    columns: Sequence[str] | None = None
+
+    @property
+    def said(self) -> str:
+        """The source as messages name it."""
+        if postgresql.is_address(self.path):
+            return postgresql.redact_address(str(self.path))
+        return describe_files(self.path)
+
+    def names(self) -> list[str]:
+        """The names of the attributes that would be read, checked."""
+        if postgresql.is_address(self.path):
+            attribute_names = postgresql.read_names(str(self.path), self.options)
+        else:
+            first = list_files(self.path)[0]
+            attribute_names = find_format(first).read_names(first, self.options)
+        check_names(attribute_names, self.said)
+        problems = Problems(self.said)
+        for name in find_repeated_names(self.columns or ()):
+            problems.add("columns", f'names "{name}" more than once.')
+        problems.extend(
+            "", find_name_problems("columns", self.columns or (), attribute_names, "the file")
+        )
+        problems.raise_any()
+        return attribute_names if self.columns is None else list(self.columns)
+
+    def read(self, name: str | None = None, subjects: str = DEFAULT_SUBJECTS) -> Dataset:
+        """Read the records, and what the source itself says of them."""
+        column_names = self.names()
+        records = self._read_records(column_names)
+        if len(next(iter(records.columns.values())).codes) == 0:
+            raise InvalidInput(self.said, [Problem("", "has no records.")])
+        dictionary = Dictionary.of(column_names, before=Dictionary(records.attributes))
+        return Dataset(records.columns, dictionary, name or self._dataset_name, subjects)
+
+    def _read_records(self, column_names: Sequence[str]) -> EncodedRecords:
+        if not postgresql.is_address(self.path):
+            return read_files(list_files(self.path), column_names, self.options)
+        return EncodedRecords(postgresql.read_columns(str(self.path), column_names, self.options))
+
+    @property
+    def _dataset_name(self) -> str:
+        if postgresql.is_address(self.path):
+            return str(self.options.table)
+        return derive_dataset_name(self.path)
+
+
+def read(
+    path: Place,
+    roles: RoleAssignment | None = None,
+    hierarchies: Mapping[str, Hierarchy | Path | str] | None = None,
+    columns: str | Sequence[str] | None = None,
+    separator: str | None = None,
+    *,
+    encoding: str | None = None,
+    missing: str | Sequence[str] = (),
+    name: str | None = None,
+    subjects: str = DEFAULT_SUBJECTS,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    quote: str | None = None,
+    text: str | Sequence[str] = (),
+    table: str | None = None,
+    header: bool = False,
+) -> Dataset:
+    r"""Read records from a file, several files, a folder, or a database.
+
+    Formats by their endings: CSV (also .gz), Parquet, Arrow, SPSS (.sav, .zsav), Stata (.dta),
+    SAS (.sas7bdat, .xpt), DuckDB (.duckdb); and `postgresql://` addresses.
+
+    Args:
+        path: the file; or files or a folder of files of one format, read as one dataset in the
+            order given (of a folder: by name); or the address of a PostgreSQL database.
+        roles: which attributes are identifiers, quasi-identifiers, sensitive, and so on.
+        hierarchies: per attribute a `Hierarchy`, or a file of levels.
+        columns: only these attributes are read.
+        separator: what stands between the fields of a text file; found out if not given.
+        encoding: of a text file; UTF-8, or what its byte order mark says, if not given.
+        missing: what stands for a missing value in a text file, beside the empty field.
+        name: what the dataset is called in results; the file's name if not given.
+        subjects: whom or what the records are about ("pupils"), for sentences.
+        decimal: the mark before decimals in a text file; found out if not given.
+        thousands: the mark between thousands in a text file; none if not given.
+        quote: the quotation mark of a text file ("" for none); found out if not given.
+        text: columns of a text file that are read as text, whatever they look like.
+        table: the table of a database; may be left out where there is only one.
+        header: states that the first line of a text file holds names, where it looks like a record.
+
+    Raises:
+        InvalidInput: with all that is wrong, and where.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("age;sex\n25;F\n;M\n")
+    >>> read(path, roles={"quasi_identifier": ["age", "sex"]}).to_arrow().to_pylist()
+    [{'age': 25, 'sex': 'F'}, {'age': None, 'sex': 'M'}]
+    """
+    column_names = None if columns is None else as_names(columns)
+    options = Options(
+        separator=separator,
+        encoding=encoding,
+        missing=tuple(as_names(missing)),
+        decimal=decimal,
+        thousands=thousands,
+        quote=quote,
+        text=tuple(as_names(text)),
+        table=table,
+        header=header,
+    )
+    source = Source(path, options, column_names)
+    if columns is not None and not columns:
+        raise InvalidInput(source.said, [Problem("columns", "names no attribute.")])
+    return source.read(name, subjects).describe(roles, hierarchies)

@@ -1,0 +1,182 @@
+"""Writing a protected release: what may go out in one folder, everything else in another.
+
+`release/` holds the data, the tables and a note on the methods, and no figure of the original.
+`internal/` is for its owner's eyes: results, decisions, the report, how values were recoded. Both
+appear together, or replace an earlier protection at once; never over an original.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from divulge.assessment import find_attack
+from divulge.data.faithful_writer import write_faithfully
+from divulge.data.formats.postgres import is_address
+from divulge.protection import DecisionLog, Protected
+from divulge.release.methods_note import build_methods_note
+from divulge.release.release import DatasetPlan, Release
+from divulge.work import Inputs, OutputFolder, filesystem
+
+if TYPE_CHECKING:
+    from divulge.release.protected_release import ProtectedRelease
+
+ExtraWriter: TypeAlias = "Callable[[ProtectedRelease, Path], None]"
+"""Writes something more of a result into its internal folder, while nobody sees it yet."""
+
+FOLDER_KIND = "a protected release"
+RELEASE, INTERNAL = "release", "internal"
+METHODS_NOTE = "methods-note.txt"
+RESULT = "result.json"
+DECISIONS = "decisions.parquet"
+SENTENCES = "decisions.txt"
+MAPPING = "mapping.csv"
+METADATA_KEY = b"divulge.release"
+"""Where a log tells of whole datasets: in the metadata of its file."""
+
+
+def build_output_folder(release: Release, folder: Path | str, overwrite: bool) -> OutputFolder:
+    """The place of a protected release; one that holds an original is refused.
+
+    Raises:
+        InvalidInput: if the folder holds anything else, or an earlier protection and may not be
+            overwritten.
+    """
+    return OutputFolder(
+        Path(folder),
+        FOLDER_KIND,
+        overwrite,
+        renewed=False,  # it may be what was published
+        private=(INTERNAL,),
+        inputs=list_inputs(release),
+    )
+
+
+def list_inputs(release: Release) -> Inputs:
+    """The files that nothing may be written over: the sources, and the release itself."""
+    inputs = Inputs([release.path, *release.rules])
+    for plan in release.datasets.values():
+        for path in _list_source_files(plan):
+            matches = path.parent.glob(path.name) if glob.has_magic(path.name) else [path]
+            for each in matches:
+                inputs.add(each)
+    return inputs
+
+
+def choose_file_names(release: Release) -> dict[str, str]:
+    """What each dataset's file is called: as its source, or Parquet if that cannot be written."""
+    from divulge.data.formats import list_endings, parse_ending
+
+    writable = set(list_endings()) - {".sas7bdat"}
+    names: dict[str, str] = {}
+    used = {METHODS_NOTE, *choose_table_names(release).values()}
+    for name, plan in release.datasets.items():
+        files = _list_source_files(plan)
+        ending = parse_ending(files[0]) if len(files) == 1 else ""
+        stem = files[0].name.removesuffix(ending) if ending else _to_file_name(name)
+        file = f"{stem}{ending if ending in writable else '.parquet'}"
+        while file in used:
+            file = f"other_{file}"
+        names[name] = file
+        used.add(file)
+    return names
+
+
+def choose_table_names(release: Release) -> dict[str, str]:
+    """What the file of each table is called, by the adversary who sees it."""
+    names: dict[str, str] = {}
+    for adversary in release.adversaries:
+        if find_attack(adversary).publishes_table():
+            file = f"table_{_to_file_name(adversary.name)}.csv"
+            while file in names.values():
+                file = f"other_{file}"
+            names[adversary.name] = file
+    return names
+
+
+def write_protected_release(
+    result: ProtectedRelease, place: OutputFolder, values: bool, also: ExtraWriter | None = None
+) -> None:
+    """Write what may go out, if all was judged, and what stays; all of it, or nothing."""
+
+    def fill_folder(new: Path) -> None:
+        for folder in (RELEASE, INTERNAL):
+            filesystem.make_folder(new / folder, filesystem.PRIVATE_FOLDER)
+        if result.status == "pass":
+            _write_release(result, new / RELEASE)
+        else:
+            filesystem.remove_folder(new / RELEASE)
+        _write_internal(result, new / INTERNAL, values)
+        if also is not None:
+            also(result, new / INTERNAL)
+
+    place.write(fill_folder)
+
+
+def _write_release(result: ProtectedRelease, folder: Path) -> None:
+    guard = result.guard_formulas
+    names, tables = choose_file_names(result.release), choose_table_names(result.release)
+    for name in result.published:
+        write_faithfully(result.released(name), folder / names[name], guard_formulas=guard)
+    for name, table in result.tables.items():
+        table.write(folder / tables[name], guard)
+    files = {name: names[name] for name in result.published}
+    note = build_methods_note(result, files, {name: tables[name] for name in result.tables})
+    filesystem.write_text(folder / METHODS_NOTE, note)
+
+
+def _write_internal(result: ProtectedRelease, folder: Path, values: bool) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from divulge.data import Dataset
+
+    logs = [p.decisions.to_arrow(values) for p in result.records.values()]
+    log = pa.concat_tables(logs or [DecisionLog("").to_arrow(values)])
+    pq.write_table(
+        log.replace_schema_metadata({METADATA_KEY: _encode_dataset_summary(result)}),
+        folder / DECISIONS,
+    )
+    lines = result.explain()
+    for protected in result.parts.values():
+        if isinstance(protected, Protected):
+            lines += ["", *protected.decisions.explain(values=values)]
+    filesystem.write_text(folder / SENTENCES, "\n".join(lines) + "\n")
+    mappings = [p.decisions.mapping() for p in result.records.values()]
+    if any(mapping.num_rows for mapping in mappings):
+        Dataset.from_arrow(pa.concat_tables(mappings)).write(folder / MAPPING)
+    text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+    filesystem.write_text(folder / RESULT, text + "\n")
+
+
+def _encode_dataset_summary(result: ProtectedRelease) -> bytes:
+    """How many records each dataset had, and what was done to all of them at once."""
+    summary: dict[str, dict[str, object]] = {}
+    for name, dataset in result.before.datasets.items():
+        sentences = [
+            str(sentence)
+            for part in result.parts.values()
+            if not isinstance(part, Protected) and part.original.name == dataset.name
+            for sentence in part.sentences
+        ]
+        removed, replaced = result.identifiers.get(name, ([], []))
+        summary[name] = {"records": dataset.rows, "said": sentences, "names": [*removed, *replaced]}
+    return json.dumps(summary, ensure_ascii=False).encode()
+
+
+def _list_source_files(plan: DatasetPlan) -> list[Path]:
+    """The files of a dataset's source; none for a database."""
+    source = plan.source.path
+    if isinstance(source, Path):
+        return [source]
+    if isinstance(source, str):
+        return [] if is_address(source) else [Path(source)]
+    return [Path(path) for path in source]
+
+
+def _to_file_name(name: str) -> str:
+    """A name as a file may have it."""
+    return "".join(letter if letter.isalnum() else "_" for letter in name)

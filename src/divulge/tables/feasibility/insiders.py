@@ -1,0 +1,168 @@
+"""Contributors as adversaries: who knows their own amount, alone or with others.
+
+Where a cell has one contributor, the cell is that contributor's amount. Where it has two, each of
+them subtracts their own and knows the other's (Minami and Abe 2019, Sec. 2.1); k that share what
+they know expose the last of k + 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from divulge import work
+from divulge.tables.feasibility.cell_intervals import Intervals, intervals
+from divulge.tables.table.axis import IntArray
+from divulge.tables.table.contributions import Contributions
+from divulge.tables.table.published import Published
+from divulge.tables.table.structure import BoolArray, Key
+from divulge.tables.table.table import Table
+from divulge.work import InvalidInput, Problem
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exposure:
+    """A cell in which somebody's amount can be computed, and how many insiders that takes."""
+
+    key: Key
+    label: str
+    contributors: int
+    insiders: int
+    elsewhere: bool = False
+
+    def __str__(self) -> str:
+        if self.elsewhere:
+            who = "a contributor to" if self.insiders == 1 else f"{self.insiders} contributors to"
+            return f"{self.label}: {who} another suppressed cell can compute an amount in this one."
+        if self.insiders == 0:
+            return f"{self.label}: the one contributor's amount is read off the table."
+        who = "one contributor" if self.insiders == 1 else f"{self.insiders} together"
+        return f"{self.label}: of {self.contributors} contributors, {who} can compute the last's."
+
+
+def exposed_contributors(
+    counts: Published, amounts: Published, coalition: int = 1
+) -> list[Exposure]:
+    """The cells in which up to `coalition` contributors can compute another one's amount.
+
+    Args:
+        counts: the published numbers of contributors.
+        amounts: the published sums of the same cells.
+        coalition: how many contributors may share what they know; 0 is an outsider.
+
+    >>> from divulge.tables.table.table import Table
+    >>> counts = Table.from_cells([[20, 1], [15, 2]]).publish()
+    >>> amounts = Table.from_cells([[360, 22], [375, 363]], measure="income").publish()
+    >>> [(found.key, found.insiders) for found in exposed_contributors(counts, amounts)]
+    [((0, 1), 0), ((1, 1), 1)]
+    """
+    if [n.shape for n in counts.structure.numbers] != [n.shape for n in amounts.structure.numbers]:
+        message = "counts and amounts must be tables of the same cells."
+        raise InvalidInput("exposed contributors", [Problem("", message)])
+    numbers, _ = _list_exact_values(counts, intervals(counts))
+    _, is_exact = _list_exact_values(amounts, intervals(amounts))
+    exposures = []
+    for cell in range(counts.structure.size):
+        contributors = numbers[cell]
+        if is_exact[cell] and 1 <= contributors <= coalition + 1:
+            key, label = counts.structure.addresses[cell], counts.structure.describe_cell(cell)
+            exposures.append(
+                Exposure(
+                    key=key,
+                    label=label,
+                    contributors=int(contributors),
+                    insiders=int(contributors) - 1,
+                )
+            )
+    return exposures
+
+
+def exposed_to_insiders(table: Table, published: Published, coalition: int = 1) -> list[Exposure]:
+    """The cells of a table from records in which insiders can compute another's amount.
+
+    Insiders subtract what they gave from every cell. A suppressed cell that they filled alone is
+    then known to them, and may undo the pattern that hides others. Tried are all coalitions of
+    at most so many that form in a cell: all of its contributors, or all but one.
+
+    Args:
+        table: the table, made from records (contributors are records, or what `contributor` says).
+        published: what is published of it.
+        coalition: how many contributors may share what they know; 0 is an outsider.
+
+    >>> import pyarrow as pa
+    >>> from divulge.data import Dataset
+    >>> columns = {"town": ["a", "a", "b", "b", "b"], "amount": [5, 7, 1, 2, 3]}
+    >>> table = Table.from_records(Dataset.from_arrow(pa.table(columns)), "town", "amount")
+    >>> print(exposed_to_insiders(table, table.publish())[0])
+    town=a: of 2 contributors, one contributor can compute the last's.
+    """
+    if not isinstance(table.contributions, Contributions):
+        message = "needs one table made from records."
+        raise InvalidInput("exposed to insiders", [Problem("table", message)])
+    members = table.contributions.list_members(coalition + 1)
+    coalitions = sorted(
+        {
+            group
+            for of_cell in members.values()
+            for group in _enumerate_coalitions(of_cell, coalition)
+        },
+        key=lambda group: (len(group), group),
+    )
+    counts = table.contributions.count_contributors()
+    exposures: dict[int, Exposure] = {}
+    with work.step("Trying coalitions", len(coalitions)) as step:
+        for group in coalitions:
+            amounts, present = table.contributions.sum_amounts_of(group)
+            for cell in _find_exposed_cells(published, counts - present, amounts):
+                if cell not in exposures:
+                    key, label = (
+                        table.structure.addresses[cell],
+                        table.structure.describe_cell(cell),
+                    )
+                    outside = bool(group) and int(present[cell]) == 0
+                    exposures[cell] = Exposure(
+                        key=key,
+                        label=label,
+                        contributors=int(counts[cell]),
+                        insiders=len(group),
+                        elsewhere=outside,
+                    )
+            step.advance()
+    return [exposures[cell] for cell in sorted(exposures)]
+
+
+def _enumerate_coalitions(of_cell: Sequence[int], most: int) -> Iterator[tuple[int, ...]]:
+    """The contributors of a cell together, and all but one of them; nobody is an outsider."""
+    yield ()
+    for size in (len(of_cell) - 1, len(of_cell)):
+        if size <= most:
+            yield from combinations(of_cell, size)
+
+
+def _find_exposed_cells(published: Published, others: IntArray, amounts: IntArray) -> list[int]:
+    """The cells with one contributor beside the insiders whose amount they can compute."""
+    filled = published.suppressed & (others == 0)
+    rest = np.where(published.suppressed, 0, published.units - amounts)
+    insider_view = replace(published, units=rest, suppressed=published.suppressed & ~filled)
+    one_other = others == 1
+    # Who is known when the insiders know no more than others do is exposed to everybody.
+    cell_intervals = intervals(
+        insider_view, insider_view.structure.to_grids(one_other & insider_view.suppressed)
+    )
+    is_exposed = one_other & ~insider_view.suppressed
+    is_exposed[cell_intervals.cells[cell_intervals.widths == 0]] = True
+    return np.flatnonzero(is_exposed).tolist()
+
+
+def _list_exact_values(
+    published: Published, cell_intervals: Intervals
+) -> tuple[IntArray, BoolArray]:
+    """What everybody knows of each cell exactly, published or computed (else -1); and of which."""
+    values, is_exact = np.where(published.suppressed, -1, published.units), ~published.suppressed
+    exact = cell_intervals.widths == 0
+    values[cell_intervals.cells[exact]] = cell_intervals.lower[exact].astype(np.int64)
+    is_exact[cell_intervals.cells[exact]] = True
+    return values, is_exact
