@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from divulge.reconstruction.problem.amounts import Ints
 from divulge.reconstruction.problem.instance import Instance
 from divulge.work import DivulgeError
+from divulge.work.arrays import Ints
 
 
 def attack_algorithm(

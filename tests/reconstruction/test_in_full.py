@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.reconstruction.test_two_bins import agrees, two_bin_instances
 
 from divulge.reconstruction.counting import two_bins, two_bins_choice, two_bins_lists
-from divulge.reconstruction.problem.amounts import Bools
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum import lattice_enumeration
 from divulge.work import Effort
+from divulge.work.arrays import Bools
 
 
 @given(case=two_bin_instances(), foretold=st.sampled_from([0.0, 1e3, math.inf]))

@@ -14,13 +14,13 @@ from tests.reconstruction.strategies import instance_of, widened
 
 from divulge.reconstruction.counting import dp_final_bins, dynamic_program
 from divulge.reconstruction.local_search.lattice_resplit import LatticeResplit
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.bitsets import pack_bitsets, unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.solving.feasibility_search import find_allocation
 from divulge.reconstruction.subset_sum import bin_support, lattice_enumeration
 from divulge.reconstruction.subset_sum.bin_support import BinSupport
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Ints
 
 seeds = st.integers(0, 2**32 - 1)
 STEPS = 10**6

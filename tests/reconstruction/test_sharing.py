@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from divulge.reconstruction.counting import dp_final_bins, dp_shared_states, dynamic_program
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.bitsets import pack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Ints
 
 
 def every_split(instance: Instance, state: Bools, last: list[int]) -> list[Bools]:

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from divulge.reconstruction.counting import two_bins, two_bins_dominance, two_bins_lists
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.counts import AllocationCounts
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum import meet_in_middle
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Ints
 
 
 def every_allocation(instance: Instance, possible: Bools) -> Ints:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from divulge import engines, work
 from divulge.data import Dataset
+from divulge.work.arrays import Ints
 
 
 def class_sizes(dataset: Dataset, knows: Sequence[str]) -> engines.ClassSizes:
     """How many classes there are of each size; remembered by a run that can be resumed."""
 
-    def count_classes() -> dict[str, engines.IntArray]:
+    def count_classes() -> dict[str, Ints]:
         with work.step(f"Counting {dataset.subjects} who look alike"):
             sizes = engines.class_sizes(dataset.codes(knows), by=knows)
         return {"size": sizes.size, "classes": sizes.classes}

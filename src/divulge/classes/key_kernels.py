@@ -10,11 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from divulge.engines import kernel
-
-Array = npt.NDArray[Any]
+from divulge.work.arrays import Array
 
 # Below this size the simplest sort is the fastest.
 SMALL_BLOCK = 48

@@ -7,14 +7,11 @@ cardinalities would not fit into 62 bits, the keys so far are first made dense.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-IntArray: TypeAlias = npt.NDArray[np.int64]
-FloatArray: TypeAlias = npt.NDArray[np.float64]
-AnyArray: TypeAlias = npt.NDArray[Any]
+from divulge.work.arrays import Array, Floats, Ints
 
 LARGEST_KEY = 2**62
 # Up to here a table with a place for every key is faster than sorting the keys.
@@ -23,14 +20,14 @@ FEWEST_PLACES = 1 << 16
 
 
 def combine_codes(
-    columns: Sequence[AnyArray], cardinalities: Sequence[int], rows: int
+    columns: Sequence[Array], cardinalities: Sequence[int], rows: int
 ) -> tuple[Any, int]:
     """One key for every row's combination of codes, and a number above all keys.
 
     >>> combine_codes([np.array([0, 1, 1]), np.array([2, 0, 2])], [2, 3], 3)
     (array([2, 3, 5]), 6)
     """
-    joint: IntArray = np.zeros(rows, np.int64)
+    joint: Ints = np.zeros(rows, np.int64)
     size = 1
     for column, cardinality in zip(columns, cardinalities, strict=True):
         if size * cardinality > LARGEST_KEY:
@@ -40,7 +37,7 @@ def combine_codes(
     return joint, size
 
 
-def densify_keys(joint: IntArray, size: int) -> tuple[IntArray, int]:
+def densify_keys(joint: Ints, size: int) -> tuple[Ints, int]:
     """The same distinctions with keys from 0 to the number of different ones.
 
     >>> densify_keys(np.array([7, 2, 7]), 100)
@@ -55,16 +52,14 @@ def densify_keys(joint: IntArray, size: int) -> tuple[IntArray, int]:
     return inverse.astype(np.int64).reshape(-1), int(values.size)
 
 
-def assign_classes(
-    columns: Sequence[AnyArray], cardinalities: Sequence[int], rows: int
-) -> IntArray:
+def assign_classes(columns: Sequence[Array], cardinalities: Sequence[int], rows: int) -> Ints:
     """The class of each record: records that agree in all columns have the same number."""
     return densify_keys(*combine_codes(columns, cardinalities, rows))[0]
 
 
 def sum_over_equal_keys(
-    query_keys: IntArray, stored_keys: IntArray, size: int, amounts: Sequence[FloatArray]
-) -> list[FloatArray]:
+    query_keys: Ints, stored_keys: Ints, size: int, amounts: Sequence[Floats]
+) -> list[Floats]:
     """For every key asked for, the sum of each amount over the equal keys that are held.
 
     >>> sum_over_equal_keys(np.array([3, 1]), np.array([1, 1, 2]), 4, [np.array([1.0, 2.0, 4.0])])
@@ -79,7 +74,7 @@ def sum_over_equal_keys(
     return [np.where(is_stored, total[place], 0.0) for total in sums]
 
 
-def sum_by_place(places: AnyArray, amounts: AnyArray, size: int) -> FloatArray:
+def sum_by_place(places: Array, amounts: Array, size: int) -> Floats:
     """The sum of the amounts at every place from 0 to size - 1.
 
     >>> sum_by_place(np.array([1, 1]), np.array([1.0, 2.0]), 3).tolist()

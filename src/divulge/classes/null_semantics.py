@@ -21,19 +21,12 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.classes.keys import (
-    AnyArray,
-    FloatArray,
-    IntArray,
-    combine_codes,
-    densify_keys,
-    sum_by_place,
-    sum_over_equal_keys,
-)
+from divulge.classes.keys import combine_codes, densify_keys, sum_by_place, sum_over_equal_keys
+from divulge.work.arrays import Array, Floats, Ints
 
 MAX_MASK_BITS = 62
 
-Chances = Callable[["Victims", Sequence[int]], FloatArray]
+Chances = Callable[["Victims", Sequence[int]], Floats]
 """For each victim, the chance that some hidden attributes hold their values."""
 
 
@@ -41,14 +34,14 @@ Chances = Callable[["Victims", Sequence[int]], FloatArray]
 class Patterns:
     """Distinct records: their codes by attribute, how many there are of each, what they hide."""
 
-    columns: list[AnyArray]
+    columns: list[Array]
     cardinalities: list[int]
-    count: FloatArray
-    weight: FloatArray
-    mask: IntArray
-    of_record: IntArray
+    count: Floats
+    weight: Floats
+    mask: Ints
+    of_record: Ints
 
-    def group_by_mask(self) -> dict[int, IntArray]:
+    def group_by_mask(self) -> dict[int, Ints]:
         """The patterns that hide the same cells, by the bits of the attributes they hide."""
         return {int(mask): np.flatnonzero(self.mask == mask) for mask in np.unique(self.mask)}
 
@@ -66,20 +59,20 @@ class Victims:
     it was recoded for some, none where every record with it hides it.
     """
 
-    columns: list[AnyArray]
-    options: list[tuple[IntArray, IntArray]]
-    of_record: IntArray
+    columns: list[Array]
+    options: list[tuple[Ints, Ints]]
+    of_record: Ints
 
 
 def gather_patterns(
-    columns: Sequence[AnyArray],
+    columns: Sequence[Array],
     cardinalities: Sequence[int],
     missing: Sequence[int],
-    weights: FloatArray,
+    weights: Floats,
 ) -> Patterns:
     """Gather equal records; `missing` is the code of a missing value in each column."""
     of_record, total = densify_keys(*combine_codes(columns, cardinalities, weights.size))
-    first: IntArray = np.empty(total, np.int64)
+    first: Ints = np.empty(total, np.int64)
     first[of_record[::-1]] = np.arange(weights.size - 1, -1, -1)
     distinct = [column[first] for column in columns]
     # Numbers of any length where 64 bits are not enough.
@@ -99,19 +92,19 @@ def gather_patterns(
     )
 
 
-def count_by_value(patterns: Patterns) -> tuple[FloatArray, FloatArray]:
+def count_by_value(patterns: Patterns) -> tuple[Floats, Floats]:
     """Frequency and weight of each pattern where missing is a value of its own."""
     return patterns.count, patterns.weight
 
 
-def count_by_standard(patterns: Patterns, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+def count_by_standard(patterns: Patterns, weights: Floats) -> tuple[Floats, Floats]:
     """Frequency and weight of each record where a null equals nothing but itself."""
     alone = (patterns.mask != 0)[patterns.of_record]
     sample = np.where(alone, 1.0, patterns.count[patterns.of_record])
     return sample, np.where(alone, weights, patterns.weight[patterns.of_record])
 
 
-def count_by_maybe(patterns: Patterns, alpha: float) -> tuple[FloatArray, FloatArray]:
+def count_by_maybe(patterns: Patterns, alpha: float) -> tuple[Floats, Floats]:
     """Frequency and weight of each pattern where a null matches everything.
 
     A pattern with nulls counts with weight alpha for a complete one, and in full otherwise.
@@ -141,7 +134,7 @@ def count_by_maybe(patterns: Patterns, alpha: float) -> tuple[FloatArray, FloatA
     return sample, population
 
 
-def count_by_known(patterns: Patterns, victims: Victims) -> tuple[FloatArray, FloatArray]:
+def count_by_known(patterns: Patterns, victims: Victims) -> tuple[Floats, Floats]:
     """Frequency and weight of the released records that are compatible with each victim."""
     size = victims.columns[0].size
     sample, population = np.zeros(size), np.zeros(size)
@@ -156,7 +149,7 @@ def count_by_known(patterns: Patterns, victims: Victims) -> tuple[FloatArray, Fl
 
 def count_by_bayes(
     patterns: Patterns, victims: Victims, chances: Chances | None = None
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[Floats, Floats]:
     """Effective frequency of each victim: one over the posterior of the likeliest record.
 
     A record that hides nothing and fits weighs 1. One that hides cells weighs the share of the
@@ -187,13 +180,13 @@ def count_by_bayes(
 
 def estimate_chance_by_mask(
     patterns: Patterns, victims: Victims, chances: Chances | None = None
-) -> dict[int, FloatArray]:
+) -> dict[int, Floats]:
     """For the records that hide the same cells, the chance that these hold each victim's values."""
     size = victims.columns[0].size
     masks = patterns.group_by_mask()
     complete = masks.get(0, np.empty(0, np.int64))
     whole, _ = _count_compatible(patterns, complete, patterns.visible_attributes(0), victims)
-    chance: dict[int, FloatArray] = {}
+    chance: dict[int, Floats] = {}
     for mask in masks:
         if not mask:
             chance[mask] = np.ones(size)
@@ -211,8 +204,8 @@ def estimate_chance_by_mask(
 
 
 def _count_compatible(
-    patterns: Patterns, rows: IntArray, visible: Sequence[int], victims: Victims
-) -> tuple[FloatArray, FloatArray]:
+    patterns: Patterns, rows: Ints, visible: Sequence[int], victims: Victims
+) -> tuple[Floats, Floats]:
     """For each victim, the patterns held that show their values in the visible attributes."""
     size = victims.columns[0].size
     if rows.size == 0:
@@ -234,7 +227,7 @@ def _count_compatible(
 
 def enumerate_released_codes(
     victims: Victims, visible: Sequence[int]
-) -> tuple[IntArray, list[npt.NDArray[np.int64]]]:
+) -> tuple[Ints, list[npt.NDArray[np.int64]]]:
     """Every way in which a victim's values may stand in the release: whose, and which codes."""
     whose = np.arange(victims.columns[0].size, dtype=np.int64)
     columns: list[npt.NDArray[np.int64]] = []
@@ -256,11 +249,11 @@ def enumerate_released_codes(
 
 
 def build_joint_keys(
-    first: Sequence[AnyArray],
-    second: Sequence[AnyArray],
+    first: Sequence[Array],
+    second: Sequence[Array],
     cardinalities: Sequence[int],
     sizes: tuple[int, int],
-) -> tuple[IntArray, IntArray, int]:
+) -> tuple[Ints, Ints, int]:
     """Keys of two tables that are equal where their rows are."""
     together = [np.concatenate([one, other]) for one, other in zip(first, second, strict=True)]
     joint, size = combine_codes(together, cardinalities, sum(sizes))

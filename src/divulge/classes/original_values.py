@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from divulge.classes.keys import AnyArray, FloatArray, IntArray, combine_codes, densify_keys
+from divulge.classes.keys import combine_codes, densify_keys
 from divulge.classes.null_semantics import Chances, Victims
 from divulge.data import Column, Dataset
 from divulge.data.dictionary import find_name_problems
 from divulge.data.hierarchy_rules import format_value
 from divulge.work import Problems
+from divulge.work.arrays import Array, Floats, Ints
 
 
 def gather_victims(released: Dataset, original: Dataset, names: Sequence[str]) -> Victims:
@@ -37,7 +38,7 @@ def gather_victims(released: Dataset, original: Dataset, names: Sequence[str]) -
             [c.codes for c in columns], [len(c.values) + 1 for c in columns], original.rows
         )
     )
-    first: IntArray = np.empty(total, np.int64)
+    first: Ints = np.empty(total, np.int64)
     first[of_record[::-1]] = np.arange(original.rows - 1, -1, -1)
     options = [
         _list_released_codes(
@@ -47,7 +48,7 @@ def gather_victims(released: Dataset, original: Dataset, names: Sequence[str]) -
         )
         for name in names
     ]
-    codes: list[AnyArray] = [column.codes[first].astype(np.int64) for column in columns]
+    codes: list[Array] = [column.codes[first].astype(np.int64) for column in columns]
     return Victims(codes, options, of_record)
 
 
@@ -68,7 +69,7 @@ def build_prior_chances(
         values = original.columns[name].values.to_pylist()
         by_code.append(np.array([prior[name].get(value, 0.0) for value in values] + [1.0]))
 
-    def multiply_chances(victims: Victims, hidden: Sequence[int]) -> FloatArray:
+    def multiply_chances(victims: Victims, hidden: Sequence[int]) -> Floats:
         chance = np.ones(victims.columns[0].size)
         for attribute in hidden:
             chance *= by_code[attribute][victims.columns[attribute]]
@@ -81,9 +82,7 @@ def _find_hierarchy(original: Dataset, released: Dataset, name: str) -> Any:
     return original.dictionary[name].hierarchy or released.dictionary[name].hierarchy
 
 
-def _list_released_codes(
-    before: Column, after: Column, hierarchy: Any
-) -> tuple[IntArray, IntArray]:
+def _list_released_codes(before: Column, after: Column, hierarchy: Any) -> tuple[Ints, Ints]:
     """For each original code, the released codes it may have become (starts, flat)."""
     size = len(after.values) + 1
     is_visible = after.codes != after.missing_code

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.classes.keys import AnyArray, FloatArray, IntArray, sum_by_place
+from divulge.classes.keys import sum_by_place
 from divulge.classes.null_semantics import (
     Patterns,
     build_joint_keys,
@@ -25,15 +25,16 @@ from divulge.classes.null_semantics import (
 )
 from divulge.classes.original_values import gather_victims
 from divulge.data import Dataset
+from divulge.work.arrays import Array, Floats, Ints
 
 
 @dataclass(frozen=True)
 class Entries:
     """The class of each record, and how much of each value every class holds, sorted by class."""
 
-    of_record: IntArray
-    of_class: IntArray
-    code: IntArray
+    of_record: Ints
+    of_class: Ints
+    code: Ints
     amount: npt.NDArray[Any]
 
 
@@ -41,12 +42,12 @@ class Entries:
 class _MaskValues:
     """Patterns that hide the same cells, with the values that each brings."""
 
-    rows: IntArray
+    rows: Ints
     """The patterns, by their place in the patterns of the release."""
-    pattern_of_entry: IntArray
+    pattern_of_entry: Ints
     """For each entry, the place of its pattern in `rows`."""
-    code: IntArray
-    amount: FloatArray
+    code: Ints
+    amount: Floats
 
 
 def gather_overlapping_entries(
@@ -55,9 +56,9 @@ def gather_overlapping_entries(
     nulls: str,
     *,
     original: Dataset | None,
-    codes: AnyArray,
+    codes: Array,
     values: int,
-    weights: FloatArray | None,
+    weights: Floats | None,
 ) -> Entries:
     """The values in the class of each record under `maybe`, `known` or `bayes`.
 
@@ -88,7 +89,7 @@ def gather_overlapping_entries(
     victims = gather_victims(dataset, original, names)
     chance = estimate_chance_by_mask(released, victims) if nulls == "bayes" else None
 
-    def collect_victim_values() -> list[tuple[IntArray, IntArray, FloatArray]]:
+    def collect_victim_values() -> list[tuple[Ints, Ints, Floats]]:
         gathered = []
         for mask, holding in values_by_mask.items():
             visible = released.visible_attributes(mask)
@@ -104,7 +105,7 @@ def gather_overlapping_entries(
 
 
 def _group_values_by_mask(
-    released: Patterns, codes: AnyArray, values: int, weights: FloatArray
+    released: Patterns, codes: Array, values: int, weights: Floats
 ) -> dict[int, _MaskValues]:
     entries, place = np.unique(released.of_record * values + codes, return_inverse=True)
     amount = sum_by_place(place.reshape(-1), weights, entries.size)
@@ -117,7 +118,7 @@ def _group_values_by_mask(
     return values_by_mask
 
 
-Part = Callable[[], list[tuple[IntArray, IntArray, FloatArray]]]
+Part = Callable[[], list[tuple[Ints, Ints, Floats]]]
 
 
 def _split_by_mask(
@@ -125,7 +126,7 @@ def _split_by_mask(
 ) -> list[Part]:
     """One part of the work for each mask of those who ask, so that few entries are held at once."""
 
-    def collect_mask_values(mine: int) -> list[tuple[IntArray, IntArray, FloatArray]]:
+    def collect_mask_values(mine: int) -> list[tuple[Ints, Ints, Floats]]:
         gathered = []
         asker_rows = values_by_mask[mine].rows
         for theirs, holding in values_by_mask.items():
@@ -149,12 +150,12 @@ def _split_by_mask(
 def _match_values(
     released: Patterns,
     visible: Sequence[int],
-    asker_columns: Sequence[AnyArray],
+    asker_columns: Sequence[Array],
     *,
-    asker: IntArray,
+    asker: Ints,
     holding: _MaskValues,
     values: int,
-) -> tuple[IntArray, IntArray, FloatArray]:
+) -> tuple[Ints, Ints, Floats]:
     """For each who asks, the values of the patterns held that show the same."""
     mine, theirs, _ = build_joint_keys(
         asker_columns,
@@ -182,7 +183,7 @@ def _match_values(
     return asker[repeated_askers], entries[entry] % values, amount[entry]
 
 
-def _merge_entries(of_record: IntArray, values: int, parts: Sequence[Part]) -> Entries:
+def _merge_entries(of_record: Ints, values: int, parts: Sequence[Part]) -> Entries:
     """All entries in one: amounts for the same class and value are added up."""
     keys, amounts = [], []
     with work.step("Gathering the values of those who may be alike", len(parts)) as step:

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from divulge.data import Column, Dataset
 from divulge.data.column import encode_array
-from divulge.engines import IntArray
 from divulge.work import Problems
+from divulge.work.arrays import Ints
 
 MANY_ROWS = 200_000
 """From here on it pays to load the compiled sort."""
@@ -74,12 +74,12 @@ class Partition:
         return Partition(combined.astype(np.int32), number)
 
     @cached_property
-    def sizes(self) -> IntArray:
+    def sizes(self) -> Ints:
         """The size of each class."""
         return np.bincount(self.of_record, minlength=self.number)
 
 
-def number_ids(ids: npt.NDArray[Any]) -> tuple[IntArray, int]:
+def number_ids(ids: npt.NDArray[Any]) -> tuple[Ints, int]:
     """Numbers from 0 for the ids that occur, in their order, and how many there are.
 
     >>> number_ids(np.array([7, 3, 7]))
@@ -88,7 +88,7 @@ def number_ids(ids: npt.NDArray[Any]) -> tuple[IntArray, int]:
     return _number_own_ids(ids.astype(np.int64))
 
 
-def _number_own_ids(ids: IntArray) -> tuple[IntArray, int]:
+def _number_own_ids(ids: Ints) -> tuple[Ints, int]:
     """The same of an array that is the caller's own: a long one is numbered in place."""
     if len(ids) < MANY_ROWS:
         values, places = np.unique(ids, return_inverse=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from divulge.classes.keys import FloatArray, IntArray
 from divulge.data import Dataset
 from divulge.work import InvalidInput, Problem, Problems
+from divulge.work.arrays import Floats, Ints
 
 
-def sampling_weights(dataset: Dataset, least: float = 1.0) -> FloatArray | None:
+def sampling_weights(dataset: Dataset, least: float = 1.0) -> Floats | None:
     """The weight of each record, or None if no attribute holds the weights.
 
     A record of a sample stands at least for itself, so a weight below `least` is refused.
@@ -55,13 +55,13 @@ def sampling_weights(dataset: Dataset, least: float = 1.0) -> FloatArray | None:
     return weights
 
 
-def weights_or_ones(dataset: Dataset) -> FloatArray:
+def weights_or_ones(dataset: Dataset) -> Floats:
     """The weight of each record; one where the data are the whole population."""
     weights = sampling_weights(dataset)
     return np.ones(dataset.rows) if weights is None else weights
 
 
-def number_households(dataset: Dataset) -> IntArray:
+def number_households(dataset: Dataset) -> Ints:
     """The household of each record; whoever has none is a household of one.
 
     Raises:

@@ -23,10 +23,9 @@ from divulge.data.column import encode_array
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import Attribute, Dictionary
 from divulge.work import InvalidInput, Problem, Problems
+from divulge.work.arrays import Floats
 
 DEFAULT_WEIGHT_NAME = "estimated_weight"
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from divulge import work
 from divulge.data import Dataset
 from divulge.data.column import column_from_codes
+from divulge.work.arrays import Ints
 
-Ints = npt.NDArray[np.int64]
 Random = np.random.Generator
 
 FIRST_DAY = "2010-12-01"

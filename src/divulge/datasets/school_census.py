@@ -17,6 +17,7 @@ import numpy.typing as npt
 from divulge import work
 from divulge.data import Column, Dataset
 from divulge.data.column import column_from_codes
+from divulge.work.arrays import Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,7 +59,6 @@ TRANSPORT = ("yes", "no", "n/a")
 _DAYS_IN_MONTH = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 _ROWS_AT_A_TIME = 1 << 20
 
-Ints = npt.NDArray[np.integer[Any]]
 Random = np.random.Generator
 
 

@@ -22,8 +22,8 @@ from divulge.data import Dataset
 from divulge.data.column import column_from_codes
 from divulge.datasets import trade_generator
 from divulge.datasets.trade_generator import CENTS_PER_DOLLAR, GRAINS_PER_KILOGRAM, MOST_HEADINGS
+from divulge.work.arrays import Ints
 
-Ints = npt.NDArray[np.int64]
 Random = np.random.Generator
 
 SECTORS = (

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
+from divulge.work.arrays import Ints
 
-Ints = npt.NDArray[np.int64]
 Random = np.random.Generator
 
 CENTS_PER_DOLLAR = 100

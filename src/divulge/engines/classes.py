@@ -11,22 +11,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from divulge.engines.duck import DuckSession
+from divulge.work.arrays import Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class ClassSizes:
     """How many classes there are of every size that occurs, smallest first."""
 
-    size: IntArray
-    classes: IntArray
+    size: Ints
+    classes: Ints
 
     @property
     def records(self) -> int:

@@ -16,10 +16,11 @@ from divulge.events.history.history import History, problems_with_history
 from divulge.events.knowledge.attacker import Attacker
 from divulge.events.knowledge.facets import Facet, parse_facet
 from divulge.events.matching import kernels
-from divulge.events.matching.matching import Floats, Tally
+from divulge.events.matching.matching import Tally
 from divulge.events.protected.attack_protected import LookupResult, RecordShares
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError, Problem
+from divulge.work.arrays import Floats
 
 if TYPE_CHECKING:
     import pyarrow as pa

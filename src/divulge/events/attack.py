@@ -21,7 +21,7 @@ from divulge.events.history.history import History, require_history
 from divulge.events.knowledge.attacker import Attacker
 from divulge.events.matching import kernels
 from divulge.events.matching.item_subsets import match_item_subsets
-from divulge.events.matching.matching import Floats, KnowledgeMatching, Tally, weigh_record_by_user
+from divulge.events.matching.matching import KnowledgeMatching, Tally, weigh_record_by_user
 from divulge.events.protected.attack_protected import (
     RecordShares,
     match_one_point,
@@ -29,6 +29,7 @@ from divulge.events.protected.attack_protected import (
 )
 from divulge.events.unicity import unicity
 from divulge.work import Problems, checks
+from divulge.work.arrays import Floats
 
 
 def attack(

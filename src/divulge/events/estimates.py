@@ -16,17 +16,15 @@ from math import lgamma, log, prod
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from divulge.assessment import Claim
 from divulge.data.dictionary import as_names
 from divulge.events.history import ordering
 from divulge.events.history.calendar import UNITS
 from divulge.events.history.history import History, require_history
-from divulge.events.history.ordering import Ints
 from divulge.work import InvalidInput, Problem, Problems, checks
+from divulge.work.arrays import Floats, Ints
 
-Floats = npt.NDArray[np.float64]
 Method: TypeAlias = Literal["baskets", "marginals", "product"]
 
 MAX_GROUPS = 80

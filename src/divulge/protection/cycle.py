@@ -20,7 +20,7 @@ import numpy as np
 from divulge import work
 from divulge.assessment import Limit, Sentence
 from divulge.assessment.decision import Change as Kind
-from divulge.classes.keys import FloatArray, IntArray, assign_classes
+from divulge.classes.keys import assign_classes
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.data.dictionary import Dictionary
@@ -56,6 +56,7 @@ from divulge.protection.suppression.request import (
     SuppressionRequest,
 )
 from divulge.protection.suppression.suppress import suppress_cells
+from divulge.work.arrays import Floats, Ints
 
 # So often is everything measured anew before the cycle gives up: each round changes something.
 MOST_ROUNDS = 200
@@ -288,7 +289,7 @@ def _reach_class_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> Non
     )
     for a, name in enumerate(goal.among):
         was, now = grid.rows[:, a], rows[:, a]
-        changed: tuple[tuple[Kind, IntArray], ...] = (
+        changed: tuple[tuple[Kind, Ints], ...] = (
             ("suppressed", np.flatnonzero((now == HIDDEN) & (was != HIDDEN))),
             ("recoded", np.flatnonzero((now != was) & (now != HIDDEN))),
         )
@@ -308,7 +309,7 @@ class _RoundChanges:
     before: Standing
     after: Standing
 
-    def build_changes(self, kind: Kind, name: str, chosen: IntArray) -> Iterator[Change]:
+    def build_changes(self, kind: Kind, name: str, chosen: Ints) -> Iterator[Change]:
         """The decisions to change an attribute: of who was at risk, then of who joins them."""
         company = str(Sentence("divulge.protection", "reason.wildcard"))
         at_risk = self.before.at_risk[chosen]
@@ -316,7 +317,7 @@ class _RoundChanges:
             if places.size:
                 yield self._build_change(kind, name, places, reason)
 
-    def _build_change(self, kind: Kind, name: str, chosen: IntArray, reason: str) -> Change:
+    def _build_change(self, kind: Kind, name: str, chosen: Ints, reason: str) -> Change:
         column, new = self.state.current.columns[name], self.released.columns[name]
         return Change(
             kind=kind,
@@ -333,7 +334,7 @@ class _RoundChanges:
         )
 
 
-def _count_equal_records(dataset: Dataset, among: Sequence[str]) -> IntArray:
+def _count_equal_records(dataset: Dataset, among: Sequence[str]) -> Ints:
     columns = [dataset.columns[name] for name in among]
     class_of_record = assign_classes(
         [c.codes for c in columns], [len(c.values) + 1 for c in columns], dataset.rows
@@ -367,7 +368,7 @@ def _hide_one_cell_each(state: CycleState, goal: Goal, plan: CycleRequest) -> No
 
 
 def _hide_and_log(
-    state: CycleState, goal: Goal, standing: Standing, cells: Mapping[str, IntArray]
+    state: CycleState, goal: Goal, standing: Standing, cells: Mapping[str, Ints]
 ) -> None:
     released = hide_cells(state.current, cells)
     after = goal.measure_standing(released, state.select_originals())
@@ -409,7 +410,7 @@ def _add_donors(state: CycleState, goal: Goal, standing: Standing, rows: Any, al
                 return
 
 
-def _rank_records(state: CycleState, risk: FloatArray, plan: CycleRequest) -> FloatArray:
+def _rank_records(state: CycleState, risk: Floats, plan: CycleRequest) -> Floats:
     if plan.order == "random" or plan.seed is not None:
         return np.random.default_rng(plan.seed).random(risk.size)
     if plan.order == "risk":
@@ -419,8 +420,8 @@ def _rank_records(state: CycleState, risk: FloatArray, plan: CycleRequest) -> Fl
 
 
 def _choose_attributes(
-    rows: Any, chosen: IntArray, among: Sequence[str], allowed: Any, plan: CycleRequest
-) -> IntArray:
+    rows: Any, chosen: Ints, among: Sequence[str], allowed: Any, plan: CycleRequest
+) -> Ints:
     """For each record, the attribute whose hiding leaves most that agree on the rest."""
     best = np.full(chosen.size, -1.0)
     attribute = np.zeros(chosen.size, np.int64)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from divulge.classes.keys import IntArray
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
 from divulge.protection.changes.changes import select_records
 from divulge.protection.changes.decision_log import Change
 from divulge.protection.suppression.request import ORDERS, Order, Search
 from divulge.work import Problems, checks
+from divulge.work.arrays import Ints
 
 Method: TypeAlias = Literal["recode", "suppress"]
 METHODS: tuple[Method, ...] = ("recode", "suppress")
@@ -42,7 +42,7 @@ class CycleState:
 
     original: Dataset
     current: Dataset
-    alive: IntArray
+    alive: Ints
     changes: list[Change]
     levels: dict[str, int]
     known: Dataset | None = None

@@ -14,7 +14,7 @@ import numpy as np
 from divulge import work
 from divulge.assessment.assessment import Finding
 from divulge.reconstruction.auditing.rounding_diagnosis import TIGHTEST_FIRST
-from divulge.reconstruction.problem.amounts import Amount, Ints, Shares
+from divulge.reconstruction.problem.amounts import Amount
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.premises import WITH_EXTRA, Premise, PremiseOutcome
 from divulge.reconstruction.problem.puzzle_request import PuzzleRequest
@@ -28,6 +28,7 @@ from divulge.reconstruction.solving.mismatched_totals import (
     solve_under_premise,
 )
 from divulge.work import Effort
+from divulge.work.arrays import Floats, Ints
 
 DOUBT_SHARE = 0.3
 """Of the time, what is kept to ask whether something is certain by whatever rule."""
@@ -119,7 +120,7 @@ class _AllocationEffort:
 
 
 def _allocate_by_tightest_rule(
-    puzzle: PuzzleRequest, prior: Shares | None, truth: Ints | None, effort: _AllocationEffort
+    puzzle: PuzzleRequest, prior: Floats | None, truth: Ints | None, effort: _AllocationEffort
 ) -> Allocation:
     """The tightest rule by which an allocation exists; it was guessed, so it is not known."""
     for rule in TIGHTEST_FIRST:

@@ -11,7 +11,6 @@ import numpy as np
 from divulge.assessment import Assessment
 from divulge.classes.partition import AttributeCodes, Partition, encode_jointly
 from divulge.data import Column, Dataset
-from divulge.engines import IntArray
 from divulge.records.models.linked_datasets import LinkedDatasets, add_figures, link_years
 from divulge.records.models.membership import (
     MembershipChances,
@@ -21,6 +20,7 @@ from divulge.records.models.membership import (
 from divulge.records.protected.attack_protected import estimate_protected_membership
 from divulge.records.request import AttackRequest, compute_prior_weights, match_target
 from divulge.work import Problems
+from divulge.work.arrays import Ints
 
 MAX_GROUP_CELLS = 50_000_000
 
@@ -110,7 +110,7 @@ def _estimate_membership(
 
 def _count_released_by_group(
     request: AttackRequest, linked_people: LinkedDatasets, presence: MembershipChances, name: str
-) -> tuple[Column, IntArray] | None:
+) -> tuple[Column, Ints] | None:
     """By class and value of an attribute, how many were released; None if that is not known."""
     import pyarrow.compute as pc
 

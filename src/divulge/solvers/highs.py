@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from divulge import work
 from divulge.work import Cost
+from divulge.work.arrays import Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-FloatArray = npt.NDArray[np.float64]
 
 INFINITE = float("inf")
 
@@ -30,10 +29,10 @@ class LinearProgramResult:
     """What the solver says: values, objective, prices; and whether it is done."""
 
     status: str
-    values: FloatArray
+    values: Floats
     objective: float
-    reduced_costs: FloatArray
-    prices: FloatArray
+    reduced_costs: Floats
+    prices: Floats
 
     @property
     def is_optimal(self) -> bool:
@@ -125,7 +124,7 @@ class LinearProgram:
         )
 
 
-def _as_floats(values: Any) -> FloatArray:
+def _as_floats(values: Any) -> Floats:
     return np.asarray(values, dtype=np.float64)
 
 

@@ -34,8 +34,9 @@ from divulge.tables.randomised.randomised_suppression import (
 )
 from divulge.tables.suppression.optimal import PatternSolution, optimal_pattern
 from divulge.tables.suppression.problem import SuppressionProblem
-from divulge.tables.table.structure import BoolArray, Key
+from divulge.tables.table.structure import Key
 from divulge.tables.table.table import Published, Table
+from divulge.work.arrays import Bools
 
 CREDIBLE_MASS = 0.95
 
@@ -45,7 +46,7 @@ class Resistance:
     """How a table was drawn, what that cost, and what is left to an adversary who knows how."""
 
     published: Published
-    primary: BoolArray
+    primary: Bools
     parameters: SuppressorParameters
     draws: int
     price: int
@@ -212,7 +213,7 @@ def fresh_draws(
 
 
 def _list_possible_values(
-    table: Table, common: BoolArray, patterns: list[BoolArray], parameters: SuppressorParameters
+    table: Table, common: Bools, patterns: list[Bools], parameters: SuppressorParameters
 ) -> Any:
     """The values of the cells that no release shows, in tables possible behind each release."""
     joint = candidates(table.publish(common))

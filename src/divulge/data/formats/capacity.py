@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from divulge.data.formats.names import SAS_NAMES, SPSS_NAMES, STATA_NAMES, NameRules
-from divulge.data.formats.timestamps import Ticks, from_spss, from_stata, to_spss, to_stata
+from divulge.data.formats.timestamps import from_spss, from_stata, to_spss, to_stata
 from divulge.work import Problem
+from divulge.work.arrays import Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,7 +43,7 @@ class Capacity:
     largest: float
     infinite: bool
     first_day: dt.date
-    moments: Callable[[Ticks], Ticks]
+    moments: Callable[[Ints], Ints]
     """What is read again of moments, in microseconds since 1970."""
     finest: str
     """The part of time of which every multiple is kept."""

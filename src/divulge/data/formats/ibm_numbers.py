@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.work import DivulgeError
+from divulge.work.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
 
 _FRACTION = np.uint64((1 << 56) - 1)

@@ -24,8 +24,9 @@ from divulge.data.formats.capacity import (
 from divulge.data.formats.file_signature import SPSS_COMPRESSED
 from divulge.data.formats.file_signature import STATA as STATA_FILE
 from divulge.data.formats.names import describe_column, find_name_rule_problems
-from divulge.data.formats.timestamps import Floats, Ticks, to_spss, to_stata
+from divulge.data.formats.timestamps import to_spss, to_stata
 from divulge.work import DivulgeError, Problem, Problems
+from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -309,7 +310,7 @@ def _insert_tags(array: pa.Array, column: Column) -> list[Any]:
     return [chr(t) if t and v is None else v for v, t in zip(values, column.tags, strict=True)]
 
 
-def _to_writable_array(column: Column, to_program_time: Callable[[Ticks], Floats]) -> pa.Array:
+def _to_writable_array(column: Column, to_program_time: Callable[[Ints], Floats]) -> pa.Array:
     """The values in the order of the records, of a kind that the writer takes as it is."""
     import pyarrow as pa
 

@@ -8,21 +8,17 @@ as pyreadstat tells it, so that it can be known before a file is written.
 from __future__ import annotations
 
 import datetime as dt
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-Ticks: TypeAlias = npt.NDArray[np.int64]
-"""Microseconds since 1970."""
-Floats: TypeAlias = npt.NDArray[np.float64]
+from divulge.work.arrays import Floats, Ints
 
 _UNIX = dt.date(1970, 1, 1)
 _SECONDS_TO_UNIX = (_UNIX - dt.date(1582, 10, 14)).days * 86_400
 _MILLISECONDS_TO_UNIX = (_UNIX - dt.date(1960, 1, 1)).days * 86_400_000
 
 
-def to_spss(ticks: Ticks) -> Floats:
+def to_spss(ticks: Ints) -> Floats:
     """Microseconds since 1970 as seconds since 14 October 1582.
 
     >>> to_spss(np.array([1_500_000])).tolist()
@@ -32,7 +28,7 @@ def to_spss(ticks: Ticks) -> Floats:
     return whole.astype(np.float64) + (ticks % 1_000_000) / 1e6
 
 
-def from_spss(seconds: Floats) -> Ticks:
+def from_spss(seconds: Floats) -> Ints:
     """What is read of such seconds again: microseconds, rounded.
 
     >>> from_spss(to_spss(np.array([1_500_000, 1_577_840_523_123_000]))).tolist()
@@ -43,7 +39,7 @@ def from_spss(seconds: Floats) -> Ticks:
     return (whole.astype(np.int64) - _SECONDS_TO_UNIX) * 1_000_000 + parts
 
 
-def to_stata(ticks: Ticks) -> Floats:
+def to_stata(ticks: Ints) -> Floats:
     """Microseconds since 1970 as milliseconds since 1960.
 
     >>> to_stata(np.array([1_500_000])).tolist()
@@ -53,7 +49,7 @@ def to_stata(ticks: Ticks) -> Floats:
     return whole.astype(np.float64) + (ticks % 1000) / 1e3
 
 
-def from_stata(milliseconds: Floats) -> Ticks:
+def from_stata(milliseconds: Floats) -> Ints:
     """What is read of such milliseconds again: microseconds, cut off.
 
     >>> from_stata(to_stata(np.array([1_500_000, 1_500_001]))).tolist()

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.data import Column
+from divulge.work.arrays import Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Ints = npt.NDArray[np.int64]
 
 UNITS = ("hour", "day", "week", "month", "quarter", "year")
 """What an adversary may know of when something happened, finest first."""

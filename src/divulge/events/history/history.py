@@ -18,10 +18,10 @@ from divulge.assessment import Sentence
 from divulge.data import Column, Dataset
 from divulge.events.history import ordering, reading
 from divulge.events.history.calendar import NOT_A_TIME, UNITS, Times, read_times
-from divulge.events.history.ordering import Ints
 from divulge.events.history.presets import PRESETS, find_usual_names
 from divulge.events.history.reading import Missing, Returns
 from divulge.work import InvalidInput, Problem, Problems, checks
+from divulge.work.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False)

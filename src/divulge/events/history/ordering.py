@@ -17,8 +17,7 @@ from divulge import work
 from divulge.data import Column
 from divulge.events.history import ordering_kernels as kernels
 from divulge.qif.kernels import run
-
-Ints = npt.NDArray[np.int64]
+from divulge.work.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False)

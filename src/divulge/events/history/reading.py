@@ -16,11 +16,11 @@ from divulge.data import Column
 from divulge.data.dictionary import find_name_problems
 from divulge.events.history.calendar import NOT_A_TIME, UNITS, Times, read_times
 from divulge.work import Problem, checks
+from divulge.work.arrays import Bools
 
 if TYPE_CHECKING:
     from divulge.events.history.history import History
 
-Mask = npt.NDArray[np.bool_]
 Returns: TypeAlias = Literal["drop", "keep", "net"]
 Missing: TypeAlias = Literal["refuse", "drop", "maybe"]
 
@@ -101,12 +101,12 @@ def _problems_with_amounts(history: History) -> Iterator[Problem]:
         )
 
 
-def select_records(history: History) -> Mask | None:
+def select_records(history: History) -> Bools | None:
     """Which records make up the history; None if all do.
 
     In a protected release a suppressed item or time is kept: it may be anything.
     """
-    selection: Mask | None = None
+    selection: Bools | None = None
     needed = ("user",) if history.missing == "maybe" else ("user", "time", "item")
     left_out = [rows for part, rows in find_gaps(history).items() if part in needed]
     for rows in (*left_out, find_returned_records(history)):
@@ -115,7 +115,7 @@ def select_records(history: History) -> Mask | None:
     return selection
 
 
-def find_gaps(history: History) -> dict[str, Mask | None]:
+def find_gaps(history: History) -> dict[str, Bools | None]:
     """Which records have no user, no readable time, no item; None if all have."""
     columns = history.dataset.columns
     return {
@@ -125,14 +125,14 @@ def find_gaps(history: History) -> dict[str, Mask | None]:
     }
 
 
-def _find_unreadable_times(column: Column, times: Times) -> Mask | None:
+def _find_unreadable_times(column: Column, times: Times) -> Bools | None:
     unreadable = np.append(times.moments == NOT_A_TIME, True)
     if not column.has_missing and not unreadable[:-1].any():
         return None
     return unreadable[column.codes]
 
 
-def _find_empty_values(column: Column) -> Mask | None:
+def _find_empty_values(column: Column) -> Bools | None:
     """Which records have no value: none, or a text of nothing."""
     blank = np.append(find_blank_values(column), True)
     if not column.has_missing and not blank[:-1].any():
@@ -140,7 +140,7 @@ def _find_empty_values(column: Column) -> Mask | None:
     return blank[column.codes]
 
 
-def find_blank_values(column: Column) -> Mask:
+def find_blank_values(column: Column) -> Bools:
     """Which of a column's distinct values are texts of nothing."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -149,7 +149,7 @@ def find_blank_values(column: Column) -> Mask:
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)) or not len(column.values):
         return np.zeros(len(column.values), dtype=bool)
     trimmed = pc.utf8_trim_whitespace(column.values)
-    blank: Mask = pc.equal(trimmed, "").to_numpy(zero_copy_only=False)
+    blank: Bools = pc.equal(trimmed, "").to_numpy(zero_copy_only=False)
     return blank
 
 
@@ -159,14 +159,14 @@ def read_amounts(column: Column) -> npt.NDArray[np.float64]:
     return values[column.codes]
 
 
-def find_negative_amounts(history: History) -> Mask:
+def find_negative_amounts(history: History) -> Bools:
     """Which records have a negative amount."""
     if history.amount is None:
         return np.zeros(history.dataset.rows, dtype=bool)
     return read_amounts(history.dataset.columns[history.amount]) < 0
 
 
-def find_returned_records(history: History) -> Mask | None:
+def find_returned_records(history: History) -> Bools | None:
     """The records that are left out because something was given back; None if there are none."""
     if history.amount is None or history.returns in (None, "keep"):
         return None

@@ -25,9 +25,9 @@ from divulge import work
 from divulge.events.history import ordering
 from divulge.events.history.calendar import COARSER, UNITS
 from divulge.events.history.history import History
-from divulge.events.history.ordering import Ints
 from divulge.events.history.reading import read_amounts
 from divulge.work import Problem
+from divulge.work.arrays import Ints
 
 FACET_WORDS = (*UNITS, "kinds", "records", "item", "2 items", "all items", "all items as multiset")
 """Words that are known whatever the data."""

@@ -14,12 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.events.history.history import History
-from divulge.events.history.ordering import Ints
 from divulge.events.knowledge.attacker import Attacker
 from divulge.events.knowledge.facets import encode_facet, pack_codes, spread_over_rows
 from divulge.events.known_points import points_kernels as kernels
 from divulge.events.matching import kernels as matching_kernels
-from divulge.events.matching.matching import Floats, Tally
+from divulge.events.matching.matching import Tally
 from divulge.events.protected.attack_protected import (
     Draws,
     LookupResult,
@@ -29,6 +28,7 @@ from divulge.events.protected.attack_protected import (
 from divulge.events.protected.candidate_lookup import UserNumbering, build_lookup
 from divulge.qif.kernels import run
 from divulge.work import DivulgeError, MemoryPlan, available_memory
+from divulge.work.arrays import Floats, Ints
 
 MAX_PAIRS = 120_000_000
 """So many pairs of points are counted exactly, in some 20 seconds; if there are more, or no memory

@@ -15,12 +15,12 @@ import numpy as np
 
 from divulge import work
 from divulge.events.history.history import History
-from divulge.events.history.ordering import Ints
 from divulge.events.knowledge.facets import Facet, encode_facet, encode_items, pack_codes
 from divulge.events.matching import kernels
-from divulge.events.matching.matching import Floats, Tally, weigh_record_by_user
+from divulge.events.matching.matching import Tally, weigh_record_by_user
 from divulge.qif.kernels import run
 from divulge.work import DivulgeError, MemoryPlan
+from divulge.work.arrays import Floats, Ints
 
 BYTES_PER_SUBSET = 100
 

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from divulge import work
 from divulge.events.history import ordering
 from divulge.events.history.history import History
-from divulge.events.history.ordering import Ints
 from divulge.events.knowledge.attacker import Attacker
 from divulge.events.knowledge.facets import (
     Facet,
@@ -29,8 +28,7 @@ from divulge.events.knowledge.facets import (
 )
 from divulge.events.matching import kernels
 from divulge.qif.kernels import run
-
-Floats = npt.NDArray[np.float64]
+from divulge.work.arrays import Floats, Ints
 
 MAX_COUNTED_BITS = 21
 """Into two million cells it is faster to count than to sort."""

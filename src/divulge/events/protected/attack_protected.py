@@ -16,16 +16,16 @@ import numpy.typing as npt
 
 from divulge import work
 from divulge.events.history.history import History
-from divulge.events.history.ordering import Ints
 from divulge.events.knowledge.attacker import Attacker
 from divulge.events.knowledge.facets import Facet
 from divulge.events.matching import kernels
 from divulge.events.matching.item_subsets import ItemSubsets, enumerate_item_subsets
-from divulge.events.matching.matching import Floats, Tally, weigh_record_by_user
+from divulge.events.matching.matching import Tally, weigh_record_by_user
 from divulge.events.protected.candidate_lookup import Lookup, UserNumbering, build_lookup
 from divulge.events.protected.item_compatibility import has_unclear_events
 from divulge.events.protected.value_compatibility import has_only_omissions
 from divulge.work import DivulgeError
+from divulge.work.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,10 +16,10 @@ from itertools import pairwise
 import numpy as np
 
 from divulge.events.history.history import History
-from divulge.events.history.ordering import Ints
 from divulge.events.knowledge.facets import Facet, encode_facet
 from divulge.events.protected.value_compatibility import SUPPRESSED_LEVEL, Cover, cover_values
 from divulge.work import DivulgeError
+from divulge.work.arrays import Ints
 
 MAX_PAIRS = 50_000_000
 """Events and baskets that they may be, in all."""

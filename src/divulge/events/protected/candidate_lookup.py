@@ -16,13 +16,13 @@ import numpy.typing as npt
 
 from divulge.events.history.calendar import UNITS
 from divulge.events.history.history import History
-from divulge.events.history.ordering import Ints
 from divulge.events.knowledge.facets import Facet, encode_facet, pack_codes, spread_over_rows
-from divulge.events.matching.matching import Floats, weigh_record_by_user
+from divulge.events.matching.matching import weigh_record_by_user
 from divulge.events.protected import candidate_lookup_kernels as kernels
 from divulge.events.protected.facet_compatibility import cover_facet
 from divulge.events.protected.value_compatibility import expand_groups
 from divulge.qif.kernels import run
+from divulge.work.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

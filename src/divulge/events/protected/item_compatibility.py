@@ -14,7 +14,6 @@ import numpy as np
 from divulge.data.hierarchy_rules import match_value_texts
 from divulge.events.history.calendar import COARSER, NOT_A_TIME, SPANS, UNITS
 from divulge.events.history.history import History
-from divulge.events.history.ordering import Ints
 from divulge.events.knowledge.facets import Facet, encode_facet
 from divulge.events.protected.basket_compatibility import list_possible_baskets
 from divulge.events.protected.value_compatibility import (
@@ -25,6 +24,7 @@ from divulge.events.protected.value_compatibility import (
     expand_groups,
 )
 from divulge.work import DivulgeError
+from divulge.work.arrays import Ints
 
 
 def cover_event(original: History, release: History, facet: Facet) -> Cover:

@@ -23,10 +23,10 @@ from divulge.events.history.calendar import (
     find_overlapping_units,
 )
 from divulge.events.history.history import History
-from divulge.events.history.ordering import Ints
 from divulge.events.history.reading import find_blank_values, read_amounts
 from divulge.events.knowledge.facets import number_bands
 from divulge.work import DivulgeError
+from divulge.work.arrays import Ints
 
 SUPPRESSED_LEVEL = -1
 """The level of a suppressed value."""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from divulge.classes.keys import IntArray
 from divulge.data import Column, Dataset
 from divulge.data.column import column_from_codes
 from divulge.data.hierarchy_rules import format_value
 from divulge.protection.changes.kernels import HIDDEN
+from divulge.work.arrays import Ints
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -33,7 +33,7 @@ def build_code_matrix(dataset: Dataset, names: list[str]) -> npt.NDArray[np.int3
     return codes
 
 
-def hide_cells(dataset: Dataset, cells: Mapping[str, IntArray]) -> Dataset:
+def hide_cells(dataset: Dataset, cells: Mapping[str, Ints]) -> Dataset:
     """The dataset with some cells hidden: by attribute, the places of the records.
 
     >>> import divulge as dv
@@ -48,14 +48,14 @@ def hide_cells(dataset: Dataset, cells: Mapping[str, IntArray]) -> Dataset:
     return replace(dataset, columns=columns)
 
 
-def hide_values(column: Column, places: IntArray) -> Column:
+def hide_values(column: Column, places: Ints) -> Column:
     """A column with some values missing."""
     codes = column.codes.astype(np.int64)
     codes[places] = column.missing_code
     return replace(column_from_codes(codes, column.values), tags=column.tags)
 
 
-def replace_values(column: Column, places: IntArray, values: list[Any]) -> Column:
+def replace_values(column: Column, places: Ints, values: list[Any]) -> Column:
     """A column of texts with other values at some places; the others as hierarchies write them."""
     import pyarrow as pa
 
@@ -69,14 +69,14 @@ def replace_values(column: Column, places: IntArray, values: list[Any]) -> Colum
     return replace(column_from_codes(codes, pa.array(list(number), pa.string())), tags=column.tags)
 
 
-def drop_records(dataset: Dataset, removed: IntArray) -> Dataset:
+def drop_records(dataset: Dataset, removed: Ints) -> Dataset:
     """The dataset without some records."""
     is_kept = np.ones(dataset.rows, np.bool_)
     is_kept[removed] = False
     return select_records(dataset, np.flatnonzero(is_kept))
 
 
-def select_records(dataset: Dataset, places: IntArray) -> Dataset:
+def select_records(dataset: Dataset, places: Ints) -> Dataset:
     """Some records of a dataset, in the order of the places.
 
     >>> import divulge as dv

@@ -17,12 +17,12 @@ import numpy as np
 
 from divulge.assessment import Decision, Sentence
 from divulge.assessment.decision import Change as Kind
-from divulge.classes.keys import FloatArray, IntArray
 from divulge.data import Dataset
 from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection.changes.changes import drop_records, hide_cells, replace_values, value_at
 from divulge.protection.changes.recodings import replay_recoding
 from divulge.work import DivulgeError
+from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,14 +38,14 @@ class Change:
 
     kind: Kind
     attribute: str | None
-    records: IntArray
+    records: Ints
     was: tuple[Any, ...]
     became: tuple[Any, ...]
     rule: str
     reason: str
-    before: FloatArray
-    after: FloatArray
-    company: IntArray
+    before: Floats
+    after: Floats
+    company: Ints
     among: tuple[str, ...]
     whole_column: bool = False
     """Whether it is one decision for the whole column."""
@@ -93,7 +93,7 @@ class DecisionLog(Sequence[Decision]):
         return sum(len(each) for each in self.changes if each.kind == "suppressed")
 
     @property
-    def removed_records(self) -> IntArray:
+    def removed_records(self) -> Ints:
         """The places of the records that were removed."""
         places = [each.records for each in self.changes if each.kind == "removed"]
         return np.concatenate([np.empty(0, np.int64), *places])
@@ -196,7 +196,7 @@ class DecisionLog(Sequence[Decision]):
         return [str(describe_decision(decision, values)) for decision in chosen]
 
     @cached_property
-    def _starts(self) -> IntArray:
+    def _starts(self) -> Ints:
         return np.cumsum([0, *map(len, self.changes)], dtype=np.int64)
 
     @cached_property

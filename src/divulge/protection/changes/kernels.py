@@ -10,13 +10,8 @@ exactly where a record's hidden cells make it fit, or stop fitting.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy.typing as npt
-
 from divulge.engines import kernel
-
-Array = npt.NDArray[Any]
+from divulge.work.arrays import Array
 
 HIDDEN = -1
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from divulge.assessment import Assessment, Limit, Outcome
-from divulge.classes.keys import IntArray
 from divulge.data import Dataset
 from divulge.events import Attacker, History, attack
 from divulge.events.history.calendar import COARSER
@@ -30,6 +29,7 @@ from divulge.protection.history.changes import (
 )
 from divulge.protection.suppression.request import OutOfReachError
 from divulge.work import DivulgeError
+from divulge.work.arrays import Ints
 
 EVENT_FACETS = ("kinds", "records", "basket", "items")
 """What is known of whole events."""
@@ -72,7 +72,7 @@ class HistoryAttacks:
             current = coarsen_items(current, self.item, setting.item)
         return current
 
-    def build_release(self, setting: Setting) -> tuple[Dataset, IntArray]:
+    def build_release(self, setting: Setting) -> tuple[Dataset, Ints]:
         """What would be released, and which records those are."""
         current = self.coarsen_records(setting)
         kept = np.arange(current.rows)
@@ -81,7 +81,7 @@ class HistoryAttacks:
             kept = kept[places]
         return select_records(current, kept) if kept.size < current.rows else current, kept
 
-    def _list_filters(self, setting: Setting) -> Iterator[Callable[[Dataset], IntArray]]:
+    def _list_filters(self, setting: Setting) -> Iterator[Callable[[Dataset], Ints]]:
         if setting.rare is not None:
             least = setting.rare
             yield lambda dataset: select_common_items(dataset, self.user, self.item, least)

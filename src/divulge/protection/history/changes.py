@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from divulge.classes.keys import IntArray
 from divulge.data import Dataset
 from divulge.data.column import replace_values as with_values
 from divulge.events.history.calendar import NOT_A_TIME, UNITS, read_times
 from divulge.protection.changes.recodings import apply_recoding, coarsen_column
 from divulge.work import InvalidInput, Problem
+from divulge.work.arrays import Ints
 
 
 def coarsen_times(dataset: Dataset, time: str, unit: str) -> Dataset:
@@ -56,7 +56,7 @@ def coarsen_items(dataset: Dataset, item: str, level: int) -> Dataset:
     )
 
 
-def select_common_items(dataset: Dataset, user: str, item: str, least: int) -> IntArray:
+def select_common_items(dataset: Dataset, user: str, item: str, least: int) -> Ints:
     """The records whose item at least so many users had."""
     column = dataset.columns[user]
     item_codes = dataset.columns[item].codes.astype(np.int64)
@@ -68,9 +68,7 @@ def select_common_items(dataset: Dataset, user: str, item: str, least: int) -> I
     return np.flatnonzero(users[item_codes] >= least)
 
 
-def cap_baskets(
-    dataset: Dataset, user: str, time: str, *, event: str, cap: int, seed: int
-) -> IntArray:
+def cap_baskets(dataset: Dataset, user: str, time: str, *, event: str, cap: int, seed: int) -> Ints:
     """At most so many records of each event, drawn at random."""
     if event in UNITS:
         times = read_times(dataset.columns[time])
@@ -89,7 +87,7 @@ def cap_baskets(
     return np.sort(order[np.arange(dataset.rows) - starts < cap])
 
 
-def sample_users(dataset: Dataset, user: str, share: float, seed: int) -> IntArray:
+def sample_users(dataset: Dataset, user: str, share: float, seed: int) -> Ints:
     """The records of a share of the users, drawn at random."""
     column = dataset.columns[user]
     users = len(column.values)

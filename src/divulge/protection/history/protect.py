@@ -16,13 +16,13 @@ import numpy as np
 
 from divulge import work
 from divulge.assessment import Assessment, Limit, Outcome, Sentence
-from divulge.classes.keys import IntArray
 from divulge.data import Dataset
 from divulge.events import Attacker
 from divulge.events.history.calendar import UNITS, read_times
 from divulge.protection.history.attacks import HistoryAttacks, Setting
 from divulge.protection.suppression.request import OutOfReachError
 from divulge.work import DivulgeError, InvalidInput, Problem
+from divulge.work.arrays import Ints
 
 HistoryMethod: TypeAlias = Literal["time", "item", "rare", "basket", "sample"]
 HISTORY_METHODS: tuple[HistoryMethod, ...] = ("time", "item", "rare", "basket", "sample")
@@ -45,7 +45,7 @@ class ProtectedHistory:
     after: Assessment
     outcomes: tuple[Outcome, ...]
     outcomes_before: tuple[Outcome, ...]
-    kept: IntArray
+    kept: Ints
 
     @property
     def setting(self) -> Setting:

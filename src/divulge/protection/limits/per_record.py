@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from divulge import records
 from divulge.assessment import Assessment, Limit, Measurement, Outcome
-from divulge.classes.keys import FloatArray
 from divulge.data import Dataset
 from divulge.records.risk.class_measure import ClassMeasure
 from divulge.records.risk.frequencies import SEMANTICS_OF_ORIGINAL, Nulls
@@ -29,8 +28,8 @@ from divulge.records.risk.measure_spec import (
 )
 from divulge.records.risk.registry import MEASURES
 from divulge.work import Problems
+from divulge.work.arrays import Bools, Floats
 
-BoolArray = npt.NDArray[np.bool_]
 AttackRunner = Callable[[Dataset], Assessment]
 """An attack on a dataset, ready to be run."""
 
@@ -40,9 +39,9 @@ class Standing:
     """How a dataset stands to a limit."""
 
     outcome: Outcome
-    risk: FloatArray
+    risk: Floats
     """Of each record, 0 to 1."""
-    at_risk: BoolArray
+    at_risk: Bools
     """Who keeps the limit from holding; nobody if it holds."""
 
     @property
@@ -147,7 +146,7 @@ class Goal:
             at_risk[self._find_most_at_risk(assessment, risk)] = True
         return Standing(outcome, risk, at_risk)
 
-    def _find_most_at_risk(self, assessment: Assessment, risk: FloatArray) -> npt.NDArray[np.int64]:
+    def _find_most_at_risk(self, assessment: Assessment, risk: Floats) -> npt.NDArray[np.int64]:
         """As many of the records at the highest risk as stand between the limit and what is."""
         if self.limit.measure.startswith("deterministic"):
             certain = np.flatnonzero(risk >= 1 - 1e-12)
@@ -161,7 +160,7 @@ class Goal:
         return order[: max(1, int((risk > 0.5 * risk.max()).sum()))]
 
 
-def _as_risk(class_measure: ClassMeasure) -> FloatArray:
+def _as_risk(class_measure: ClassMeasure) -> Floats:
     values = class_measure.values
     if class_measure.worst == "lowest":
         return 1 / np.maximum(values, 1.0)

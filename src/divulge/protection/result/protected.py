@@ -13,7 +13,6 @@ import numpy as np
 from divulge import records
 from divulge.assessment import Assessment, Chart, Limit, Outcome, Sentence, html
 from divulge.assessment.sentence import format_number, format_percent
-from divulge.classes.keys import IntArray
 from divulge.data import Dataset
 from divulge.protection.changes.changes import select_records
 from divulge.protection.changes.decision_log import DecisionLog
@@ -22,6 +21,7 @@ from divulge.protection.limits.per_record import is_count_limit
 from divulge.protection.result.charts import draw_unique_counts
 from divulge.protection.result.utility import Utility, measure_utility
 from divulge.records.risk.frequencies import SEMANTICS, Frequencies, Nulls
+from divulge.work.arrays import Ints
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -87,7 +87,7 @@ class Protected:
         return self.removed + int(hidden.sum())
 
     @cached_property
-    def kept(self) -> IntArray:
+    def kept(self) -> Ints:
         """The places, in the original, of the records that are released."""
         return np.setdiff1d(np.arange(self.original.rows), self.decisions.removed_records)
 

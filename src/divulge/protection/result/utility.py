@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from divulge.classes.keys import FloatArray, IntArray, assign_classes
+from divulge.classes.keys import assign_classes
 from divulge.data import Column, Dataset
 from divulge.data.hierarchy_rules import format_value
 from divulge.protection.changes.changes import select_records
+from divulge.work.arrays import Floats, Ints
 
 MOST_PAIRS = 60
 
@@ -84,7 +85,7 @@ def _format_figure(figure: float | None) -> str:
 
 
 def measure_utility(
-    original: Dataset, released: Dataset, kept: IntArray, among: Sequence[str], k: int = 2
+    original: Dataset, released: Dataset, kept: Ints, among: Sequence[str], k: int = 2
 ) -> Utility:
     """Compare a release with its original.
 
@@ -134,7 +135,7 @@ def _count_nulls(dataset: Dataset, among: Sequence[str]) -> int:
     )
 
 
-def _count_equal_records(dataset: Dataset, among: Sequence[str]) -> IntArray:
+def _count_equal_records(dataset: Dataset, among: Sequence[str]) -> Ints:
     columns = [dataset.columns[name] for name in among]
     class_of_record = assign_classes(
         [c.codes for c in columns], [len(c.values) + 1 for c in columns], dataset.rows
@@ -142,16 +143,12 @@ def _count_equal_records(dataset: Dataset, among: Sequence[str]) -> IntArray:
     return np.bincount(class_of_record)[class_of_record]
 
 
-def _average_loss(
-    original: Dataset, released: Dataset, kept: IntArray, among: Sequence[str]
-) -> float:
+def _average_loss(original: Dataset, released: Dataset, kept: Ints, among: Sequence[str]) -> float:
     losses = [compute_attribute_loss(original, released, kept, name) for name in among]
     return float(np.mean(losses)) if losses else 0.0
 
 
-def compute_attribute_loss(
-    original: Dataset, released: Dataset, kept: IntArray, name: str
-) -> float:
+def compute_attribute_loss(original: Dataset, released: Dataset, kept: Ints, name: str) -> float:
     """Of one attribute (mean share - 1/|D|) / (1 - 1/|D|); a removed record has share 1."""
     column = released.columns[name]
     share, domain = compute_leaf_shares(original, column, name)
@@ -161,7 +158,7 @@ def compute_attribute_loss(
     return (total / original.rows - 1 / domain) / (1 - 1 / domain)
 
 
-def compute_leaf_shares(original: Dataset, column: Column, name: str) -> tuple[FloatArray, int]:
+def compute_leaf_shares(original: Dataset, column: Column, name: str) -> tuple[Floats, int]:
     """The share of all values that each released value stands for (a null: all), and their number.
 
     With a hierarchy, all values are its leaves; without, those that the original has.
@@ -236,7 +233,7 @@ def _compute_distribution(dataset: Dataset, names: list[str]) -> dict[tuple[str,
     }
 
 
-def _extract_numbers(dataset: Dataset) -> dict[str, FloatArray]:
+def _extract_numbers(dataset: Dataset) -> dict[str, Floats]:
     """The numeric attributes that are neither identifiers nor weights; NaN where missing."""
     import pyarrow as pa
 
@@ -263,7 +260,7 @@ def _compare_means(
     }
 
 
-def _compute_mean(numbers: FloatArray) -> float | None:
+def _compute_mean(numbers: Floats) -> float | None:
     with np.errstate(over="ignore", invalid="ignore"):
         return _finite_or_none(float(np.nanmean(numbers)))
 
@@ -284,7 +281,7 @@ def _compare_correlations(original: Dataset, released: Dataset) -> float | None:
     return max(changes, default=None if infinite and len(names) > 1 else 0.0)
 
 
-def _compute_correlation(one: FloatArray, other: FloatArray) -> float | None:
+def _compute_correlation(one: Floats, other: Floats) -> float | None:
     both = ~(np.isnan(one) | np.isnan(other))
     x, y = one[both], other[both]
     # Numbers near the largest that there are have squares that are not.
@@ -299,7 +296,7 @@ def _finite_or_none(figure: float) -> float | None:
 
 
 def _compare_models(
-    original: Dataset, released: Dataset, kept: IntArray, among: Sequence[str]
+    original: Dataset, released: Dataset, kept: Ints, among: Sequence[str]
 ) -> tuple[str, tuple[float, float]] | None:
     """Naive Bayes from the quasi-identifiers, fitted on nine tenths before and after.
 
@@ -326,7 +323,7 @@ def _compare_models(
     return target, (right_before, right)
 
 
-def _fit_naive_bayes(columns: Sequence[Column], secret: Any, chosen: Any) -> list[FloatArray]:
+def _fit_naive_bayes(columns: Sequence[Column], secret: Any, chosen: Any) -> list[Floats]:
     kinds = int(secret.max()) + 1
     prior = np.log(np.bincount(secret[chosen], minlength=kinds) + 1.0)
     tables = [prior]
@@ -342,7 +339,7 @@ def _fit_naive_bayes(columns: Sequence[Column], secret: Any, chosen: Any) -> lis
 
 
 def _score_predictions(
-    tables: Sequence[FloatArray], columns: Sequence[Column], secret: Any, chosen: Any
+    tables: Sequence[Floats], columns: Sequence[Column], secret: Any, chosen: Any
 ) -> float:
     if not np.any(chosen):
         return 0.0

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge import work
-from divulge.classes.keys import IntArray
 from divulge.data import Dataset
 from divulge.data.column import column_from_codes
 from divulge.protection.changes.changes import build_code_matrix
@@ -25,6 +24,7 @@ from divulge.protection.changes.kernels import HIDDEN
 from divulge.protection.changes.recodings import build_level_tables
 from divulge.protection.limits.per_record import Goal
 from divulge.protection.suppression.equal_nulls import ClassMove, Codes
+from divulge.work.arrays import Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -113,7 +113,7 @@ def _list_cheapest_moves(options: Sequence[Sequence[tuple[float, Any]]]) -> tupl
     return (*moves, full_move)
 
 
-def apply_moves(grid: Grid, goal: Goal, original: Dataset) -> tuple[Codes, IntArray]:
+def apply_moves(grid: Grid, goal: Goal, original: Dataset) -> tuple[Codes, Ints]:
     """Move records until a limit holds; the rows, and who is still at risk.
 
     A limit of an adversary may hold before everybody is helped: then the rest stays.
@@ -142,9 +142,7 @@ def apply_moves(grid: Grid, goal: Goal, original: Dataset) -> tuple[Codes, IntAr
     return rows, at_risk
 
 
-def _join_others(
-    grid: Grid, goal: Goal, original: Dataset, rows: Codes, at_risk: IntArray
-) -> IntArray:
+def _join_others(grid: Grid, goal: Goal, original: Dataset, rows: Codes, at_risk: Ints) -> Ints:
     """Those who gave up all and are still at risk are joined by ever more of the others."""
     full_move = grid.moves[-1]
     others = np.setdiff1d(np.arange(len(rows)), at_risk)

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.classes.keys import FloatArray, IntArray, assign_classes
+from divulge.classes.keys import assign_classes
 from divulge.protection.changes.kernels import HIDDEN
+from divulge.work.arrays import Floats, Ints
 
 Codes = npt.NDArray[np.int32]
 
@@ -39,7 +40,7 @@ class ClassMove:
         return moved
 
 
-def build_hiding_move(mask: Sequence[int], codes: Codes, costs: FloatArray) -> ClassMove:
+def build_hiding_move(mask: Sequence[int], codes: Codes, costs: Floats) -> ClassMove:
     """The move that hides some attributes."""
     tables = []
     for a in mask:
@@ -49,8 +50,8 @@ def build_hiding_move(mask: Sequence[int], codes: Codes, costs: FloatArray) -> C
 
 
 def gather_classes(
-    codes: Codes, k: int, moves: Sequence[ClassMove], preference: FloatArray
-) -> tuple[Codes, IntArray]:
+    codes: Codes, k: int, moves: Sequence[ClassMove], preference: Floats
+) -> tuple[Codes, Ints]:
     """Move records until every class of equal rows has k; the rows, and who is left over.
 
     Args:
@@ -91,8 +92,8 @@ def gather_classes(
 
 
 def _try_donor_moves(
-    rows: Codes, at_risk: IntArray, k: int, moves: Sequence[ClassMove], preference: FloatArray
-) -> tuple[Codes, IntArray]:
+    rows: Codes, at_risk: Ints, k: int, moves: Sequence[ClassMove], preference: Floats
+) -> tuple[Codes, Ints]:
     """Those left over are joined by others, one kind of move after the other."""
     rows = rows.copy()
     for move in moves:
@@ -102,9 +103,7 @@ def _try_donor_moves(
     return rows, at_risk
 
 
-def _find_satisfied(
-    rows: Codes, at_risk: IntArray, moved: IntArray, move: ClassMove, k: int
-) -> IntArray:
+def _find_satisfied(rows: Codes, at_risk: Ints, moved: Ints, move: ClassMove, k: int) -> Ints:
     """Of those left over, who would have k equal rows after a move."""
     if at_risk.size == 0:
         return at_risk
@@ -112,9 +111,7 @@ def _find_satisfied(
     return at_risk[count_equal_rows(both)[: at_risk.size] >= k]
 
 
-def _join_donors(
-    rows: Codes, at_risk: IntArray, k: int, move: ClassMove, preference: FloatArray
-) -> IntArray:
+def _join_donors(rows: Codes, at_risk: Ints, k: int, move: ClassMove, preference: Floats) -> Ints:
     """Those who cannot be k among themselves are joined by records who could do without.
 
     First from classes that have more than k, then whole classes; who is still left over.
@@ -136,9 +133,7 @@ def _join_donors(
     return np.concatenate([np.empty(0, np.int64), *unprotected])
 
 
-def _choose_spare_records(
-    rows: Codes, others: IntArray, k: int, need: int, preference: FloatArray
-) -> IntArray:
+def _choose_spare_records(rows: Codes, others: Ints, k: int, need: int, preference: Floats) -> Ints:
     """Records who can leave their classes: those above k first, else the smallest classes whole."""
     if need <= 0 or others.size == 0:
         return np.empty(0, np.int64)
@@ -157,7 +152,7 @@ def _choose_spare_records(
     return chosen
 
 
-def count_equal_rows(rows: Codes) -> IntArray:
+def count_equal_rows(rows: Codes) -> Ints:
     """How many rows are equal to each row.
 
     >>> count_equal_rows(np.array([[0, 1], [0, 1], [0, HIDDEN]], np.int32)).tolist()
@@ -167,6 +162,6 @@ def count_equal_rows(rows: Codes) -> IntArray:
     return np.bincount(group)[group] if group.size else group
 
 
-def _group_equal_rows(rows: Codes) -> IntArray:
+def _group_equal_rows(rows: Codes) -> Ints:
     columns = [rows[:, a].astype(np.int64) + 1 for a in range(rows.shape[1])]
     return assign_classes(columns, [int(c.max(initial=0)) + 1 for c in columns], len(rows))

@@ -16,8 +16,9 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from divulge.classes.keys import FloatArray, IntArray, assign_classes
+from divulge.classes.keys import assign_classes
 from divulge.protection.changes.kernels import HIDDEN
+from divulge.work.arrays import Floats, Ints
 
 PRICE_ROUNDS = 5
 PRICE_STARTS = 6
@@ -27,11 +28,11 @@ MOST_ATTRIBUTES = 10
 
 def bound_suppression_cost(
     codes: npt.NDArray[np.int32],
-    frequency: IntArray,
+    frequency: Ints,
     k: int,
     *,
     allowed: Sequence[int],
-    costs: FloatArray,
+    costs: Floats,
     known: bool,
 ) -> float:
     """What any suppression costs at the least that gives everybody k (`maybe` or `known`).
@@ -72,9 +73,9 @@ def bound_suppression_cost(
 
 
 def _search_prices(
-    groups: Sequence[IntArray],
+    groups: Sequence[Ints],
     limits: Sequence[float],
-    lacks: FloatArray,
+    lacks: Floats,
     chosen: npt.NDArray[np.bool_],
     known: bool,
 ) -> float:

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import records
-from divulge.classes.keys import FloatArray
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
 from divulge.records.risk.frequencies import SEMANTICS, SEMANTICS_OF_ORIGINAL, Nulls
 from divulge.work import DivulgeError, InvalidInput, Problem, Problems, checks
+from divulge.work.arrays import Floats
 
 Search: TypeAlias = Literal["fewest", "cycle"]
 Order: TypeAlias = Literal["weight", "risk", "given", "random"]
@@ -38,7 +38,7 @@ class SuppressionRequest:
     nulls: Nulls
     subsets: tuple[tuple[str, ...], ...]
     never: frozenset[str]
-    costs: Mapping[str, FloatArray]
+    costs: Mapping[str, Floats]
     cells_per_record: int | None
     out_of_reach: OutOfReach
     search: Search
@@ -173,7 +173,7 @@ def _check_costs(
     importance: Mapping[str, float] | None,
     cost: Costs | None,
     problems: Problems,
-) -> dict[str, FloatArray]:
+) -> dict[str, Floats]:
     costs = {}
     for name in names:
         try:

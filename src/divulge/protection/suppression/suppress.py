@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from divulge import records, work
 from divulge.assessment import Limit, Sentence
-from divulge.classes.keys import FloatArray, IntArray
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.data.missing_kinds import merge_missing_kinds
@@ -53,6 +52,7 @@ from divulge.protection.suppression.wildcard_nulls import (
 )
 from divulge.records.risk.frequencies import SEMANTICS_OF_ORIGINAL, Nulls
 from divulge.work import DivulgeError
+from divulge.work.arrays import Floats, Ints
 
 
 def suppress(
@@ -182,12 +182,12 @@ def suppress_cells(
 
 def _hide_in_subsets(
     original: Dataset, dataset: Dataset, request: SuppressionRequest, before: npt.NDArray[np.int32]
-) -> tuple[npt.NDArray[np.int32], IntArray, float]:
+) -> tuple[npt.NDArray[np.int32], Ints, float]:
     """The rows of codes after suppression, who could not be helped, and a bound on the cost."""
     names = list(request.names)
     preference = _rank_records(dataset, request)
     rows, bound = before.copy(), 0.0
-    unprotected: IntArray = np.empty(0, np.int64)
+    unprotected: Ints = np.empty(0, np.int64)
     # Hiding more for one subset can break another where nulls are values: until none is broken.
     for _ in range(before.size + 2):
         changed = False
@@ -213,8 +213,8 @@ def _hide_in_subset(
     part: npt.NDArray[np.int32],
     request: SuppressionRequest,
     subset: Sequence[str],
-    preference: FloatArray,
-) -> tuple[npt.NDArray[np.int32], IntArray, float]:
+    preference: Floats,
+) -> tuple[npt.NDArray[np.int32], Ints, float]:
     allowed = [a for a, name in enumerate(subset) if name not in request.never]
     # Planning takes the cheapest cell of each attribute; whose it is, the preference decides.
     costs = np.array([float(request.costs[name].min()) for name in subset])
@@ -234,7 +234,7 @@ def _hide_in_subset(
     bound = bound_suppression_cost(
         part, frequency, request.k, allowed=allowed, costs=costs, known=request.nulls == "known"
     )
-    best: tuple[float, npt.NDArray[np.int32], IntArray] | None = None
+    best: tuple[float, npt.NDArray[np.int32], Ints] | None = None
     for limit in dict.fromkeys([most] if request.search == "cycle" else [most, min(1, most)]):
         rows, unprotected = _hide_as_wildcards(
             part,
@@ -262,9 +262,9 @@ def _hide_equally(
     subset: Sequence[str],
     allowed: list[int],
     most: int,
-    costs: FloatArray,
-    preference: FloatArray,
-) -> tuple[npt.NDArray[np.int32], IntArray, float]:
+    costs: Floats,
+    preference: Floats,
+) -> tuple[npt.NDArray[np.int32], Ints, float]:
     at_risk = np.flatnonzero(count_equal_rows(part) < request.k)
     if not allowed:
         return part, at_risk, 0.0
@@ -288,14 +288,14 @@ def _hide_equally(
 
 def _hide_as_wildcards(
     part: npt.NDArray[np.int32],
-    frequency: IntArray,
+    frequency: Ints,
     request: SuppressionRequest,
     *,
     allowed: list[int],
     most: int,
-    costs: FloatArray,
-    preference: FloatArray,
-) -> tuple[npt.NDArray[np.int32], IntArray]:
+    costs: Floats,
+    preference: Floats,
+) -> tuple[npt.NDArray[np.int32], Ints]:
     known = request.nulls == "known"
     board = Board.from_codes(part, frequency, known, preference)
     if allowed and request.search == "cycle":
@@ -315,16 +315,14 @@ def _hide_as_wildcards(
     return rows, np.concatenate([np.empty(0, np.int64), *unprotected])
 
 
-def _list_row_records(board: Board, row: int) -> IntArray:
+def _list_row_records(board: Board, row: int) -> Ints:
     if row < board.patterns:
         members = board.members[row]
         return members if board.known else members[board.used_members[row] :]
     return np.array([board.record_of[row]], np.int64)
 
 
-def _order_records(
-    frequency: IntArray, preference: FloatArray, request: SuppressionRequest
-) -> IntArray:
+def _order_records(frequency: Ints, preference: Floats, request: SuppressionRequest) -> Ints:
     """Records at risk in the order of the cycle."""
     at_risk = np.flatnonzero(frequency < request.k)
     if request.order == "risk":
@@ -332,7 +330,7 @@ def _order_records(
     return at_risk[np.argsort(preference[at_risk], kind="stable")]
 
 
-def _rank_records(dataset: Dataset, request: SuppressionRequest) -> FloatArray:
+def _rank_records(dataset: Dataset, request: SuppressionRequest) -> Floats:
     """Of records that would do as well, which is changed first: the lowest."""
     if request.order == "random" or request.seed is not None:
         return np.random.default_rng(request.seed).random(dataset.rows)
@@ -347,7 +345,7 @@ def _rank_records(dataset: Dataset, request: SuppressionRequest) -> FloatArray:
 
 def _count_codes(
     part: npt.NDArray[np.int32], nulls: Nulls, original: Dataset, subset: Sequence[str]
-) -> IntArray:
+) -> Ints:
     """How many look like each row, counted by the records' own counter."""
     import pyarrow as pa
 
@@ -367,7 +365,7 @@ def _count_codes(
 
 def _find_lowest_frequencies(
     dataset: Dataset, original: Dataset, request: SuppressionRequest
-) -> FloatArray:
+) -> Floats:
     """The lowest frequency of each record over the subsets."""
     known_original = original if request.nulls in SEMANTICS_OF_ORIGINAL else None
     lowest = np.full(dataset.rows, np.inf)
@@ -383,8 +381,8 @@ def _list_hidden_cells(
     names: list[str],
     before: npt.NDArray[np.int32],
     rows: npt.NDArray[np.int32],
-    unprotected: IntArray,
-) -> dict[str, IntArray]:
+    unprotected: Ints,
+) -> dict[str, Ints]:
     """By attribute, the records that hide it now and did not before (but those who are lost)."""
     fresh = (rows == HIDDEN) & (before != HIDDEN)
     fresh[unprotected] = False
@@ -396,9 +394,9 @@ def _list_hidden_cells(
 def _build_log(
     dataset: Dataset,
     request: SuppressionRequest,
-    cells: Mapping[str, IntArray],
-    before: FloatArray,
-    after: FloatArray,
+    cells: Mapping[str, Ints],
+    before: Floats,
+    after: Floats,
 ) -> DecisionLog:
     """One decision a cell: first those who were at risk, then those who give them company."""
     company = str(Sentence("divulge.protection", "reason.wildcard"))
@@ -433,7 +431,7 @@ def _remove_at_risk(
     alive = np.arange(dataset.rows)
     current = dataset
     first = _find_lowest_frequencies(dataset, dataset, request)
-    removed_parts: list[IntArray] = []
+    removed_parts: list[Ints] = []
     while True:
         risky = np.flatnonzero(_find_lowest_frequencies(current, current, request) < request.k)
         if risky.size == 0:
@@ -468,8 +466,8 @@ def _remove_unprotectable(
     released: Dataset,
     *,
     request: SuppressionRequest,
-    unprotected: IntArray,
-    cells: Mapping[str, IntArray],
+    unprotected: Ints,
+    cells: Mapping[str, Ints],
 ) -> tuple[Dataset, DecisionLog]:
     """Remove whom no suppression helps, and see that the others still are within the limit."""
     alive = np.setdiff1d(np.arange(original.rows), unprotected)
@@ -490,7 +488,7 @@ def _remove_unprotectable(
     return rest, DecisionLog(original.name, changes)
 
 
-def restrict_request(request: SuppressionRequest, alive: IntArray) -> SuppressionRequest:
+def restrict_request(request: SuppressionRequest, alive: Ints) -> SuppressionRequest:
     """The same wish for some of the records."""
     costs = {name: cost[alive] if cost.size > 1 else cost for name, cost in request.costs.items()}
     return replace(request, costs=costs)
@@ -503,7 +501,7 @@ def _adapt_request(request: SuppressionRequest, other: Dataset) -> SuppressionRe
     return request if fits else replace(request, costs={**ones, **single})
 
 
-def build_removal(request: SuppressionRequest, removed: IntArray, frequency: FloatArray) -> Change:
+def build_removal(request: SuppressionRequest, removed: Ints, frequency: Floats) -> Change:
     """The decisions to remove records."""
     return Change(
         kind="removed",

@@ -21,11 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.classes.keys import FloatArray, IntArray, assign_classes
+from divulge.classes.keys import assign_classes
 from divulge.protection.changes import kernels
 from divulge.protection.changes.kernels import HIDDEN
-
-BoolArray = npt.NDArray[np.bool_]
+from divulge.work.arrays import Bools, Floats, Ints
 
 # A mask is only worth looking at together with all others while they are this few.
 MOST_MASKS = 4096
@@ -39,15 +38,15 @@ class Board:
     """
 
     codes: npt.NDArray[np.int32]
-    count: IntArray
-    matches: IntArray
+    count: Ints
+    matches: Ints
     size: int
     known: bool
     patterns: int
-    members: list[IntArray]
+    members: list[Ints]
     """The records of each pattern, those that may be changed first in front."""
-    used_members: IntArray
-    pattern: IntArray
+    used_members: Ints
+    pattern: Ints
     """The pattern of each record."""
     record_of: dict[int, int] = field(default_factory=dict)
     """The record that a wildcard is."""
@@ -58,9 +57,9 @@ class Board:
     def from_codes(
         cls,
         codes: npt.NDArray[np.int32],
-        frequency: IntArray,
+        frequency: Ints,
         known: bool,
-        preference: FloatArray,
+        preference: Floats,
     ) -> Board:
         """From a row of codes a record (HIDDEN where missing) and how many fit each record."""
         rows, width = codes.shape
@@ -91,7 +90,7 @@ class Board:
             pattern=pattern,
         )
 
-    def find_at_risk(self, k: int) -> BoolArray:
+    def find_at_risk(self, k: int) -> Bools:
         """The rows in use that too few records fit; under `known`, the original ones."""
         size = self.patterns if self.known else self.size
         risky = self.matches[:size] < k
@@ -132,7 +131,7 @@ class Board:
             members[place], members[where] = members[where], members[place]
         return self.hide_cells(row, attributes)
 
-    def reveal_unneeded(self, k: int, costs: FloatArray) -> None:
+    def reveal_unneeded(self, k: int, costs: Floats) -> None:
         """Show again every hidden cell that nobody needs, the dearest first."""
         for row in sorted(self.record_of, reverse=True):
             original = self.codes[self.home_pattern[row]]
@@ -178,20 +177,20 @@ class Neighbourhoods:
 
     mask: tuple[int, ...]
     cost: float
-    group: IntArray
+    group: Ints
     """Of each pattern; -1 if it hides something outside the mask."""
-    order: IntArray
-    starts: IntArray
-    size: IntArray
+    order: Ints
+    starts: Ints
+    size: Ints
     """Records in each group."""
 
-    def list_patterns(self, group: int) -> IntArray:
+    def list_patterns(self, group: int) -> Ints:
         """The patterns of a group."""
         return self.order[self.starts[group] : self.starts[group + 1]]
 
 
 def group_neighbourhoods(
-    board: Board, mask: tuple[int, ...], costs: FloatArray, within: BoolArray
+    board: Board, mask: tuple[int, ...], costs: Floats, within: Bools
 ) -> Neighbourhoods | None:
     """Group the patterns that show every attribute outside a mask; only groups with risk."""
     visible = [a for a in range(board.codes.shape[1]) if a not in mask]
@@ -237,8 +236,8 @@ def list_masks(allowed: Sequence[int], most: int) -> list[tuple[int, ...]]:
 
 
 def spread_wildcards(
-    board: Board, k: int, masks: Sequence[tuple[int, ...]], costs: FloatArray
-) -> BoolArray:
+    board: Board, k: int, masks: Sequence[tuple[int, ...]], costs: Floats
+) -> Bools:
     """Hide cells until every row has k that fit, as far as the masks allow; who is left over.
 
     The neighbourhood that cures most for its cost comes first; its figures are taken anew when
@@ -258,7 +257,7 @@ def spread_wildcards(
 
 
 def _cure_neighbourhoods(
-    board: Board, k: int, masks: Sequence[tuple[int, ...]], costs: FloatArray
+    board: Board, k: int, masks: Sequence[tuple[int, ...]], costs: Floats
 ) -> None:
     risky = board.find_at_risk(k)[: board.patterns]
     tables: list[Neighbourhoods] = []
@@ -285,7 +284,7 @@ def _cure_neighbourhoods(
         work.check()
 
 
-def _estimate_worths(board: Board, k: int, table: Neighbourhoods, risky: BoolArray) -> FloatArray:
+def _estimate_worths(board: Board, k: int, table: Neighbourhoods, risky: Bools) -> Floats:
     """For every group, the records cured a unit of cost (an upper estimate, refined later)."""
     total = table.size.size
     chosen = np.flatnonzero(risky & (table.group >= 0))
@@ -381,7 +380,7 @@ def _is_cured_by(board: Board, k: int, row: int, mask: tuple[int, ...]) -> bool:
 
 
 def hide_record_by_record(
-    board: Board, k: int, allowed: Sequence[int], costs: FloatArray, order: IntArray
+    board: Board, k: int, allowed: Sequence[int], costs: Floats, order: Ints
 ) -> None:
     """The cycle: each record in turn hides what gives it most company, until it has enough.
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from divulge.reconstruction.auditing.table_state import TableState
-from divulge.reconstruction.problem.amounts import Bools
 from divulge.reconstruction.propagation.redundant_amounts import has_binding_totals
+from divulge.work.arrays import Bools
 
 
 def find_coupled_records(levels: tuple[TableState, ...], rows: int) -> Bools:

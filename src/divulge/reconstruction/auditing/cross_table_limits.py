@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from divulge.reconstruction.auditing.table_state import TableState
-from divulge.reconstruction.problem.amounts import Bools, Ints
+from divulge.work.arrays import Bools, Ints
 
 
 def limit_fine(

@@ -8,14 +8,10 @@ At last, when nothing changes any more, it goes to where proofs are still missin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from divulge.reconstruction.problem.amounts import Ints
-
-Floats: TypeAlias = npt.NDArray[np.float64]
+from divulge.work.arrays import Floats, Ints
 
 EASY_COMPLEXITY = 30.0
 """Up to which complexity instances take next to no effort, nearly all of them."""

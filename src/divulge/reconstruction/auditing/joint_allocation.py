@@ -17,9 +17,9 @@ from divulge.reconstruction.auditing.cross_table_coupling import find_records_op
 from divulge.reconstruction.auditing.cross_table_limits import map_places
 from divulge.reconstruction.auditing.table_state import TableState
 from divulge.reconstruction.auditing.totals import Group
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.solvers import cp_sat
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Ints
 
 MOST_PAIRS = 3_000
 SECONDS_PER_QUESTION = 1.0  # nominal

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from divulge.reconstruction.auditing.prior import Floats
 from divulge.reconstruction.auditing.table_state import TableState
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.result import InstanceResult
+from divulge.work.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -18,8 +18,7 @@ from divulge.data import Dataset
 from divulge.data.dictionary import find_name_problems
 from divulge.reconstruction.problem.generalisation import Generalised
 from divulge.work import Problem, Problems
-
-Floats = npt.NDArray[np.float64]
+from divulge.work.arrays import Floats
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from divulge.reconstruction.auditing.phases import Phase
-from divulge.reconstruction.auditing.prior import Floats
 from divulge.reconstruction.auditing.table_state import TableState
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.solving.extra_record import allow_one_more_record
+from divulge.work.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

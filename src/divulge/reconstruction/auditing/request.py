@@ -20,7 +20,6 @@ from divulge.reconstruction.auditing.totals import Totals, match_records, read_a
 from divulge.reconstruction.problem.amounts import (
     MAX_SUM_IN_UNITS,
     Amount,
-    Ints,
     describe_scale_problem,
     find_common_unit,
     infer_unit,
@@ -30,6 +29,7 @@ from divulge.reconstruction.problem.amounts import (
 from divulge.reconstruction.problem.premises import PREMISES, Premise
 from divulge.reconstruction.problem.rounding import RULES, Rule
 from divulge.work import Problems
+from divulge.work.arrays import Ints
 
 FINEST_UNIT = Decimal("1e-9")
 """Finer decimals are traces of arithmetic with floats, and show no unit."""

@@ -9,8 +9,8 @@ import numpy as np
 from divulge.reconstruction.auditing.table_state import TableState
 from divulge.reconstruction.auditing.totals import Group
 from divulge.reconstruction.auditing.workers import Task, solve_all
-from divulge.reconstruction.problem.amounts import Bools
 from divulge.reconstruction.problem.rounding import Rule, SumIntervals
+from divulge.work.arrays import Bools
 
 DIAGNOSIS_SAMPLE = 200
 TIGHTEST_FIRST: tuple[Rule, ...] = (

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from divulge.reconstruction.auditing.totals import Group
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.rounding import CERTAIN_RULES, Rule, SumIntervals
+from divulge.work.arrays import Bools, Ints
 
 RuleReader = Callable[[Rule, Ints, Ints], list[SumIntervals]]
 """Readings of some records and some rows of a table by a rule, one an amount."""

@@ -25,9 +25,9 @@ from divulge.reconstruction.auditing.prior import Prior, weigh_places
 from divulge.reconstruction.auditing.request import ReconstructionRequest
 from divulge.reconstruction.auditing.table_state import TableState
 from divulge.reconstruction.auditing.workers import Task, solve_all
-from divulge.reconstruction.problem.amounts import Bools
 from divulge.reconstruction.problem.result import InstanceResult
 from divulge.work import Effort, Problems
+from divulge.work.arrays import Bools
 
 MOST_ROUNDS = 7
 """How often tables limit each other before open instances have their effort, if it is limited."""

@@ -11,8 +11,8 @@ import numpy as np
 from divulge.data import Dataset
 from divulge.reconstruction.auditing.table_state import TableState
 from divulge.reconstruction.auditing.totals import TotalsMatch
-from divulge.reconstruction.problem.amounts import Ints
 from divulge.reconstruction.problem.generalisation import Generalised
+from divulge.work.arrays import Ints
 
 SUPPRESSED = " (not of the records)"
 """What is added to a key of which there is no record, so that it stays apart from others."""

@@ -10,12 +10,7 @@ from decimal import Decimal
 import numpy as np
 
 from divulge.reconstruction.auditing.totals import Totals, read_amounts
-from divulge.reconstruction.problem.amounts import (
-    MAX_SUM_IN_UNITS,
-    Ints,
-    NotAnAmount,
-    parse_decimal,
-)
+from divulge.reconstruction.problem.amounts import MAX_SUM_IN_UNITS, NotAnAmount, parse_decimal
 from divulge.reconstruction.problem.rounding import (
     Rule,
     SumIntervals,
@@ -24,6 +19,7 @@ from divulge.reconstruction.problem.rounding import (
     read_totals,
     read_within,
 )
+from divulge.work.arrays import Ints
 
 
 class TableFigures:

@@ -12,12 +12,12 @@ from divulge.reconstruction.auditing.prior import PlaceWeights
 from divulge.reconstruction.auditing.table_figures import TableFigures
 from divulge.reconstruction.auditing.totals import Group, TotalsMatch
 from divulge.reconstruction.auditing.workers import Task
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.certificates import keep_valid_certificates
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.premises import WITH_EXTRA, Premise, find_may_be_missing
 from divulge.reconstruction.problem.result import InstanceResult
 from divulge.reconstruction.problem.rounding import CERTAIN_RULES, SUM_RULES, Rule, SumIntervals
+from divulge.work.arrays import Bools, Ints
 
 
 @dataclass(eq=False, kw_only=True)

@@ -19,7 +19,6 @@ from divulge.data.column import Column
 from divulge.data.dictionary import as_names, find_name_problems
 from divulge.reconstruction.problem.amounts import (
     COARSEST_SCALE,
-    Ints,
     NotAnAmount,
     column_to_units,
     describe_scale_problem,
@@ -27,6 +26,7 @@ from divulge.reconstruction.problem.amounts import (
 )
 from divulge.reconstruction.problem.generalisation import Generalised
 from divulge.work import Problems
+from divulge.work.arrays import Ints
 
 
 @dataclass(frozen=True)

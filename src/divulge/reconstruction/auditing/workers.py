@@ -28,7 +28,6 @@ import numpy.typing as npt
 
 from divulge import work
 from divulge.reconstruction.auditing.effort_shares import share_last_effort, share_round_effort
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.certificates import MOST_STORED_PLACES, select_certificates
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.premises import Premise
@@ -39,6 +38,7 @@ from divulge.reconstruction.solving.mismatched_totals import (
     solve_under_premise,
 )
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Ints
 
 MOST_IN_BUNDLE = 400
 COMPLEXITY_OF_BUNDLE = 600.0

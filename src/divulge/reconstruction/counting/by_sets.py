@@ -20,13 +20,13 @@ from divulge.reconstruction.counting.two_bins_choice import (
     reduce_to_one_bin,
     to_allocation_counts,
 )
-from divulge.reconstruction.problem.amounts import Bools, Shares
 from divulge.reconstruction.problem.bitsets import Bitsets, pack_bitsets, unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.propagation.state import SearchState
 from divulge.reconstruction.subset_sum import lattice_enumeration, meet_in_middle
 from divulge.reconstruction.subset_sum.expected_count import estimate_log2_sets
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Floats
 
 BUDGETS = (20_000, 400_000, 8_000_000, 60_000_000, 160_000_000)
 """How far the sets of a bin are looked for, from try to try."""
@@ -60,7 +60,7 @@ def solve_by_sets(
     budgets: Sequence[int],
     *,
     effort: Effort,
-    prior: Shares | None,
+    prior: Floats | None,
     in_full: bool = True,
     to_count: bool = False,
 ) -> None:
@@ -92,7 +92,7 @@ def solve_by_sets(
 
 
 def _count_allocations(
-    state: SearchState, sets: Sequence[Bitsets | None], effort: Effort, prior: Shares | None
+    state: SearchState, sets: Sequence[Bitsets | None], effort: Effort, prior: Floats | None
 ) -> bool:
     """Rung 2: the number of allocations, if it can be had with the effort."""
     list_sizes = tuple(-1 if of_bin is None else len(of_bin) for of_bin in sets)
@@ -107,7 +107,7 @@ def _count_allocations(
     return True
 
 
-def _can_count_two_bins(state: SearchState, budget: int, prior: Shares | None) -> bool:
+def _can_count_two_bins(state: SearchState, budget: int, prior: Floats | None) -> bool:
     two = state.instance.bins == 2 and not state.instance.counts_matter
     return two and prior is None and budget > BUDGETS[0]
 

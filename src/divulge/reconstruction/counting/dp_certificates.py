@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.reconstruction.counting.dp_final_bins import FinalSplits
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.bitsets import Bitsets, unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.proofs import Proofs
+from divulge.work.arrays import Bools, Ints
 
 
 @dataclass(frozen=True, kw_only=True)

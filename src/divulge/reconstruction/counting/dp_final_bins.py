@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from divulge import work
 from divulge.reconstruction import tuning
 from divulge.reconstruction.counting import two_bins
 from divulge.reconstruction.counting.dp_shared_states import split_states_at_once
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.bitsets import Bitsets, unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum import lattice_enumeration, meet_in_middle
 from divulge.work import Effort
-
-Counts: TypeAlias = npt.NDArray[Any]
-"""Whole numbers: Python's own where they might not fit into 62 bits."""
+from divulge.work.arrays import Array, Bools, Ints
 
 SHORTEST_HALF, LONGEST_HALF = 2**14, 2**21
 FEW_LEFT = 28
@@ -42,14 +38,14 @@ class FinalSplits:
     ways: Ints
     other: int = -1
     alive: Ints = field(default_factory=lambda: np.empty(0, np.int64))
-    in_other: Counts = field(default_factory=lambda: np.empty(0, np.int64))
+    in_other: Array = field(default_factory=lambda: np.empty(0, np.int64))
     first: Bools = field(default_factory=lambda: np.empty((0, 0), bool))
     witness_states: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     witnesses: Bools = field(default_factory=lambda: np.empty((0, 0), bool))
 
 
 def split_final_states(
-    instance: Instance, states: Bitsets, into: Counts, last: list[int], effort: Effort
+    instance: Instance, states: Bitsets, into: Array, last: list[int], effort: Effort
 ) -> FinalSplits | None:
     """What becomes of the states after the last stage, into which there are so many ways each."""
     from divulge.reconstruction.subset_sum import meet_in_middle_kernels
@@ -104,16 +100,16 @@ def split_final_states(
     )
 
 
-def _weigh_by_ways(into: Counts, in_other: Ints) -> Counts:
+def _weigh_by_ways(into: Array, in_other: Ints) -> Array:
     """In how many allocations packages are, if so many ways go into states and so many out."""
     most = float(into.max(initial=0)) * in_other.sum(axis=0, dtype=np.float64).max(initial=0.0)
     kind: Any = np.int64 if most < 2.0**62 else object
-    allocation_counts: Counts = into.astype(kind) @ in_other.astype(kind)
+    allocation_counts: Array = into.astype(kind) @ in_other.astype(kind)
     return allocation_counts
 
 
 def _split_shared_states(
-    instance: Instance, states: Bools, into: Counts, last: list[int], effort: Effort
+    instance: Instance, states: Bools, into: Array, last: list[int], effort: Effort
 ) -> FinalSplits | None:
     """What is left in many states that have much in common, split between two bins in all ways."""
     splits = split_states_at_once(instance, states, into, last, effort)
@@ -135,7 +131,7 @@ def _split_shared_states(
 
 
 def _split_each_state(
-    instance: Instance, states: Bools, into: Counts, last: list[int], effort: Effort
+    instance: Instance, states: Bools, into: Array, last: list[int], effort: Effort
 ) -> FinalSplits | None:
     """What is left in every state, split between two bins in all ways."""
     a, b = last

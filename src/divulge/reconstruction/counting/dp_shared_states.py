@@ -14,10 +14,10 @@ import numpy as np
 from divulge import work
 from divulge.reconstruction import tuning
 from divulge.reconstruction.counting.two_bins_lists import estimate_list_sizes
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.bitsets import Bitsets, pack_bitsets, unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Ints
 
 MOST_SMALL, MOST_LARGE = 20, 64  # packages
 LONGEST_LARGE_SIDE = 2**23  # sums of the large side

@@ -20,11 +20,11 @@ from divulge import work
 from divulge.reconstruction import tuning
 from divulge.reconstruction.counting.dp_certificates import Stage, build_proofs
 from divulge.reconstruction.counting.dp_final_bins import FinalSplits, split_final_states
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.bitsets import Bitsets, pack_bitsets, unpack_bitsets
 from divulge.reconstruction.problem.counts import AllocationCounts
 from divulge.reconstruction.problem.instance import Instance
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Ints
 
 MOST_PAIRS = 1_000_000_000
 MOST_STATES = 400_000

@@ -17,11 +17,11 @@ import numpy as np
 from divulge.reconstruction import tuning
 from divulge.reconstruction.counting.two_bins_dominance import DominanceCounter
 from divulge.reconstruction.counting.two_bins_lists import split_into_four_lists
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.counts import AllocationCounts
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.propagation.redundant_amounts import drop_redundant_amounts
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Ints
 
 
 def seconds_to_sums(seconds: float) -> float:

@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 
 from divulge.reconstruction.counting import two_bins
-from divulge.reconstruction.problem.amounts import Bools
 from divulge.reconstruction.problem.bitsets import unpack_bitsets
 from divulge.reconstruction.problem.counts import AllocationCounts
 from divulge.reconstruction.problem.instance import Instance
@@ -21,6 +20,7 @@ from divulge.reconstruction.subset_sum import lattice_enumeration
 from divulge.reconstruction.subset_sum.expected_count import estimate_log2_sets
 from divulge.reconstruction.subset_sum.meet_in_middle import FittingSets
 from divulge.work import Effort
+from divulge.work.arrays import Bools
 
 COUNTING_SHARE, LISTING_SHARE = 0.8, 0.5
 """Of the effort left: if either fails, enough is left to prove and exclude pair by pair."""

@@ -18,9 +18,9 @@ from divulge.reconstruction.counting.two_bins_lists import (
     SLAB_SIZE,
     SubsetSums,
 )
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.counts import AllocationCounts
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Ints
 
 LARGEST_SLAB = 2**24
 """Needs and points of a slab: how many there is memory for."""

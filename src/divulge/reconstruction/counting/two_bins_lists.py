@@ -12,8 +12,8 @@ import numpy as np
 
 from divulge import work
 from divulge.reconstruction import tuning
-from divulge.reconstruction.problem.amounts import Ints
 from divulge.reconstruction.problem.bitsets import Bitsets
+from divulge.work.arrays import Ints
 
 SAMPLE_SIZE = 2**14
 """Sums that stand for all of a list while its length is foretold."""

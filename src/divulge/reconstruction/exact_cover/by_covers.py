@@ -18,12 +18,12 @@ from divulge.reconstruction.exact_cover.cover_search import (
     BinSetLists,
     seconds_to_steps,
 )
-from divulge.reconstruction.problem.amounts import Ints
 from divulge.reconstruction.problem.bitsets import unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.propagation.state import SearchState
 from divulge.reconstruction.subset_sum import lattice_enumeration
 from divulge.work import Effort
+from divulge.work.arrays import Ints
 
 MOST_SETS = 400_000
 MOST_BITS = 20

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.reconstruction.exact_cover.cover_search import BinSetLists
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.bitsets import Bitsets, unpack_bitsets
 from divulge.reconstruction.problem.counts import AllocationCounts
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.proofs import Proofs
 from divulge.reconstruction.propagation.state import SearchState
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Ints
 
 
 class Remainder(Protocol):

@@ -13,9 +13,9 @@ import numpy as np
 
 from divulge import work
 from divulge.reconstruction import tuning
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.bitsets import Bitsets, pack_bitsets, unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
+from divulge.work.arrays import Bools, Ints
 
 MAX_SECONDS = 1e6  # nominal seconds, where there is no end
 MOST_COVERS, MOST_STEPS = 400_000, 500_000_000

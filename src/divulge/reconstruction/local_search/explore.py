@@ -23,9 +23,9 @@ from divulge.reconstruction.local_search.two_bin_resplit import (
     find_all_splits,
     find_split,
 )
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.instance import Instance
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Ints
 
 SHORT_HALF = 100_000
 LONG_HALF = 1_500_000

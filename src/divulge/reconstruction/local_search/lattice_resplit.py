@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.bitsets import unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum import lattice_enumeration
+from divulge.work.arrays import Bools, Ints
 
 UNAMBIGUOUS_WEIGHT = 10.0
 """How much more is wanted of a package that has one place proved only."""

@@ -12,10 +12,10 @@ import numpy as np
 
 from divulge import work
 from divulge.reconstruction import tuning
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.bitsets import unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum import lattice_enumeration
+from divulge.work.arrays import Bools, Ints
 
 EXTRA_BINS = (0, 1, 1, 2, 1, 2, 3)
 """How many bins are filled beside the two of a pair, from try to try."""

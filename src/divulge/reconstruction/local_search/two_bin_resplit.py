@@ -11,11 +11,11 @@ import numpy as np
 
 from divulge import work
 from divulge.reconstruction import tuning
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.bitsets import unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum import meet_in_middle
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Ints
 
 NODE_BUDGETS = (60_000, 1_000_000, 6_000_000)
 """How far a split is looked for: at the first try, at the second, from the third on."""

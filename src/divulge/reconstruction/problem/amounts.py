@@ -9,12 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from divulge.work.arrays import Bools, Ints
+
 Amount: TypeAlias = int | float | str | Decimal
 """An amount as people write it; a float stands for its shortest decimal."""
 
-Ints: TypeAlias = npt.NDArray[np.signedinteger[Any]]
-Bools: TypeAlias = npt.NDArray[np.bool_]
-Shares: TypeAlias = npt.NDArray[np.float64]
 
 MAX_SUM_IN_UNITS = 2**60
 """Of an amount and of all together, so that sums stay in 64 bits."""

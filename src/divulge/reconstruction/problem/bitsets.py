@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from divulge.reconstruction.problem.amounts import Bools
+from divulge.work.arrays import Bools
 
 Bitsets = npt.NDArray[np.uint64]
 

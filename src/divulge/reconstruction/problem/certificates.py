@@ -11,7 +11,7 @@ import heapq
 
 import numpy as np
 
-from divulge.reconstruction.problem.amounts import Bools, Ints
+from divulge.work.arrays import Bools, Ints
 
 MOST_CERTIFICATES = 48
 MOST_STORED_PLACES = 16_000

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from divulge.reconstruction.problem.amounts import Ints
+from divulge.work.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from divulge.reconstruction.problem.amounts import Bools, Ints
+from divulge.work.arrays import Bools, Ints
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -10,9 +10,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from divulge.reconstruction.problem.amounts import Bools, Ints, Shares
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.solution import InstanceSolution
+from divulge.work.arrays import Bools, Floats, Ints
 
 Premise: TypeAlias = Literal["complete", "excluded", "extra", "both", "any"]
 """What is assumed: all packages are in the totals; some are not; one more is; one is not and one
@@ -40,7 +40,7 @@ class PremiseOutcome:
     instance_certificates: tuple[tuple[Instance, Ints], ...] = ()
     may_be_discarded: Bools | None = None
     surely_discarded: Bools | None = None
-    discarded: Shares | None = None
+    discarded: Floats | None = None
 
     def verify(self) -> bool:
         """Check every certificate by plain addition."""

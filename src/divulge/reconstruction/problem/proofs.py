@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from divulge.reconstruction.problem.amounts import Bools, Ints
+from divulge.work.arrays import Bools, Ints
 
 
 class Proofs:

@@ -11,9 +11,7 @@ import numpy as np
 from divulge.reconstruction.problem.amounts import (
     MAX_SUM_IN_UNITS,
     Amount,
-    Ints,
     NotAnAmount,
-    Shares,
     describe_scale_problem,
     find_common_unit,
     is_within_integers,
@@ -31,6 +29,7 @@ from divulge.reconstruction.problem.rounding import (
     read_within,
 )
 from divulge.work import Problems
+from divulge.work.arrays import Floats, Ints
 
 
 class PuzzleRequest:
@@ -168,7 +167,7 @@ class PuzzleRequest:
             extra_above=np.stack([r.extra_above for r in readings]),
         )
 
-    def parse_prior(self, prior: Mapping[Any, Mapping[Any, float]] | None) -> Shares | None:
+    def parse_prior(self, prior: Mapping[Any, Mapping[Any, float]] | None) -> Floats | None:
         """The prior as a matrix, every package's weights adding up to one."""
         if prior is None:
             return None
@@ -188,7 +187,7 @@ class PuzzleRequest:
             if package not in self.package_names:
                 problems.add("prior", "names a package that does not exist.")
         problems.raise_any()
-        normed: Shares = weights / weights.sum(axis=1, keepdims=True)
+        normed: Floats = weights / weights.sum(axis=1, keepdims=True)
         return normed
 
     def parse_truth(self, true_bins: Mapping[Any, Any] | None) -> Ints | None:

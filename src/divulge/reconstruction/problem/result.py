@@ -9,7 +9,6 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
-from divulge.reconstruction.problem.amounts import Bools
 from divulge.reconstruction.problem.certificates import (
     keep_valid_certificates,
     mark_proved_pairs,
@@ -17,6 +16,7 @@ from divulge.reconstruction.problem.certificates import (
 )
 from divulge.reconstruction.problem.premises import PREMISES, Premise
 from divulge.reconstruction.problem.solution import InstanceSolution, Status
+from divulge.work.arrays import Bools
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from divulge.reconstruction.problem.amounts import Ints
+from divulge.work.arrays import Ints
 
 Rule: TypeAlias = Literal[
     "exact",

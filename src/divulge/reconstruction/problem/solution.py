@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from divulge.reconstruction.problem.amounts import Bools, Ints, Shares
 from divulge.reconstruction.problem.instance import Instance
+from divulge.work.arrays import Bools, Floats, Ints
 
 Status: TypeAlias = Literal["closed", "open", "infeasible"]
 
@@ -28,7 +28,7 @@ class InstanceSolution:
     certificates: Ints
     count: int | None = None
     pairs: npt.NDArray[np.object_] | None = None
-    shares: Shares | None = None
+    shares: Floats | None = None
     seconds: float = 0.0
 
 

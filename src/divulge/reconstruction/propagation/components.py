@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.instance import Instance
+from divulge.work.arrays import Bools, Ints
 
 
 def find_components(possible: Bools) -> list[tuple[Ints, Ints]]:

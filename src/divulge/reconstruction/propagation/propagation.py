@@ -6,8 +6,8 @@ import numpy as np
 
 from divulge import work
 from divulge.reconstruction import tuning
-from divulge.reconstruction.problem.amounts import Bools
 from divulge.reconstruction.problem.instance import Instance
+from divulge.work.arrays import Bools
 
 
 def propagate(instance: Instance, possible: Bools) -> Bools | None:

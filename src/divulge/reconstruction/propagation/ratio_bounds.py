@@ -17,9 +17,9 @@ import numpy as np
 
 from divulge import work
 from divulge.reconstruction import tuning
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.propagation.propagation import propagate
+from divulge.work.arrays import Bools, Ints
 
 MOST_RATIOS = 48
 FEWEST_RATIOS = 6

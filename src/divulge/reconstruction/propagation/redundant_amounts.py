@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from divulge.reconstruction.problem.amounts import Ints
 from divulge.reconstruction.problem.instance import Instance
+from divulge.work.arrays import Ints
 
 
 def drop_redundant_amounts(instance: Instance) -> Instance:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.counts import AllocationCounts
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.propagation.propagation import propagate
 from divulge.reconstruction.propagation.ratio_bounds import exclude_by_ratios
+from divulge.work.arrays import Bools, Ints
 
 
 @dataclass(kw_only=True)

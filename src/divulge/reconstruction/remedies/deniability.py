@@ -16,8 +16,8 @@ import numpy as np
 from divulge.reconstruction.auditing.cross_table_limits import map_places
 from divulge.reconstruction.auditing.joint_allocation import prove_jointly
 from divulge.reconstruction.auditing.table_state import TableState
-from divulge.reconstruction.problem.amounts import Bools
 from divulge.reconstruction.reporting.result import Reconstruction
+from divulge.work.arrays import Bools
 
 JOINT_SECONDS = 2.0
 """Seconds in which allocations of all tables at once are looked for."""

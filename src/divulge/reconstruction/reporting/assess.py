@@ -9,8 +9,8 @@ import numpy as np
 from divulge.assessment import Assessment, Breakdown, Most, Sentence
 from divulge.qif import PriorPosterior
 from divulge.reconstruction.auditing.phases import Phase
-from divulge.reconstruction.problem.amounts import Bools
 from divulge.reconstruction.reporting.details import build_details, build_plain_values
+from divulge.work.arrays import Bools
 
 if TYPE_CHECKING:
     from divulge.reconstruction.reporting.result import Reconstruction

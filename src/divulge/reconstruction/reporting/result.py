@@ -21,7 +21,6 @@ from divulge.reconstruction.auditing.phases import Phase
 from divulge.reconstruction.auditing.remaining_risk import RiskBound, bound_remaining_risk
 from divulge.reconstruction.auditing.run import InstanceSummary
 from divulge.reconstruction.auditing.table_state import TableState
-from divulge.reconstruction.problem.amounts import Bools
 from divulge.reconstruction.reporting import charts, paper_tables
 from divulge.reconstruction.reporting.assess import assess_phase
 from divulge.reconstruction.reporting.details import (
@@ -32,6 +31,7 @@ from divulge.reconstruction.reporting.details import (
 )
 from divulge.reconstruction.reporting.paper_tables import ClassRow, PhaseRow, TargetRow
 from divulge.reconstruction.solving.mismatched_totals import find_inconsistencies
+from divulge.work.arrays import Bools
 
 if TYPE_CHECKING:
     from divulge.reconstruction.remedies.remedies import Remedies

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from divulge.reconstruction.problem.amounts import Bools, Ints, Shares
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.solution import InstanceSolution
 from divulge.reconstruction.propagation.state import SearchState
+from divulge.work.arrays import Bools, Floats, Ints
 
 
 def join_parts(
@@ -54,7 +54,7 @@ def join_parts(
 
 def _combine_shares(
     possible: Bools, parts: list[tuple[Ints, Ints, SearchState]], total: int
-) -> tuple[npt.NDArray[np.object_], Shares]:
+) -> tuple[npt.NDArray[np.object_], Floats]:
     pairs = np.zeros(possible.shape, object)
     pairs[possible] = total
     shares = possible.astype(np.float64)

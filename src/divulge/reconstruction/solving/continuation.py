@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 
 from divulge.reconstruction.local_search.explore import LocalSearch
-from divulge.reconstruction.problem.amounts import Ints
 from divulge.reconstruction.problem.certificates import mark_proved_pairs, select_certificates
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.premises import WITH_EXTRA
@@ -24,6 +23,7 @@ from divulge.reconstruction.solving.extra_record import (
 from divulge.reconstruction.solving.ladder import solve_instance
 from divulge.reconstruction.solving.left_out_records import add_discard_bin
 from divulge.work import Effort
+from divulge.work.arrays import Ints
 
 PART_SECONDS = 0.02
 

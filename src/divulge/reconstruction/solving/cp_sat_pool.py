@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from divulge import work
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.instance import Instance
 from divulge.solvers import cp_sat
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Ints
 
 SECONDS_PER_QUESTION = 20.0  # nominal
 

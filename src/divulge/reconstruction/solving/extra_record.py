@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from divulge.reconstruction.problem.amounts import Bools, Ints, Shares
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.premises import (
     Premise,
@@ -24,6 +23,7 @@ from divulge.reconstruction.problem.premises import (
 from divulge.reconstruction.problem.solution import InstanceSolution, build_infeasible_solution
 from divulge.reconstruction.solving.ladder import solve_instance
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Floats, Ints
 
 
 def place_extra_record(instance: Instance, b: int) -> Instance | None:
@@ -153,7 +153,7 @@ def _are_within_intervals(instance: Instance, bins: Ints, sums: Ints, count: Int
 def solve_with_extra(
     instance: Instance,
     seconds: float,
-    prior: Shares | None,
+    prior: Floats | None,
     truth: Ints | None = None,
     earlier: Ints | None = None,
 ) -> PremiseOutcome:
@@ -171,7 +171,7 @@ def solve_with_extra(
 def solve_with_both(
     instance: Instance,
     seconds: float,
-    prior: Shares | None,
+    prior: Floats | None,
     truth: Ints | None = None,
     earlier: Ints | None = None,
 ) -> PremiseOutcome:
@@ -230,7 +230,7 @@ class _RunUnion:
         runs: Iterable[tuple[Instance | None, Ints | None]],
         *,
         seconds: float,
-        prior: Shares | None,
+        prior: Floats | None,
         earlier: Ints | None,
     ) -> PremiseOutcome:
         """Try one after the other, each with its start; infeasible if none of them can be."""

@@ -14,7 +14,6 @@ import numpy as np
 
 from divulge import work
 from divulge.reconstruction import tuning
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.bitsets import unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.propagation.components import build_component_instance, find_components
@@ -22,6 +21,7 @@ from divulge.reconstruction.propagation.propagation import propagate
 from divulge.reconstruction.subset_sum import lattice_enumeration, meet_in_middle
 from divulge.reconstruction.subset_sum.expected_count import estimate_log2_sets
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Ints
 
 STEPS_TO_LIST = 30_000
 MOST_SETS = 3_000

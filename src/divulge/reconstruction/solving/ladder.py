@@ -26,7 +26,6 @@ from divulge.reconstruction.counting.by_sets import BUDGETS, BinSets, solve_by_s
 from divulge.reconstruction.exact_cover.by_covers import CoverSolver
 from divulge.reconstruction.local_search.explore import LocalSearch
 from divulge.reconstruction.local_search.two_bin_resplit import construct_allocation
-from divulge.reconstruction.problem.amounts import Bools, Ints, Shares
 from divulge.reconstruction.problem.counts import AllocationCounts
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.solution import InstanceSolution, build_infeasible_solution
@@ -40,6 +39,7 @@ from divulge.reconstruction.solving.cp_sat_pool import enumerate_new_allocations
 from divulge.reconstruction.solving.pair_questions import decide_pairs
 from divulge.reconstruction.subset_sum.bin_support import BinSupport
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,7 @@ REMAINDER_SECONDS = 0.1
 def solve_instance(
     instance: Instance,
     seconds: float = 10.0,
-    prior: Shares | None = None,
+    prior: Floats | None = None,
     *,
     truth: Ints | None = None,
     solver: bool = True,
@@ -151,7 +151,7 @@ def _relabel_truth(truth: Ints, packages: Ints, bins: Ints) -> Ints | None:
 def _solve_part(
     instance: Instance,
     seconds: float,
-    prior: Shares | None,
+    prior: Floats | None,
     *,
     truth: Ints | None,
     solver: bool,
@@ -182,7 +182,7 @@ def _climb_rungs(
     sets: dict[int, BinSets],
     effort: Effort,
     *,
-    prior: Shares | None,
+    prior: Floats | None,
     truth: Ints | None,
     solver: bool,
 ) -> None:

@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 
-from divulge.reconstruction.problem.amounts import Bools, Ints, Shares
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.premises import (
     PremiseOutcome,
@@ -19,6 +18,7 @@ from divulge.reconstruction.problem.premises import (
 )
 from divulge.reconstruction.problem.solution import build_infeasible_solution
 from divulge.reconstruction.solving.ladder import solve_instance
+from divulge.work.arrays import Bools, Floats, Ints
 
 MAX_COMBINATIONS = 100_000
 
@@ -75,7 +75,7 @@ def add_discard_bin(instance: Instance) -> Instance | None:
 def solve_with_discards(
     instance: Instance,
     seconds: float,
-    prior: Shares | None,
+    prior: Floats | None,
     truth: Ints | None = None,
     earlier: Ints | None = None,
 ) -> PremiseOutcome:

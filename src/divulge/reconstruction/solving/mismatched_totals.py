@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from divulge.reconstruction.problem.amounts import Bools, Ints, Shares
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.premises import (
     WITH_EXTRA,
@@ -36,6 +35,7 @@ from divulge.reconstruction.solving.left_out_records import (
     solve_with_discards,
 )
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Floats, Ints
 
 LEAST_SHARE = 0.1
 """Of the effort, what every premise has at least, however much the one before it took."""
@@ -46,7 +46,7 @@ def solve_under_premise(
     premise: Premise = "complete",
     seconds: float = 10.0,
     *,
-    prior: Shares | None = None,
+    prior: Floats | None = None,
     truth: Ints | None = None,
     earlier: Ints | None = None,
     beyond_doubt: Bools | None = None,

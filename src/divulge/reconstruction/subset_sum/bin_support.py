@@ -12,13 +12,13 @@ import numpy as np
 
 from divulge import work
 from divulge.reconstruction import tuning
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.bitsets import unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.propagation.propagation import propagate
 from divulge.reconstruction.propagation.ratio_bounds import bound_set_by_ratios
 from divulge.reconstruction.subset_sum import lattice_enumeration, meet_in_middle
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Ints
 
 LONGEST_LIST = 100_000
 MEET_IN_MIDDLE_SECONDS = 0.3

@@ -10,17 +10,16 @@ middle is for bins with very many sets of few packages, this is for sixty packag
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from divulge import work
 from divulge.reconstruction import tuning
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.bitsets import Bitsets, pack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum.meet_in_middle import FittingSets
+from divulge.work.arrays import Bools, Floats, Ints
 
 MAX_SECONDS = 1e6  # nominal seconds, where there is no end
 MOST_PACKAGES = 100
@@ -28,8 +27,6 @@ MOST_REDUCTION_STEPS = 200_000
 MAX_INITIAL_ENTRY = 2.0**44
 MAX_REDUCED_ENTRY = 2.0**27
 """Up to which entries floating numbers tell exactly enough what is near: before, and in the end."""
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 def seconds_to_steps(seconds: float) -> int:

@@ -14,10 +14,10 @@ import numpy as np
 
 from divulge import work
 from divulge.reconstruction import tuning
-from divulge.reconstruction.problem.amounts import Bools, Ints
 from divulge.reconstruction.problem.bitsets import Bitsets, pack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Ints
 
 MOST_ON_A_SIDE = 63  # packages: a side's sets are words of 64 bits
 STEPS_PER_SUM = 16

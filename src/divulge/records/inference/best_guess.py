@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from divulge.engines import IntArray
 from divulge.qif.gain import Gain, KGuesses
 from divulge.work import DivulgeError
+from divulge.work.arrays import Ints
 
 MAX_GAIN_CELLS = 50_000_000
 TIE_TOLERANCE = 1e-12
@@ -75,8 +75,8 @@ def _compute_top_k_chance(
 
 
 def look_up_entries(
-    rows: IntArray,
-    columns: IntArray,
+    rows: Ints,
+    columns: Ints,
     values: npt.NDArray[np.float64],
     *,
     width: int,
@@ -92,7 +92,7 @@ def look_up_entries(
     return np.where((keys[place] == record_keys) & (truth >= 0), values[place], 0.0)
 
 
-def list_entries(matrix: Any) -> tuple[IntArray, IntArray, npt.NDArray[np.float64]]:
+def list_entries(matrix: Any) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:
     """Rows, columns and values of a sparse matrix, in the order of rows and columns."""
     ordered = matrix.tocsr()
     ordered.sort_indices()

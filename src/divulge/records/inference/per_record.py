@@ -15,9 +15,7 @@ import numpy.typing as npt
 from divulge.assessment import Assessment, Breakdown, Claim, Sentence
 from divulge.data import Column, Dataset
 from divulge.qif import PriorPosterior
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
+from divulge.work.arrays import Bools, Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,10 +82,10 @@ class PerRecordSuccess:
     `worth` is what the best guess wins at each, if a gain was given; `weight` what each weighs.
     """
 
-    certain: tuple[BoolArray, BoolArray]
-    right: tuple[FloatArray, FloatArray]
-    worth: tuple[FloatArray, FloatArray] | None = None
-    weight: FloatArray | None = None
+    certain: tuple[Bools, Bools]
+    right: tuple[Floats, Floats]
+    worth: tuple[Floats, Floats] | None = None
+    weight: Floats | None = None
 
     def to_assessment(self, description: AttackDescription, **more: Any) -> Assessment:
         """The figures of all secrets together."""
@@ -111,7 +109,7 @@ class PerRecordSuccess:
         )  # fmt: skip
 
     def _sum_by_group(self, codes: npt.NDArray[Any], groups: int) -> list[_GroupSums]:
-        def sum_pair(of_each: tuple[Any, Any], weight: FloatArray | None) -> Any:
+        def sum_pair(of_each: tuple[Any, Any], weight: Floats | None) -> Any:
             sums = [
                 np.bincount(codes, each if weight is None else each * weight, groups)
                 for each in of_each

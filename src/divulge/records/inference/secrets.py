@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.classes.partition import MANY_ROWS, AttributeCodes, Partition, number_ids
-from divulge.engines import IntArray
 from divulge.qif import PriorPosterior
 from divulge.records.inference.best_guess import compute_payoffs
 from divulge.records.inference.per_record import PerRecordSuccess
+from divulge.work.arrays import Ints
 
 if TYPE_CHECKING:
     FloatArray = npt.NDArray[np.float64]
@@ -46,7 +46,7 @@ class Secrets:
         return np.ones(self.rows) if self.prior is None else self.prior
 
     @cached_property
-    def _cells(self) -> tuple[IntArray, IntArray]:
+    def _cells(self) -> tuple[Ints, Ints]:
         """The (class, secret value) of each record as a number; the class of each such cell."""
         if self.secret is None:
             order = np.argsort(self.classes.of_record, kind="stable")
@@ -69,7 +69,7 @@ class Secrets:
         return np.bincount(cell, self.prior, len(of_cell)).astype(np.float64)
 
     @cached_property
-    def _cell_counts(self) -> IntArray:
+    def _cell_counts(self) -> Ints:
         cell, of_cell = self._cells
         return np.bincount(cell, minlength=len(of_cell))
 
@@ -79,7 +79,7 @@ class Secrets:
         return np.maximum.reduceat(self._cell_weights, self._class_starts)
 
     @cached_property
-    def _class_starts(self) -> IntArray:
+    def _class_starts(self) -> Ints:
         of_cell = self._cells[1]
         return np.flatnonzero(np.append(True, of_cell[1:] != of_cell[:-1]))
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from divulge.work.arrays import Floats
 
 EXPECTED_AGREEMENT = 0.95
 """How often a true pair is expected to agree on a comparison, before the pairs are looked at."""
@@ -38,8 +38,8 @@ class ComparisonVectors:
     """
 
     patterns: npt.NDArray[np.int8]
-    pairs: FloatArray
-    true: FloatArray
+    pairs: Floats
+    true: Floats
 
     @property
     def total(self) -> float:
@@ -51,8 +51,8 @@ class ComparisonVectors:
 class Evidence:
     """How often pairs agree on each comparison: true ones, others; the share of true pairs."""
 
-    agree: FloatArray
-    chance: FloatArray
+    agree: Floats
+    chance: Floats
     share: float
 
     @property
@@ -121,7 +121,7 @@ def count_evidence(vectors: ComparisonVectors) -> Evidence:
     is_agreed, is_present = vectors.patterns == 1, vectors.patterns != MISSING
     other = vectors.pairs - vectors.true
 
-    def compute_rate(of: FloatArray) -> FloatArray:
+    def compute_rate(of: Floats) -> Floats:
         compared = (is_present * of[:, None]).sum(axis=0)
         agreed = (is_agreed * of[:, None]).sum(axis=0)
         return _clip_probability(
@@ -141,8 +141,8 @@ def list_agreement_rates(agreement: Any, compare: Sequence[str]) -> list[float |
 
 
 def _compute_match_posterior(
-    is_agreed: Any, is_present: Any, agree: FloatArray, chance: FloatArray, share: float
-) -> FloatArray:
+    is_agreed: Any, is_present: Any, agree: Floats, chance: Floats, share: float
+) -> Floats:
     """How likely a pair with each vector is a true one."""
     agree = _clip_probability(agree)
     weight = np.where(is_agreed, np.log(agree / chance), np.log((1 - agree) / (1 - chance)))
@@ -150,17 +150,17 @@ def _compute_match_posterior(
     if share >= 1:
         return np.ones(len(score))
     other = np.log(1 - share)
-    belief: FloatArray = 1 / (1 + np.exp(np.clip(other - score, -700, 700)))
+    belief: Floats = 1 / (1 + np.exp(np.clip(other - score, -700, 700)))
     return belief
 
 
 def _smooth_agreement_rate(
-    is_agreed: Any, is_present: Any, pairs: FloatArray, expected: FloatArray, pseudo_pairs: float
-) -> FloatArray:
+    is_agreed: Any, is_present: Any, pairs: Floats, expected: Floats, pseudo_pairs: float
+) -> Floats:
     agreed = (is_agreed * pairs[:, None]).sum(axis=0) + pseudo_pairs * expected
     return _clip_probability(agreed / ((is_present * pairs[:, None]).sum(axis=0) + pseudo_pairs))
 
 
-def _clip_probability(rate: Any) -> FloatArray:
+def _clip_probability(rate: Any) -> Floats:
     """No probability is so sure that one pair could not change it."""
     return np.clip(np.asarray(rate, np.float64), MIN_PROBABILITY, 1 - MIN_PROBABILITY)

@@ -9,15 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from divulge.assessment import Assessment, Chart, Sentence
 from divulge.data import Dataset
 from divulge.records.inference import charts
 from divulge.records.inference.per_record import AttackDescription, PerRecordSuccess
 from divulge.records.linkage.agreement_weights import Evidence
+from divulge.work.arrays import Floats
 
-FloatArray = npt.NDArray[np.float64]
 ROUNDING_TOLERANCE = 1e-9
 
 
@@ -34,11 +33,11 @@ class LinkageResult:
     register: Dataset
     knows: tuple[str, ...]
     has_truth: bool
-    candidates: FloatArray
-    chance: FloatArray
-    right_guess: FloatArray
-    belief: FloatArray
-    in_register: FloatArray
+    candidates: Floats
+    chance: Floats
+    right_guess: Floats
+    belief: Floats
+    in_register: Floats
     pairs: int
     coverage: float
     names: tuple[str, ...]

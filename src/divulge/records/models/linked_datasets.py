@@ -17,8 +17,8 @@ from divulge.assessment import Assessment
 from divulge.classes.partition import AttributeCodes, Partition
 from divulge.data import Column, Dataset
 from divulge.data.dictionary import as_names
-from divulge.engines import IntArray
 from divulge.work import Problems
+from divulge.work.arrays import Ints
 
 Duplicates: TypeAlias = Literal["error", "first", "random"]
 ABSENT = -1
@@ -196,7 +196,7 @@ def _choose_record_per_id(
     return record_of_id
 
 
-def _locate_ids(focal: Column, other: Column) -> IntArray:
+def _locate_ids(focal: Column, other: Column) -> Ints:
     """For each id of the focal dataset, its place among the other's ids; -1 if it is absent."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -18,14 +18,13 @@ import numpy.typing as npt
 
 from divulge.assessment import Assessment, Breakdown, Chart, Claim
 from divulge.data import Column, Dataset
-from divulge.engines import IntArray
 from divulge.qif import PriorPosterior
 from divulge.records.inference import charts
 from divulge.records.inference.per_record import AttackDescription, PerRecordSuccess
 from divulge.records.models.one_person import build_person_assessment
 from divulge.work import Problems
+from divulge.work.arrays import Floats, Ints
 
-FloatArray = npt.NDArray[np.float64]
 MEMBERSHIP = ("not in the release", "in the release")
 """The two values of the secret, in the order that a gain takes them."""
 ROUNDING_TOLERANCE = 1e-9
@@ -40,17 +39,17 @@ class MembershipChances:
     `of_released` the class of each of them, where it is known.
     """
 
-    chance: FloatArray
+    chance: Floats
     is_certain: npt.NDArray[np.bool_]
-    of_person: IntArray
+    of_person: Ints
     released: int
     journalist: dict[str, float]
     claim: Claim = "exact"
-    of_released: IntArray | None = None
+    of_released: Ints | None = None
 
     @classmethod
     def from_counts(
-        cls, released: IntArray, living: IntArray, of_person: IntArray, of_released: IntArray
+        cls, released: Ints, living: Ints, of_person: Ints, of_released: Ints
     ) -> MembershipChances:
         """From how many of each class are in the release and in the population."""
         require_enough_people(int(np.count_nonzero(released > living)))
@@ -77,7 +76,7 @@ class MembershipChances:
         """The probability that somebody is in the release, if nothing is known of them."""
         return self.released / self.population_size
 
-    def assess_people(self, gain: Any, prior: FloatArray | None) -> PerRecordSuccess:
+    def assess_people(self, gain: Any, prior: Floats | None) -> PerRecordSuccess:
         """What is known of each person; who of a class was released is left to chance."""
         chance = self.chance[self.of_person]
         everybody = np.full(self.population_size, self.prior_chance)
@@ -102,8 +101,8 @@ def assess_membership(
     model: str,
     class_of_target: int | None = None,
     gain: Any = None,
-    prior: FloatArray | None = None,
-    released_of_group: Callable[[str], tuple[Column, IntArray] | None] | None = None,
+    prior: Floats | None = None,
+    released_of_group: Callable[[str], tuple[Column, Ints] | None] | None = None,
 ) -> Assessment:
     """Assess who is known to be in the release, or not to be.
 
@@ -210,7 +209,7 @@ def _break_down_by_truth(
     presence: MembershipChances,
     name: str,
     column: Column,
-    released: IntArray,
+    released: Ints,
 ) -> Breakdown:
     """The groups as they are: of each class and group it is known how many were released."""
     groups = max(1, column.cardinality)
@@ -235,7 +234,7 @@ def _break_down_by_truth(
     return per_person.break_down_by_column(description, name, column)
 
 
-def _compute_guess_worth(gain: Any, chance: FloatArray) -> FloatArray:
+def _compute_guess_worth(gain: Any, chance: Floats) -> Floats:
     """What the best guess is worth if membership has these chances."""
     from divulge.qif import Hyper
 
@@ -253,7 +252,7 @@ def _compute_capacity(presence: MembershipChances) -> float:
     return float(np.max(parts, axis=0).sum())
 
 
-def _compute_journalist_risk(released: IntArray, living: IntArray) -> dict[str, float]:
+def _compute_journalist_risk(released: Ints, living: Ints) -> dict[str, float]:
     """The chance of the right person for a released record, if all of its class are alike."""
     has_records = released > 0
     if not has_records.any():

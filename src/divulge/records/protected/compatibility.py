@@ -14,15 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from divulge import work
 from divulge.classes.keys import combine_codes, densify_keys, sum_over_equal_keys
 from divulge.classes.null_semantics import Patterns, gather_patterns
-from divulge.engines import IntArray
 from divulge.records.protected.value_mapping import AttributePair
-
-FloatArray = npt.NDArray[np.float64]
+from divulge.work.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +32,8 @@ class Compatibility:
 
     possible: Any
     weight: Any
-    of_person: IntArray
-    of_record: IntArray
+    of_person: Ints
+    of_record: Ints
     is_weighed: bool
 
     @property
@@ -45,7 +42,7 @@ class Compatibility:
         return int(self.possible.shape[1])
 
     @property
-    def records_per_pattern(self) -> IntArray:
+    def records_per_pattern(self) -> Ints:
         """How many records have each pattern."""
         return np.bincount(self.of_record, minlength=self.pattern_count)
 
@@ -85,8 +82,8 @@ def join_people_to_records(attributes: Sequence[AttributePair]) -> Compatibility
 
 
 def _join_by_mask(
-    shown_patterns: Patterns, attributes: Sequence[AttributePair], people: Sequence[IntArray]
-) -> list[tuple[IntArray, IntArray, FloatArray]]:
+    shown_patterns: Patterns, attributes: Sequence[AttributePair], people: Sequence[Ints]
+) -> list[tuple[Ints, Ints, Floats]]:
     """For every mask: which class of people fits which pattern, and what that weighs."""
     masks = shown_patterns.group_by_mask()
     complete = masks.get(0, np.empty(0, np.int64))
@@ -135,11 +132,11 @@ def _join_by_mask(
 
 def _weigh_complete_records(
     shown_patterns: Patterns,
-    complete: IntArray,
+    complete: Ints,
     attributes: Sequence[AttributePair],
-    people: Sequence[IntArray],
+    people: Sequence[Ints],
     visible: list[int],
-) -> FloatArray:
+) -> Floats:
     """For each class of people, what the complete records weigh that fit it on some attributes."""
     size = len(people[0])
     if complete.size == 0:
@@ -160,12 +157,12 @@ def _weigh_complete_records(
 
 
 def _enumerate_shown_codes(
-    attributes: Sequence[AttributePair], people: Sequence[IntArray], visible: Sequence[int]
-) -> tuple[IntArray, list[IntArray], FloatArray]:
+    attributes: Sequence[AttributePair], people: Sequence[Ints], visible: Sequence[int]
+) -> tuple[Ints, list[Ints], Floats]:
     """Every way in which each class may be shown: whose it is, the codes, and what it weighs."""
     whose = np.arange(len(people[0]), dtype=np.int64)
     weight = np.ones(len(whose))
-    columns: list[IntArray] = []
+    columns: list[Ints] = []
     for a in visible:
         starts, flat = attributes[a].starts, attributes[a].flat
         code = people[a][whose]
@@ -180,14 +177,14 @@ def _enumerate_shown_codes(
 
 
 def _build_joint_keys(
-    person_columns: Sequence[IntArray],
+    person_columns: Sequence[Ints],
     record_columns: Sequence[Any],
     attributes: Sequence[AttributePair],
     *,
     visible: Sequence[int],
     people: int,
     records: int,
-) -> tuple[IntArray, IntArray]:
+) -> tuple[Ints, Ints]:
     """Keys of two tables that are equal where their rows are."""
     joint_columns = [
         np.concatenate([one, other])

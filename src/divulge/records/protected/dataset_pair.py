@@ -9,7 +9,6 @@ import numpy as np
 
 from divulge.data import Dataset
 from divulge.data.hierarchy_rules import format_value
-from divulge.engines import IntArray
 from divulge.records.models.linked_datasets import LinkedDatasets
 from divulge.records.protected.value_mapping import (
     REMOVED,
@@ -18,6 +17,7 @@ from divulge.records.protected.value_mapping import (
     match_own_records,
 )
 from divulge.work import Problems
+from divulge.work.arrays import Ints
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class DatasetPair:
 
     originals: tuple[Dataset, ...]
     releases: tuple[Dataset, ...]
-    record_links: tuple[IntArray, ...]
+    record_links: tuple[Ints, ...]
     linked_release: LinkedDatasets
 
     @classmethod
@@ -64,11 +64,11 @@ class DatasetPair:
         )
         return cls(tuple(originals), tuple(released), owns, _join_releases(released, owns, on))
 
-    def locate_own_records(self, linked: LinkedDatasets) -> IntArray:
+    def locate_own_records(self, linked: LinkedDatasets) -> Ints:
         """For each focal record of the original, its place among the released; -1 if removed."""
         place = np.full(self.releases[0].rows + 1, REMOVED, np.int64)
         place[self.linked_release.records] = np.arange(len(self.linked_release.records))
-        own: IntArray = place[self.record_links[0][linked.records]]
+        own: Ints = place[self.record_links[0][linked.records]]
         return own
 
     def pair_attributes(self, people: LinkedDatasets, knows: Sequence[str]) -> list[AttributePair]:
@@ -114,7 +114,7 @@ class DatasetPair:
 
 
 def _join_releases(
-    releases: Sequence[Dataset], owns: Sequence[IntArray], on: str | None
+    releases: Sequence[Dataset], owns: Sequence[Ints], on: str | None
 ) -> LinkedDatasets:
     """The released years joined to the focal release by the id; who was removed is not there."""
     records = np.sort(owns[0][owns[0] != REMOVED])

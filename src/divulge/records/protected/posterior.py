@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Claim
-from divulge.engines import IntArray
 from divulge.records.inference.best_guess import compute_payoffs, list_entries, look_up_entries
 from divulge.records.inference.per_record import PerRecordSuccess
 from divulge.records.inference.secrets import Secrets
@@ -25,8 +24,8 @@ from divulge.records.protected.compatibility import Compatibility, join_people_t
 from divulge.records.protected.dataset_pair import DatasetPair
 from divulge.records.protected.value_mapping import REMOVED, AttributePair
 from divulge.work import DivulgeError
+from divulge.work.arrays import Floats, Ints
 
-FloatArray = npt.NDArray[np.float64]
 TIE_TOLERANCE = 1e-9
 MAX_GAIN_PAIRS = 100_000_000
 
@@ -40,7 +39,7 @@ class Beliefs:
     """
 
     compatibility: Compatibility
-    own_record: IntArray
+    own_record: Ints
     secrets: Secrets
     secret_pairs: tuple[AttributePair, ...]
     unplaced: int
@@ -67,7 +66,7 @@ class Beliefs:
         return "estimate" if self.compatibility.is_weighed or spread or self.unplaced else "exact"
 
     @cached_property
-    def prior(self) -> FloatArray:
+    def prior(self) -> Floats:
         """What each released record weighs before."""
         weight = np.ones(len(self.compatibility.of_record))
         is_released = self.own_record != REMOVED
@@ -75,14 +74,14 @@ class Beliefs:
         return weight
 
     @cached_property
-    def matching_records(self) -> FloatArray:
+    def matching_records(self) -> Floats:
         """By class of people, how many released records may be theirs."""
         return np.asarray(
             self.compatibility.possible @ self.compatibility.records_per_pattern.astype(np.float64)
         )
 
     @cached_property
-    def likely_records(self) -> FloatArray:
+    def likely_records(self) -> Floats:
         """The same without the records that the prior rules out."""
         records = np.bincount(
             self.compatibility.of_record, self.prior > 0, self.compatibility.pattern_count
@@ -104,7 +103,7 @@ class Beliefs:
         )  # fmt: skip
 
     @cached_property
-    def risk(self) -> FloatArray:
+    def risk(self) -> Floats:
         """The probability that the adversary gives to the truth about each person."""
         person = self.compatibility.of_person
         if self.secret_pairs:
@@ -116,10 +115,10 @@ class Beliefs:
             )
             total = np.asarray(self.compatibility.weight @ pattern_weight)[person]
             own_weight = self._weigh_own_records()
-        risk: FloatArray = np.divide(own_weight, total, where=total > 0, out=np.zeros(len(person)))
+        risk: Floats = np.divide(own_weight, total, where=total > 0, out=np.zeros(len(person)))
         return risk
 
-    def _assess_record_guesses(self) -> tuple[npt.NDArray[np.bool_], FloatArray]:
+    def _assess_record_guesses(self) -> tuple[npt.NDArray[np.bool_], Floats]:
         """Whose own record is the only one left, and the chance that the best guess is it."""
         heaviest = np.zeros(self.compatibility.pattern_count)
         np.maximum.at(heaviest, self.compatibility.of_record, self.prior)
@@ -137,7 +136,7 @@ class Beliefs:
         certain = (self.likely_records[person] == 1) & (own_weight > 0)
         return certain, is_best / np.maximum(1, ties[person])
 
-    def _weigh_own_records(self) -> FloatArray:
+    def _weigh_own_records(self) -> Floats:
         """What each person's own record weighs; 0 where it was removed or does not fit."""
         pattern = np.append(self.compatibility.of_record, REMOVED)[self.own_record]
         rows, columns, weight = list_entries(self.compatibility.weight)
@@ -183,11 +182,11 @@ class Beliefs:
         return (shown_beliefs + unmatched @ sparse.csr_array(values[None, :])).tocsr()
 
     @cached_property
-    def truth(self) -> IntArray:
+    def truth(self) -> Ints:
         """The secret value of each person, as the original has it."""
         return self.secret_compatibility.of_person
 
-    def _look_up_truth(self, beliefs: Any) -> FloatArray:
+    def _look_up_truth(self, beliefs: Any) -> Floats:
         rows, columns, weight = list_entries(beliefs)
         return look_up_entries(
             rows,
@@ -198,7 +197,7 @@ class Beliefs:
             truth=self.truth,
         )
 
-    def _assess_secret_guesses(self) -> tuple[npt.NDArray[np.bool_], FloatArray]:
+    def _assess_secret_guesses(self) -> tuple[npt.NDArray[np.bool_], Floats]:
         """Whose secret is the only one left, and the chance that the best guess is it."""
         rows, columns, weight = list_entries(self.secret_beliefs)
         is_positive = weight > 0
@@ -213,7 +212,7 @@ class Beliefs:
         is_best = (own_weight > 0) & (own_weight >= best[person] * (1 - TIE_TOLERANCE))
         return (values_left[person] == 1) & (own_weight > 0), is_best / np.maximum(1, ties[person])
 
-    def _compute_gain(self, gain: Any) -> FloatArray:
+    def _compute_gain(self, gain: Any) -> Floats:
         from scipy import sparse
 
         if self.secret_pairs:
@@ -238,7 +237,7 @@ class Beliefs:
             truth,
         )
 
-    def _read_secret_codes(self) -> IntArray:
+    def _read_secret_codes(self) -> Ints:
         assert self.secrets.secret is not None  # noqa: S101  # only where one is sought
         return self.secrets.secret.codes.astype(np.int64)
 
@@ -255,7 +254,7 @@ class Beliefs:
         rename = sparse.coo_array((ones, (np.arange(len(of_class)), of_class)), shape).tocsr()
         return (self.secret_beliefs @ rename).tocsr()
 
-    def compute_posterior(self, place: int) -> tuple[FloatArray, int]:
+    def compute_posterior(self, place: int) -> tuple[Floats, int]:
         """The posterior of one class of people (records or secret codes), and how many match."""
         matching_count = round(float(self.matching_records[place]))
         if self.secret_pairs:

@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from divulge.data import Column, Dataset, Hierarchy
 from divulge.data.hierarchy_rules import format_value
-from divulge.engines import IntArray
 from divulge.work import Problems
+from divulge.work.arrays import Ints
 
 REMOVED = -1
 
@@ -34,12 +34,12 @@ class AttributePair:
     that tells most. `hidden_code` is the code of a cell that may be anything.
     """
 
-    known_codes: IntArray
-    shown_codes: IntArray
+    known_codes: Ints
+    shown_codes: Ints
     cardinality: int
     hidden_code: int
-    starts: IntArray
-    flat: IntArray
+    starts: Ints
+    flat: Ints
     share: npt.NDArray[np.float64]
     unplaced: int
 
@@ -119,7 +119,7 @@ class Recoding:
         """The code of those who are not in this year's release."""
         return len(self.released_column.values) + 1
 
-    def encode_shown(self, places: npt.NDArray[Any], removed: bool = False) -> IntArray:
+    def encode_shown(self, places: npt.NDArray[Any], removed: bool = False) -> Ints:
         """What the released records show; the place -1 is absence, or a record was removed."""
         codes = self.released_column.codes.astype(np.int64)
         if not self.hides:
@@ -129,9 +129,7 @@ class Recoding:
         absence_code = self.released_column.missing_code if removed else self.absent_code
         return np.asarray(np.append(codes, absence_code)[places], np.int64)
 
-    def pair_column(
-        self, people: Column, places: npt.NDArray[Any], shown: IntArray
-    ) -> AttributePair:
+    def pair_column(self, people: Column, places: npt.NDArray[Any], shown: Ints) -> AttributePair:
         """Put what people have beside what records show."""
         values = people.values.to_pylist()
         ways = self._list_shown_codes(values)
@@ -220,7 +218,7 @@ def _is_all_missing(dataset: Dataset, names: Sequence[str]) -> npt.NDArray[np.bo
     return empty
 
 
-def match_own_records(original: Dataset, release: Dataset, on: str | None) -> IntArray:
+def match_own_records(original: Dataset, release: Dataset, on: str | None) -> Ints:
     """The released record of each original one; -1 where it was removed.
 
     Records are matched by an id that both have, or by their order. A released record that shows
@@ -249,7 +247,7 @@ def match_own_records(original: Dataset, release: Dataset, on: str | None) -> In
     return own
 
 
-def _match_by_id(problems: Problems, original: Dataset, release: Dataset, on: str) -> IntArray:
+def _match_by_id(problems: Problems, original: Dataset, release: Dataset, on: str) -> Ints:
     for dataset in (original, release):
         if on not in dataset.names:
             message = f'dataset "{dataset.name}" has no attribute "{on}".'

@@ -11,8 +11,8 @@ import numpy as np
 from divulge.assessment import Chart
 from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR
 from divulge.assessment.sentence import format_number, format_percent
-from divulge.classes.keys import FloatArray, IntArray
 from divulge.records.inference.charts import CLASS_SIZE_BANDS
+from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from divulge.records.risk.class_measure import ClassMeasure
@@ -86,7 +86,7 @@ def draw_class_measure(measure: ClassMeasure, bars: int) -> Chart:
     )
 
 
-def _assign_bars(figures: FloatArray, bars: int) -> tuple[list[str], IntArray]:
+def _assign_bars(figures: Floats, bars: int) -> tuple[list[str], Ints]:
     """The bar of each figure: one a value if they are few, bands of numbers, or equal steps."""
     values, place = np.unique(figures, return_inverse=True)
     if values.size <= bars:

@@ -8,25 +8,22 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, html
 from divulge.assessment.limit import is_beyond_bound
 from divulge.assessment.sentence import format_number
-from divulge.classes.keys import FloatArray, IntArray
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
 from divulge.records.risk.charts import draw_class_measure
 from divulge.records.risk.frequencies import Nulls
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.records.risk.sensitive_classes import CountingRules, SensitiveClasses
+from divulge.work.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 MAX_BARS = 8
-
-RecordMask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -37,9 +34,9 @@ class ClassMeasure:
     """
 
     measure: str
-    classes: FloatArray
-    of_record: IntArray
-    size: IntArray
+    classes: Floats
+    of_record: Ints
+    size: Ints
     dataset: Dataset
     worst: Literal["lowest", "highest"]
     counting: CountingRules
@@ -52,7 +49,7 @@ class ClassMeasure:
         return self._find_worst(self.classes)
 
     @property
-    def values(self) -> FloatArray:
+    def values(self) -> Floats:
         """The measure of each record's class, in the order of the records."""
         return self.classes[self.of_record]
 
@@ -108,7 +105,7 @@ class ClassMeasure:
         """What the classes give away, in the currency of all attacks."""
         return self.assess(np.ones(self._people.rows, np.bool_), whole=True)
 
-    def assess(self, chosen: RecordMask, whole: bool = False) -> Assessment:
+    def assess(self, chosen: Bools, whole: bool = False) -> Assessment:
         """The assessment of some of the people; each kind of measure has its own."""
         raise NotImplementedError
 
@@ -166,7 +163,7 @@ class ClassMeasure:
         """Those of whom something is found out; their attributes are what `by` takes."""
         return self.dataset
 
-    def _find_worst(self, classes: FloatArray) -> float:
+    def _find_worst(self, classes: Floats) -> float:
         return float(classes.min() if self.worst == "lowest" else classes.max())
 
     def _is_worse(self, one: float, other: float) -> bool:
@@ -192,7 +189,7 @@ class SensitiveMeasure(ClassMeasure):
 
     sensitive: SensitiveClasses
 
-    def assess(self, chosen: RecordMask, whole: bool = False) -> Assessment:
+    def assess(self, chosen: Bools, whole: bool = False) -> Assessment:
         """An adversary who finds a victim's class takes its commonest value.
 
         Before, the adversary would take the commonest of all.
@@ -265,6 +262,6 @@ class CrowdMeasure(ClassMeasure):
             figures={self.measure: self.value, "classes": int(self.classes.size)},
         )
 
-    def assess(self, chosen: RecordMask, whole: bool = False) -> Assessment:
+    def assess(self, chosen: Bools, whole: bool = False) -> Assessment:
         """The risk of being picked out of the crowd."""
         return self.risk().of(chosen, whole=whole)

@@ -14,7 +14,6 @@ import numpy as np
 
 from divulge import work
 from divulge.assessment import Sentence
-from divulge.classes.keys import FloatArray
 from divulge.classes.overlapping_classes import gather_overlapping_entries
 from divulge.classes.survey_design import sampling_weights, weights_or_ones
 from divulge.data import Dataset
@@ -27,10 +26,11 @@ from divulge.records.risk.sensitive_classes import (
     has_overlap,
 )
 from divulge.work import DivulgeError, InvalidInput, Problem
+from divulge.work.arrays import Floats
 
 AggregateName: TypeAlias = Literal["sum", "count", "mean", "min", "max"]
 AGGREGATES: tuple[AggregateName, ...] = get_args(AggregateName)
-Aggregate: TypeAlias = AggregateName | Callable[[FloatArray], float]
+Aggregate: TypeAlias = AggregateName | Callable[[Floats], float]
 """What is made of the weights of those who look alike: by name, or a function of them."""
 
 
@@ -100,9 +100,7 @@ def disclosure_risk(
     )
 
 
-def _aggregate_classes(
-    dataset: Dataset, counting: CountingRules, aggregate: Aggregate
-) -> FloatArray:
+def _aggregate_classes(dataset: Dataset, counting: CountingRules, aggregate: Aggregate) -> Floats:
     """The aggregate of the weights of each class, for each record; classes may overlap."""
     weights = weights_or_ones(dataset)
     if has_overlap(counting):

@@ -17,13 +17,13 @@ import numpy.typing as npt
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence
 from divulge.assessment.limit import is_beyond_bound
 from divulge.classes import null_semantics
-from divulge.classes.keys import FloatArray
 from divulge.classes.original_values import build_prior_chances, gather_victims
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Dataset
 from divulge.records.risk.charts import draw_frequencies as picture
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import DivulgeError, InvalidInput, Problem, checks
+from divulge.work.arrays import Floats
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,7 +50,7 @@ class Frequencies:
     """
 
     sample: npt.NDArray[Any]
-    population: FloatArray
+    population: Floats
     nulls: Nulls
     dataset: Dataset
     attributes: tuple[str, ...]
@@ -228,16 +228,16 @@ class _FrequencyCounter:
         self.hides = bool(np.any(self.patterns.mask))
         self.knows_original = original is not None or not self.hides
         self._source = (dataset, names, original, prior)
-        self._cache: dict[tuple[Nulls, float], tuple[FloatArray, FloatArray]] = {}
+        self._cache: dict[tuple[Nulls, float], tuple[Floats, Floats]] = {}
 
-    def count_frequencies(self, nulls: Nulls, alpha: float) -> tuple[FloatArray, FloatArray]:
+    def count_frequencies(self, nulls: Nulls, alpha: float) -> tuple[Floats, Floats]:
         """Frequency and weight of each record."""
         key = (nulls, alpha)
         if key not in self._cache:
             self._cache[key] = self._count_by_semantics(nulls, alpha)
         return self._cache[key]
 
-    def _count_by_semantics(self, nulls: Nulls, alpha: float) -> tuple[FloatArray, FloatArray]:
+    def _count_by_semantics(self, nulls: Nulls, alpha: float) -> tuple[Floats, Floats]:
         dataset, names, original, prior = self._source
         if nulls == "standard":
             return null_semantics.count_by_standard(self.patterns, self.weights)

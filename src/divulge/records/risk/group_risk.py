@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from divulge.classes.keys import FloatArray, IntArray, densify_keys
+from divulge.classes.keys import densify_keys
 from divulge.classes.survey_design import number_households
 from divulge.data import Dataset
 from divulge.records.risk.individual import Method, individual_risk
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import InvalidInput, Problem, Problems
+from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -79,12 +80,12 @@ def cluster_risk(
     )
 
 
-def _spread_over_clusters(risk: RecordRisk, cluster: IntArray, measure: str) -> RecordRisk:
+def _spread_over_clusters(risk: RecordRisk, cluster: Ints, measure: str) -> RecordRisk:
     members, size = densify_keys(cluster, int(cluster.max(initial=-1)) + 1)
     # In logarithms, so that a thousand small risks do not round to none; log(0) is a certain find.
     with np.errstate(divide="ignore"):
         nobody = np.bincount(members, np.log1p(-risk.values), minlength=size)
-    values: FloatArray = -np.expm1(nobody)[members]
+    values: Floats = -np.expm1(nobody)[members]
     largest = int(np.bincount(members).max())
     figures = {**risk.figures, "clusters": size, "largest_cluster": largest}
     return RecordRisk(
@@ -111,7 +112,7 @@ def _read_pairs(links: pa.Table | Iterable[tuple[Any, Any]]) -> list[tuple[Any, 
     return [(first, second) for first, second in links]
 
 
-def _find_components(dataset: Dataset, pairs: list[tuple[Any, Any]], on: str | None) -> IntArray:
+def _find_components(dataset: Dataset, pairs: list[tuple[Any, Any]], on: str | None) -> Ints:
     """The connected component of each record."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -119,13 +120,13 @@ def _find_components(dataset: Dataset, pairs: list[tuple[Any, Any]], on: str | N
     first, second = _locate_ends(dataset, pairs, on)
     graph = coo_array((np.ones(first.size), (first, second)), shape=(dataset.rows, dataset.rows))
     _, component = connected_components(graph, directed=False)
-    cluster_of_record: IntArray = component.astype(np.int64)
+    cluster_of_record: Ints = component.astype(np.int64)
     return cluster_of_record
 
 
 def _locate_ends(
     dataset: Dataset, pairs: list[tuple[Any, Any]], on: str | None
-) -> tuple[IntArray, IntArray]:
+) -> tuple[Ints, Ints]:
     """Both ends of the links as record numbers; what names no record is gathered and said."""
     problems = Problems("links")
     if on is None:

@@ -14,12 +14,12 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from divulge.assessment import Sentence
-from divulge.classes.keys import FloatArray
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.records.risk.frequencies import Nulls, frequencies
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import InvalidInput, Problem
+from divulge.work.arrays import Floats
 
 Method: TypeAlias = Literal["approximate", "exact", "ratio"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -105,12 +105,12 @@ def reidentification_risk(
     )
 
 
-def ratio_risk(frequency: FloatArray, population: FloatArray) -> FloatArray:
+def ratio_risk(frequency: Floats, population: Floats) -> Floats:
     """Frequency in the sample over weight in the population."""
     return frequency / population
 
 
-def approximate_risk(frequency: FloatArray, population: FloatArray) -> FloatArray:
+def approximate_risk(frequency: Floats, population: Floats) -> Floats:
     """The three formulas: exact for one and two records, close above.
 
     >>> approximate_risk(np.array([1.0, 3.0]), np.array([1.0, 30.0])).round(4).tolist()
@@ -122,7 +122,7 @@ def approximate_risk(frequency: FloatArray, population: FloatArray) -> FloatArra
     )
 
 
-def exact_risk(frequency: FloatArray, population: FloatArray) -> FloatArray:
+def exact_risk(frequency: Floats, population: Floats) -> Floats:
     """The mean of 1/F, to the last digits, for any frequency and population.
 
     It is (p/f) 2F1(1, 1; f+1; 1-p), which is the integral of u^(f-1) / (1 + c u) over [0, 1]
@@ -148,7 +148,7 @@ def exact_risk(frequency: FloatArray, population: FloatArray) -> FloatArray:
     return risk
 
 
-def _sum_series(frequency: FloatArray, share: FloatArray) -> FloatArray:
+def _sum_series(frequency: Floats, share: Floats) -> Floats:
     term = np.ones(frequency.shape)
     total = np.ones(frequency.shape)
     for k in range(1, SERIES_TERMS):
@@ -157,7 +157,7 @@ def _sum_series(frequency: FloatArray, share: FloatArray) -> FloatArray:
     return share / frequency * total
 
 
-def _run_recurrence(frequency: FloatArray, share: FloatArray) -> FloatArray:
+def _run_recurrence(frequency: Floats, share: Floats) -> Floats:
     odds = (1 - share) / share
     risk = np.log1p(odds) / odds
     for f in range(1, int(frequency.max(initial=1))):

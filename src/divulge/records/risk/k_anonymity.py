@@ -8,7 +8,6 @@ import numpy as np
 
 from divulge.assessment.limit import RELATIVE_TOLERANCE
 from divulge.classes.class_sizes import class_sizes
-from divulge.classes.keys import FloatArray
 from divulge.data import Dataset
 from divulge.records.risk.class_measure import CrowdMeasure
 from divulge.records.risk.frequencies import Nulls, frequencies
@@ -19,6 +18,7 @@ from divulge.records.risk.sensitive_classes import (
     classify_records,
     has_overlap,
 )
+from divulge.work.arrays import Floats
 
 
 def k_anonymity(
@@ -77,7 +77,7 @@ def anonymity_of_each(
 def measure_crowds(measure: str, dataset: Dataset, counting: CountingRules) -> CrowdMeasure:
     """The crowd of each record, as a measure of classes."""
 
-    def count_crowd(nulls: Nulls) -> FloatArray:
+    def count_crowd(nulls: Nulls) -> Floats:
         among, original = counting.attributes, counting.original
         counts = frequencies(dataset, nulls, among=among, original=original)
         each = counts.sample if counting.count == "records" else counts.population

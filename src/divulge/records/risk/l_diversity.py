@@ -13,12 +13,12 @@ from typing import Literal
 import numpy as np
 
 from divulge.assessment.limit import RELATIVE_TOLERANCE
-from divulge.classes.keys import FloatArray
 from divulge.data import Dataset
 from divulge.records.risk.class_measure import SensitiveMeasure
 from divulge.records.risk.frequencies import Nulls
 from divulge.records.risk.sensitive_classes import Count, SensitiveClasses, count_sensitive_values
 from divulge.work import DivulgeError
+from divulge.work.arrays import Floats
 
 Names = str | Iterable[str] | None
 
@@ -143,7 +143,7 @@ def build_sensitive_measure(
     measure: str,
     dataset: Dataset,
     sensitive: SensitiveClasses,
-    figure: Callable[[SensitiveClasses], FloatArray],
+    figure: Callable[[SensitiveClasses], Floats],
     worst: Literal["lowest", "highest"],
 ) -> SensitiveMeasure:
     """A figure of each class as a measure that can be taken again under other semantics."""
@@ -174,16 +174,16 @@ def build_sensitive_measure(
     )
 
 
-def _count_distinct(sensitive: SensitiveClasses) -> FloatArray:
+def _count_distinct(sensitive: SensitiveClasses) -> Floats:
     return sensitive.sum_per_class(np.ones(sensitive.code.size))
 
 
-def _compute_entropy_diversity(sensitive: SensitiveClasses) -> FloatArray:
+def _compute_entropy_diversity(sensitive: SensitiveClasses) -> Floats:
     share = sensitive.share
     return np.exp(sensitive.sum_per_class(-share * np.log(share)))
 
 
-def _compute_recursive_diversity(sensitive: SensitiveClasses, c: float) -> FloatArray:
+def _compute_recursive_diversity(sensitive: SensitiveClasses, c: float) -> Floats:
     order = np.lexsort((-sensitive.count, sensitive.of_class))
     count = sensitive.count[order].astype(np.float64)
     starts = np.searchsorted(sensitive.of_class, np.arange(sensitive.classes))
@@ -198,7 +198,7 @@ def _compute_recursive_diversity(sensitive: SensitiveClasses, c: float) -> Float
     return sensitive.sum_per_class(holds.astype(float))
 
 
-def _compute_relative_gain(sensitive: SensitiveClasses) -> FloatArray:
+def _compute_relative_gain(sensitive: SensitiveClasses) -> Floats:
     everywhere = sensitive.overall[sensitive.code]
     gain = np.zeros(sensitive.classes)
     np.maximum.at(gain, sensitive.of_class, (sensitive.share - everywhere) / everywhere)

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from divulge.classes.keys import FloatArray
 from divulge.data import Dataset
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import Problems, checks, step
+from divulge.work.arrays import Floats
 
 BLOCK_ROWS = 1024
 INTERVALS = ("rank", "deviation")
@@ -106,7 +106,7 @@ def distance_linkage(original: Dataset, masked: Dataset, among: str | Iterable[s
     )
 
 
-def _compute_linkage_chance(first: FloatArray, second: FloatArray) -> FloatArray:
+def _compute_linkage_chance(first: Floats, second: Floats) -> Floats:
     """For each original, one over the masked records that are as near as its own, if none nearer.
 
     Trees find the nearest, one for each set of attributes that records show; only where its own
@@ -131,14 +131,14 @@ def _compute_linkage_chance(first: FloatArray, second: FloatArray) -> FloatArray
 class _SearchTrees:
     """The masked records by what they show, each searched on the attributes in common."""
 
-    def __init__(self, masked: FloatArray) -> None:
+    def __init__(self, masked: Floats) -> None:
         self.masked = masked
         self.groups = _group_by_shown(masked)
         self.trees: dict[tuple[int, bytes], Any] = {}
         # On one scale, values are as exact as the largest of them lets floats be.
         self.hair = 1e-14 * max(1.0, float(np.nanmax(np.abs(masked), initial=0.0)))
 
-    def compute_own_chance(self, originals: FloatArray, shows: Any, own: FloatArray) -> FloatArray:
+    def compute_own_chance(self, originals: Floats, shows: Any, own: Floats) -> Floats:
         """One over how many are as near as its own to each, or 0 if another is nearer."""
         trees = [(tree, common) for tree, common in self._iterate_trees(shows)]
         nearest = np.full(own.size, np.inf)
@@ -171,7 +171,7 @@ class _SearchTrees:
             yield self.trees[key], common
 
 
-def _group_by_shown(table: FloatArray) -> list[tuple[Any, Any]]:
+def _group_by_shown(table: Floats) -> list[tuple[Any, Any]]:
     """The rows that show the same attributes, with which these are."""
     shown = ~np.isnan(table)
     kinds, of_row = np.unique(shown, axis=0, return_inverse=True)
@@ -180,7 +180,7 @@ def _group_by_shown(table: FloatArray) -> list[tuple[Any, Any]]:
 
 def _read_numbers(
     original: Dataset, masked: Dataset, among: str | Iterable[str], width: float, by: str
-) -> tuple[list[str], FloatArray, FloatArray]:
+) -> tuple[list[str], Floats, Floats]:
     names = original.attributes(among, "among")
     masked.attributes(names, "among")
     problems = Problems("masked data")

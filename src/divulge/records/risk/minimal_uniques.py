@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.classes.keys import AnyArray, IntArray, densify_keys
+from divulge.classes.keys import densify_keys
+from divulge.work.arrays import Array, Ints
 
 # Below this share of the records that were carried, it pays to gather those that are left.
 GATHERING_SHARE = 0.75
@@ -35,8 +36,8 @@ MOST_ATTRIBUTES = 62
 class MinimalUniqueRows:
     """One row for each minimal unique: whose it is, and the bits of its attributes."""
 
-    record: IntArray
-    attributes: IntArray
+    record: Ints
+    attributes: Ints
 
 
 Identity = Callable[[], Mapping[str, object]]
@@ -44,7 +45,7 @@ Identity = Callable[[], Mapping[str, object]]
 
 
 def find_minimal_uniques(
-    columns: Sequence[AnyArray],
+    columns: Sequence[Array],
     cardinalities: Sequence[int],
     rows: int,
     max_size: int,
@@ -63,7 +64,7 @@ class _UniqueSearch:
 
     def __init__(
         self,
-        columns: Sequence[AnyArray],
+        columns: Sequence[Array],
         cardinalities: Sequence[int],
         rows: int,
         max_size: int,
@@ -75,7 +76,7 @@ class _UniqueSearch:
         self.rows = rows
         self.max_size = max_size
         self.alone_by_set: dict[int, Bits] = {}
-        self.minimal_sets: list[tuple[IntArray, int]] = []
+        self.minimal_sets: list[tuple[Ints, int]] = []
         sets = sum(comb(len(columns), size) for size in range(1, max_size + 1))
         self.step = work.step("Looking for what makes records special", sets)
         work.MemoryPlan(
@@ -100,7 +101,7 @@ class _UniqueSearch:
         order = np.argsort(record, kind="stable")
         return MinimalUniqueRows(record[order], sets[order])
 
-    def _search_branch(self, attribute: int, everybody: IntArray, step: Any) -> None:
+    def _search_branch(self, attribute: int, everybody: Ints, step: Any) -> None:
         """The sets whose last attribute this is; taken from a checkpoint where there is one."""
 
         def search_sets() -> dict[str, npt.NDArray[Any]]:
@@ -109,7 +110,7 @@ class _UniqueSearch:
             step.advance()
             new_sets = [each for each in self.alone_by_set if each not in sets_before]
             new_minimal_sets = self.minimal_sets[before:]
-            nobody: list[IntArray] = [np.empty(0, np.int64)]
+            nobody: list[Ints] = [np.empty(0, np.int64)]
             return {
                 "records": np.concatenate([*nobody, *(records for records, _ in new_minimal_sets)]),
                 "counts": np.array([records.size for records, _ in new_minimal_sets], np.int64),
@@ -146,10 +147,10 @@ class _UniqueSearch:
         self,
         base: int,
         lowest: int,
-        classes: IntArray,
+        classes: Ints,
         *,
         count: int,
-        carried: IntArray | None,
+        carried: Ints | None,
         step: Any,
     ) -> None:
         """Add each lower attribute to a set, in ascending order: parts come before the whole."""
@@ -161,10 +162,10 @@ class _UniqueSearch:
         self,
         base: int,
         attribute: int,
-        classes: IntArray,
+        classes: Ints,
         *,
         count: int,
-        carried: IntArray | None,
+        carried: Ints | None,
         step: Any,
     ) -> None:
         attributes = base | 1 << attribute
@@ -194,7 +195,7 @@ class _UniqueSearch:
             size = sizes.size
         self._extend_set(attributes, attribute, split, count=size, carried=carried, step=step)
 
-    def _record_uniques(self, base: int, attributes: int, newly: IntArray) -> None:
+    def _record_uniques(self, base: int, attributes: int, newly: Ints) -> None:
         """Keep who is alone on a set, and for whom it is minimal."""
         flags = np.zeros(self.rows, np.bool_)
         flags[newly] = True
@@ -223,7 +224,7 @@ class _UniqueSearch:
             step.advance()
 
 
-def _split_classes(joint: IntArray, size: int) -> tuple[IntArray, IntArray]:
+def _split_classes(joint: Ints, size: int) -> tuple[Ints, Ints]:
     """Classes with few numbers, and the size of each (numbers without records have size 0)."""
     if size <= 2 * joint.size + 1024:
         return joint, np.bincount(joint, minlength=size)
@@ -231,7 +232,7 @@ def _split_classes(joint: IntArray, size: int) -> tuple[IntArray, IntArray]:
     return split, np.bincount(split, minlength=count)
 
 
-def _has_bit(bits: Bits, records: IntArray) -> npt.NDArray[np.bool_]:
+def _has_bit(bits: Bits, records: Ints) -> npt.NDArray[np.bool_]:
     """Whether each record's bit is set."""
     is_set: npt.NDArray[np.bool_] = (bits[records >> 3] >> (records & 7).astype(np.uint8) & 1) != 0
     return is_set
@@ -264,7 +265,7 @@ def find_uniques_by_frequency(
         return checkpoint["alone"]
 
     unique: dict[int, npt.NDArray[np.bool_]] = {}
-    minimal_sets: list[tuple[IntArray, int]] = []
+    minimal_sets: list[tuple[Ints, int]] = []
     sets = [
         each
         for size in range(1, max_size + 1)

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from divulge.classes.keys import FloatArray
 from divulge.data import Column
 from divulge.work import InvalidInput, Problem
+from divulge.work.arrays import Floats
 
 MAX_TABLE_CELLS = 20_000_000
 MAX_FITTING_ROUNDS = 200
 FITTING_TOLERANCE = 1e-8
 
 
-def compute_poisson_chances(fitted: FloatArray, fraction: float) -> tuple[FloatArray, FloatArray]:
+def compute_poisson_chances(fitted: Floats, fraction: float) -> tuple[Floats, Floats]:
     """P(F = 1) and the mean of 1/F, where F - 1 is Poisson with the mean `unseen`."""
     unseen = fitted / fraction * (1 - fraction)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -25,7 +25,7 @@ def compute_poisson_chances(fitted: FloatArray, fraction: float) -> tuple[FloatA
     return np.exp(-unseen), mean
 
 
-def fit_main_effects(columns: list[Column], alone: Any, wild: bool) -> FloatArray:
+def fit_main_effects(columns: list[Column], alone: Any, wild: bool) -> Floats:
     """The fitted count of each unique's cell if attributes are independent.
 
     A cell that may be anything (`wild`) leaves its attribute out: all values together have share 1.
@@ -43,7 +43,7 @@ def fit_main_effects(columns: list[Column], alone: Any, wild: bool) -> FloatArra
     return fitted
 
 
-def fit_pairwise_effects(columns: list[Column], alone: Any, wild: bool) -> FloatArray:
+def fit_pairwise_effects(columns: list[Column], alone: Any, wild: bool) -> Floats:
     """The same with all two-way interactions, by iterative proportional fitting.
 
     Where missing cells may be anything, the table is that of the complete records, blown up to
@@ -71,7 +71,7 @@ def fit_pairwise_effects(columns: list[Column], alone: Any, wild: bool) -> Float
     return _look_up_cells(fitted, columns, alone, wild)
 
 
-def _fit_proportionally(codes: list[Any], shape: tuple[int, ...], rows: int) -> FloatArray:
+def _fit_proportionally(codes: list[Any], shape: tuple[int, ...], rows: int) -> Floats:
     fitted = np.full(shape, codes[0].size / prod(shape))
     axes = range(len(shape))
     pairs = list(combinations(axes, 2)) or [(0, 0)]
@@ -93,11 +93,11 @@ def _fit_proportionally(codes: list[Any], shape: tuple[int, ...], rows: int) -> 
     return fitted
 
 
-def _look_up_cells(table: FloatArray, columns: list[Column], alone: Any, wild: bool) -> FloatArray:
+def _look_up_cells(table: Floats, columns: list[Column], alone: Any, wild: bool) -> Floats:
     """The count of each unique's cell, summed over what it hides."""
     codes = np.stack([column.codes[alone].astype(np.int64) for column in columns])
     if not wild:
-        shown: FloatArray = table[tuple(codes)]
+        shown: Floats = table[tuple(codes)]
         return shown
     counts = np.zeros(codes.shape[1])
     missing = np.array([column.missing_code for column in columns])[:, None]

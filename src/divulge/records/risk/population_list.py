@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from divulge.classes.keys import FloatArray, IntArray, sum_over_equal_keys
+from divulge.classes.keys import sum_over_equal_keys
 from divulge.classes.null_semantics import Patterns, build_joint_keys, gather_patterns
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Dataset
 from divulge.records.risk.frequencies import SEMANTICS, Nulls
 from divulge.work import InvalidInput, Problem
+from divulge.work.arrays import Floats, Ints
 
 LIST_SEMANTICS: tuple[Nulls, ...] = ("maybe", "value")
 """What a missing cell may stand for when a list is looked into: anything, or itself."""
@@ -24,12 +25,12 @@ MAX_UNCERTAIN_CHANCE = 1 - 1e-9
 class PopulationMatch:
     """For each record how many of the list may be it, for each person how likely it has them."""
 
-    crowd: FloatArray
+    crowd: Floats
     """How many of the population look like the records of each class of the release."""
-    of_record: IntArray
-    presence: FloatArray
+    of_record: Ints
+    presence: Floats
     """The chance that somebody of each class of the population is in the release."""
-    of_person: IntArray
+    of_person: Ints
 
 
 def match_population(
@@ -124,10 +125,10 @@ def _build_patterns(
 def _build_join_keys(
     mine: Patterns,
     theirs: Patterns,
-    record_patterns: IntArray,
-    people_patterns: IntArray,
+    record_patterns: Ints,
+    people_patterns: Ints,
     visible: Sequence[int],
-) -> tuple[IntArray, IntArray, int]:
+) -> tuple[Ints, Ints, int]:
     return build_joint_keys(
         [mine.columns[a][record_patterns] for a in visible],
         [theirs.columns[a][people_patterns] for a in visible],

@@ -19,7 +19,7 @@ from divulge.assessment import Assessment, Claim, Sentence
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
-from divulge.records.risk.class_measure import ClassMeasure, CrowdMeasure, RecordMask
+from divulge.records.risk.class_measure import ClassMeasure, CrowdMeasure
 from divulge.records.risk.frequencies import (
     SEMANTICS_OF_ORIGINAL,
     SEMANTICS_OF_RELEASE,
@@ -31,6 +31,7 @@ from divulge.records.risk.population_list import PopulationMatch, match_populati
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.records.risk.sensitive_classes import Count, CountingRules, build_counting
 from divulge.work import InvalidInput, Problem
+from divulge.work.arrays import Bools
 
 Names = str | Iterable[str] | None
 
@@ -60,7 +61,7 @@ class Presence(ClassMeasure):
         is_guessed = self.counting.hides and self.counting.nulls == "maybe"
         return "estimate" if weighed or is_guessed else "exact"
 
-    def assess(self, chosen: RecordMask, whole: bool = False) -> Assessment:
+    def assess(self, chosen: Bools, whole: bool = False) -> Assessment:
         """For whom of the population it is certain that they are in, or that they are not."""
         chance = self.values[chosen]
         share = float(self.values.mean())

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, html
-from divulge.classes.keys import FloatArray, IntArray, assign_classes
+from divulge.classes.keys import assign_classes
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Column, Dataset
 from divulge.records.risk.frequencies import Nulls, frequencies
@@ -29,6 +29,7 @@ from divulge.records.risk.population_fits import (
 )
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import InvalidInput, Problem, Problems, checks
+from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,8 +48,8 @@ class PopulationUniques:
     """
 
     model: Model
-    unique: FloatArray
-    match: FloatArray
+    unique: Floats
+    match: Floats
     sample_uniques: int
     sampling_fraction: float
     dataset: Dataset
@@ -228,5 +229,5 @@ def _resolve_sampling_fraction(dataset: Dataset, fraction: float | None) -> floa
     return fraction
 
 
-def _classify_records(columns: list[Column], rows: int) -> IntArray:
+def _classify_records(columns: list[Column], rows: int) -> Ints:
     return assign_classes([c.codes for c in columns], [len(c.values) + 1 for c in columns], rows)

@@ -12,12 +12,12 @@ import numpy as np
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, html
 from divulge.assessment.limit import is_beyond_bound
 from divulge.assessment.sentence import format_number, format_percent
-from divulge.classes.keys import FloatArray
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
 from divulge.records.risk.charts import draw_risks
 from divulge.work import DivulgeError
+from divulge.work.arrays import Floats
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,7 +49,7 @@ class RecordRisk:
     These figures are estimates.
     """
 
-    values: FloatArray
+    values: Floats
     measure: str
     dataset: Dataset
     attributes: tuple[str, ...]

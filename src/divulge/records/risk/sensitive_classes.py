@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Claim
-from divulge.classes.keys import FloatArray, IntArray, assign_classes, sum_by_place
+from divulge.classes.keys import assign_classes, sum_by_place
 from divulge.classes.overlapping_classes import Entries, gather_overlapping_entries
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Column, Dataset
 from divulge.records.risk.frequencies import SEMANTICS, SEMANTICS_OF_ORIGINAL, Nulls
 from divulge.work import InvalidInput, Problem, Problems
+from divulge.work.arrays import Floats, Ints
 
 Count: TypeAlias = Literal["records", "population"]
 """Whether records are counted, or the people of the population for whom they stand."""
@@ -59,12 +60,12 @@ class SensitiveClasses:
 
     attribute: str
     column: Column
-    of_record: IntArray
-    size: IntArray
-    of_class: IntArray
-    code: IntArray
+    of_record: Ints
+    size: Ints
+    of_class: Ints
+    code: Ints
     count: npt.NDArray[Any]
-    overall: FloatArray
+    overall: Floats
     counting: CountingRules
 
     @property
@@ -78,17 +79,17 @@ class SensitiveClasses:
         return self.counting.attributes
 
     @property
-    def total(self) -> FloatArray:
+    def total(self) -> Floats:
         """All that each class holds; its size, unless classes overlap or records are weighed."""
         return self.sum_per_class(self.count)
 
     @property
-    def share(self) -> FloatArray:
+    def share(self) -> Floats:
         """The share of each entry in its class."""
-        shares: FloatArray = self.count / self.total[self.of_class]
+        shares: Floats = self.count / self.total[self.of_class]
         return shares
 
-    def sum_per_class(self, amounts: npt.NDArray[Any]) -> FloatArray:
+    def sum_per_class(self, amounts: npt.NDArray[Any]) -> Floats:
         """The sum of an amount of each entry over each class."""
         return sum_by_place(self.of_class, amounts, self.classes)
 
@@ -196,7 +197,7 @@ def has_overlap(counting: CountingRules) -> bool:
     return counting.hides and counting.nulls not in ("value", "standard")
 
 
-def classify_records(dataset: Dataset, counting: CountingRules) -> IntArray:
+def classify_records(dataset: Dataset, counting: CountingRules) -> Ints:
     """The class of each record where classes share none: by equal cells, or none with a null."""
     columns = [dataset.columns[name] for name in counting.attributes]
     of_record = assign_classes(
@@ -228,7 +229,7 @@ def find_sensitive_attribute(dataset: Dataset, attribute: str | None) -> str:
 
 
 def _count_disjoint_entries(
-    of_record: IntArray, codes: npt.NDArray[Any], values: int, weights: FloatArray | None
+    of_record: Ints, codes: npt.NDArray[Any], values: int, weights: Floats | None
 ) -> Entries:
     """Entries of classes that share no record."""
     joint = of_record * values + codes

@@ -7,8 +7,8 @@ from typing import overload
 
 import numpy as np
 
-from divulge.classes.keys import IntArray
 from divulge.records.risk.minimal_uniques import MinimalUniqueRows
+from divulge.work.arrays import Ints
 
 
 class MinimalUniques(Sequence[list[frozenset[str]]]):
@@ -45,7 +45,7 @@ class MinimalUniques(Sequence[list[frozenset[str]]]):
         return int(self.found.record.size)
 
     @property
-    def sizes(self) -> IntArray:
+    def sizes(self) -> Ints:
         """The number of attributes of each minimal unique, record by record."""
         return np.bitwise_count(self.found.attributes).astype(np.int64)
 

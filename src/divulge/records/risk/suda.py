@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from divulge.assessment import Assessment, Breakdown, Chart, Sentence
 from divulge.classes import null_semantics
-from divulge.classes.keys import FloatArray, assign_classes
+from divulge.classes.keys import assign_classes
 from divulge.data import Dataset
 from divulge.records.risk.charts import draw_contributions
 from divulge.records.risk.frequencies import Frequencies, frequencies
@@ -33,6 +33,7 @@ from divulge.records.risk.minimal_uniques import (
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.records.risk.special_sets import MinimalUniques
 from divulge.work import InvalidInput, Problem, checks
+from divulge.work.arrays import Floats
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,8 +47,8 @@ class Suda:
     unique), `uniques[i]` the sets of attributes on which record i is alone.
     """
 
-    scores: FloatArray
-    dis: FloatArray
+    scores: Floats
+    dis: Floats
     uniques: MinimalUniques
     dataset: Dataset
     attributes: tuple[str, ...]
@@ -180,7 +181,7 @@ class Suda:
         """What was found, in sentences."""
         return self.assessment().explain()
 
-    def _weigh_uniques(self) -> FloatArray:
+    def _weigh_uniques(self) -> Floats:
         table = np.array([factorial(len(self.attributes) - k) for k in range(self.max_size + 1)])
         return table.astype(np.float64)[self.uniques.sizes]
 
@@ -267,8 +268,8 @@ def suda(
 
 
 def compute_dis_scores(
-    scores: FloatArray, frequency: FloatArray, attributes: int, sampling_fraction: float
-) -> FloatArray:
+    scores: Floats, frequency: Floats, attributes: int, sampling_fraction: float
+) -> Floats:
     """The chance that a match with each unique is right (DIS-SUDA).
 
     The chance for all uniques together is U d / (U d + P (1 - d)), with U uniques, P records in
@@ -290,12 +291,12 @@ def compute_dis_scores(
 
 def _search_with_nulls(
     dataset: Dataset, names: list[str], largest: int
-) -> tuple[MinimalUniqueRows, FloatArray]:
+) -> tuple[MinimalUniqueRows, Floats]:
     """The same search where a missing value may be anything: frequencies are counted set by set."""
     columns = [dataset.columns[name] for name in names]
     ones = np.ones(dataset.rows)
 
-    def count_alike(chosen: list[int]) -> FloatArray:
+    def count_alike(chosen: list[int]) -> Floats:
         shown_patterns = null_semantics.gather_patterns(
             [columns[a].codes for a in chosen],
             [len(columns[a].values) + 1 for a in chosen],

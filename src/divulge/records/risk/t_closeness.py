@@ -12,13 +12,13 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from divulge.classes.keys import FloatArray, IntArray
 from divulge.data import Column, Dataset, Hierarchy
 from divulge.records.risk.class_measure import SensitiveMeasure
 from divulge.records.risk.frequencies import Nulls
 from divulge.records.risk.l_diversity import build_sensitive_measure
 from divulge.records.risk.sensitive_classes import Count, SensitiveClasses, count_sensitive_values
 from divulge.work import InvalidInput, Problem
+from divulge.work.arrays import Floats, Ints
 
 Distance: TypeAlias = Literal["equal", "ordered", "hierarchical"]
 DISTANCES: tuple[Distance, ...] = get_args(Distance)
@@ -64,7 +64,7 @@ def t_closeness(
         dataset, attribute, among, nulls=nulls, count=count, original=original
     )
     if distance == "equal":
-        figure: Callable[[SensitiveClasses], FloatArray] = _measure_equal_distance
+        figure: Callable[[SensitiveClasses], Floats] = _measure_equal_distance
     elif distance == "ordered":
         rank = _rank_codes(dataset, sensitive, order)
         figure = lambda classes: _measure_ordered_distance(classes, rank)  # noqa: E731  # one line, one use
@@ -74,16 +74,16 @@ def t_closeness(
     return build_sensitive_measure("t_closeness", dataset, sensitive, figure, "highest")
 
 
-def _measure_equal_distance(sensitive: SensitiveClasses) -> FloatArray:
+def _measure_equal_distance(sensitive: SensitiveClasses) -> Floats:
     """Half of the sum of all differences; values that a class lacks differ by their whole share."""
     everywhere = sensitive.overall[sensitive.code]
     inside = sensitive.sum_per_class(np.abs(sensitive.share - everywhere))
     lacking = 1 - sensitive.sum_per_class(everywhere)
-    values: FloatArray = np.maximum(0, (inside + lacking) / 2)
+    values: Floats = np.maximum(0, (inside + lacking) / 2)
     return values
 
 
-def _measure_ordered_distance(sensitive: SensitiveClasses, rank: IntArray) -> FloatArray:
+def _measure_ordered_distance(sensitive: SensitiveClasses, rank: Ints) -> Floats:
     """The mean difference of the cumulative distributions over the steps between values.
 
     Between two values that a class has, its own distribution stands still at some level c, so
@@ -117,8 +117,8 @@ def _measure_ordered_distance(sensitive: SensitiveClasses, rank: IntArray) -> Fl
 
 
 def _sum_absolute_gaps(
-    level: FloatArray, begin: IntArray, end: IntArray, whole: FloatArray, running: FloatArray
-) -> FloatArray:
+    level: Floats, begin: Ints, end: Ints, whole: Floats, running: Floats
+) -> Floats:
     """The sum of |level - whole[j]| for j from begin to end - 1; `whole` never falls."""
     begin = np.minimum(begin, end)
     turn = np.clip(np.searchsorted(whole, level), begin, end)
@@ -127,9 +127,7 @@ def _sum_absolute_gaps(
     return below + above
 
 
-def _rank_codes(
-    dataset: Dataset, sensitive: SensitiveClasses, order: Sequence[Any] | None
-) -> IntArray:
+def _rank_codes(dataset: Dataset, sensitive: SensitiveClasses, order: Sequence[Any] | None) -> Ints:
     """The place of each code in the order of the values (-1: no record has it)."""
     import pyarrow as pa
 
@@ -161,7 +159,7 @@ def _rank_codes(
     return np.append(rank, -1)
 
 
-def _list_branches(dataset: Dataset, sensitive: SensitiveClasses) -> list[IntArray]:
+def _list_branches(dataset: Dataset, sensitive: SensitiveClasses) -> list[Ints]:
     """For every level, the branch of each code; a missing value is not allowed."""
     column: Column = sensitive.column
     hierarchy: Hierarchy | None = dataset.dictionary[sensitive.attribute].hierarchy
@@ -186,9 +184,7 @@ def _list_branches(dataset: Dataset, sensitive: SensitiveClasses) -> list[IntArr
     return levels
 
 
-def _measure_hierarchical_distance(
-    sensitive: SensitiveClasses, levels: list[IntArray]
-) -> FloatArray:
+def _measure_hierarchical_distance(sensitive: SensitiveClasses, levels: list[Ints]) -> Floats:
     """The work to move what a branch has too much to its siblings, level by level.
 
     Work at a node of height h is h/H times the smaller of what its children have too much and
@@ -211,7 +207,7 @@ def _measure_hierarchical_distance(
     return work
 
 
-def _compute_excess_shares(sensitive: SensitiveClasses, branch: IntArray) -> FloatArray:
+def _compute_excess_shares(sensitive: SensitiveClasses, branch: Ints) -> Floats:
     """Classes x branches: by how much the share of a branch in a class exceeds that overall."""
     branches = int(branch.max()) + 1
     table = np.zeros((sensitive.classes, branches))

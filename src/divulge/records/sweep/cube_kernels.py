@@ -28,11 +28,10 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from divulge.engines import kernel
+from divulge.work.arrays import Array
 
-Array = npt.NDArray[Any]
 # Places are unsigned: else every access asks whether a place is counted from the end.
 Place: TypeAlias = Any
 ZERO, ONE, TWO, THREE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)

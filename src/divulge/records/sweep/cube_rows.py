@@ -11,16 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log2
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[Any]
+from divulge.work.arrays import Array, Floats, Ints
 
 KEY_BITS = 63
 ORDER_SAMPLE_ROWS = 50_000
@@ -34,7 +30,7 @@ _NO_COUNTS = np.empty(0, np.int32)
 class CubeAttribute:
     """One attribute as the lattice sees it: a code a record, and how many codes there are."""
 
-    codes: Codes
+    codes: Array
     cardinality: int
 
     @property
@@ -166,7 +162,7 @@ class CubeRecords:
             key_kernels.add_code(keys, self.attributes[i].codes, layout[i])
         return KeyRows(keys, _NO_COUNTS, self.weights, layout)
 
-    def number_combinations(self, known: Sequence[int]) -> tuple[Codes, int]:
+    def number_combinations(self, known: Sequence[int]) -> tuple[Array, int]:
         """A number for each combination of values of some attributes that occurs."""
         from divulge.classes import key_kernels
 
@@ -183,7 +179,7 @@ class CubeRecords:
         return blocks, key_kernels.number_blocks(blocks)
 
     def group_rows(
-        self, rows: KeyRows, blocks: Codes, shift: int, number: int, rest: Sequence[int]
+        self, rows: KeyRows, blocks: Array, shift: int, number: int, rest: Sequence[int]
     ) -> Blocks:
         """The rows by block, with only some attributes in their keys."""
         from divulge.classes import key_kernels
@@ -210,7 +206,7 @@ class CubeRecords:
     def _order_by_entropy(
         self,
         rows: KeyRows,
-        blocks: Codes,
+        blocks: Array,
         shift: int,
         *,
         mask: int,

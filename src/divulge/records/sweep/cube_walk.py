@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
-from divulge.records.sweep.cube_rows import Blocks, CubeRecords, Ints
+from divulge.records.sweep.cube_rows import Blocks, CubeRecords
+from divulge.work.arrays import Ints
 
 Tables = list[npt.NDArray[Any]]
 

@@ -18,8 +18,9 @@ from math import log2
 import numpy as np
 
 from divulge import work
-from divulge.records.sweep.cube_rows import Blocks, CubeAttribute, CubeRecords, Floats, Ints
+from divulge.records.sweep.cube_rows import Blocks, CubeAttribute, CubeRecords
 from divulge.records.sweep.cube_walk import FIELDS, BlockWalk, Tables
+from divulge.work.arrays import Floats, Ints
 
 __all__ = ["CubeAttribute", "Floats", "Ints", "SubsetCounts", "SubsetCube"]
 

@@ -16,10 +16,10 @@ from divulge import work
 from divulge.solvers.highs import INFINITE
 from divulge.tables.feasibility.cell_intervals import bound_cells, find_feasible_values
 from divulge.tables.feasibility.network import build_network
-from divulge.tables.table.axis import IntArray
 from divulge.tables.table.structure import Key
 from divulge.tables.table.table import Published, floor
 from divulge.work import InvalidInput, Problem
+from divulge.work.arrays import Ints
 
 MOST_CANDIDATES = 1_000_000
 STEPS_PER_CANDIDATE = 200
@@ -36,11 +36,11 @@ class Candidates:
     """
 
     published: Published
-    cells: IntArray
-    values: IntArray
+    cells: Ints
+    values: Ints
     kind: Literal["all", "first", "sample"]
-    low: IntArray
-    high: IntArray
+    low: Ints
+    high: Ints
     null_space_dimension: int
 
     @property
@@ -106,7 +106,7 @@ def candidates(
     )
 
 
-def _compute_null_space_dimension(published: Published, cells: IntArray) -> int:
+def _compute_null_space_dimension(published: Published, cells: Ints) -> int:
     """The dimension of the null space of the relations among suppressed cells."""
     relations = published.structure.relations
     matrix = relations.to_matrix(published.structure.size)[:, cells]
@@ -117,13 +117,13 @@ def _compute_null_space_dimension(published: Published, cells: IntArray) -> int:
 
 def _list_candidates(
     published: Published,
-    published_units: IntArray,
-    cells: IntArray,
+    published_units: Ints,
+    cells: Ints,
     *,
-    low: IntArray,
-    high: IntArray,
+    low: Ints,
+    high: Ints,
     most: int,
-) -> tuple[IntArray, bool]:
+) -> tuple[Ints, bool]:
     from divulge.tables.candidate_tables.enumeration_kernels import list_points
 
     if len(cells) == 0:  # nothing is hidden: there is one candidate, what is published
@@ -155,7 +155,7 @@ def _list_candidates(
     return values, bool(is_complete)
 
 
-def _order_cells(inside: IntArray, width: IntArray) -> IntArray:
+def _order_cells(inside: Ints, width: Ints) -> Ints:
     """Decide cells so that sums close early: next comes the cell of the sum with fewest left."""
     open_counts = np.count_nonzero(inside, axis=1)
     undecided = list(range(inside.shape[1]))
@@ -177,8 +177,8 @@ def _order_cells(inside: IntArray, width: IntArray) -> IntArray:
 
 
 def _sample_candidates(
-    published: Published, published_values: IntArray, least: IntArray, sample: int, seed: int
-) -> IntArray | None:
+    published: Published, published_values: Ints, least: Ints, sample: int, seed: int
+) -> Ints | None:
     """Random candidates of a network; None where the suppressed cells form none."""
     from divulge.tables.candidate_tables.enumeration_kernels import walk_points
 

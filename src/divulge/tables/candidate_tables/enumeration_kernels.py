@@ -8,14 +8,10 @@ of all earlier cells.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from divulge.engines import kernel
-
-Array = npt.NDArray[Any]
+from divulge.work.arrays import Array
 
 
 @kernel

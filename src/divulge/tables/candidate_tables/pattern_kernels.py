@@ -13,14 +13,10 @@ twice.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from divulge.engines import kernel
-
-Array = npt.NDArray[Any]
+from divulge.work.arrays import Array
 
 LEXICOGRAPHIC, ANY_OPTIMUM, MINIMAL, RESISTING = 0, 1, 2, 3
 """Rules by which a candidate gives a pattern: the first optimum, some optimum, no cell to spare at

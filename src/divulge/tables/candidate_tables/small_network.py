@@ -14,8 +14,8 @@ import numpy as np
 
 from divulge.tables.feasibility.network import Network, build_network
 from divulge.tables.suppression.problem import SuppressionProblem
-from divulge.tables.table.axis import IntArray
-from divulge.tables.table.structure import BoolArray, Relations
+from divulge.tables.table.structure import Relations
+from divulge.work.arrays import Bools, Ints
 
 MOST_CELLS = 64
 MOST_STEPS = 200_000
@@ -30,7 +30,7 @@ class BitNetwork:
     size: int
 
     @classmethod
-    def from_relations(cls, relations: Relations, open_cells: BoolArray) -> BitNetwork | None:
+    def from_relations(cls, relations: Relations, open_cells: Bools) -> BitNetwork | None:
         """The network of the cells that may be suppressed; None if they form none, or a large one.
 
         >>> from divulge.tables import Table
@@ -46,7 +46,7 @@ class BitNetwork:
         return None if net is None or net.nodes > MOST_CELLS else cls(net, len(open_cells))
 
     @cached_property
-    def arcs(self) -> tuple[IntArray, IntArray, IntArray]:
+    def arcs(self) -> tuple[Ints, Ints, Ints]:
         """The arcs that leave each node: starts by node, arcs, and where each arc leads."""
         return self.net.arcs
 
@@ -55,25 +55,25 @@ class BitNetwork:
         """The pattern that suppresses every cell that may be."""
         return self.to_bits(np.ones(self.size, dtype=bool))
 
-    def to_bits(self, mask: BoolArray) -> int:
+    def to_bits(self, mask: Bools) -> int:
         """A pattern of cells as a number; cells that cannot be suppressed are left out."""
         inside = np.zeros(MOST_CELLS, dtype=np.uint8)
         inside[: len(self.net.cells)] = mask[self.net.cells]
         return int(np.packbits(inside, bitorder="little").view(np.int64)[0])
 
-    def to_pattern(self, bits: int) -> BoolArray:
+    def to_pattern(self, bits: int) -> Bools:
         """A number as a pattern of cells."""
         inside = np.unpackbits(np.array([bits], np.int64).view(np.uint8), bitorder="little")
         pattern = np.zeros(self.size, dtype=bool)
         pattern[self.net.cells] = inside[: len(self.net.cells)].astype(bool)
         return pattern
 
-    def bit_places(self, cells: IntArray) -> IntArray:
+    def bit_places(self, cells: Ints) -> Ints:
         """The bits of some cells."""
         return np.searchsorted(self.net.cells, cells)
 
 
-def find_first_optimum(problem: SuppressionProblem, bit_network: BitNetwork) -> BoolArray | None:
+def find_first_optimum(problem: SuppressionProblem, bit_network: BitNetwork) -> Bools | None:
     """The first of the cheapest protecting patterns; None if nothing protects, or out of steps.
 
     Asks for sliding protection alone, the same for all primary cells, and costs from 1.

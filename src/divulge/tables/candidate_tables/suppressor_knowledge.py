@@ -20,10 +20,9 @@ from divulge.tables.feasibility.sensitivity import SensitivityRules, find_sensit
 from divulge.tables.suppression.optimal import optimal_pattern
 from divulge.tables.suppression.problem import SuppressionProblem
 from divulge.tables.suppression.result import Suppression, build_suppression_problem
-from divulge.tables.table.axis import IntArray
-from divulge.tables.table.structure import BoolArray
 from divulge.tables.table.table import Published, Table, floor
 from divulge.work import InvalidInput, Problem, Problems
+from divulge.work.arrays import Bools, Ints
 
 Suppressor = Callable[[Table], Any]
 """Takes a table and gives a `Suppression`, a pattern, or the coordinates of suppressed cells."""
@@ -63,9 +62,9 @@ class SuppressorParameters:
         """The width as it is asked for."""
         return self.width / self.unit if self.width % self.unit else self.width // self.unit
 
-    def is_primary(self, values: IntArray) -> BoolArray:
+    def is_primary(self, values: Ints) -> Bools:
         """Which values make a cell primary."""
-        small: BoolArray = values < self.threshold
+        small: Bools = values < self.threshold
         return small if self.zeros_primary else small & (values > 0)
 
     def __str__(self) -> str:
@@ -120,12 +119,12 @@ def build_resisting_parameters(
 class SuppressorKnowledge(Protocol):
     """Decides which candidates give the released pattern."""
 
-    def judge_candidates(self, values: IntArray, box: IntArray, intervals: bool) -> IntArray:
+    def judge_candidates(self, values: Ints, box: Ints, intervals: bool) -> Ints:
         """EXCLUDED, POSSIBLE or SKIPPED (inside the box) for every candidate; widens the box."""
 
 
 def choose_knowledge(
-    candidate_set: Candidates, parameters: SuppressorParameters, labels: BoolArray | None = None
+    candidate_set: Candidates, parameters: SuppressorParameters, labels: Bools | None = None
 ) -> SuppressorKnowledge:
     """Our own suppressor with its parameters, by the fastest way there is."""
     published = candidate_set.published
@@ -141,7 +140,7 @@ def choose_knowledge(
     return RerunKnowledge(candidate_set, _build_own_suppressor(parameters), labels, parameters)
 
 
-def find_suppressible_cells(published: Published, parameters: SuppressorParameters) -> BoolArray:
+def find_suppressible_cells(published: Published, parameters: SuppressorParameters) -> Bools:
     """The cells that a pattern may hold, if the released one is a pattern of this suppressor.
 
     Where totals are published, only sensitive totals are suppressed: those of the release.
@@ -151,7 +150,7 @@ def find_suppressible_cells(published: Published, parameters: SuppressorParamete
     return published.suppressed | ~find_totals(published)
 
 
-def find_totals(published: Published) -> BoolArray:
+def find_totals(published: Published) -> Bools:
     """The cells that are totals of others."""
     relations = published.structure.relations
     is_total = np.zeros(published.structure.size, dtype=bool)
@@ -166,7 +165,7 @@ class BitNetworkKnowledge:
         self,
         candidate_set: Candidates,
         parameters: SuppressorParameters,
-        labels: BoolArray | None,
+        labels: Bools | None,
         bit_network: BitNetwork,
     ) -> None:
         published, cells = candidate_set.published, bit_network.net.cells
@@ -188,7 +187,7 @@ class BitNetworkKnowledge:
         )
         self.pool, self.pool_size = np.zeros(PATTERN_POOL_SIZE, np.int64), 0
 
-    def judge_candidates(self, values: IntArray, box: IntArray, intervals: bool) -> IntArray:
+    def judge_candidates(self, values: Ints, box: Ints, intervals: bool) -> Ints:
         """EXCLUDED, POSSIBLE or SKIPPED for every candidate; widens the box."""
         from divulge.tables.candidate_tables import pattern_kernels as kernels
 
@@ -226,7 +225,7 @@ class BitNetworkKnowledge:
                 widen_box(box, values[row])
         return status
 
-    def _judge_by_solver(self, candidate: IntArray) -> int:
+    def _judge_by_solver(self, candidate: Ints) -> int:
         """A candidate that the compiled search gave up, by the general solver."""
         published = self.candidate_set.published
         problem = build_problem(
@@ -250,13 +249,13 @@ class RerunKnowledge:
         self,
         candidate_set: Candidates,
         suppressor: Suppressor,
-        labels: BoolArray | None,
+        labels: Bools | None,
         parameters: SuppressorParameters | None,
     ) -> None:
         self.candidate_set, self.suppressor, self.labels = candidate_set, suppressor, labels
         self.parameters, self.tried_count = parameters, 0
 
-    def judge_candidates(self, values: IntArray, box: IntArray, intervals: bool) -> IntArray:
+    def judge_candidates(self, values: Ints, box: Ints, intervals: bool) -> Ints:
         """EXCLUDED, POSSIBLE or SKIPPED for every candidate; widens the box."""
         status = np.full(len(values), EXCLUDED, np.int64)
         for row, candidate in enumerate(values):
@@ -279,7 +278,7 @@ class RerunKnowledge:
                 widen_box(box, candidate)
         return status
 
-    def _is_mislabelled(self, candidate: IntArray) -> bool:
+    def _is_mislabelled(self, candidate: Ints) -> bool:
         if self.labels is None or self.parameters is None:
             return False
         published, cells = self.candidate_set.published, self.candidate_set.cells
@@ -287,7 +286,7 @@ class RerunKnowledge:
         primary = self.parameters.is_primary(candidate + base)
         return not np.array_equal(primary, self.labels[cells])
 
-    def _run_suppressor(self, table: Table) -> BoolArray | None:
+    def _run_suppressor(self, table: Table) -> Bools | None:
         """What the suppressor gives; None if it cannot protect the table."""
         work.charge(tuning.OTHER_SUPPRESSOR)
         try:
@@ -298,7 +297,7 @@ class RerunKnowledge:
             return answer.published.suppressed
         return table.structure.to_mask(answer)
 
-    def _refuse_change(self, one: BoolArray | None, other: BoolArray | None) -> None:
+    def _refuse_change(self, one: Bools | None, other: Bools | None) -> None:
         if (one is None) != (other is None) or (
             one is not None and other is not None and not np.array_equal(one, other)
         ):
@@ -309,13 +308,13 @@ class RerunKnowledge:
             raise InvalidInput("matching attack", [Problem("suppressor", message)])
 
 
-def widen_box(box: IntArray, candidate: IntArray) -> None:
+def widen_box(box: Ints, candidate: Ints) -> None:
     """Take a candidate into the box."""
     np.minimum(box[0], candidate, out=box[0])
     np.maximum(box[1], candidate, out=box[1])
 
 
-def build_candidate_table(candidate_set: Candidates, values: IntArray) -> Table:
+def build_candidate_table(candidate_set: Candidates, values: Ints) -> Table:
     """The published table with the suppressed cells filled in."""
     published = candidate_set.published
     units = published.units.copy()
@@ -351,7 +350,7 @@ def _build_own_suppressor(parameters: SuppressorParameters) -> Suppressor:
     return choose_pattern
 
 
-def _compute_weights(published: Published, parameters: SuppressorParameters) -> IntArray:
+def _compute_weights(published: Published, parameters: SuppressorParameters) -> Ints:
     """What cells cost; by value, those of suppressed cells depend on the candidate."""
     unsuppressed = replace(published, suppressed=published.suppressed & False)
     table = Table(unsuppressed.structure, unsuppressed.units, 0, unsuppressed.measure)

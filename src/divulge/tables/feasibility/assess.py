@@ -15,9 +15,9 @@ from divulge.qif import PriorPosterior
 from divulge.tables.feasibility.cell_intervals import Intervals, intervals
 from divulge.tables.feasibility.table_counts import count_marginals
 from divulge.tables.table import charts
-from divulge.tables.table.axis import FloatArray, IntArray
 from divulge.tables.table.published import Published
 from divulge.tables.table.table import Table
+from divulge.work.arrays import Floats, Ints
 
 CATALOGUE = "divulge.tables"
 LARGEST_CELL_VALUE = 2.0**53
@@ -110,7 +110,7 @@ def _assess_nothing(published: Published, name: str) -> Assessment:
 
 
 def _describe_findings(
-    width: FloatArray, before: FloatArray, after: FloatArray, exact: Any, certain: int
+    width: Floats, before: Floats, after: Floats, exact: Any, certain: int
 ) -> tuple[Sentence, ...]:
     total = len(width)
     values = {
@@ -140,7 +140,7 @@ def _build_largest_table(published: Published, cell_intervals: Intervals) -> Tab
     )
 
 
-def find_smallest_totals(table: Table) -> IntArray:
+def find_smallest_totals(table: Table) -> Ints:
     """The smallest total that contains each cell; its own value where none does."""
     relations = table.structure.relations
     total_of = np.zeros(relations.count, dtype=np.int64)

@@ -21,11 +21,11 @@ from divulge.solvers.highs import INFINITE, LinearProgram
 from divulge.tables.feasibility.disclosure_proof import Disclosure, prove_disclosure
 from divulge.tables.feasibility.exact_extremes import Extremes
 from divulge.tables.feasibility.network import UNBOUNDED, Network, build_network
-from divulge.tables.table.axis import FloatArray, IntArray
 from divulge.tables.table.display import Crosstab, build_crosstabs, classify_cells, format_intervals
 from divulge.tables.table.published import Published, floor
-from divulge.tables.table.structure import BoolArray, Key, Relations
+from divulge.tables.table.structure import Key, Relations
 from divulge.work import InvalidInput, Problem
+from divulge.work.arrays import Bools, Floats, Ints
 from divulge.work.conditions import Step
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ class Intervals(Mapping[Key, tuple[Number, Number]]):
     """The feasibility interval of every suppressed cell, by its coordinates."""
 
     published: Published
-    cells: IntArray
-    lower: FloatArray
-    upper: FloatArray
+    cells: Ints
+    lower: Floats
+    upper: Floats
     integral: bool
 
     def __getitem__(self, key: Key) -> tuple[Number, Number]:
@@ -59,7 +59,7 @@ class Intervals(Mapping[Key, tuple[Number, Number]]):
         return len(self.cells)
 
     @property
-    def widths(self) -> FloatArray:
+    def widths(self) -> Floats:
         """How wide each interval is, in the order of the cells, in units."""
         return self.upper - self.lower
 
@@ -171,11 +171,11 @@ def refuse_unpublished(argument: Any, subject: str) -> None:
 
 def bound_cells(
     relations: Relations,
-    published_values: IntArray,
-    suppressed: BoolArray,
-    targets: IntArray,
-    least: IntArray,
-) -> tuple[FloatArray, FloatArray, bool]:
+    published_values: Ints,
+    suppressed: Bools,
+    targets: Ints,
+    least: Ints,
+) -> tuple[Floats, Floats, bool]:
     """Lower and upper bounds of wanted cells that are at least 0; and whether they are integral.
 
     A pure function on arrays: `published_values` holds the values of the cells that are not
@@ -195,9 +195,7 @@ def bound_cells(
         )
 
 
-def bound_by_flows(
-    net: Network, values: IntArray, targets: IntArray
-) -> tuple[FloatArray, FloatArray]:
+def bound_by_flows(net: Network, values: Ints, targets: Ints) -> tuple[Floats, Floats]:
     """Bounds of wanted cells of a network, from any values that keep the sums."""
     places = np.searchsorted(net.cells, targets)
     rise = np.full(len(values), UNBOUNDED)
@@ -211,8 +209,8 @@ def bound_by_flows(
 
 
 def find_feasible_values(
-    relations: Relations, published_values: IntArray, suppressed: BoolArray, least: IntArray
-) -> IntArray:
+    relations: Relations, published_values: Ints, suppressed: Bools, least: Ints
+) -> Ints:
     """Whole numbers for the suppressed cells of a network that keep all sums."""
     matrix, right = _build_equations(relations, published_values, suppressed, least)
     count = matrix.shape[1]
@@ -234,8 +232,8 @@ def _refuse_inconsistent() -> None:
 
 
 def _build_equations(
-    relations: Relations, published_values: IntArray, suppressed: BoolArray, least: IntArray
-) -> tuple[csr_array, IntArray]:
+    relations: Relations, published_values: Ints, suppressed: Bools, least: Ints
+) -> tuple[csr_array, Ints]:
     """All that is known of the suppressed cells: which add up, and to what."""
     matrix = relations.to_matrix(len(published_values))[np.flatnonzero(relations.independent)]
     right = -(matrix @ (np.where(suppressed, 0, published_values) + least))
@@ -249,13 +247,13 @@ def _build_equations(
 
 def _bound_by_component(
     relations: Relations,
-    published_values: IntArray,
-    suppressed: BoolArray,
+    published_values: Ints,
+    suppressed: Bools,
     *,
-    targets: IntArray,
-    least: IntArray,
+    targets: Ints,
+    least: Ints,
     step: Step,
-) -> tuple[FloatArray, FloatArray, bool]:
+) -> tuple[Floats, Floats, bool]:
     """Bounds of one connected component of suppressed cells after the other.
 
     Where a component is a network its bounds are flows, and integral. Elsewhere one linear
@@ -287,7 +285,7 @@ def _bound_by_component(
     return low, high, integral
 
 
-def _select_relations(relations: Relations, component: BoolArray) -> Relations:
+def _select_relations(relations: Relations, component: Bools) -> Relations:
     """The relations that some cell of a component stands in."""
     touching = np.zeros(relations.count, dtype=bool)
     touching[relations.relation_of_entry[component[relations.cells]]] = True
@@ -302,7 +300,7 @@ def _select_relations(relations: Relations, component: BoolArray) -> Relations:
     )
 
 
-def find_components(relations: Relations, among: BoolArray) -> list[BoolArray]:
+def find_components(relations: Relations, among: Bools) -> list[Bools]:
     """The cells that hang together through sums of theirs, each group as a mask."""
     from scipy.sparse.csgraph import connected_components
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from divulge.solvers.highs import INFINITE, LinearProgram, LinearProgramResult
-from divulge.tables.table.axis import FloatArray, IntArray
 from divulge.work import DivulgeError
+from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -32,7 +32,7 @@ MAX_DENOMINATOR = 60
 class Extremes:
     """Answers for the cells `x >= 0` with `matrix @ x = right`, one after the other."""
 
-    def __init__(self, matrix: csr_array, right: IntArray) -> None:
+    def __init__(self, matrix: csr_array, right: Ints) -> None:
         self._matrix, self._right, self._transpose = matrix, right, matrix.T.tocsr()
         self._count = matrix.shape[1]
         # Each begins from the vertex where the last one ended.
@@ -63,7 +63,7 @@ class Extremes:
         most = None if least is None else self._minimise_proven(-objective, column)
         return None if least is None or most is None else (least, -most)
 
-    def _minimise_proven(self, objective: IntArray, rising: int | None = None) -> float | None:
+    def _minimise_proven(self, objective: Ints, rising: int | None = None) -> float | None:
         """The smallest whole number that an objective can be, proven; None if there is none.
 
         Of a cell that rises it may be without end.
@@ -91,7 +91,7 @@ class Extremes:
         objective[column] = -1
         return self._ray_program.minimise(objective).objective < -0.5
 
-    def _prove_bound(self, objective: IntArray, answer: LinearProgramResult) -> Fraction | None:
+    def _prove_bound(self, objective: Ints, answer: LinearProgramResult) -> Fraction | None:
         """What prices prove: no solution is below them times the right-hand sides."""
         if not answer.is_optimal:
             return None
@@ -106,9 +106,7 @@ class Extremes:
         return None
 
 
-def _build_program(
-    matrix: csr_array, right: IntArray | FloatArray, primal: bool = False
-) -> LinearProgram:
+def _build_program(matrix: csr_array, right: Ints | Floats, primal: bool = False) -> LinearProgram:
     count = matrix.shape[1]
     unlimited = np.full(count, INFINITE)
     return LinearProgram(

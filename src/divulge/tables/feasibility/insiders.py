@@ -15,12 +15,12 @@ import numpy as np
 
 from divulge import work
 from divulge.tables.feasibility.cell_intervals import Intervals, intervals
-from divulge.tables.table.axis import IntArray
 from divulge.tables.table.contributions import Contributions
 from divulge.tables.table.published import Published
-from divulge.tables.table.structure import BoolArray, Key
+from divulge.tables.table.structure import Key
 from divulge.tables.table.table import Table
 from divulge.work import InvalidInput, Problem
+from divulge.work.arrays import Bools, Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +142,7 @@ def _enumerate_coalitions(of_cell: Sequence[int], most: int) -> Iterator[tuple[i
             yield from combinations(of_cell, size)
 
 
-def _find_exposed_cells(published: Published, others: IntArray, amounts: IntArray) -> list[int]:
+def _find_exposed_cells(published: Published, others: Ints, amounts: Ints) -> list[int]:
     """The cells with one contributor beside the insiders whose amount they can compute."""
     filled = published.suppressed & (others == 0)
     rest = np.where(published.suppressed, 0, published.units - amounts)
@@ -157,9 +157,7 @@ def _find_exposed_cells(published: Published, others: IntArray, amounts: IntArra
     return np.flatnonzero(is_exposed).tolist()
 
 
-def _list_exact_values(
-    published: Published, cell_intervals: Intervals
-) -> tuple[IntArray, BoolArray]:
+def _list_exact_values(published: Published, cell_intervals: Intervals) -> tuple[Ints, Bools]:
     """What everybody knows of each cell exactly, published or computed (else -1); and of which."""
     values, is_exact = np.where(published.suppressed, -1, published.units), ~published.suppressed
     exact = cell_intervals.widths == 0

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from divulge import work
 from divulge.tables import tuning
 from divulge.tables.feasibility import network_kernels
-from divulge.tables.table.axis import IntArray
-from divulge.tables.table.structure import BoolArray, Relations
+from divulge.tables.table.structure import Relations
+from divulge.work.arrays import Bools, Ints
 
 UNBOUNDED = 2**60
 """More than any cell of a table can hold: a movement as large has no end."""
@@ -28,13 +28,13 @@ UNBOUNDED = 2**60
 class Network:
     """Cells as arcs: cell `cells[e]` leads from node `tail[e]` to node `head[e]`."""
 
-    cells: IntArray
-    tail: IntArray
-    head: IntArray
+    cells: Ints
+    tail: Ints
+    head: Ints
     nodes: int
 
     @cached_property
-    def arcs(self) -> tuple[IntArray, IntArray, IntArray]:
+    def arcs(self) -> tuple[Ints, Ints, Ints]:
         """The arcs that leave each node: starts by node, arcs, and where each arc leads."""
         return _list_arcs(self.tail, self.head, self.nodes)
 
@@ -42,12 +42,12 @@ class Network:
         self,
         rise: NDArray[Any],
         fall: NDArray[Any],
-        targets: IntArray,
+        targets: Ints,
         *,
-        falling: BoolArray,
+        falling: Bools,
         limit: NDArray[Any],
         tiny: float = 0,
-    ) -> tuple[NDArray[Any], BoolArray]:
+    ) -> tuple[NDArray[Any], Bools]:
         """How far asked cells (places in `cells`) can move if each may rise and fall so much."""
         # Cells that cannot move carry nothing: most cells of a large table are published.
         is_active = (rise > tiny) | (fall > tiny)
@@ -76,15 +76,15 @@ class Network:
 
     def find_cheap_cycles(
         self,
-        rise: IntArray,
-        fall: IntArray,
-        cost: IntArray,
+        rise: Ints,
+        fall: Ints,
+        cost: Ints,
         *,
-        suppressed: BoolArray,
+        suppressed: Bools,
         cell: int,
         falling: bool,
         amount: int,
-    ) -> tuple[int, BoolArray]:
+    ) -> tuple[int, Bools]:
         """Move one cell by an amount through cells that are cheap to suppress."""
         first, arcs, to = self.arcs
         capacity = np.column_stack([rise, fall]).ravel()
@@ -97,14 +97,14 @@ class Network:
         return int(movement), pattern
 
 
-def _list_arcs(tail: IntArray, head: IntArray, nodes: int) -> tuple[IntArray, IntArray, IntArray]:
+def _list_arcs(tail: Ints, head: Ints, nodes: int) -> tuple[Ints, Ints, Ints]:
     leaves = np.column_stack([tail, head]).ravel()
     to = np.column_stack([head, tail]).ravel()
     order = np.argsort(leaves, kind="stable")
     return np.searchsorted(leaves[order], np.arange(nodes + 1)), order, to
 
 
-def build_network(relations: Relations, among: BoolArray) -> Network | None:
+def build_network(relations: Relations, among: Bools) -> Network | None:
     """The network that some cells form, all others being known; None if they form none."""
     is_inside = relations.independent[relations.relation_of_entry] & among[relations.cells]
     cells = np.flatnonzero(among)
@@ -137,9 +137,7 @@ def build_network(relations: Relations, among: BoolArray) -> Network | None:
     return Network(cells, tail, head, len(used))
 
 
-def _orient_relations(
-    one: IntArray, other: IntArray, same: IntArray, ground: int
-) -> IntArray | None:
+def _orient_relations(one: Ints, other: Ints, same: Ints, ground: int) -> Ints | None:
     """Which relations to multiply by -1 so that every cell has the signs +1 and -1.
 
     `same` is the product of a cell's two signs (0: one end is the ground, where all is well).

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from divulge.tables.table.axis import IntArray
-from divulge.tables.table.structure import BoolArray
 from divulge.tables.table.table import Table
 from divulge.work import InvalidInput, Problem, Problems
+from divulge.work.arrays import Bools, Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +86,7 @@ def sensitive_cells(
     return table.structure.to_grids(mask)
 
 
-def find_sensitive_cells(table: Table, rules: SensitivityRules) -> BoolArray:
+def find_sensitive_cells(table: Table, rules: SensitivityRules) -> Bools:
     """The sensitive cells by their numbers."""
     _check_rules(table, rules)
     mask = np.zeros(table.structure.size, dtype=bool)
@@ -111,7 +110,7 @@ def find_sensitive_cells(table: Table, rules: SensitivityRules) -> BoolArray:
     return mask
 
 
-def compute_rule_levels(table: Table, rules: SensitivityRules) -> tuple[IntArray, IntArray]:
+def compute_rule_levels(table: Table, rules: SensitivityRules) -> tuple[Ints, Ints]:
     """How far the rules ask every cell to be uncertain, above and below its value, in units.
 
     Above: to the smallest total at which the rule would no longer find the same contributors
@@ -134,22 +133,22 @@ def compute_rule_levels(table: Table, rules: SensitivityRules) -> tuple[IntArray
     return upper, np.minimum(upper, total - table.floor)
 
 
-def _apply_pq_rule(table: Table, p: float, q: float) -> BoolArray:
+def _apply_pq_rule(table: Table, p: float, q: float) -> Bools:
     """Without the two largest, what is left hides less than p percent of the largest."""
     largest = _find_largest_amounts(table, 2)
     rest = table.units - largest.sum(axis=1)
-    is_close: BoolArray = rest * q < p * largest[:, 0]
+    is_close: Bools = rest * q < p * largest[:, 0]
     return is_close & (table.units > 0)
 
 
-def _count_contributors(table: Table) -> tuple[IntArray, int]:
+def _count_contributors(table: Table) -> tuple[Ints, int]:
     """How many contribute to each cell, and how much one of them is: weighted counts have units."""
     if table.contributions is not None:
         return table.contributions.count_contributors(), 1
     return table.units, 10**table.decimals
 
 
-def _find_largest_amounts(table: Table, how_many: int) -> IntArray:
+def _find_largest_amounts(table: Table, how_many: int) -> Ints:
     assert table.contributions is not None  # noqa: S101  # _check has refused
     return table.contributions.find_largest_amounts(how_many)
 

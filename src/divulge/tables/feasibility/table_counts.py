@@ -13,7 +13,7 @@ import numpy as np
 from divulge.solvers.highs import INFINITE
 from divulge.tables.feasibility.cell_intervals import Intervals, find_components
 from divulge.tables.table.published import Published
-from divulge.tables.table.structure import BoolArray
+from divulge.work.arrays import Bools
 
 MOST_STEPS = 200_000
 
@@ -47,7 +47,7 @@ def count_marginals(
 
 def _count_component(
     published: Published,
-    component: BoolArray,
+    component: Bools,
     cells: list[int],
     limits: list[tuple[int, int]],
     most_steps: int,

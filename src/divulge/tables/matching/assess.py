@@ -17,7 +17,7 @@ from divulge.qif import PriorPosterior
 from divulge.tables.candidate_tables.suppressor_knowledge import build_candidate_table
 from divulge.tables.feasibility.assess import CATALOGUE, find_smallest_totals
 from divulge.tables.table import charts
-from divulge.tables.table.axis import FloatArray
+from divulge.work.arrays import Floats
 
 if TYPE_CHECKING:
     from divulge.tables.matching.result import Matching
@@ -75,7 +75,7 @@ def assess_matching(matching: Matching) -> Assessment:
     )
 
 
-def _find_proven_widths(matching: Matching) -> FloatArray:
+def _find_proven_widths(matching: Matching) -> Floats:
     """A stopped attack is only sure of what no candidate left open can change."""
     return matching.intervals.widths if matching.estimated else matching.outer.widths
 
@@ -85,7 +85,7 @@ def _may_be_known(matching: Matching) -> Any:
     return (matching.intervals.widths[matching.sensitive] == 0) | (matching.possible == 0)
 
 
-def _compute_guess_chances(matching: Matching) -> tuple[FloatArray, Claim]:
+def _compute_guess_chances(matching: Matching) -> tuple[Floats, Claim]:
     """The chance to guess each judged cell, and what kind of figure that is."""
     if matching.mode == "full" and (matching.complete or matching.estimated) and matching.possible:
         best = [max(matching.posterior[key].values()) for key in matching.found.keys]
@@ -113,7 +113,7 @@ def _collect_figures(matching: Matching) -> dict[str, int | float]:
 
 
 def _describe_findings(
-    matching: Matching, before: FloatArray, after: FloatArray, claim: Claim
+    matching: Matching, before: Floats, after: Floats, claim: Claim
 ) -> tuple[Sentence, ...]:
     total = len(after)
     values = {

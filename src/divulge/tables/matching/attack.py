@@ -34,10 +34,9 @@ from divulge.tables.matching.request import MatchingRequest, Prior, check_reques
 from divulge.tables.matching.result import Matching
 from divulge.tables.randomised.draw_likelihood import weigh_candidates
 from divulge.tables.suppression.result import Suppression
-from divulge.tables.table.axis import IntArray
-from divulge.tables.table.structure import BoolArray
 from divulge.tables.table.table import Published
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Ints
 
 Mode = Literal["interval", "full"]
 SAMPLE_SIZE = 20_000
@@ -204,7 +203,7 @@ class _MatchingSearch:
             self._merge_results(*self._try_candidates(knowledge, step))
 
     def try_all_pairs(
-        self, request: MatchingRequest, labels: BoolArray | None
+        self, request: MatchingRequest, labels: Bools | None
     ) -> list[SuppressorParameters]:
         """Try all pairs of parameters that the release leaves open; those that are possible.
 
@@ -216,7 +215,7 @@ class _MatchingSearch:
         return possible
 
     def _try_pairs(
-        self, pairs: list[SuppressorParameters], labels: BoolArray | None
+        self, pairs: list[SuppressorParameters], labels: Bools | None
     ) -> list[SuppressorParameters]:
         possible = []
         with work.step("Matching candidates", len(self.order) * len(pairs)) as step:
@@ -235,9 +234,7 @@ class _MatchingSearch:
             self.status[self.status == EXCLUDED] = -1
         return possible
 
-    def _try_candidates(
-        self, knowledge: SuppressorKnowledge, step: Any
-    ) -> tuple[IntArray, IntArray, bool]:
+    def _try_candidates(self, knowledge: SuppressorKnowledge, step: Any) -> tuple[Ints, Ints, bool]:
         """One kind of knowledge on all candidates, in portions of a fraction of a second."""
         status = np.full(len(self.order), -1, np.int64)
         box = self._build_empty_box()
@@ -261,13 +258,13 @@ class _MatchingSearch:
             )
         return status[self.row], box, True
 
-    def _merge_results(self, status: IntArray, box: IntArray, finished: bool) -> None:
+    def _merge_results(self, status: Ints, box: Ints, finished: bool) -> None:
         better = (status == POSSIBLE) | ((status == SKIPPED) & (self.status != POSSIBLE))
         self.status = np.where(better | (self.status == -1), status, self.status)
         self.box = np.stack([np.minimum(self.box[0], box[0]), np.maximum(self.box[1], box[1])])
         self.finished = self.finished and finished
 
-    def _build_empty_box(self) -> IntArray:
+    def _build_empty_box(self) -> Ints:
         cells = len(self.candidate_set.cells)
         return np.stack([np.full(cells, 2**60), np.full(cells, -1)]).astype(np.int64)
 

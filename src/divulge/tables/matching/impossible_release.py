@@ -14,10 +14,9 @@ from divulge.tables.candidate_tables.suppressor_knowledge import (
     choose_knowledge,
 )
 from divulge.tables.suppression.result import Suppression
-from divulge.tables.table.axis import IntArray
-from divulge.tables.table.structure import BoolArray
 from divulge.tables.table.table import Published
 from divulge.work import Effort, InvalidInput, Problem, Problems
+from divulge.work.arrays import Bools, Ints
 
 HINT_SECONDS = 5.0
 MAX_PARAMETER_DISTANCE = 12
@@ -65,7 +64,7 @@ def refuse_unknown_suppressor(suppression: Suppression) -> None:
 def refuse_impossible(
     candidate_set: Candidates,
     parameters: SuppressorParameters | None,
-    labels: BoolArray | None,
+    labels: Bools | None,
     function: bool,
 ) -> None:
     """Say that no candidate gives this release, and by which rule one does."""
@@ -85,7 +84,7 @@ def refuse_impossible(
 
 
 def _find_possible_rules(
-    candidate_set: Candidates, parameters: SuppressorParameters, labels: BoolArray | None
+    candidate_set: Candidates, parameters: SuppressorParameters, labels: Bools | None
 ) -> Iterator[str]:
     """Rules near the given one that give the release, the nearest first."""
     effort = Effort(HINT_SECONDS)
@@ -102,7 +101,7 @@ def _find_possible_rules(
             [np.full(len(candidate_set.cells), 2**60), np.full(len(candidate_set.cells), -1)]
         )
         for begin in range(0, len(candidate_set.values), 256):
-            values: IntArray = candidate_set.values[begin : begin + 256]
+            values: Ints = candidate_set.values[begin : begin + 256]
             if (knowledge.judge_candidates(values, box, True) == POSSIBLE).any():
                 yield description
                 break

@@ -21,10 +21,9 @@ from divulge.tables.candidate_tables.suppressor_knowledge import (
     choose_knowledge,
 )
 from divulge.tables.suppression.result import MARGINS
-from divulge.tables.table.axis import IntArray
-from divulge.tables.table.structure import BoolArray
 from divulge.tables.table.table import Published, floor
 from divulge.work import InvalidInput, Problem, Problems
+from divulge.work.arrays import Bools, Ints
 
 Prior = Callable[[Any], Any]
 """Takes tables (an array with the candidates along its first axis) and gives their weights."""
@@ -71,7 +70,7 @@ class MatchingRequest:
         )
 
     def build_knowledge(
-        self, candidate_set: Candidates, labels: BoolArray | None
+        self, candidate_set: Candidates, labels: Bools | None
     ) -> SuppressorKnowledge:
         """What the adversary knows of the suppressor."""
         parameters = self.find_known_parameters()
@@ -80,7 +79,7 @@ class MatchingRequest:
         assert parameters is not None  # noqa: S101  # _check has refused
         return choose_knowledge(candidate_set, parameters, labels)
 
-    def compute_prior_weights(self, candidate_set: Candidates, status: IntArray) -> Any:
+    def compute_prior_weights(self, candidate_set: Candidates, status: Ints) -> Any:
         """The prior's weights of the possible candidates."""
         assert self.prior is not None  # noqa: S101  # the caller has looked
         rows = np.flatnonzero(status == POSSIBLE)

@@ -18,9 +18,9 @@ from divulge.tables.candidate_tables.suppressor_knowledge import (
 )
 from divulge.tables.feasibility.cell_intervals import Intervals
 from divulge.tables.matching.assess import assess_matching
-from divulge.tables.table.axis import FloatArray, IntArray
-from divulge.tables.table.structure import BoolArray, Key
+from divulge.tables.table.structure import Key
 from divulge.tables.table.table import Published, floor
+from divulge.work.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -36,15 +36,15 @@ class Matching:
 
     published: Published
     found: Candidates
-    status: IntArray
-    lower: IntArray
-    upper: IntArray
+    status: Ints
+    lower: Ints
+    upper: Ints
     mode: str
     complete: bool
     width: int | None
     parameters: tuple[SuppressorParameters, ...]
-    judged: BoolArray | None
-    weights: FloatArray | None
+    judged: Bools | None
+    weights: Floats | None
     weighed: bool
     name: str
     is_cut: bool = False
@@ -92,7 +92,7 @@ class Matching:
         return self._build_intervals(remaining.min(axis=0), remaining.max(axis=0))
 
     @cached_property
-    def sensitive(self) -> BoolArray:
+    def sensitive(self) -> Bools:
         """The suppressed cells that are judged: the primary ones, or all that may be primary."""
         cells = self.found.cells
         if self.judged is not None:
@@ -137,7 +137,7 @@ class Matching:
         return self._list_keys(self.sensitive & (narrow.widths == 0))
 
     @property
-    def widths(self) -> FloatArray:
+    def widths(self) -> Floats:
         """How wide the interval of every suppressed cell is, in units."""
         return self.intervals.widths
 
@@ -211,7 +211,7 @@ class Matching:
     def _repr_html_(self) -> str:
         return self.assessment._repr_html_()  # a notebook's protocol
 
-    def _build_intervals(self, lower: IntArray, upper: IntArray) -> Intervals:
+    def _build_intervals(self, lower: Ints, upper: Ints) -> Intervals:
         base = floor(self.published.structure, self.published.lowest)[self.found.cells]
         return Intervals(
             published=self.published,
@@ -221,6 +221,6 @@ class Matching:
             integral=True,
         )
 
-    def _list_keys(self, which: BoolArray) -> list[Key]:
+    def _list_keys(self, which: Bools) -> list[Key]:
         addresses = self.published.structure.addresses
         return [addresses[cell] for cell in self.found.cells[which]]

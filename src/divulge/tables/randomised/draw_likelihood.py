@@ -23,7 +23,7 @@ from divulge.tables.candidate_tables.suppressor_knowledge import (
     find_suppressible_cells,
 )
 from divulge.tables.randomised import randomised_suppression
-from divulge.tables.table.axis import FloatArray, IntArray
+from divulge.work.arrays import Floats, Ints
 
 MAX_WEIGHED_CANDIDATES = 150
 """So many possible candidates are weighed; of more, as many at random."""
@@ -35,11 +35,11 @@ MOST_DRAWS = 4000
 
 def weigh_candidates(
     candidate_set: Candidates,
-    status: IntArray,
+    status: Ints,
     parameters: SuppressorParameters,
-    prior: FloatArray | None,
+    prior: Floats | None,
     seed: int,
-) -> tuple[FloatArray | None, bool]:
+) -> tuple[Floats | None, bool]:
     """The posterior's weights of all candidates, and whether chance estimated them."""
     possible = np.flatnonzero(status == POSSIBLE)
     if parameters.rule == "first optimum" or len(possible) == 0:
@@ -75,8 +75,8 @@ def _build_network(candidate_set: Candidates, parameters: SuppressorParameters) 
 
 
 def _compute_tie_chances(
-    candidate_set: Candidates, values: IntArray, parameters: SuppressorParameters
-) -> FloatArray:
+    candidate_set: Candidates, values: Ints, parameters: SuppressorParameters
+) -> Floats:
     from divulge.tables.candidate_tables import pattern_kernels as kernels
 
     network = _build_network(candidate_set, parameters)
@@ -94,10 +94,10 @@ def _compute_tie_chances(
 
 def _estimate_draw_chances(
     candidate_set: Candidates,
-    values: IntArray,
+    values: Ints,
     parameters: SuppressorParameters,
     random: np.random.Generator,
-) -> FloatArray:
+) -> Floats:
     """The share of draws that give the release, among those that would be kept."""
     from divulge.tables.candidate_tables import pattern_kernels as kernels
 
@@ -128,10 +128,10 @@ def _estimate_draw_chances(
 
 def _group_by_cost(
     candidate_set: Candidates,
-    values: IntArray,
+    values: Ints,
     parameters: SuppressorParameters,
     network: BitNetwork,
-) -> Iterator[tuple[IntArray, IntArray]]:
+) -> Iterator[tuple[Ints, Ints]]:
     """Candidates by what their cells cost: costs by value are a candidate's own."""
     by_value = isinstance(parameters.cost, str) and parameters.cost == "value"
     all_rows = np.arange(len(values))
@@ -141,8 +141,8 @@ def _group_by_cost(
 
 
 def _estimate_kept_shares(
-    candidate_set: Candidates, values: IntArray, parameters: SuppressorParameters, seed: int
-) -> FloatArray:
+    candidate_set: Candidates, values: Ints, parameters: SuppressorParameters, seed: int
+) -> Floats:
     """For every candidate, which share of its draws is kept; never below one in all draws."""
     shares = np.zeros(len(values))
     kept_draws = min(MOST_DRAWS, TOTAL_DRAWS // len(values)) // 50

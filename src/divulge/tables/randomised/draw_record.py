@@ -24,9 +24,9 @@ from divulge.tables.randomised.randomised_suppression import (
     compute_fingerprint,
     draw_pattern,
 )
-from divulge.tables.table.structure import BoolArray
 from divulge.tables.table.table import Table
 from divulge.work import InvalidInput, Problem, input_file, whole_file
+from divulge.work.arrays import Bools
 
 FORMAT = "divulge sealed draws 1"
 
@@ -115,8 +115,8 @@ def draw_sealed_pattern(
     return draw, sealed_draws.seed
 
 
-def _parse_pattern(text: str, table: Table) -> BoolArray:
-    pattern: BoolArray = np.array([letter == "1" for letter in text], dtype=bool)
+def _parse_pattern(text: str, table: Table) -> Bools:
+    pattern: Bools = np.array([letter == "1" for letter in text], dtype=bool)
     if len(pattern) != table.structure.size:
         raise InvalidInput("sealed draws", [Problem("", "hold a pattern of another shape.")])
     return pattern

@@ -27,10 +27,9 @@ from divulge.tables.candidate_tables.suppressor_knowledge import (
     choose_knowledge,
 )
 from divulge.tables.suppression.problem import SuppressionProblem
-from divulge.tables.table.axis import FloatArray, IntArray
-from divulge.tables.table.structure import BoolArray
 from divulge.tables.table.table import Published, Table
 from divulge.work import InvalidInput, Problem
+from divulge.work.arrays import Bools, Floats, Ints
 
 MOST_DRAWS = 500
 MOST_CANDIDATES = 200_000
@@ -46,7 +45,7 @@ the surer a guess at the pattern."""
 class PatternDraw:
     """A pattern that was drawn, and how many draws it took."""
 
-    pattern: BoolArray
+    pattern: Bools
     draws: int
 
 
@@ -88,7 +87,7 @@ def draw_pattern(
 
 def enumerate_draws(
     table: Table, problem: SuppressionProblem, parameters: SuppressorParameters, seed: int
-) -> Iterator[tuple[int, BoolArray]]:
+) -> Iterator[tuple[int, Bools]]:
     """One pattern after the other: the cheapest under costs of its own."""
     from divulge.tables.candidate_tables import pattern_kernels as kernels
 
@@ -128,8 +127,8 @@ def build_small_network(table: Table, problem: SuppressionProblem) -> BitNetwork
 
 
 def draw_widths_and_costs(
-    random: np.random.Generator, width: int, cost: IntArray, draws: int
-) -> tuple[IntArray, IntArray]:
+    random: np.random.Generator, width: int, cost: Ints, draws: int
+) -> tuple[Ints, Ints]:
     """Widths and costs for some draws: what was asked, and something without end."""
     widths, factors = draw_widths_and_factors(random, width, len(cost), draws)
     return widths, scale_costs(cost, factors)
@@ -137,14 +136,14 @@ def draw_widths_and_costs(
 
 def draw_widths_and_factors(
     random: np.random.Generator, width: int, cells: int, draws: int
-) -> tuple[IntArray, FloatArray]:
+) -> tuple[Ints, Floats]:
     """Widths for some draws, and by what factor each cell is dearer."""
     extra_width = random.geometric(1 / (1 + width / 16), size=draws) - 1
     factors = BASE_COST_FACTOR + random.exponential(size=(draws, cells))
     return width + extra_width.astype(np.int64), factors
 
 
-def scale_costs(cost: IntArray, factors: FloatArray) -> IntArray:
+def scale_costs(cost: Ints, factors: Floats) -> Ints:
     """What cells cost in each draw, in whole numbers."""
     return np.maximum(np.round(COST_UNIT * cost * factors), 1).astype(np.int64)
 

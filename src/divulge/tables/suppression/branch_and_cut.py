@@ -16,9 +16,8 @@ import numpy as np
 from divulge import work
 from divulge.solvers.highs import LinearProgram, LinearProgramResult
 from divulge.tables.suppression.cut_pool import CutPool
-from divulge.tables.table.axis import FloatArray
-from divulge.tables.table.structure import BoolArray
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Floats
 
 MAX_CUT_ROUNDS = 15
 """How often one subproblem is cut before it is divided."""
@@ -35,8 +34,8 @@ NoPatternReason = Literal["none", "unknown"]
 class Bounds:
     """Which free cells are suppressed for sure (`low` 1), which published for sure (`high` 0)."""
 
-    low: FloatArray
-    high: FloatArray
+    low: Floats
+    high: Floats
 
     @classmethod
     def all_open(cls, cells: int) -> Bounds:
@@ -98,7 +97,7 @@ class Relaxation:
 
 def find_within_price(
     relaxation: Relaxation, bounds: Bounds, most: int, nodes: int, effort: Effort
-) -> BoolArray | NoPatternReason:
+) -> Bools | NoPatternReason:
     """A protecting pattern within bounds that costs at most this beside the primary cells.
 
     "none" is proven; "unknown" means that the subproblems allowed, or the effort, are used up.

@@ -16,8 +16,8 @@ from divulge.solvers import cp_sat
 from divulge.tables.suppression.branch_and_cut import Bounds, NoPatternReason
 from divulge.tables.suppression.cut_pool import CutPool
 from divulge.tables.suppression.problem import Cut
-from divulge.tables.table.structure import BoolArray
 from divulge.work import Effort
+from divulge.work.arrays import Bools
 
 COEFFICIENT_SCALE = 2**20
 """Coefficients are rounded up to multiples of this part of what a cut asks: never too strict."""
@@ -42,9 +42,7 @@ class PatternModel:
             self._model.add(price <= most)
         self._added_cuts = 0
 
-    def find_pattern(
-        self, hint: BoolArray, effort: Effort
-    ) -> tuple[BoolArray | NoPatternReason, float]:
+    def find_pattern(self, hint: Bools, effort: Effort) -> tuple[Bools | NoPatternReason, float]:
         """A pattern that keeps the cuts so far, and a bound of its price."""
         new_cuts = self.pool.cuts[self._added_cuts :]
         for cut in new_cuts:
@@ -81,8 +79,8 @@ class PatternModel:
 
 
 def find_by_cp_sat(
-    pool: CutPool, bounds: Bounds, most: int, hint: BoolArray, effort: Effort
-) -> BoolArray | NoPatternReason:
+    pool: CutPool, bounds: Bounds, most: int, hint: Bools, effort: Effort
+) -> Bools | NoPatternReason:
     """A protecting pattern within bounds that costs at most this; asked until it protects."""
     model = PatternModel(pool, bounds, most)
     while not effort.spent:

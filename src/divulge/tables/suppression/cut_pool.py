@@ -19,8 +19,7 @@ from divulge.tables.suppression.problem import (
     PatternAdversary,
     SuppressionProblem,
 )
-from divulge.tables.table.axis import FloatArray
-from divulge.tables.table.structure import BoolArray
+from divulge.work.arrays import Bools, Floats
 
 
 class CutPool:
@@ -42,13 +41,13 @@ class CutPool:
         self.cuts: list[Cut] = []
         self._cut_keys: set[bytes] = set()
 
-    def to_pattern(self, columns: FloatArray) -> BoolArray:
+    def to_pattern(self, columns: Floats) -> Bools:
         """The pattern that whole shares of the free cells mean."""
         pattern = self.problem.start.copy()
         pattern[self.free] = columns > 0.5
         return pattern
 
-    def to_shares(self, columns: FloatArray) -> FloatArray:
+    def to_shares(self, columns: Floats) -> Floats:
         """Shares of all cells from those of the free ones."""
         share = self.problem.start.astype(float)
         share[self.free] = np.clip(columns, 0, 1)
@@ -58,7 +57,7 @@ class CutPool:
         """What a whole pattern costs at the least if a relaxation costs this, primary included."""
         return self.base + ceil(objective / self.unit - 1e-6) * self.unit
 
-    def separate_shares(self, columns: FloatArray, tolerance: float) -> int:
+    def separate_shares(self, columns: Floats, tolerance: float) -> int:
         """Add the cuts that fractional shares violate; how many are new."""
         share = self.to_shares(columns)
         return self._add_cuts(
@@ -68,7 +67,7 @@ class CutPool:
             ]
         )
 
-    def forbid_pattern(self, pattern: BoolArray) -> int:
+    def forbid_pattern(self, pattern: Bools) -> int:
         """Add the cuts that a whole pattern violates; how many are new.
 
         Of each of the adversary's cuts follows that some cell outside the pattern is needed,
@@ -83,7 +82,7 @@ class CutPool:
             [*cuts, *covers, *find_bridge_cuts(self.problem, pattern.astype(float), ZERO_TOLERANCE)]
         )
 
-    def is_protecting(self, pattern: BoolArray) -> bool:
+    def is_protecting(self, pattern: Bools) -> bool:
         """Whether a whole pattern protects every primary cell."""
         return len(self.adversary.find_unprotected(pattern)) == 0
 
@@ -98,7 +97,7 @@ class CutPool:
         return len(self.cuts) - before
 
 
-def find_bridge_cuts(problem: SuppressionProblem, share: FloatArray, tolerance: float) -> list[Cut]:
+def find_bridge_cuts(problem: SuppressionProblem, share: Floats, tolerance: float) -> list[Cut]:
     """For cells with more of a share than leads around them: they need company, or go.
 
     Only cells that cost something: nothing is gained by publishing one that costs nothing.
@@ -116,8 +115,8 @@ def find_bridge_cuts(problem: SuppressionProblem, share: FloatArray, tolerance: 
 
 def _find_network_bridges(
     net: Network,
-    share: FloatArray,
-    eligible: BoolArray,
+    share: Floats,
+    eligible: Bools,
     tolerance: float,
 ) -> list[Cut]:
     """In a network: a cut of nodes that a cell crosses with less company than its own share."""
@@ -136,7 +135,7 @@ def _find_network_bridges(
 
 
 def _find_sum_bridges(
-    problem: SuppressionProblem, share: FloatArray, eligible: BoolArray, tolerance: float
+    problem: SuppressionProblem, share: Floats, eligible: Bools, tolerance: float
 ) -> list[Cut]:
     """Anywhere: a sum in which a cell has less company than its own share."""
     relations = problem.relations

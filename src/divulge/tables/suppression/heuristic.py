@@ -20,13 +20,12 @@ from divulge import work
 from divulge.solvers.highs import LinearProgram
 from divulge.tables.feasibility.network import Network
 from divulge.tables.suppression.problem import ZERO_TOLERANCE, PatternAdversary, SuppressionProblem
-from divulge.tables.table.axis import IntArray
-from divulge.tables.table.structure import BoolArray
+from divulge.work.arrays import Bools, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
 
-Scopes = Callable[[int], Iterator[BoolArray]]
+Scopes = Callable[[int], Iterator[Bools]]
 """For a cell, ever larger sets of cells among which to look for a movement."""
 
 MAX_PRUNING_WORK = 2_000_000
@@ -38,8 +37,8 @@ MAX_CACHED_PROGRAMS = 256
 def find_fast_pattern(
     problem: SuppressionProblem,
     scopes: Scopes | None = None,
-    begin: BoolArray | None = None,
-) -> tuple[BoolArray, list[int]]:
+    begin: Bools | None = None,
+) -> tuple[Bools, list[int]]:
     """A protecting pattern; and the primary cells that no pattern protects."""
     adversary, movements = PatternAdversary(problem), Movements(problem)
     pattern = problem.start.copy() if begin is None else begin | problem.start
@@ -67,13 +66,13 @@ def find_fast_pattern(
 
 def _protect_cell(
     movements: Movements,
-    pattern: BoolArray,
+    pattern: Bools,
     place: int,
     *,
     up: np.ndarray | None,
     down: np.ndarray | None,
     scopes: Scopes | None,
-) -> BoolArray | None:
+) -> Bools | None:
     """The pattern with what else one primary cell needs; None if nothing helps."""
     problem = movements.problem
     upper, lower = int(problem.upper[place]), int(problem.lower[place])
@@ -87,7 +86,7 @@ def _protect_cell(
     value = int(problem.values[cell])
     falls = [min(d, value), min(value, sliding), max(lower, min(value, sliding - u))]
     for scope in scopes(cell) if scopes is not None and problem.network is None else [problem.open]:
-        options: list[tuple[int, int, int, BoolArray]] = []
+        options: list[tuple[int, int, int, Bools]] = []
         for fall in dict.fromkeys(max(lower, fall) for fall in falls):
             extended = movements.extend_pattern(
                 pattern, cell, fall, max(upper, sliding - fall), scope
@@ -103,7 +102,7 @@ def _protect_cell(
 
 
 def _find_furthest_fall(
-    movements: Movements, pattern: BoolArray, cell: int, least: int, most: int
+    movements: Movements, pattern: Bools, cell: int, least: int, most: int
 ) -> int:
     """The furthest that a cell can fall if all open cells may move."""
     low, high = least, most
@@ -135,8 +134,8 @@ class Movements:
         return matrix[np.flatnonzero(relations.independent)].tocsc()
 
     def extend_pattern(
-        self, base_pattern: BoolArray, cell: int, fall: int, rise: int, scope: BoolArray
-    ) -> BoolArray | None:
+        self, base_pattern: Bools, cell: int, fall: int, rise: int, scope: Bools
+    ) -> Bools | None:
         """The pattern with the cells that let one fall and rise so far; None if they cannot."""
         pattern = base_pattern
         for amount, falling in ((fall, True), (rise, False)):
@@ -152,8 +151,8 @@ class Movements:
         return pattern
 
     def _extend_by_flow(
-        self, net: Network, base_pattern: BoolArray, cell: int, amount: int, falling: bool
-    ) -> BoolArray | None:
+        self, net: Network, base_pattern: Bools, cell: int, amount: int, falling: bool
+    ) -> Bools | None:
         problem = self.problem
         values = problem.values[net.cells]
         rise = np.full(len(values), np.int64(2**60))
@@ -174,8 +173,8 @@ class Movements:
         return pattern
 
     def _extend_by_program(
-        self, base_pattern: BoolArray, cell: int, amount: int, falling: bool, scope: BoolArray
-    ) -> BoolArray | None:
+        self, base_pattern: Bools, cell: int, amount: int, falling: bool, scope: Bools
+    ) -> Bools | None:
         """The movement of least cost, by a linear program over the cells of a scope."""
         problem = self.problem
         cells = np.flatnonzero(scope & problem.open)
@@ -198,7 +197,7 @@ class Movements:
         pattern[cells[is_moved]] = True
         return pattern
 
-    def _load_program(self, cells: IntArray) -> LinearProgram:
+    def _load_program(self, cells: Ints) -> LinearProgram:
         from scipy.sparse import csr_array, hstack
 
         name = cells.tobytes()
@@ -215,12 +214,12 @@ class Movements:
 
 
 def _prune_pattern(
-    problem: SuppressionProblem, adversary: PatternAdversary, base_pattern: BoolArray
-) -> BoolArray:
+    problem: SuppressionProblem, adversary: PatternAdversary, base_pattern: Bools
+) -> Bools:
     """The pattern without cells that nobody needs, the dearest first."""
     extra = np.flatnonzero(base_pattern & ~problem.start)
     work_of_one = len(problem.primary) * (len(problem.values) if problem.network else 20_000)
-    order: Sequence[int] | IntArray = extra[np.lexsort([-extra, -problem.cost[extra]])]
+    order: Sequence[int] | Ints = extra[np.lexsort([-extra, -problem.cost[extra]])]
     if work_of_one * len(extra) > MAX_PRUNING_WORK * (1000 if problem.network else 10):
         return base_pattern
     pattern = base_pattern

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from divulge.tables.suppression.problem import SuppressionProblem
-from divulge.tables.table.axis import Axis, FloatArray, IntArray
+from divulge.tables.table.axis import Axis
 from divulge.tables.table.crosstab_files import (
     LONGEST_NUMBER,
     MAX_REPORTED_ERRORS,
@@ -23,10 +23,11 @@ from divulge.tables.table.crosstab_files import (
     read_text,
     to_checked_units,
 )
-from divulge.tables.table.structure import BoolArray, Relations, Structure
+from divulge.tables.table.structure import Relations, Structure
 from divulge.tables.table.table import Table
 from divulge.tables.table.units import LARGEST_SUM, from_units
 from divulge.work import Problems, whole_file
+from divulge.work.arrays import Bools, Floats, Ints
 
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
 _CELL = re.compile(rf"[0-9]+ {_NUMBER} {_NUMBER} [szum](?: {_NUMBER}){{5}}")
@@ -40,12 +41,12 @@ class JJ:
     """
 
     table: Table
-    primary: BoolArray
-    publish: BoolArray
-    cost: IntArray
-    lower: IntArray
-    upper: IntArray
-    sliding: IntArray
+    primary: Bools
+    publish: Bools
+    cost: Ints
+    lower: Ints
+    upper: Ints
+    sliding: Ints
     cost_unit: int = 1
 
     def problem(self) -> SuppressionProblem:
@@ -113,13 +114,13 @@ def read_jj(path: Path | str) -> JJ:
 
 def write_jj(
     table: Table,
-    primary: BoolArray,
+    primary: Bools,
     path: Path | str,
     width: float = 0,
     cost: Sequence[int] = (),
     *,
-    upper: Sequence[float] | FloatArray = (),
-    lower: Sequence[float] | FloatArray = (),
+    upper: Sequence[float] | Floats = (),
+    lower: Sequence[float] | Floats = (),
     overwrite: bool = False,
 ) -> None:
     """Write a table and its sensitive cells in JJ format; `width` is the sliding protection.

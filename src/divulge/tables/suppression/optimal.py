@@ -23,9 +23,8 @@ from divulge.tables.suppression.cut_pool import CutPool
 from divulge.tables.suppression.heuristic import Scopes, find_fast_pattern
 from divulge.tables.suppression.problem import SuppressionProblem
 from divulge.tables.suppression.tie_breaking import find_first_of_ties
-from divulge.tables.table.axis import FloatArray
-from divulge.tables.table.structure import BoolArray
 from divulge.work import Effort
+from divulge.work.arrays import Bools, Floats
 
 MAX_BRANCH_NODES = 60
 """Subproblems of one question about a price, before the solver of constraints is asked."""
@@ -45,7 +44,7 @@ class PatternSolution:
     `is_cut` says that the clock stopped the search before its effort was spent.
     """
 
-    pattern: BoolArray
+    pattern: Bools
     cost: int
     bound: int
     first: bool
@@ -103,7 +102,7 @@ class _PatternSearch:
         problem: SuppressionProblem,
         effort: Effort,
         scopes: Scopes | None,
-        incumbent: BoolArray,
+        incumbent: Bools,
     ) -> None:
         self.problem, self.effort, self.scopes = problem, effort, scopes
         self.incumbent = incumbent
@@ -169,20 +168,20 @@ class _PatternSearch:
             else:
                 return
 
-    def _repair_pattern(self, pattern: BoolArray) -> None:
+    def _repair_pattern(self, pattern: Bools) -> None:
         """Make a pattern protect by the heuristic; it may be the new incumbent."""
         repaired, hopeless = find_fast_pattern(self.problem, self.scopes, begin=pattern)
         if not hopeless:
             self._update_incumbent(repaired)
 
-    def _try_guided_heuristic(self, share: FloatArray) -> None:
+    def _try_guided_heuristic(self, share: Floats) -> None:
         """The heuristic with cells the cheaper, the more the relaxation wants them suppressed."""
         price = np.round(1000 * self.problem.cost * (1 - share)).astype(np.int64)
         guided, hopeless = find_fast_pattern(replace(self.problem, cost=price + 1), self.scopes)
         if not hopeless:
             self._update_incumbent(guided)
 
-    def _update_incumbent(self, pattern: BoolArray) -> None:
+    def _update_incumbent(self, pattern: Bools) -> None:
         if self.problem.price(pattern) < self.problem.price(self.incumbent):
             self.incumbent = pattern
 

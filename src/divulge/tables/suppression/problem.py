@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from divulge.solvers.highs import LinearProgram
 from divulge.tables.feasibility.network import Network, build_network
-from divulge.tables.table.axis import FloatArray, IntArray
-from divulge.tables.table.structure import BoolArray, Relations
+from divulge.tables.table.structure import Relations
+from divulge.work.arrays import Bools, Floats, Ints
 
 ZERO_TOLERANCE = 1e-6
 
@@ -28,10 +28,10 @@ ROOM_SHARES = (1.0, 0.7, 0.4, 0.2)
 Shares = NDArray[Any]
 """Which share of each cell is suppressed: 0 or 1 in a pattern, anything between in a relaxation."""
 
-MovementBound = Callable[[int], tuple[FloatArray, float]]
+MovementBound = Callable[[int], tuple[Floats, float]]
 """What bounds a movement: coefficients of suppressed cells, and a constant."""
 
-CellMoves = tuple[FloatArray, FloatArray, MovementBound, MovementBound]
+CellMoves = tuple[Floats, Floats, MovementBound, MovementBound]
 """How far cells rise, how far they fall, and why no further."""
 
 
@@ -40,13 +40,13 @@ class SuppressionProblem:
     """Values (above their lowest), primary cells with their protection, costs, open cells."""
 
     relations: Relations
-    values: IntArray
-    primary: IntArray
-    upper: IntArray
-    lower: IntArray
-    sliding: IntArray
-    cost: IntArray
-    open: BoolArray
+    values: Ints
+    primary: Ints
+    upper: Ints
+    lower: Ints
+    sliding: Ints
+    cost: Ints
+    open: Bools
 
     @cached_property
     def network(self) -> Network | None:
@@ -54,12 +54,12 @@ class SuppressionProblem:
         return build_network(self.relations, self.open)
 
     @cached_property
-    def rise_limit(self) -> IntArray:
+    def rise_limit(self) -> Ints:
         """How far each primary cell need rise at the most."""
         return np.maximum(self.upper, self.sliding)
 
     @cached_property
-    def fall_limit(self) -> IntArray:
+    def fall_limit(self) -> Ints:
         """How far each primary cell need fall at the most."""
         return np.maximum(self.lower, np.minimum(self.sliding, self.values[self.primary]))
 
@@ -76,13 +76,13 @@ class SuppressionProblem:
         return 10 * (int(self.values.max(initial=0)) + max(*most, 1))
 
     @cached_property
-    def start(self) -> BoolArray:
+    def start(self) -> Bools:
         """The primary cells as a pattern."""
         pattern = np.zeros(len(self.values), dtype=bool)
         pattern[self.primary] = True
         return pattern
 
-    def price(self, pattern: BoolArray) -> int:
+    def price(self, pattern: Bools) -> int:
         """What a pattern costs."""
         return int(self.cost[pattern].sum())
 
@@ -91,8 +91,8 @@ class SuppressionProblem:
 class Cut:
     """What every protecting pattern keeps: coefficients times suppressed cells >= right."""
 
-    cells: IntArray
-    coefficients: FloatArray
+    cells: Ints
+    coefficients: Floats
     right: float
 
 
@@ -107,18 +107,18 @@ class PatternAdversary:
         self._net = problem.network
         self._program = None if self._net is not None else self._build_program()
 
-    def measure_reach(self, pattern: BoolArray, places: IntArray) -> tuple[FloatArray, FloatArray]:
+    def measure_reach(self, pattern: Bools, places: Ints) -> tuple[Floats, Floats]:
         """How far some primary cells (by place in the list) can rise and fall, up to a limit."""
         up, down, _, _ = self._compute_moves(pattern.astype(np.int64), places, whole=True)
         return up, down
 
-    def find_unprotected(self, pattern: BoolArray) -> IntArray:
+    def find_unprotected(self, pattern: Bools) -> Ints:
         """The places of the primary cells that a pattern does not protect."""
         places = np.arange(len(self.problem.primary))
         up, down = self.measure_reach(pattern, places)
         return places[self._find_lacking(up, down, places).any(axis=0)]
 
-    def find_cuts(self, share: FloatArray, tolerance: float = ZERO_TOLERANCE) -> list[Cut]:
+    def find_cuts(self, share: Floats, tolerance: float = ZERO_TOLERANCE) -> list[Cut]:
         """Cuts that a (fractional) pattern violates; none if it protects all primary cells."""
         places = np.arange(len(self.problem.primary))
         if self._net is None:
@@ -139,7 +139,7 @@ class PatternAdversary:
             if cut.coefficients @ share[cut.cells] < cut.right * (1 - (0 if is_integral else 1e-4))
         ]
 
-    def _derive_cuts(self, moves: CellMoves, places: IntArray, tolerance: float) -> list[Cut]:
+    def _derive_cuts(self, moves: CellMoves, places: Ints, tolerance: float) -> list[Cut]:
         up, down, bound_rise, bound_fall = moves
         lacking = self._find_lacking(up, down, places, tolerance)
         cuts = []
@@ -153,7 +153,7 @@ class PatternAdversary:
                     cuts.append(self._build_cut(np.asarray(coefficients), right))
         return cuts
 
-    def _build_cut(self, coefficients: FloatArray, right: float) -> Cut:
+    def _build_cut(self, coefficients: Floats, right: float) -> Cut:
         """Primary cells are suppressed anyway; no coefficient need exceed what is asked."""
         primary_pattern = self.problem.start
         right -= float(coefficients[primary_pattern].sum())
@@ -163,8 +163,8 @@ class PatternAdversary:
         return Cut(cells, np.minimum(coefficients[cells], right), right)
 
     def _find_lacking(
-        self, up: FloatArray, down: FloatArray, places: IntArray, tolerance: float = ZERO_TOLERANCE
-    ) -> BoolArray:
+        self, up: Floats, down: Floats, places: Ints, tolerance: float = ZERO_TOLERANCE
+    ) -> Bools:
         problem = self.problem
         return np.array(
             [
@@ -174,13 +174,13 @@ class PatternAdversary:
             ]
         )
 
-    def _compute_moves(self, share: Shares, places: IntArray, whole: bool) -> CellMoves:
+    def _compute_moves(self, share: Shares, places: Ints, whole: bool) -> CellMoves:
         if self._net is not None:
             return self._move_by_flows(self._net, share, places, whole)
         return self._move_by_programs(share, places)
 
     def _move_by_flows(
-        self, net: Network, share: Shares, places: IntArray, whole: bool, backwards: bool = False
+        self, net: Network, share: Shares, places: Ints, whole: bool, backwards: bool = False
     ) -> CellMoves:
         problem = self.problem
         values = np.minimum(problem.values[net.cells], problem.ceiling)
@@ -199,7 +199,7 @@ class PatternAdversary:
                 rise, fall, both, falling=falling, limit=limit, tiny=tiny
             )
 
-        def bound_movement(row: int, cell: int, most: float) -> tuple[FloatArray, float]:
+        def bound_movement(row: int, cell: int, most: float) -> tuple[Floats, float]:
             coefficients = np.zeros(len(problem.values))
             inside = reached[row]
             if not inside.any():  # it moved as far as it need: a bound of its own
@@ -215,10 +215,10 @@ class PatternAdversary:
 
         count = len(places)
 
-        def bound_rise(k: int) -> tuple[FloatArray, float]:
+        def bound_rise(k: int) -> tuple[Floats, float]:
             return bound_movement(k, int(problem.primary[places[k]]), float(limit[k]))
 
-        def bound_fall(k: int) -> tuple[FloatArray, float]:
+        def bound_fall(k: int) -> tuple[Floats, float]:
             return bound_movement(
                 count + k, int(problem.primary[places[k]]), float(limit[count + k])
             )
@@ -240,7 +240,7 @@ class PatternAdversary:
         nothing = np.zeros(matrix.shape[0])
         return LinearProgram(matrix, nothing, nothing, lower=zeros, upper=zeros)
 
-    def _move_by_programs(self, share: Shares, places: IntArray) -> CellMoves:
+    def _move_by_programs(self, share: Shares, places: Ints) -> CellMoves:
         problem, program = self.problem, self._program
         assert program is not None  # noqa: S101  # made where there is no network
         cells = np.flatnonzero(problem.open)

@@ -14,12 +14,11 @@ from divulge.tables.suppression.heuristic import find_fast_pattern
 from divulge.tables.suppression.optimal import PatternSolution, optimal_pattern
 from divulge.tables.suppression.problem import SuppressionProblem
 from divulge.tables.suppression.scopes import build_scopes
-from divulge.tables.table.axis import IntArray
 from divulge.tables.table.display import Crosstab, build_crosstabs, classify_cells
 from divulge.tables.table.published import Published
-from divulge.tables.table.structure import BoolArray
 from divulge.tables.table.table import Table
 from divulge.work import InvalidInput, Problem, Problems
+from divulge.work.arrays import Bools, Ints
 
 if TYPE_CHECKING:
     from divulge.tables.resistance import Resistance
@@ -47,7 +46,7 @@ class Suppression:
     first: bool
     method: str
     published: Published
-    required: IntArray
+    required: Ints
     resistance: Resistance | None = None
     priced_by: Any = "number"
     margins: Literal["published", "suppressible"] = "published"
@@ -165,7 +164,7 @@ def build_suppression(
 
 def build_suppression_problem(
     table: Table,
-    sensitive: BoolArray,
+    sensitive: Bools,
     width: float | None = None,
     *,
     upper: Any = 0,
@@ -173,7 +172,7 @@ def build_suppression_problem(
     cost: Any = "number",
     publish: Any = None,
     margins: str = "published",
-    least: tuple[IntArray, IntArray] | None = None,
+    least: tuple[Ints, Ints] | None = None,
 ) -> SuppressionProblem:
     """The problem on arrays, in units of the table, checked; `least` are levels in units."""
     structure, scale = table.structure, 10**table.decimals
@@ -276,7 +275,7 @@ def _spread_over_cells(table: Table, argument: Any, name: str) -> Any:
     return flat
 
 
-def _compute_costs(table: Table, cost: Any) -> IntArray:
+def _compute_costs(table: Table, cost: Any) -> Ints:
     if isinstance(cost, str):
         if cost == "number":
             return np.ones(table.structure.size, dtype=np.int64)
@@ -291,7 +290,7 @@ def _compute_costs(table: Table, cost: Any) -> IntArray:
     return np.asarray(costs, dtype=np.int64)
 
 
-def _find_totals(table: Table) -> BoolArray:
+def _find_totals(table: Table) -> Bools:
     """The cells that are totals of others in every table they are in."""
     relations = table.structure.relations
     totals = np.zeros(table.structure.size, dtype=bool)

@@ -13,7 +13,8 @@ import numpy as np
 
 from divulge.tables.suppression.heuristic import Scopes
 from divulge.tables.table.axis import Axis
-from divulge.tables.table.structure import BoolArray, Structure
+from divulge.tables.table.structure import Structure
+from divulge.work.arrays import Bools
 
 
 def build_scopes(structure: Structure) -> Scopes:
@@ -25,7 +26,7 @@ def build_scopes(structure: Structure) -> Scopes:
             homes.setdefault(int(cell), (table, tuple(int(c) for c in coordinates)))
 
     @cache
-    def find_family(table: int, k: int, code: int, steps: int) -> BoolArray:
+    def find_family(table: int, k: int, code: int, steps: int) -> Bools:
         axis = structure.grids[table][k]
         chain = axis.chain(code)
         return (
@@ -34,7 +35,7 @@ def build_scopes(structure: Structure) -> Scopes:
             else np.ones(axis.size, dtype=bool)
         )
 
-    def enumerate_scopes(cell: int) -> Iterator[BoolArray]:
+    def enumerate_scopes(cell: int) -> Iterator[Bools]:
         table, coordinates = homes[cell]
         axes = structure.grids[table]
         for steps in range(1, max(axis.height for axis in axes) + 1):
@@ -47,7 +48,7 @@ def build_scopes(structure: Structure) -> Scopes:
     return enumerate_scopes
 
 
-def _find_descendants(axis: Axis, code: int) -> BoolArray:
+def _find_descendants(axis: Axis, code: int) -> Bools:
     """All codes that are part of a code, at any depth; not the code itself."""
     mask = np.zeros(axis.size, dtype=bool)
     waiting = [code]

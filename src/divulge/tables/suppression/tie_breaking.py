@@ -12,15 +12,15 @@ from __future__ import annotations
 from divulge import work
 from divulge.tables.suppression.branch_and_cut import Bounds, Relaxation, find_within_price
 from divulge.tables.suppression.cp_sat_patterns import find_by_cp_sat
-from divulge.tables.table.structure import BoolArray
 from divulge.work import Effort
+from divulge.work.arrays import Bools
 
 MAX_TIE_NODES = 100
 
 
 def find_first_of_ties(
-    relaxation: Relaxation, cheapest: BoolArray, effort: Effort
-) -> tuple[BoolArray, bool]:
+    relaxation: Relaxation, cheapest: Bools, effort: Effort
+) -> tuple[Bools, bool]:
     """The first of the patterns as cheap as one that is proven cheapest; and whether it is proven.
 
     Where it is not (the effort is spent), the pattern comes no later than the one given.

@@ -16,9 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.data import Hierarchy
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from divulge.work.arrays import Ints
 
 TOTAL = "Total"
 
@@ -33,7 +31,7 @@ class Axis:
 
     name: str
     codes: tuple[str, ...]
-    parent: IntArray
+    parent: Ints
 
     @classmethod
     def flat(cls, name: str, values: Iterable[str]) -> Axis:
@@ -113,18 +111,18 @@ class Axis:
             chain.append(int(self.parent[chain[-1]]))
         return chain
 
-    def parts(self, code: int) -> IntArray:
+    def parts(self, code: int) -> Ints:
         """The codes that add up to a code."""
         return np.flatnonzero(self.parent == code)
 
     @cached_property
-    def leaves_under(self) -> IntArray:
+    def leaves_under(self) -> Ints:
         """How many values each code contains."""
         count = np.zeros(self.size, dtype=np.int64)
         for leaf in np.flatnonzero(self.is_leaf):
             count[self.chain(int(leaf))] += 1
         return count
 
-    def totals(self) -> list[tuple[int, IntArray]]:
+    def totals(self) -> list[tuple[int, Ints]]:
         """Every code that has parts, with its parts."""
         return [(int(code), self.parts(int(code))) for code in np.flatnonzero(~self.is_leaf)]

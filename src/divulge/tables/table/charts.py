@@ -8,9 +8,8 @@ from typing import Any
 
 from divulge.assessment import Chart
 from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR
-from divulge.tables.table.axis import FloatArray
 from divulge.tables.table.display import COLOURS, KIND_LETTERS, MEANINGS, Crosstab
-from divulge.tables.table.structure import BoolArray
+from divulge.work.arrays import Bools, Floats
 
 WIDTH_BANDS = (
     (0, 0, "0"),
@@ -26,7 +25,7 @@ MAX_DRAWN_CELLS = 600
 """A table with more cells is not drawn: nobody could read it."""
 
 
-def draw_audited_table(of_sensitive: FloatArray, tables: Sequence[Crosstab]) -> Chart:
+def draw_audited_table(of_sensitive: Floats, tables: Sequence[Crosstab]) -> Chart:
     """The crosstabs with their kinds of cells, and how wide the sensitive cells' intervals are."""
     import altair as alt
 
@@ -108,7 +107,7 @@ def _draw_crosstab(number: int, table: Crosstab) -> Any:
     return (squares + letters).properties(width=alt.Step(step), height=alt.Step(26))
 
 
-def _draw_widths(of_sensitive: FloatArray) -> tuple[Any, list[dict[str, Any]], str]:
+def _draw_widths(of_sensitive: Floats) -> tuple[Any, list[dict[str, Any]], str]:
     """How wide the intervals of the sensitive cells are: the known ones on the left."""
     import altair as alt
 
@@ -143,9 +142,7 @@ def _draw_widths(of_sensitive: FloatArray) -> tuple[Any, list[dict[str, Any]], s
     return chart, records, f"Sensitive cells by the width of their interval: {counts_text}"
 
 
-def draw_matching_widths(
-    by_sums: FloatArray, effective: FloatArray, required_width: int | None
-) -> Chart:
+def draw_matching_widths(by_sums: Floats, effective: Floats, required_width: int | None) -> Chart:
     """How wide sensitive cells are by the sums alone, and for who knows the suppressor."""
     import altair as alt
 
@@ -188,8 +185,8 @@ def draw_matching_widths(
     )
 
 
-def _is_within_band(widths: FloatArray, low: int, high: int | None) -> BoolArray:
-    inside: BoolArray = (widths >= low) & ((widths < high + 1) if high is not None else True)
+def _is_within_band(widths: Floats, low: int, high: int | None) -> Bools:
+    inside: Bools = (widths >= low) & ((widths < high + 1) if high is not None else True)
     return inside
 
 

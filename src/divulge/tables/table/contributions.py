@@ -13,16 +13,17 @@ from typing import Protocol
 
 import numpy as np
 
-from divulge.tables.table.axis import Axis, IntArray
+from divulge.tables.table.axis import Axis
+from divulge.work.arrays import Ints
 
 
 class Contributors(Protocol):
     """What rules of sensitivity ask of a table, or of several linked ones."""
 
-    def count_contributors(self) -> IntArray:
+    def count_contributors(self) -> Ints:
         """How many contributors each cell has."""
 
-    def find_largest_amounts(self, how_many: int) -> IntArray:
+    def find_largest_amounts(self, how_many: int) -> Ints:
         """The largest amounts of each cell's contributors, zeros at the end."""
 
 
@@ -30,17 +31,17 @@ class Contributors(Protocol):
 class LinkedContributions:
     """The contributions of linked tables: numbers of cells, and by what a table's units grew."""
 
-    parts: tuple[tuple[Contributors, IntArray, int], ...]
+    parts: tuple[tuple[Contributors, Ints, int], ...]
     size: int
 
-    def count_contributors(self) -> IntArray:
+    def count_contributors(self) -> Ints:
         """How many contributors each cell has, in the order of the cells."""
         counts = np.zeros(self.size, dtype=np.int64)
         for part, numbers, _ in self.parts:
             counts[numbers] = part.count_contributors()
         return counts
 
-    def find_largest_amounts(self, how_many: int) -> IntArray:
+    def find_largest_amounts(self, how_many: int) -> Ints:
         """The largest amounts of each cell's contributors: cells x how_many, zeros at the end."""
         largest = np.zeros((self.size, how_many), dtype=np.int64)
         for part, numbers, factor in self.parts:
@@ -53,26 +54,26 @@ class Contributions:
     """Each contributor's amount in each inner cell it contributes to."""
 
     axes: tuple[Axis, ...]
-    codes: tuple[IntArray, ...]
-    contributor: IntArray
-    amount: IntArray
+    codes: tuple[Ints, ...]
+    contributor: Ints
+    amount: Ints
 
     @classmethod
     def from_records(
         cls,
         axes: Sequence[Axis],
-        codes: Sequence[IntArray],
-        contributor: IntArray,
-        amount: IntArray,
+        codes: Sequence[Ints],
+        contributor: Ints,
+        amount: Ints,
     ) -> Contributions:
         """From the codes, the contributor and the amount of every record."""
         return cls(tuple(axes), tuple(codes), contributor, amount)
 
-    def count_contributors(self) -> IntArray:
+    def count_contributors(self) -> Ints:
         """How many contributors each cell has, in the order of the cells."""
         return self._aggregate_by_cell(1)[0]
 
-    def find_largest_amounts(self, how_many: int) -> IntArray:
+    def find_largest_amounts(self, how_many: int) -> Ints:
         """The largest amounts of each cell's contributors: cells x how_many, zeros at the end."""
         return self._aggregate_by_cell(how_many)[1]
 
@@ -87,7 +88,7 @@ class Contributions:
                 members_of_cell.setdefault(place, set()).add(contributor)
         return {cell: sorted(members_of_cell[cell]) for cell in sorted(members_of_cell)}
 
-    def sum_amounts_of(self, contributors: Sequence[int]) -> tuple[IntArray, IntArray]:
+    def sum_amounts_of(self, contributors: Sequence[int]) -> tuple[Ints, Ints]:
         """What some contributors give to each cell together, and how many of them do."""
         cells = int(np.prod([axis.size for axis in self.axes]))
         amounts, present = np.zeros(cells, dtype=np.int64), np.zeros(cells, dtype=np.int64)
@@ -101,7 +102,7 @@ class Contributions:
             present += np.bincount(pairs[:, 0], minlength=cells)
         return amounts, present
 
-    def _enumerate_places(self) -> Iterator[tuple[IntArray, IntArray]]:
+    def _enumerate_places(self) -> Iterator[tuple[Ints, Ints]]:
         """Cells and the records in them; a record stands in one for every choice of levels."""
         shape = tuple(axis.size for axis in self.axes)
         for ancestors in product(*(self._list_ancestors(k) for k in range(len(self.axes)))):
@@ -109,7 +110,7 @@ class Contributions:
             if len(record):
                 yield np.ravel_multi_index(tuple(p[record] for p in ancestors), shape), record
 
-    def _aggregate_by_cell(self, how_many: int) -> tuple[IntArray, IntArray]:
+    def _aggregate_by_cell(self, how_many: int) -> tuple[Ints, Ints]:
         shape = tuple(axis.size for axis in self.axes)
         cells = int(np.prod(shape))
         counts = np.zeros(cells, dtype=np.int64)
@@ -130,7 +131,7 @@ class Contributions:
             counts += np.bincount(of_cell, minlength=cells)
         return counts, largest
 
-    def _list_ancestors(self, k: int) -> list[IntArray]:
+    def _list_ancestors(self, k: int) -> list[Ints]:
         """For each level, the code of each record there (-1: its chain is shorter)."""
         axis = self.axes[k]
         chains = [axis.chain(leaf) for leaf in range(axis.leaves)]

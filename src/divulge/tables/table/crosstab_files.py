@@ -11,12 +11,13 @@ import numpy as np
 
 from divulge.data.formats.formulas import guard_text
 from divulge.data.formats.quoting import Grammar
-from divulge.tables.table.axis import Axis, FloatArray, IntArray
+from divulge.tables.table.axis import Axis
 from divulge.tables.table.published import Published
-from divulge.tables.table.structure import BoolArray, Structure
+from divulge.tables.table.structure import Structure
 from divulge.tables.table.table import Table
 from divulge.tables.table.units import LARGEST_SUM, to_units
 from divulge.work import InvalidInput, Problem, Problems, input_file, whole_file
+from divulge.work.arrays import Bools, Floats, Ints
 
 SUPPRESSION_MARKS = ("*", "x", "X", "c", ":", "..", "-")
 """What stands in a published table in place of a suppressed cell."""
@@ -119,7 +120,7 @@ def _has_merged_rows(text_lines: Sequence[str], fields: int, separator: str) -> 
 
 def _parse_numbers(
     rows: Sequence[Sequence[str]], lines: Sequence[int], problems: Problems
-) -> tuple[FloatArray, BoolArray]:
+) -> tuple[Floats, Bools]:
     """The numbers of a crosstab, and which cells are suppressed."""
     errors: list[Problem] = []
     numbers: list[list[float]] = []
@@ -146,7 +147,7 @@ def _parse_numbers(
     return np.nan_to_num(table), np.isnan(table)
 
 
-def to_checked_units(numbers: FloatArray, problems: Problems) -> tuple[IntArray, int]:
+def to_checked_units(numbers: Floats, problems: Problems) -> tuple[Ints, int]:
     """Numbers as whole multiples of a unit, and its decimals; what is wrong is noted."""
     """Whole numbers and their decimals; what is too large is a problem of the file."""
     try:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from divulge.tables.table.structure import BoolArray, Structure
+from divulge.tables.table.structure import Structure
+from divulge.work.arrays import Bools
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -112,7 +113,7 @@ def to_text_rows(structure: Structure, texts: Sequence[str], table: int = 0) -> 
     ]
 
 
-def classify_cells(suppressed: BoolArray, primary: BoolArray, disclosed: BoolArray) -> list[str]:
+def classify_cells(suppressed: Bools, primary: Bools, disclosed: Bools) -> list[str]:
     """The kind of every cell."""
     kind = np.where(suppressed, np.where(primary, 1, 2), 0)
     kind[disclosed & suppressed] = 3

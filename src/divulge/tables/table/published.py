@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge.data import Dataset
-from divulge.tables.table.axis import IntArray
 from divulge.tables.table.display import to_text_rows
-from divulge.tables.table.structure import BoolArray, Key, Structure
+from divulge.tables.table.structure import Key, Structure
 from divulge.tables.table.units import from_units
 from divulge.work import InvalidInput, Problem
+from divulge.work.arrays import Bools, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,8 +24,8 @@ class Published:
     """A table of which some cells are suppressed: it holds nothing of their values."""
 
     structure: Structure
-    units: IntArray
-    suppressed: BoolArray
+    units: Ints
+    suppressed: Bools
     decimals: int = 0
     measure: str = "count"
     lowest: int = 0
@@ -92,7 +92,7 @@ class Published:
         ]
 
 
-def floor(structure: Structure, lowest: int) -> IntArray:
+def floor(structure: Structure, lowest: int) -> Ints:
     """The smallest possible value of each cell: that of a cell without parts, times its parts.
 
     A cell of linked tables may have parts in one and other parts in another: then what it falls to

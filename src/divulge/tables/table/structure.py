@@ -18,16 +18,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from divulge.tables.table.axis import Axis, IntArray
+from divulge.tables.table.axis import Axis
 from divulge.work import InvalidInput, Problem
+from divulge.work.arrays import Bools, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Key = tuple[int, ...]
 """A cell's coordinates; in linked tables the number of the table comes first."""
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,10 +37,10 @@ class Relations:
     are consequences: they are enough for computing, all of them are for explaining.
     """
 
-    starts: IntArray
-    cells: IntArray
-    signs: IntArray
-    independent: BoolArray
+    starts: Ints
+    cells: Ints
+    signs: Ints
+    independent: Bools
     names: Callable[[int], str]
 
     @property
@@ -50,7 +49,7 @@ class Relations:
         return len(self.starts) - 1
 
     @cached_property
-    def relation_of_entry(self) -> IntArray:
+    def relation_of_entry(self) -> Ints:
         """The relation of each entry of `cells`."""
         return np.repeat(np.arange(self.count), np.diff(self.starts))
 
@@ -60,7 +59,7 @@ class Relations:
 
         return csr_array((self.signs, self.cells, self.starts), shape=(self.count, size))
 
-    def compute_imbalance(self, values: IntArray) -> IntArray:
+    def compute_imbalance(self, values: Ints) -> Ints:
         """By how much the parts of each relation exceed their total."""
         sums = np.zeros(self.count, dtype=np.int64)
         np.add.at(sums, self.relation_of_entry, self.signs * values[self.cells])
@@ -75,7 +74,7 @@ class Structure:
     """
 
     grids: tuple[tuple[Axis, ...], ...]
-    numbers: tuple[IntArray, ...]
+    numbers: tuple[Ints, ...]
     relations: Relations
     size: int
 
@@ -126,7 +125,7 @@ class Structure:
             raise InvalidInput("cells", [Problem("", f"{message}, margins last.")])
         return int(grid[coordinates])
 
-    def to_mask(self, cells: Any) -> BoolArray:
+    def to_mask(self, cells: Any) -> Bools:
         """Which cells are meant: a set of coordinates, an array of truth values, or one a grid."""
         if cells is None:
             return np.zeros(self.size, dtype=bool)
@@ -180,7 +179,7 @@ class Structure:
         return ", ".join([f"table {table + 1}", *parts] if self.is_linked else parts)
 
 
-def _build_grid_relations(axes: Sequence[Axis], numbers: IntArray) -> Relations:
+def _build_grid_relations(axes: Sequence[Axis], numbers: Ints) -> Relations:
     """All sums along all axes.
 
     Along axis k, sums at subtotals of an earlier axis follow from those at its values: only sums
@@ -213,8 +212,8 @@ def _build_grid_relations(axes: Sequence[Axis], numbers: IntArray) -> Relations:
 
 
 def _enumerate_sums(
-    axes: Sequence[Axis], numbers: IntArray
-) -> Iterator[tuple[IntArray, IntArray, int, int, BoolArray]]:
+    axes: Sequence[Axis], numbers: Ints
+) -> Iterator[tuple[Ints, Ints, int, int, Bools]]:
     for k, axis in enumerate(axes):
         lines = np.moveaxis(numbers, k, -1).reshape(-1, axis.size)
         at_values = np.ones(numbers.shape[:k] + numbers.shape[k + 1 :], dtype=bool)
@@ -231,7 +230,7 @@ def _enumerate_sums(
 def link(structures: Iterable[tuple[Structure, str]]) -> Structure:
     """Several grids as one: cells of the same codes and the same measure are one cell."""
     grids: list[tuple[Axis, ...]] = []
-    numbers: list[IntArray] = []
+    numbers: list[Ints] = []
     relations: list[Relations] = []
     number_of_meaning: dict[Any, int] = {}
     for structure, measure in structures:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from divulge.data import Dataset
-from divulge.tables.table.axis import Axis, IntArray
+from divulge.tables.table.axis import Axis
 from divulge.tables.table.contributions import Contributions, Contributors
 from divulge.tables.table.published import Published, floor
 from divulge.tables.table.structure import Structure
 from divulge.tables.table.tabulation import add_margins, build_axis, build_flat_axes, read_amounts
 from divulge.tables.table.units import from_units, to_common_units
 from divulge.work import InvalidInput, Problem, Problems
+from divulge.work.arrays import Ints
 
 __all__ = ["Published", "Table", "floor"]
 
@@ -36,7 +37,7 @@ class Table:
     """
 
     structure: Structure
-    units: IntArray
+    units: Ints
     decimals: int = 0
     measure: str = "count"
     lowest: int = 0
@@ -157,7 +158,7 @@ class Table:
         return self.structure.to_grids(from_units(self.units, self.decimals))
 
     @property
-    def floor(self) -> IntArray:
+    def floor(self) -> Ints:
         """The smallest possible value of each cell, in units."""
         return floor(self.structure, self.lowest)
 

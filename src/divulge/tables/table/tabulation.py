@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.data import Dataset
-from divulge.tables.table.axis import Axis, IntArray
+from divulge.tables.table.axis import Axis
 from divulge.work import InvalidInput, Problem
+from divulge.work.arrays import Ints
 
 
 def build_flat_axes(
@@ -35,7 +36,7 @@ def build_flat_axes(
     ]
 
 
-def add_margins(inner: IntArray, axes: Sequence[Axis]) -> IntArray:
+def add_margins(inner: Ints, axes: Sequence[Axis]) -> Ints:
     """All cells from those without parts: each code's cells are the sum over its values."""
     values = inner
     for k, axis in enumerate(axes):
@@ -46,7 +47,7 @@ def add_margins(inner: IntArray, axes: Sequence[Axis]) -> IntArray:
     return np.ascontiguousarray(values)
 
 
-def build_axis(dataset: Dataset, name: str) -> tuple[Axis, IntArray]:
+def build_axis(dataset: Dataset, name: str) -> tuple[Axis, Ints]:
     """The dimension of an attribute, with subtotals if it has a hierarchy; each record's value."""
     column = dataset.columns[name]
     texts = [column.value(c) for c in range(column.cardinality)]
@@ -54,7 +55,7 @@ def build_axis(dataset: Dataset, name: str) -> tuple[Axis, IntArray]:
     while missing in map(str, texts):
         missing = f"({missing})"
     values = [missing if value is None else str(value) for value in texts]
-    codes: IntArray = column.codes.astype(np.int64)
+    codes: Ints = column.codes.astype(np.int64)
     hierarchy = (
         dataset.dictionary.attributes[name].hierarchy if dataset.dictionary.attributes else None
     )
