@@ -80,10 +80,5 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	$(BIN)/python -m pip check --disable-pip-version-check
-	$(BIN)/python -m divulge.records.warm
-	$(BIN)/python -m divulge.qif.warm
-	$(BIN)/python -m divulge.events.warm
-	$(BIN)/python -m divulge.tables.warm
-	$(BIN)/python -m divulge.reconstruction.warm
-	$(BIN)/python -m divulge.protection.warm
+	$(BIN)/python -m divulge.engines.warm
 	@touch $(READY)

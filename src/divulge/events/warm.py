@@ -23,7 +23,3 @@ def warm() -> None:
     attack(history, Attacker(["day", "item"]), release=history)
     for points in (2, 4):
         unicity(history, ["day", "item"], points)
-
-
-if __name__ == "__main__":
-    warm()

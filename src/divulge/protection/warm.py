@@ -12,7 +12,3 @@ def warm() -> None:
     suppress(companies, 3)
     suppress(companies, 3, "known", cells_per_record=1)
     suppress(companies, 3, search="cycle")
-
-
-if __name__ == "__main__":
-    warm()

@@ -18,7 +18,3 @@ def warm() -> None:
     bayes_vulnerability(h)
     g_vulnerability(h, np.eye(2))
     shannon_entropy(h)
-
-
-if __name__ == "__main__":
-    warm()

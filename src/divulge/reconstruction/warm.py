@@ -83,7 +83,3 @@ def _run_all_kernels() -> None:
     two_bin_resplit_kernels.walk_allocations(*walk, 1, np.uint64(1), 1, 1, 1)
     two_bins.count_two_bins(split, split.allowed, 1e6, work.Effort(9))  # of any number of amounts
     dp_shared_states.split_states_at_once(split, np.ones((1, 4), bool), few, [0, 1], work.Effort(9))
-
-
-if __name__ == "__main__":
-    warm()

@@ -24,7 +24,3 @@ def warm() -> None:
             sensitive = [CubeAttribute(random.integers(0, 2, rows).astype(np.uint8), 2)]
             key_kernels.tally_secrets(np.zeros(1, np.int32), np.zeros(1, dtype), 1, 1, np.ones(1))
             SubsetCube(attributes, sensitive, weights, at_most=2).count_subsets()
-
-
-if __name__ == "__main__":
-    warm()

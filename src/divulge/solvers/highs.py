@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 
 INFINITE = float("inf")
+
+Method: TypeAlias = Literal["dual simplex", "primal simplex", "interior point"]
 
 SIMPLEX = Cost("linear program", per_call=3.5e-4, per_step=1.8e-8)
 """A step is a row or column of the program, at each iteration of the simplex method.
@@ -59,18 +62,14 @@ class LinearProgram:
         *,
         lower: Any,
         upper: Any,
-        primal: bool = False,
+        method: Method = "dual simplex",
     ) -> None:
         import highspy
 
         self._highspy = highspy
         self._solver = highspy.Highs()
-        for option, value in _SOLVER_OPTIONS.items():
+        for option, value in {**_SOLVER_OPTIONS, **_OPTIONS_BY_METHOD[method]}.items():
             self._solver.setOptionValue(option, value)
-        if primal:
-            # Objectives change and bounds do not: the last vertex stays feasible.
-            self._solver.setOptionValue("simplex_strategy", 4)
-            self._solver.setOptionValue("presolve", "off")
         program = highspy.HighsLp()
         program.num_row_, program.num_col_ = matrix.shape
         program.col_cost_ = np.zeros(matrix.shape[1])
@@ -128,4 +127,19 @@ def _as_floats(values: Any) -> Floats:
     return np.asarray(values, dtype=np.float64)
 
 
-_SOLVER_OPTIONS = {"output_flag": False, "threads": 1, "random_seed": 20190811}
+_SOLVER_OPTIONS: Mapping[str, Any] = {
+    "output_flag": False,
+    "threads": 1,
+    "random_seed": 20190811,
+}
+_OPTIONS_BY_METHOD: Mapping[Method, Mapping[str, Any]] = {
+    "dual simplex": {},
+    # Objectives change and bounds do not: the last vertex stays feasible.
+    "primal simplex": {"simplex_strategy": 4, "presolve": "off"},
+    # With crossover it is as exact as the simplex method.
+    "interior point": {
+        "solver": "ipm",
+        "primal_feasibility_tolerance": 1e-9,
+        "dual_feasibility_tolerance": 1e-9,
+    },
+}

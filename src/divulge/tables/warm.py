@@ -21,7 +21,3 @@ def warm() -> None:
     resistance = suppress(table, 5, 8, resist_matching=True, seed=1).resistance
     if resistance is not None:
         resistance.to_dict()
-
-
-if __name__ == "__main__":
-    warm()

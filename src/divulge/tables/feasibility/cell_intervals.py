@@ -216,7 +216,7 @@ def find_feasible_values(
     count = matrix.shape[1]
     unlimited = np.full(count, INFINITE)
     program = LinearProgram(
-        matrix, right, right, lower=np.zeros(count), upper=unlimited, primal=True
+        matrix, right, right, lower=np.zeros(count), upper=unlimited, method="primal simplex"
     )
     answer = program.minimise(np.zeros(count))
     if not answer.is_optimal:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from divulge.solvers.highs import INFINITE, LinearProgram, LinearProgramResult
+from divulge.solvers.highs import INFINITE, LinearProgram, LinearProgramResult, Method
 from divulge.work import DivulgeError
 from divulge.work.arrays import Floats, Ints
 
@@ -36,7 +36,7 @@ class Extremes:
         self._matrix, self._right, self._transpose = matrix, right, matrix.T.tocsr()
         self._count = matrix.shape[1]
         # Each begins from the vertex where the last one ended.
-        self._warm_program = _build_program(matrix, right, primal=True)
+        self._warm_program = _build_program(matrix, right, "primal simplex")
 
     @cached_property
     def _cold_program(self) -> LinearProgram:
@@ -106,9 +106,11 @@ class Extremes:
         return None
 
 
-def _build_program(matrix: csr_array, right: Ints | Floats, primal: bool = False) -> LinearProgram:
+def _build_program(
+    matrix: csr_array, right: Ints | Floats, method: Method = "dual simplex"
+) -> LinearProgram:
     count = matrix.shape[1]
     unlimited = np.full(count, INFINITE)
     return LinearProgram(
-        matrix, right, right, lower=np.zeros(count), upper=unlimited, primal=primal
+        matrix, right, right, lower=np.zeros(count), upper=unlimited, method=method
     )
