@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
+from rich.console import Console
 
 import divulge as dv
 from divulge import work
@@ -446,3 +448,24 @@ def test_a_sweep_gives_the_same_figures_to_the_last_digit_every_time(
         found.append(swept.to_arrow())
     assert any("capacity" in name for name in found[0].column_names)
     assert all(other.equals(found[0]) for other in found[1:])
+
+
+def test_weights_stand_in_the_table_for_people() -> None:
+    people = pa.table({"age": [25, 25, 30, 40], "weight": [10.0, 20.0, 5.0, 65.0]})
+    dataset = dv.Dataset.from_arrow(people).describe(
+        {"quasi_identifier": "age", "weight": "weight"}
+    )
+    swept = dv.records.sweep(dataset)
+    # Two of four records are unique; by weight they are 70 of 100, and of the others 20 are guessed.
+    assert swept.success().tolist() == [0.5]
+    assert swept.success(weighted=True).tolist() == [0.7]
+    assert swept.success(kind="probabilistic", weighted=True).tolist() == [0.9]
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(swept)
+    shown = console.export_text()
+    assert "singled out, by weight" in shown
+    assert "70%" in shown
+    assert "90%" in shown
+    without = dv.records.sweep(dv.Dataset.from_arrow(people), "age")
+    with pytest.raises(dv.work.DivulgeError, match="swept without weights"):
+        without.success(weighted=True)

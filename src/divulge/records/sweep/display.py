@@ -12,16 +12,22 @@ from rich.text import Text
 from divulge.assessment.sentence import format_percent
 
 if TYPE_CHECKING:
-    from divulge.records.sweep.result import Sweep
+    from divulge.records.sweep.result import Success, Sweep
 
 
 def build_sweep_table(sweep: Sweep) -> RenderableType:
-    """For every size the set that singles out most, and what it tells of each secret."""
+    """For every size the set that singles out most, and what it tells of each secret.
+
+    Where there are weights, the same shares stand beside with each record as likely as it weighs.
+    """
     secrets = [f"{name} known" for name in sweep.seeks]
+    by_weight = ["singled out, by weight", "guessed right, by weight"] if sweep.is_weighted else []
     table = Table("attributes", "most dangerous set", "singled out", "guessed right", *secrets,
-                  box=None, header_style="dim", pad_edge=False)  # fmt: skip
+                  *by_weight, box=None, header_style="dim", pad_edge=False)  # fmt: skip
     success = sweep.success()
     guessed = sweep.success(kind="probabilistic")
+    kinds: tuple[Success, ...] = ("deterministic", "probabilistic") if sweep.is_weighted else ()
+    weighted = [sweep.success(kind=kind, weighted=True) for kind in kinds]
     for size in np.unique(sweep.figures.size):
         of_size = np.flatnonzero(sweep.figures.size == size)
         worst = int(of_size[np.argmax(success[of_size] + 1e-9 * guessed[of_size])])
@@ -32,6 +38,7 @@ def build_sweep_table(sweep: Sweep) -> RenderableType:
             format_percent(float(success[worst])),
             format_percent(float(guessed[worst])),
             *secret_shares,
+            *(format_percent(float(shares[worst])) for shares in weighted),
         )
     added = Table("attribute", "adds on average", "adds at worst", box=None, header_style="dim",
                   pad_edge=False)  # fmt: skip

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from divulge.assessment import Assessment, Chart
+from divulge.classes.weights import read_weights
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
 from divulge.records.attack_models import attack
@@ -155,9 +156,28 @@ class Sweep:
             raise DivulgeError(f"sweep: no set of {len(set(names))} attributes was asked for")
         return int(matching_rows[0])
 
-    def success(self, seeks: str | None = None, kind: Success = "deterministic") -> Floats:
-        """The adversary's success for every set: re-identification, or a secret of its own."""
-        return np.asarray(self.figures.columns[self._find_column(seeks, kind)] / self.dataset.rows)
+    @property
+    def is_weighted(self) -> bool:
+        """Whether the dataset's weights were counted beside the records."""
+        return "weighted.classes" in self.figures.columns
+
+    def success(
+        self, seeks: str | None = None, kind: Success = "deterministic", *, weighted: bool = False
+    ) -> Floats:
+        """The adversary's success for every set: re-identification, or a secret of its own.
+
+        Args:
+            seeks: a secret; none for re-identification.
+            kind: "deterministic" (certain) or "probabilistic" (guessed right).
+            weighted: with the dataset's weights as a prior on records.
+        """
+        column = self._find_column(seeks, kind)
+        if not weighted:
+            return np.asarray(self.figures.columns[column] / self.dataset.rows)
+        if not self.is_weighted:
+            raise DivulgeError(f'"{self.dataset.name}" was swept without weights.')
+        total = float(read_weights(self.dataset).sum())
+        return np.asarray(self.figures.columns[f"weighted.{column}"] / total)
 
     def prior(self, seeks: str | None = None, kind: Success = "deterministic") -> float:
         """The success before: a blind guess, or the most frequent value."""
