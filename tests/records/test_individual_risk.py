@@ -109,6 +109,15 @@ def household(homes: list[int | None], weights: list[float] | None = None) -> Da
     return Dataset.from_arrow(pa.table(columns), roles)
 
 
+def test_members_of_a_household_may_have_weights_of_their_own() -> None:
+    people = household([1, 1, 2, 3, None], [4.0, 2.0, 3.0, 6.0, 1.0])
+    single = records.individual_risk(people).values
+    assert single[0] != single[1]
+    both = 1 - (1 - single[0]) * (1 - single[1])
+    found = records.household_risk(people).values
+    assert found == pytest.approx([both, both, *single[2:]])
+
+
 def test_whoever_finds_one_of_a_household_finds_all() -> None:
     found = records.household_risk(household([1, 1, 2, 3, None]))
     assert found.values.tolist() == pytest.approx([0.75, 0.75, 0.5, 0.5, 1.0])
@@ -144,8 +153,6 @@ def test_weights_that_cannot_be_are_counted_and_refused() -> None:
     assert "is below 1 in 1 of 3 records" in str(refused.value)
     with pytest.raises(InvalidInput, match="are not numbers"):
         records.individual_risk(weighed(["a", "b", "c"]))
-    with pytest.raises(InvalidInput, match="1 of 4 households have members with different"):
-        records.household_risk(household([1, 1, 2, 3, None], [1, 2, 1, 1, 1]))
     with pytest.raises(InvalidInput, match="no attribute has the role household"):
         records.household_risk(datasets.school_year_example())
     with pytest.raises(InvalidInput, match="2 of 4 ends name no record"):

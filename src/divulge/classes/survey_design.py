@@ -64,9 +64,10 @@ def weights_or_ones(dataset: Dataset) -> Floats:
 def number_households(dataset: Dataset) -> Ints:
     """The household of each record; whoever has none is a household of one.
 
+    Weights of its members may differ: calibration gives each person a weight of their own.
+
     Raises:
-        InvalidInput: if no attribute has the role household, or if the members of a household
-            have different sampling weights (they come into a sample together or not at all).
+        InvalidInput: if no attribute has the role household.
     """
     names = dataset.dictionary.having("household")
     subject = f'dataset "{dataset.name}"'
@@ -78,19 +79,6 @@ def number_households(dataset: Dataset) -> Ints:
     household = column.codes.astype(np.int64)
     alone = household == column.missing_code
     household[alone] = column.missing_code + np.arange(int(alone.sum()))
-    weights = sampling_weights(dataset)
-    if weights is not None:
-        lowest = np.full(int(household.max(initial=-1)) + 1, np.inf)
-        highest = np.full(lowest.size, -np.inf)
-        np.minimum.at(lowest, household, weights)
-        np.maximum.at(highest, household, weights)
-        differing = int((lowest < highest).sum())
-        if differing:
-            message = (
-                f"{differing:,} of {int((lowest <= highest).sum()):,} households have members "
-                "with different sampling weights; a household is sampled as a whole."
-            )
-            raise InvalidInput(subject, [Problem(f'household "{name}"', message)])
     return household
 
 
