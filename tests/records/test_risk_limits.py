@@ -153,3 +153,16 @@ def test_data_that_hide_nothing_are_their_own_original_and_others_must_name_it(
     with pytest.raises(InvalidInput) as refused:
         released(tmp_path, limit.format("survey")).check()
     assert "give them as original" in str(refused.value)
+
+
+def test_a_limit_on_an_average_says_that_it_is_one() -> None:
+    companies = datasets.inflation_and_growth_example()
+    risk = records.individual_risk(companies)
+    bound = (risk.average + risk.highest) / 2
+    limit = Limit("global_risk", at_most=bound)
+    measurement = measures()["global_risk"].of(companies, limit)
+    assert not limit.broken_by(measurement.value)
+    assert risk.above(bound) >= 1
+    said = str(measurement.sentence)
+    assert said.startswith(f"The limit is on the average of {companies.rows} ")
+    assert "violate" not in said
