@@ -226,6 +226,8 @@ def _has_risk_per_record(before: Verdict, adversary: Adversary, dataset: Dataset
     [assessment] = [a for a in before.assessments if a.adversary == adversary.name]
     try:
         return len(assessment.risk()) == dataset.rows
+    except work.Interruption:
+        raise
     except work.DivulgeError:
         return False
 
