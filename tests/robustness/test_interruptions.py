@@ -79,7 +79,7 @@ def test_a_history_is_not_protected_otherwise_because_an_attack_was_interrupted(
 def test_an_interrupted_attack_is_not_one_that_cannot_be_asked(
     interruption: Interruption, on_call: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attacks, "attack", interrupt(interruption, on_call)(attacks.attack))
+    monkeypatch.setattr(attacks, "attack", interrupt(interruption, on_call)(events.attack))
     with pytest.raises(interruption):
         protect_purchases()
 
@@ -89,7 +89,7 @@ def test_the_map_lacks_no_point_because_a_run_was_interrupted(
     interruption: Interruption, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrap = interrupt(interruption, on_call=2)
-    monkeypatch.setattr(risk_utility, "suppress", wrap(risk_utility.suppress))
+    monkeypatch.setattr(risk_utility, "suppress", wrap(protection.suppress))
     with pytest.raises(interruption):
         protection.risk_utility_map(datasets.local_suppression_example(), ks=(2,))
 
