@@ -171,3 +171,17 @@ def test_reading_tells_how_far_it_is(tmp_path: Path) -> None:
         read(tmp_path / "p.csv")
     assert heard[-1].step == "Reading p.csv"
     assert heard[-1].share == 1.0
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_many_small_files_are_read_through_the_same_memory(tmp_path: Path, ending: str) -> None:
+    from divulge.data.files import _plan_memory
+    from divulge.data.formats import Options, find_format
+
+    datasets.school_year_example().write(tmp_path / f"year.{ending}")
+    path = tmp_path / f"year.{ending}"
+    one, many = (
+        _plan_memory(find_format(path), [path] * count, ["age"], Options()).needs
+        for count in (1, 100)
+    )
+    assert many == {**one, "codes": 100 * one["codes"]}

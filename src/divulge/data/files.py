@@ -179,12 +179,12 @@ def _check_same_columns(
 def _plan_memory(
     format_: Format, files: Sequence[Path], column_names: Sequence[str], options: Options
 ) -> MemoryPlan:
+    """Codes of all files are held together; what a file is read through serves the next one too."""
     total: dict[str, int] = {}
     for path in files:
         for what, size in format_.estimate_memory(path, column_names, options).items():
-            total[what] = (
-                max(total.get(what, 0), size) if "one" in what else total.get(what, 0) + size
-            )
+            earlier = total.get(what, 0)
+            total[what] = earlier + size if what == "codes" else max(earlier, size)
     return MemoryPlan(f"reading {describe_files([f.name for f in files])}", total)
 
 
