@@ -18,6 +18,7 @@ from hypothesis import given, settings
 import divulge as dv
 from divulge import work
 from divulge.records.sweep import cube_kernels, cube_rows, cube_walk, subset_cube
+from divulge.work import InvalidInput
 
 from .plain import subsets, told, told_weighted
 
@@ -446,3 +447,12 @@ def test_a_sweep_gives_the_same_figures_to_the_last_digit_every_time(
         found.append(swept.to_arrow())
     assert any("capacity" in name for name in found[0].column_names)
     assert all(other.equals(found[0]) for other in found[1:])
+
+
+def test_more_records_than_counts_can_hold_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subset_cube, "MOST_ROWS", 3)
+    three = [{"q": n % 2, "r": n % 3} for n in range(3)]
+    assert_same(dv.records.sweep(dataset_of(three, ["q", "r"], [])), three, 2)
+    four = dataset_of([*three, {"q": 1, "r": 1}], ["q", "r"], [])
+    with pytest.raises(InvalidInput, match='more than 3 records; give engine="duckdb"'):
+        dv.records.sweep(four)
