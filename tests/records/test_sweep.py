@@ -456,3 +456,13 @@ def test_more_records_than_counts_can_hold_are_refused(monkeypatch: pytest.Monke
     four = dataset_of([*three, {"q": 1, "r": 1}], ["q", "r"], [])
     with pytest.raises(InvalidInput, match='more than 3 records; give engine="duckdb"'):
         dv.records.sweep(four)
+
+
+def test_a_system_that_does_not_tell_which_processors_are_ours_is_asked_how_many_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = [{"q": n % 5, "r": n % 7} for n in range(50)]
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    for count in (2, None):
+        monkeypatch.setattr(os, "cpu_count", lambda count=count: count)
+        assert_same(dv.records.sweep(dataset_of(rows, ["q", "r"], [])), rows, 2)
