@@ -185,3 +185,17 @@ def test_many_small_files_are_read_through_the_same_memory(tmp_path: Path, endin
         for count in (1, 100)
     )
     assert many == {**one, "codes": 100 * one["codes"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "separator"),
+    [("p.tsv", "\t"), ("p.TSV", "\t"), ("p.tsv.csv", ","), ("p.tsv.of.csv", ",")],
+)
+def test_the_ending_alone_tells_what_stands_between_fields(
+    tmp_path: Path, name: str, separator: str
+) -> None:
+    pupils = datasets.school_year_example()
+    pupils.write(tmp_path / name)
+    header = (tmp_path / name).read_text().splitlines()[0].replace('"', "")
+    assert header == separator.join(pupils.names)
+    assert read(tmp_path / name).equals(pupils)
