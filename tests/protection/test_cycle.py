@@ -13,6 +13,7 @@ from divulge.assessment import measures
 from divulge.protection import OutOfReachError, cycle
 from divulge.protection.changes.changes import select_records
 from divulge.protection.limits.per_record import build_goals
+from divulge.protection.result.utility import _measure_shift
 
 AREAS = [
     ("Roma", "Center"),
@@ -443,3 +444,14 @@ def test_what_the_same_cycle_hid_does_not_come_back_coarser(
     assert p.levels
     for record, name in hidden:
         assert p.dataset.to_arrow()[name][record].as_py() is None
+
+
+def test_an_attribute_that_is_hidden_altogether_may_be_anything() -> None:
+    def find_shift(values: list[str]) -> float:
+        original = Dataset.from_arrow(pa.table({"a": values, "b": list(values)}))
+        nothing = {"a": pa.array([None] * len(values), pa.string()), "b": list(values)}
+        return _measure_shift(original, Dataset.from_arrow(pa.table(nothing)), ["a"])
+
+    assert find_shift(["x", "y", "x", "y"]) == 0  # an even spread was there before
+    assert find_shift(["x", "x", "x", "y"]) == pytest.approx(0.25)
+    assert find_shift(["x", "x"]) == 0
