@@ -191,7 +191,7 @@ def digest_code() -> str:
     """What tells one version of the attack and of this file from another."""
     import divulge.tables
 
-    files = [Path(__file__), *sorted(Path(divulge.tables.__file__).parent.glob("*.py"))]
+    files = [Path(__file__), *sorted(Path(divulge.tables.__file__).parent.rglob("*.py"))]
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 

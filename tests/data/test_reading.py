@@ -171,3 +171,31 @@ def test_reading_tells_how_far_it_is(tmp_path: Path) -> None:
         read(tmp_path / "p.csv")
     assert heard[-1].step == "Reading p.csv"
     assert heard[-1].share == 1.0
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_many_small_files_are_read_through_the_same_memory(tmp_path: Path, ending: str) -> None:
+    from divulge.data.files import _plan_memory
+    from divulge.data.formats import Options, find_format
+
+    datasets.school_year_example().write(tmp_path / f"year.{ending}")
+    path = tmp_path / f"year.{ending}"
+    one, many = (
+        _plan_memory(find_format(path), [path] * count, ["age"], Options()).needs
+        for count in (1, 100)
+    )
+    assert many == {**one, "codes": 100 * one["codes"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "separator"),
+    [("p.tsv", "\t"), ("p.TSV", "\t"), ("p.tsv.csv", ","), ("p.tsv.of.csv", ",")],
+)
+def test_the_ending_alone_tells_what_stands_between_fields(
+    tmp_path: Path, name: str, separator: str
+) -> None:
+    pupils = datasets.school_year_example()
+    pupils.write(tmp_path / name)
+    header = (tmp_path / name).read_text().splitlines()[0].replace('"', "")
+    assert header == separator.join(pupils.names)
+    assert read(tmp_path / name).equals(pupils)

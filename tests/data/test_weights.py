@@ -81,3 +81,11 @@ def test_what_makes_no_sense_is_refused() -> None:
         estimate_weights(sample([("a", 1)]))
     with pytest.raises(dv.InvalidInput, match="fewer than"):
         estimate_weights(sample([("a", 1), ("a", 2)]), population=1)
+
+
+@pytest.mark.parametrize("sizes", [[1, 1, 2.5], ["1", "1", "many"], ["1.0", "1.0", "many"]])
+def test_a_number_of_the_sample_is_the_same_number_in_the_frame(sizes: list[float | str]) -> None:
+    roles = {"quasi_identifier": ["size"]}
+    one = Dataset.from_arrow(pa.table({"size": [1, 2]}), roles)
+    frame = Dataset.from_arrow(pa.table({"size": sizes}), roles, name="register")
+    assert estimate_weights(one, frame=frame).values.tolist() == [2, 1]

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from divulge import Dataset, Hierarchy, InvalidInput, Limit, datasets, protection, read, records
 from divulge.assessment import measures
-from divulge.protection import OutOfReachError
+from divulge.protection import OutOfReachError, cycle
 from divulge.protection.changes.changes import select_records
 from divulge.protection.limits.per_record import build_goals
+from divulge.protection.result.utility import _measure_shift
 
 AREAS = [
     ("Roma", "Center"),
@@ -395,3 +396,62 @@ def test_the_least_loss_counts_what_is_suppressed_too() -> None:
     p = protection.recode(dataset, limit, 0.5, is_a={"q0": pairs, "q1": pairs})
     assert p.proved
     assert (p.levels["q0"], p.suppressed_cells, p.loss) == (2, 0, 0.5)
+
+
+TOWNS = [("Roma", "Center"), ("Milano", "North"), ("Torino", "North"), ("Como", "North")]
+
+
+def six_companies(areas: list[str | None]) -> Dataset:
+    table = pa.table({"Area": areas, "Sector": ["a", "b", "a", "b", "a", "b"]})
+    return Dataset.from_arrow(table, roles={"quasi_identifier": ["Area", "Sector"]})
+
+
+def test_what_an_earlier_protection_hid_does_not_come_back_coarser() -> None:
+    original = six_companies(["Roma", "Roma", "Roma", "Milano", "Torino", "Como"])
+    given = six_companies([None, "Roma", "Roma", "Milano", "Torino", "Como"])
+    p = protection.protect(
+        given,
+        [Limit("k_anonymity", at_least=3, among=["Area"], nulls="maybe")],
+        ["recode"],
+        is_a={"Area": TOWNS},
+        suppression_limit=0.0,
+        original=original,
+    )
+    assert p.levels == {"Area": 1}
+    assert p.dataset.to_arrow()["Area"].to_pylist() == [
+        None, "Center", "Center", "North", "North", "North",
+    ]  # fmt: skip
+
+
+def test_what_the_same_cycle_hid_does_not_come_back_coarser(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cycle, "MOST_ROUNDS", 1)  # suppression gives up, and recoding goes on
+    p = protection.protect(
+        six_companies(["Roma"] * 6),
+        [Limit("individual", at_most=0.2, nulls="maybe")],
+        ["suppress", "recode"],
+        is_a={"Area": TOWNS, "Sector": [("a", "any"), ("b", "any")]},
+        suppression_limit=0.0,
+    )
+    hidden = [
+        (record, change.attribute)
+        for change in p.decisions.changes
+        if change.kind == "suppressed"
+        for record in change.records.tolist()
+    ]
+    assert hidden
+    assert p.levels
+    for record, name in hidden:
+        assert p.dataset.to_arrow()[name][record].as_py() is None
+
+
+def test_an_attribute_that_is_hidden_altogether_may_be_anything() -> None:
+    def find_shift(values: list[str]) -> float:
+        original = Dataset.from_arrow(pa.table({"a": values, "b": list(values)}))
+        nothing = {"a": pa.array([None] * len(values), pa.string()), "b": list(values)}
+        return _measure_shift(original, Dataset.from_arrow(pa.table(nothing)), ["a"])
+
+    assert find_shift(["x", "y", "x", "y"]) == 0  # an even spread was there before
+    assert find_shift(["x", "x", "x", "y"]) == pytest.approx(0.25)
+    assert find_shift(["x", "x"]) == 0

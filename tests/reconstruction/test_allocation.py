@@ -470,6 +470,19 @@ def test_all_questions_together_keep_to_the_effort_given(
     assert 60 * 0.7 <= effort.used <= 60 * 1.3
 
 
+def test_a_truth_is_the_start_of_every_search_also_where_no_rule_fits() -> None:
+    with mock.patch.object(
+        allocation, "solve_under_premise", side_effect=solve_under_premise
+    ) as search:
+        allocate(
+            {"a": 5, "b": 3, "c": 2}, {"x": 80, "y": 5}, 1, "diagnose",
+            premise="any", truth={"a": "x", "b": "y", "c": "y"},
+        )  # fmt: skip
+    asked = [(call.args[1], call.kwargs["truth"]) for call in search.call_args_list]
+    assert asked[-1][0] == "any"
+    assert all(truth is not None and truth.tolist() == [0, 1, 1] for _, truth in asked)
+
+
 def test_an_assessment_of_what_contradicts_or_is_in_doubt_tells_nothing_it_cannot() -> None:
     none = allocate({"a": 5, "b": 6}, {"x": 1, "y": 1}, units="1", rule_is_known=True).assessment()
     assert (none.claim, none.right.posterior, none.at_worst.right.posterior) == ("bound", 1.0, 2.0)

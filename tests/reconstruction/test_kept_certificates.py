@@ -127,6 +127,34 @@ def test_a_truth_that_falls_short_of_one_total_tells_that_this_has_a_record_too_
     assert all(run.is_allocation(row) for row in further.certificates)
 
 
+def test_a_checkpoint_is_of_all_that_a_result_depends_on() -> None:
+    random = np.random.default_rng(3)
+    instance, truth = instance_of(random, 6, 3, 2)
+    known = result_of(instance, "complete", 3)
+    more = mark_proved_pairs(truth[None], 3)[:, :3]
+    others = [
+        replace(known, status="open", count=None),
+        replace(known, status="closed", count=None),
+        replace(known, status="open", count=7),
+        replace(known, status="open", count=None, discarded=known.discarded + 0.5),
+        replace(known, status="open", count=None, shares=np.ones((6, 3))),
+        replace(known, status="open", count=None, pairs=np.full((6, 3), 2**70, object)),
+        replace(known, status="open", count=None, pairs=np.full((6, 3), 2**71, object)),
+    ]
+    tasks = [Task(instance=instance, previous=each) for each in others]
+    tasks += [
+        Task(instance=instance, truth=truth),
+        Task(instance=instance, earlier=truth),
+        Task(instance=instance, earlier=truth[None]),
+        Task(instance=instance, prior=more.astype(np.float64)),
+        Task(instance=instance, earlier=more.astype(np.float64).view(np.int64)),
+    ]
+    assert len({task.compute_digest() for task in tasks}) == len(tasks)
+    same = replace(others[-1], pairs=np.full((6, 3), 2**71, object), seconds=9.0)
+    again = Task(instance=replace(instance), previous=same)
+    assert again.compute_digest() == tasks[6].compute_digest()
+
+
 def narrowed_at_random(random: np.random.Generator, result: InstanceResult) -> Any:
     """Fewer places, but those of some certificate."""
     allowed = result.possible & (random.random(result.possible.shape) < 0.7)

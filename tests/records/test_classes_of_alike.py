@@ -13,6 +13,7 @@ from scipy.optimize import linprog
 
 from divulge import Dataset, Hierarchy, Limit, datasets, protection, records
 from divulge.assessment import measures
+from divulge.classes.keys import sum_over_equal_keys
 from divulge.work import InvalidInput
 
 TREE = [
@@ -287,3 +288,11 @@ def test_a_distance_that_is_the_bound_keeps_to_it() -> None:
     assert limit.judge_measurement(measured, "d").held
     assert measured.sentence is not None
     assert measured.sentence.values["failing"] == 0
+
+
+@pytest.mark.parametrize("size", [10, 2**40])
+def test_of_no_keys_every_sum_is_nothing(size: int) -> None:
+    none = np.empty(0, np.int64)
+    [sums] = sum_over_equal_keys(np.array([3, 7]), none, size, [np.empty(0)])
+    assert sums.tolist() == [0, 0]
+    assert [each.size for each in sum_over_equal_keys(none, none, size, [np.empty(0)])] == [0]

@@ -210,6 +210,16 @@ def test_an_aggregate_that_is_no_crowd_is_refused() -> None:
         records.disclosure_risk(companies, "max", nulls="bayes")
 
 
+@pytest.mark.parametrize("threshold", [0.0, 0.2, 0.25, 0.3, 0.33, 0.6, 1.0])
+def test_the_chart_marks_as_many_as_are_above_the_threshold(threshold: float) -> None:
+    table = pa.table({"age": [1, 2, 2, 3, 3, 3, 4, 4, 4, 4, *[5] * 5]})
+    people = Dataset.from_arrow(table, roles={"quasi_identifier": ["age"]})
+    risk = records.prosecutor_risk(people)
+    bars = risk.chart(threshold).records
+    assert sum(bar["count"] for bar in bars) == people.rows
+    assert sum(bar["count"] for bar in bars if bar["at_risk"]) == (risk.values > threshold).sum()
+
+
 @pytest.mark.data
 def test_eight_records_of_a_public_sample_have_the_risks_of_their_formulas(
     public_data: object,

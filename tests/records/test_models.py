@@ -16,6 +16,7 @@ import divulge as dv
 from divulge import work
 from divulge.classes import partition
 from divulge.records.inference import secrets
+from divulge.records.inference.gains import build_gain
 
 from .plain import classes
 
@@ -369,6 +370,23 @@ def test_gains_by_name_on_everybody_and_on_one() -> None:
         YEARS, "CRL", KNOWS, on="id", gain={"guesses": 2}, prior=np.arange(1, 11)
     )
     assert growth[1].probabilistic == again.probabilistic
+
+
+@pytest.mark.parametrize("values", [["None", "yes", None], [None, "yes", "None"]])
+def test_a_value_that_reads_none_is_not_the_missing_value(values: list[str | None]) -> None:
+    def find_worth(worth: dict[str | None, float]) -> list[float]:
+        gain = build_gain({"worth": worth}, values)
+        assert gain is not None
+        return [float(each) for each in np.diag(gain.matrix(3))]
+
+    assert find_worth({"None": 5}) == [5.0 if value == "None" else 0.0 for value in values]
+    assert find_worth({None: 7}) == [7.0 if value is None else 0.0 for value in values]
+
+
+def test_where_no_value_reads_none_the_missing_value_goes_by_that_name() -> None:
+    gain = build_gain({"worth": {"None": 5}}, ["no", "yes", None])
+    assert gain is not None
+    assert np.diag(gain.matrix(3)).tolist() == [0, 0, 5]
 
 
 @pytest.mark.parametrize(

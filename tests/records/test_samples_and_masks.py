@@ -54,10 +54,37 @@ def test_the_negative_binomial_foresees_cells_that_are_negative_binomial() -> No
     drawn = random.binomial(times, 0.1)
     unique = drawn == 1
     found, right = compute_negative_binomial_chances(
-        drawn[drawn > 0], drawn.sum() / times.sum(), 40_000
-    )
+        drawn[drawn > 0], drawn.sum() / times.sum(), 40_000,
+        records=int(drawn.sum()), covered=np.ones(1),
+    )  # fmt: skip
     assert found == pytest.approx(float((times[unique] == 1).mean()), rel=0.1)
     assert right == pytest.approx(float((1 / times[unique]).mean()), rel=0.1)
+
+
+def test_the_negative_binomial_takes_a_missing_value_for_any_that_there_is() -> None:
+    random = np.random.default_rng(8)
+    times = random.poisson(random.gamma(0.5, 8.0, (20_000, 2)))
+    house, sex = (each.repeat(times.ravel()) for each in np.indices(times.shape).reshape(2, -1))
+    sampled = random.random(house.size) < 0.1
+    missing = random.random(house.size) < 0.2
+    sample = Dataset.from_arrow(
+        pa.table({"house": house[sampled], "sex": pa.array(sex[sampled], mask=missing[sampled])})
+    )
+    found = records.population_uniques(
+        sample, "negative_binomial", float(sampled.mean()), ["house", "sex"], cells=40_000
+    )
+    alike = np.where(missing, times.sum(1)[house], times[house, sex])[sampled]
+    alone = records.frequencies(sample, "maybe", among=["house", "sex"]).sample == 1
+    for whose in (alone & missing[sampled], alone & ~missing[sampled]):
+        assert found.unique[whose].sum() == pytest.approx((alike[whose] == 1).sum(), rel=0.15)
+        assert found.match[whose].sum() == pytest.approx((1 / alike[whose]).sum(), rel=0.1)
+    by_default = records.population_uniques(
+        sample, "negative_binomial", float(sampled.mean()), ["house", "sex"]
+    )
+    seen = 2 * len(sample.columns["house"].values)  # missing is no third sex
+    assert by_default.unique.tolist() == records.population_uniques(
+        sample, "negative_binomial", float(sampled.mean()), ["house", "sex"], cells=seen
+    ).unique.tolist()  # fmt: skip
 
 
 def test_a_census_has_no_unseen_people() -> None:

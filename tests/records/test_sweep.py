@@ -20,6 +20,7 @@ from rich.console import Console
 import divulge as dv
 from divulge import work
 from divulge.records.sweep import cube_kernels, cube_rows, cube_walk, subset_cube
+from divulge.work import InvalidInput
 
 from .plain import subsets, told, told_weighted
 
@@ -469,3 +470,22 @@ def test_weights_stand_in_the_table_for_people() -> None:
     without = dv.records.sweep(dv.Dataset.from_arrow(people), "age")
     with pytest.raises(dv.work.DivulgeError, match="swept without weights"):
         without.success(weighted=True)
+
+
+def test_more_records_than_counts_can_hold_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subset_cube, "MOST_ROWS", 3)
+    three = [{"q": n % 2, "r": n % 3} for n in range(3)]
+    assert_same(dv.records.sweep(dataset_of(three, ["q", "r"], [])), three, 2)
+    four = dataset_of([*three, {"q": 1, "r": 1}], ["q", "r"], [])
+    with pytest.raises(InvalidInput, match='more than 3 records; give engine="duckdb"'):
+        dv.records.sweep(four)
+
+
+def test_a_system_that_does_not_tell_which_processors_are_ours_is_asked_how_many_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = [{"q": n % 5, "r": n % 7} for n in range(50)]
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    for count in (2, None):
+        monkeypatch.setattr(os, "cpu_count", lambda count=count: count)
+        assert_same(dv.records.sweep(dataset_of(rows, ["q", "r"], [])), rows, 2)

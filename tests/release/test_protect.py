@@ -308,3 +308,62 @@ def test_each_limit_stands_beside_its_own_figure_from_before(tmp_path: Path) -> 
     assert order == [(outcome.limit.measure, outcome.subject) for outcome in p.after.outcomes]
     assert [subject for _, subject in order] == ["reader", "classmate"]
     assert p.passed
+
+
+def test_every_limit_out_of_reach_is_named_also_where_subjects_share_a_name(
+    tmp_path: Path,
+) -> None:
+    datasets.school_year_example(2).write(tmp_path / "second.csv")
+    text = """
+[[dataset]]
+name = "second"
+source = "second.csv"
+roles = { identifier = ["id"], quasi_identifier = ["age", "grade"] }
+
+[[adversary]]
+name = "pupils"
+attack = "longitudinal"
+dataset = ["pupils", "second"]
+on = "id"
+knows = ["age", "grade"]
+
+[[limit]]
+adversary = "pupils"
+measure = "deterministic.posterior"
+at_most = 0
+
+[[limit]]
+adversary = "pupils"
+measure = "probabilistic.posterior"
+at_most = 0.1
+
+[[limit]]
+dataset = "pupils"
+measure = "correct_matches"
+sampling_fraction = 0.5
+at_most = 0
+"""
+    with pytest.raises(OutOfReachError) as caught:
+        released(tmp_path, text).protect()
+    [_, of_adversary, of_dataset] = str(caught.value).splitlines()
+    assert "for certain" in of_adversary
+    assert "guess" in of_adversary
+    assert "correct_matches" in of_dataset
+
+
+def test_a_dataset_whose_limits_hold_is_not_protected_for_the_sake_of_another(
+    tmp_path: Path,
+) -> None:
+    others = """
+[[dataset]]
+name = "others"
+source = "others.csv"
+roles = { quasi_identifier = ["gender"] }
+
+[[limit]]
+measure = "k_anonymity"
+at_least = 2
+"""
+    (tmp_path / "others.csv").write_text("gender\nm\nm\nf\nf\n")
+    p = released(tmp_path, others).protect()
+    assert [*p.parts] == ["pupils"]

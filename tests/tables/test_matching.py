@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
 
@@ -418,3 +419,13 @@ def test_a_cell_that_no_total_bounds_has_candidates_without_end() -> None:
 
 def test_the_attack_is_offered_at_the_front_door() -> None:
     assert dv.tables.matching_attack is matching_attack
+
+
+def test_the_clock_is_named_only_where_it_stopped_the_search() -> None:
+    found = suppress(Table.from_cells(WORKED), min_frequency=5)
+    dear = replace(found, bound=found.cost - 1)
+    assert dear.gap > 0
+    with pytest.raises(InvalidInput, match="not proven to be the cheapest"):
+        matching_attack(dear)
+    with pytest.raises(InvalidInput, match="stopped by the clock"):
+        matching_attack(replace(dear, is_cut=True))

@@ -67,6 +67,8 @@ def sum_over_equal_keys(
     """
     if size <= max(FEWEST_PLACES, PLACES_PER_KEY * (query_keys.size + stored_keys.size)):
         return [sum_by_place(stored_keys, amount, size)[query_keys] for amount in amounts]
+    if not stored_keys.size:
+        return [np.zeros(query_keys.size) for _ in amounts]
     values, inverse = np.unique(stored_keys, return_inverse=True)
     place = np.minimum(np.searchsorted(values, query_keys), values.size - 1)
     is_stored = values[place] == query_keys

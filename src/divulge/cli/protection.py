@@ -176,7 +176,7 @@ def _read_decisions(
     import pyarrow.parquet as pq
 
     from divulge.release.output_files import METADATA_KEY
-    from divulge.work import InvalidInput, Problem, input_file
+    from divulge.work import Interruption, InvalidInput, Problem, input_file
 
     path = _find_log(log) if log.is_dir() else log
     if not path.is_file():
@@ -187,6 +187,8 @@ def _read_decisions(
         rows: list[dict[str, Any]] = table.to_pylist()
         summaries = from_json((table.schema.metadata or {}).get(METADATA_KEY, b"{}"))
         sound = all(map(_is_decision, rows)) and all(map(_is_dataset_summary, summaries.values()))
+    except Interruption:
+        raise
     except Exception:
         # What Arrow says may quote what it stumbled over.
         sound = False

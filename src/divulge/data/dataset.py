@@ -23,7 +23,7 @@ from divulge.data.dictionary import (
 )
 from divulge.data.hierarchy import Hierarchy
 from divulge.data.values import convert_labels, convert_missing_codes
-from divulge.work import DivulgeError, Problems, usable_path
+from divulge.work import DivulgeError, Interruption, Problems, usable_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,6 +69,8 @@ class Dataset:
         for attribute in table.column_names:
             try:
                 columns[attribute] = encode_array(table.column(attribute))
+            except Interruption:
+                raise
             except DivulgeError as error:
                 problems.add(f'column "{attribute}"', f"{error}.")
         problems.raise_any()

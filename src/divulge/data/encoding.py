@@ -23,7 +23,7 @@ from divulge.data.column import (
     normalise_type,
     smallest_unsigned,
 )
-from divulge.work import DivulgeError, room
+from divulge.work import DivulgeError, Interruption, room
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -268,6 +268,8 @@ class TableEncoder:
         for name, encoder in self._encoders.items():
             try:
                 encoder.add_piece(batch.arrays[name], batch.tags.get(name))
+            except Interruption:
+                raise
             except DivulgeError as error:
                 raise type(error)(f'column "{name}": {error}') from None
         self.rows += len(next(iter(batch.arrays.values()), ()))

@@ -16,7 +16,7 @@ import numpy as np
 from divulge.data.column import Column
 from divulge.data.encoding import PLACES_AT_A_TIME, Tags
 from divulge.data.files import read_files
-from divulge.data.formats import Options, find_format
+from divulge.data.formats import Options, find_format, find_separator
 from divulge.data.formats.capacity import is_text_kind
 from divulge.data.formats.file_signature import SAS_TRANSPORT, STATA
 from divulge.work import InvalidInput
@@ -133,7 +133,7 @@ def _list_missing_reasons(column: Column, block: slice) -> Tags:
 
 def _build_reading_options(path: Path, options: Options) -> Options:
     """How the file is to be read: nothing that was settled in writing is guessed at again."""
-    separator = options.separator or ("\t" if ".tsv" in path.name else ",")
+    separator = find_separator(path, options)
     return Options(separator=separator, decimal=".", quote='"', table=options.table, header=True)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from divulge import work
 from divulge.data.dictionary import Attribute
 from divulge.data.encoding import TableEncoder
 from divulge.data.formats import (
@@ -19,6 +18,7 @@ from divulge.data.formats import (
 )
 from divulge.work import (
     DivulgeError,
+    Interruption,
     InvalidInput,
     MemoryPlan,
     Problem,
@@ -99,11 +99,9 @@ def _encode_file(
     try:
         for batch in format_.read_batches(path, column_names, options):
             encoder.add_batch(batch)
-    except InvalidInput:
+    except (InvalidInput, Interruption):
         raise
     except DivulgeError as error:
-        if isinstance(error, work.Cancelled | work.BudgetSpent | work.NotEnoughMemory):
-            raise
         raise InvalidInput(str(path), [Problem("", f"{error}.")]) from None
     except pa.ArrowException:
         message = f"is {format_.kind} that is damaged."
@@ -115,6 +113,8 @@ def _encode_file(
 def _build_columns(files: Sequence[Path], encoder: TableEncoder) -> dict[str, Column]:
     try:
         return encoder.build_columns()
+    except Interruption:
+        raise
     except DivulgeError as error:
         raise InvalidInput(describe_files(files), [Problem("", f"{error}.")]) from None
 
@@ -179,12 +179,12 @@ def _check_same_columns(
 def _plan_memory(
     format_: Format, files: Sequence[Path], column_names: Sequence[str], options: Options
 ) -> MemoryPlan:
+    """Codes of all files are held together; what a file is read through serves the next one too."""
     total: dict[str, int] = {}
     for path in files:
         for what, size in format_.estimate_memory(path, column_names, options).items():
-            total[what] = (
-                max(total.get(what, 0), size) if "one" in what else total.get(what, 0) + size
-            )
+            earlier = total.get(what, 0)
+            total[what] = earlier + size if what == "codes" else max(earlier, size)
     return MemoryPlan(f"reading {describe_files([f.name for f in files])}", total)
 
 

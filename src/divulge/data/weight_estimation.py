@@ -22,6 +22,7 @@ import numpy.typing as npt
 from divulge.data.column import encode_array
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import Attribute, Dictionary
+from divulge.data.hierarchy_rules import match_value_texts
 from divulge.work import InvalidInput, Problem, Problems
 from divulge.work.arrays import Floats
 
@@ -152,9 +153,7 @@ def _count_in_frame(
     joint_columns = []
     for name in names:
         mine, theirs = dataset.columns[name], frame.columns[name]
-        texts = [
-            pa.array([str(v) for v in c.values.to_pylist()], pa.string()) for c in (mine, theirs)
-        ]
+        texts = [pa.array(each, pa.string()) for each in match_value_texts(mine, theirs)]
         union = encode_array(pa.chunked_array(texts))
         first = union.codes[: len(texts[0])].astype(np.int64)
         second = union.codes[len(texts[0]) :].astype(np.int64)

@@ -17,9 +17,6 @@ from divulge.work.arrays import Ints
 Method: TypeAlias = Literal["recode", "suppress"]
 METHODS: tuple[Method, ...] = ("recode", "suppress")
 
-# So often is everything measured anew before the cycle gives up: each round changes something.
-MOST_ROUNDS = 200
-
 
 @dataclass(frozen=True, kw_only=True)
 class CycleRequest:
@@ -50,8 +47,14 @@ class CycleState:
 
     def select_originals(self) -> Dataset:
         """The original of the records that are left, as an adversary knows it."""
-        known = self.original if self.known is None else self.known
-        return known if self.alive.size == known.rows else select_records(known, self.alive)
+        return self._select_alive(self.original if self.known is None else self.known)
+
+    def select_inputs(self) -> Dataset:
+        """The records that are left, as they were before the cycle."""
+        return self._select_alive(self.original)
+
+    def _select_alive(self, dataset: Dataset) -> Dataset:
+        return dataset if self.alive.size == dataset.rows else select_records(dataset, self.alive)
 
 
 def check_cycle_request(

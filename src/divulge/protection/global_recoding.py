@@ -10,13 +10,14 @@ import numpy.typing as npt
 
 from divulge import work
 from divulge.assessment import Sentence
-from divulge.data import Dataset
-from divulge.protection.changes.changes import value_at
+from divulge.data import Column, Dataset
+from divulge.protection.changes.changes import hide_values, value_at
 from divulge.protection.changes.decision_log import Change
 from divulge.protection.changes.recodings import coarsen_column
 from divulge.protection.cycle_request import CycleRequest, CycleState
 from divulge.protection.limits.per_record import Goal
 from divulge.protection.result.utility import compute_leaf_shares
+from divulge.work.arrays import Ints
 
 
 def find_at_risk(
@@ -59,14 +60,24 @@ def recode_greedily(state: CycleState, goals: Sequence[Goal], plan: CycleRequest
 def _enumerate_coarser(
     state: CycleState, goals: Sequence[Goal], plan: CycleRequest
 ) -> Iterable[tuple[str, Dataset]]:
-    """Every attribute one level up, where there is one."""
+    """Every attribute one level up, where there is one; what is hidden stays hidden.
+
+    Of the records as they came, not as an adversary knows them: what an earlier protection hid
+    would come back as a coarser value.
+    """
+    before = state.select_inputs()
     for name in dict.fromkeys(name for goal in goals for name in goal.among):
         hierarchy = state.original.dictionary[name].hierarchy
         level = state.levels.get(name, 0)
         if hierarchy is None or name in plan.never or level >= hierarchy.height:
             continue
-        column = coarsen_column(state.select_originals().columns[name], hierarchy, level + 1)
+        column = coarsen_column(before.columns[name], hierarchy, level + 1)
+        column = hide_values(column, _find_hidden(state.current.columns[name]))
         yield name, replace(state.current, columns={**state.current.columns, name: column})
+
+
+def _find_hidden(column: Column) -> Ints:
+    return np.flatnonzero(column.codes == column.missing_code)
 
 
 def _compute_cost(state: CycleState, trial: Dataset, name: str, plan: CycleRequest) -> float:

@@ -12,9 +12,9 @@ from divulge.data import Dataset
 from divulge.protection.recode import recode
 from divulge.protection.result.charts import draw_risk_utility
 from divulge.protection.result.protected import Protected
+from divulge.protection.suppression.request import OutOfReachError
 from divulge.protection.suppression.suppress import suppress
 from divulge.records.risk.frequencies import Nulls
-from divulge.work import DivulgeError
 
 COMPARED_SEMANTICS: tuple[Nulls, ...] = ("maybe", "known", "bayes")
 
@@ -74,7 +74,7 @@ def _measure_point(method: str, k: int, run: Any) -> list[dict[str, Any]]:
     """The point of one run; none where a limit is out of reach."""
     try:
         protected: Protected = run()
-    except DivulgeError:
+    except OutOfReachError:
         return []
     return [
         {

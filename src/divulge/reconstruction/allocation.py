@@ -134,7 +134,7 @@ def _allocate_by_tightest_rule(
         if puzzle.premise != "complete":
             instance = puzzle.build_instance("unknown_hard")
             outcome = solve_under_premise(
-                instance, puzzle.premise, effort.search_seconds, prior=prior
+                instance, puzzle.premise, effort.search_seconds, prior=prior, truth=truth
             )
     puzzle.rounding = rule
     return _build_result(

@@ -22,6 +22,7 @@ from divulge.assessment import (
     Assessment,
     Limit,
     LimitedAdversary,
+    Outcome,
     ProtectionPlan,
     PublishedTable,
     attacks,
@@ -179,7 +180,7 @@ def _protect_dataset(
             attack_runners[adversary.name] = (_build_attack(adversary, current), knows)
             limits += [limit.on(adversary.name) for limit in theirs]
     current_version = dataset
-    if _has_failing(limits, before):
+    if _has_failing(limits, before, name):
         part = protection.protect(
             dataset,
             limits,
@@ -198,7 +199,7 @@ def _protect_dataset(
         current_version = part.dataset
     plan = ProtectionPlan(
         settings=settings,
-        has_failing=partial(_has_failing, before=before),
+        has_failing=partial(_has_failing, before=before, dataset=name),
         protect_history=protection.protect_history,
     )
     for attack, adversaries in by_attack.items():
@@ -207,16 +208,21 @@ def _protect_dataset(
             current_version = changed_part.dataset
 
 
-def _has_failing(limits: Sequence[Limit], before: Verdict) -> bool:
-    """Whether some of these limits did not hold."""
+def _has_failing(limits: Sequence[Limit], before: Verdict, dataset: str) -> bool:
+    """Whether some of these limits, on named adversaries or on a dataset, did not hold."""
     failing = [outcome for outcome in before.outcomes if not outcome.held]
     return any(
         limit.measure == outcome.limit.measure
         and limit.bound == outcome.limit.bound
-        and (not limit.of_assessment or limit.adversary == outcome.subject)
+        and outcome.subject == (limit.adversary if limit.of_assessment else dataset)
         for limit in limits
         for outcome in failing
     )
+
+
+def _is_of_adversary(outcome: Outcome, name: str) -> bool:
+    """Whether an outcome is an adversary's: a dataset may have the same name."""
+    return outcome.limit.of_assessment and outcome.subject == name
 
 
 def _has_risk_per_record(before: Verdict, adversary: Adversary, dataset: Dataset) -> bool:
@@ -226,6 +232,8 @@ def _has_risk_per_record(before: Verdict, adversary: Adversary, dataset: Dataset
     [assessment] = [a for a in before.assessments if a.adversary == adversary.name]
     try:
         return len(assessment.risk()) == dataset.rows
+    except work.Interruption:
+        raise
     except work.DivulgeError:
         return False
 
@@ -243,12 +251,14 @@ def _suppress_tables(
 
     One that no limit is on was not judged, and does not go out.
     """
-    failing = {outcome.subject for outcome in before.outcomes if not outcome.held}
+    failing = [outcome for outcome in before.outcomes if not outcome.held]
     adversaries: list[Adversary] = []
     tables: dict[str, PublishedTable] = {}
     for adversary in release.adversaries:
         attack, settings = find_attack(adversary), adversary.settings
-        if attack.publishes_table() and adversary.name in failing:
+        if attack.publishes_table() and any(
+            _is_of_adversary(outcome, adversary.name) for outcome in failing
+        ):
             settings = attack.protect_table(settings)
         adversaries.append(replace(adversary, settings=settings))
         if attack.publishes_table() and any(
@@ -297,13 +307,13 @@ def _refuse_unreachable(
         adversaries=adversaries,
         before=before,
     )
-    failing = {o.subject: o for o in verdict.outcomes if not o.held}
-    lines = [
-        f"{failing[adversary.name].in_short} {find_attack(adversary).advice(adversary)}"
-        for adversary in adversaries
-        if adversary.name in failing
-    ]
-    lines += [o.in_short for o in failing.values() if not o.limit.of_assessment]
+    failing = [outcome for outcome in verdict.outcomes if not outcome.held]
+    lines = []
+    for adversary in adversaries:
+        theirs = [o.in_short for o in failing if _is_of_adversary(o, adversary.name)]
+        if theirs:
+            lines.append(f"{' '.join(theirs)} {find_attack(adversary).advice(adversary)}")
+    lines += [o.in_short for o in failing if not o.limit.of_assessment]
     lines += _judge_knowing_original(release, current, originals)
     if lines:
         raise OutOfReachError(

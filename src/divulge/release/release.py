@@ -31,7 +31,7 @@ from divulge.release.settings import (
     ProtectionTable,
     ReleaseTable,
 )
-from divulge.work import DivulgeError, InvalidInput, Problems
+from divulge.work import DivulgeError, Interruption, InvalidInput, Problems
 
 if TYPE_CHECKING:
     from divulge.release.output_files import ExtraWriter
@@ -210,6 +210,8 @@ class _Loader:
         for attribute, content in table.hierarchies.items():
             try:
                 hierarchies[attribute] = self._load_hierarchy(content)
+            except Interruption:
+                raise
             except DivulgeError as error:
                 self.problems.add(f'{place}, hierarchies, "{attribute}"', f"{error}")
         return DatasetPlan(

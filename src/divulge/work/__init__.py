@@ -48,6 +48,7 @@ from divulge.work.output_folder import OutputFolder
 from divulge.work.places import check_places
 from divulge.work.problems import (
     DivulgeError,
+    Interruption,
     InvalidInput,
     Problem,
     Problems,
@@ -70,6 +71,7 @@ __all__ = [
     "DivulgeError",
     "Effort",
     "Inputs",
+    "Interruption",
     "InvalidInput",
     "MemoryPlan",
     "NotEnoughMemory",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 import time
 
-from divulge.work.problems import DivulgeError
+from divulge.work.problems import Interruption
 
 
-class Cancelled(DivulgeError):
+class Cancelled(Interruption):
     """The run was stopped on request; nothing of it was written."""
 
 
-class BudgetSpent(DivulgeError):
+class BudgetSpent(Interruption):
     """The clock stopped the run before it ended."""
 
 

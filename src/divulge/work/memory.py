@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from divulge.work.problems import DivulgeError
+from divulge.work.problems import Interruption
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,7 @@ _CGROUP_LIMITS = (
 )
 
 
-class NotEnoughMemory(DivulgeError):
+class NotEnoughMemory(Interruption):
     """The run would not fit into the memory that is free."""
 
 

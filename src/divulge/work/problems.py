@@ -29,6 +29,13 @@ class DivulgeError(Exception):
     """Something that the user can put right; its text says what and where."""
 
 
+class Interruption(DivulgeError):
+    """The run ended before its answer: nothing follows about what it was asked.
+
+    Who asks whether something can be done, and takes an error for a no, lets these pass.
+    """
+
+
 class InvalidInput(DivulgeError):
     """One or more problems in what the user gave, gathered and raised once."""
 

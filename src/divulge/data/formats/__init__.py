@@ -191,6 +191,15 @@ def parse_ending(path: Path) -> str:
     return "".join(endings[-2:]) if endings[-1:] == [".gz"] else "".join(endings[-1:])
 
 
+def find_separator(path: Path, options: Options) -> str:
+    r"""What a text file has between fields: the ending tells where the options do not.
+
+    >>> [find_separator(Path(name), Options()) for name in ("people.TSV.gz", "people.tsv.csv")]
+    ['\t', ',']
+    """
+    return options.separator or ("\t" if parse_ending(path).startswith(".tsv") else ",")
+
+
 def list_endings() -> Iterable[str]:
     """All endings that are known."""
     return list(_load_formats())

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from divulge import work
 from divulge.data.column import Column
 from divulge.data.encoding import Batch
-from divulge.data.formats import PlainFormat
+from divulge.data.formats import PlainFormat, find_separator
 from divulge.data.formats.decimal_mark import find_types
 from divulge.data.formats.dialect import (
     SEPARATORS,
@@ -107,7 +107,7 @@ class CompressedText(DelimitedText):
 
 def _choose_separator(path: Path, options: Options) -> str:
     """What is written between fields; the file's name tells it where the options do not."""
-    separator = options.separator or ("\t" if ".tsv" in path.name else ",")
+    separator = find_separator(path, options)
     if len(separator) != 1 or not separator.isascii() or separator in '\r\n\0"':
         message = "must be one plain character, and not the quotation mark."
         problem = Problem("separator", message, separator, SEPARATORS)

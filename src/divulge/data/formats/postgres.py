@@ -15,7 +15,7 @@ from divulge.data.column import Column
 from divulge.data.encoding import Batch, TableEncoder
 from divulge.data.formats.column_types import NoSuchDate, infer_type
 from divulge.engines import identifier
-from divulge.work import DivulgeError, InvalidInput, Problem
+from divulge.work import DivulgeError, Interruption, InvalidInput, Problem
 
 if TYPE_CHECKING:
     from divulge.data.formats import Options
@@ -77,6 +77,8 @@ def read_columns(address: str, column_names: Sequence[str], options: Options) ->
         for batch in reader:
             try:
                 encoder.add_batch(Batch({name: batch.column(name) for name in column_names}))
+            except Interruption:
+                raise
             except DivulgeError as error:
                 raise InvalidInput(redact_address(address), [Problem("", f"{error}.")]) from None
             step.advance(batch.num_rows)

@@ -23,7 +23,7 @@ from divulge.data.formats.ibm_numbers import to_ibm
 from divulge.data.formats.names import SAS_NAMES, describe_column, find_name_rule_problems
 from divulge.data.formats.sas_transport import CARD_BYTES, DAYS_TO_UNIX, SasVariable
 from divulge.data.formats.sas_transport import _decode_numbers as read_numbers
-from divulge.work import DivulgeError, Problem, Problems
+from divulge.work import DivulgeError, Interruption, Problem, Problems
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -114,6 +114,8 @@ def _find_field_problems(column: Column, field: _Field) -> Iterator[Problem]:
         return
     try:
         cells = to_ibm(_to_sas_numbers(column.values), np.zeros(len(column.values), np.uint8))
+    except Interruption:
+        raise
     except DivulgeError as error:
         yield Problem("", f"{error}.")
         return

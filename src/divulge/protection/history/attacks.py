@@ -28,7 +28,7 @@ from divulge.protection.history.changes import (
     select_common_items,
 )
 from divulge.protection.suppression.request import OutOfReachError
-from divulge.work import DivulgeError
+from divulge.work import DivulgeError, Interruption
 from divulge.work.arrays import Ints
 
 EVENT_FACETS = ("kinds", "records", "basket", "items")
@@ -103,6 +103,8 @@ class HistoryAttacks:
                 for in_full in (False, True)
                 for outcome in self.judge_limits(setting, in_full)[0]
             )
+        except Interruption:
+            raise
         except DivulgeError:
             return False  # what cannot be asked is not shown
 
@@ -158,6 +160,8 @@ class HistoryAttacks:
                         release_history,
                     )
                 )
+        except Interruption:
+            raise
         except DivulgeError:
             if setting == Setting():
                 raise

@@ -21,7 +21,7 @@ from divulge.events import Attacker
 from divulge.events.history.calendar import UNITS, read_times
 from divulge.protection.history.attacks import HistoryAttacks, Setting
 from divulge.protection.suppression.request import OutOfReachError
-from divulge.work import DivulgeError, InvalidInput, Problem
+from divulge.work import DivulgeError, Interruption, InvalidInput, Problem
 from divulge.work.arrays import Ints
 
 HistoryMethod: TypeAlias = Literal["time", "item", "rare", "basket", "sample"]
@@ -178,6 +178,8 @@ def _judge_last_setting(attacks: HistoryAttacks, setting: Setting) -> tuple[Outc
     for in_full in (True, False):
         try:
             return attacks.judge_limits(setting, in_full)[0]
+        except Interruption:
+            raise
         except DivulgeError:
             continue  # it cannot be asked what they would find
     return attacks.judge_limits(Setting())[0]
@@ -210,6 +212,8 @@ def _find_best_step(
             if candidate is not None:
                 try:
                     trials.append((attacks.sum_excess(candidate), place, candidate))
+                except Interruption:
+                    raise
                 except DivulgeError:
                     continue
         if trials:

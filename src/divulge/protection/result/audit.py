@@ -28,7 +28,7 @@ from divulge.protection.changes.changes import build_code_matrix, value_at
 from divulge.protection.changes.kernels import HIDDEN
 from divulge.protection.result.protected import Protected
 from divulge.qif import PriorPosterior
-from divulge.work import DivulgeError
+from divulge.work import DivulgeError, Interruption
 
 MOST_CANDIDATES = 4_000
 DEFAULT_SEEDS = 12
@@ -307,6 +307,8 @@ def _has_same_release(protected: Protected, candidate: Dataset, seed: int | None
             if first.reseeded is None:
                 return False
             other = first.reseeded(seed)
+    except Interruption:
+        raise
     except DivulgeError:
         return False
     mine, theirs = protected.dataset, other.dataset

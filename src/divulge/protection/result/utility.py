@@ -209,7 +209,10 @@ def _measure_coarse_shift(original: Dataset, released: Dataset, names: list[str]
         for node in dict.fromkeys(nodes):
             leaves.setdefault(node, []).append(value)
     spread = dict.fromkeys((value for (value,) in before), 0.0)
-    for (value,), share in _compute_distribution(released, names).items():
+    after = _compute_distribution(released, names)
+    if not after:  # nulls stand for all values
+        spread = dict.fromkeys(spread, 1 / len(spread))
+    for (value,), share in after.items():
         under = leaves.get(value) or list(spread)
         for leaf in under:
             spread[leaf] += share / len(under)

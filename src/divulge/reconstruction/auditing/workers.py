@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 from typing import Any
@@ -73,28 +73,32 @@ class Task:
 
     def compute_digest(self) -> bytes:
         """All that a result depends on."""
-        parts = hashlib.blake2b(digest_size=16)
-        for array in vars(self.instance).values():
-            if isinstance(array, np.ndarray):
-                parts.update(np.ascontiguousarray(array).tobytes())
-        if self.truth is not None:
-            parts.update(self.truth.tobytes())
-        if self.prior is not None:
-            parts.update(self.prior.tobytes())
-        if self.earlier is not None:
-            parts.update(self.earlier.tobytes())
-        if self.beyond_doubt is not None:
-            parts.update(self.beyond_doubt.tobytes())
+        digest = hashlib.blake2b(digest_size=16)
+        _add_fields(digest, self, but=("instance", "previous"))
+        _add_fields(digest, self.instance)
         if self.previous is not None:
-            for name in ("possible", "proved", "discardable", "sure", "certificates"):
-                parts.update(getattr(self.previous, name).tobytes())
-            parts.update(self.previous.premise.encode())
-        return parts.digest() + self.premise.encode()
+            # Proofs are added to a copy, so all of it comes out again but the effort.
+            _add_fields(digest, self.previous, but=("seconds",))
+        return digest.digest()
 
     @property
     def open_packages(self) -> int:
         """How many packages have no finding yet."""
         return self.instance.packages - (0 if self.previous is None else self.previous.findings)
+
+
+def _add_fields(digest: hashlib.blake2b, values: Any, but: Sequence[str] = ()) -> None:
+    """Names and shapes too: else a truth would be the same as a prior of these bytes."""
+    for each in fields(values):
+        value = getattr(values, each.name)
+        if each.name in but:
+            continue
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            digest.update(f"{each.name} {value.dtype} {value.shape}:".encode())
+            digest.update(np.ascontiguousarray(value).tobytes())
+        else:  # an array of objects holds no more than where they are
+            plain = value.tolist() if isinstance(value, np.ndarray) else value
+            digest.update(f"{each.name} {plain!r};".encode())
 
 
 def solve_all(

@@ -7,7 +7,7 @@ one of these: `guesses` (so many tries), `within` (a number that is near enough 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,12 +86,7 @@ def _parse_gain_table(table: Mapping[str, Any], values: Sequence[Any] | int) -> 
         raise InvalidInput("attack", [Problem("gain", message)])
     if "within" in table:
         return _build_tolerance_matrix(values, float(table["within"]))
-    places = {
-        name: n for n, value in enumerate(values) for name in (str(value), format_value(value))
-    }
-    code_of_name = {
-        name: places.get(format_value(name), places.get(str(name))) for name in table["worth"]
-    }
+    code_of_name = _find_values(table["worth"], values)
     lacking = sum(place is None for place in code_of_name.values())
     if lacking:
         message = f"worth names {lacking} values that the secret does not have."
@@ -100,6 +95,19 @@ def _parse_gain_table(table: Mapping[str, Any], values: Sequence[Any] | int) -> 
     return gains.worth_of_secrets(
         [worth.get(n, 0.0) for n in range(len(values))], float(table.get("wrong", 0))
     )
+
+
+def _find_values(names: Iterable[Any], values: Sequence[Any]) -> dict[Any, int | None]:
+    """The code of each value that is named; a text None is the missing value only if no other."""
+    places = {
+        name: n
+        for n, value in sorted(enumerate(values), key=lambda each: each[1] is not None)
+        for name in (str(value), format_value(value))
+    }
+    codes = {name: places.get(format_value(name), places.get(str(name))) for name in names}
+    if None in codes:
+        codes[None] = next((n for n, value in enumerate(values) if value is None), None)
+    return codes
 
 
 def _build_tolerance_matrix(values: Sequence[Any], at_most: float) -> Any:

@@ -28,7 +28,9 @@ RISK_EDGES = (0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.33, 0.5, 1)
 def draw_risks(risk: RecordRisk, threshold: float) -> Chart:
     """How many records have which risk; above the threshold in the colour of risk."""
     records = []
-    for low, high in pairwise(RISK_EDGES):
+    # The threshold ends a bar, so that no bar is partly above it.
+    edges = sorted({*RISK_EDGES, min(max(threshold, 0.0), 1.0)})
+    for low, high in pairwise(edges):
         inside = (risk.values > low) & (risk.values <= high)
         label = f"to {format_percent(high)}"
         count = int(inside.sum()) + (int((risk.values == 0).sum()) if low == 0 else 0)

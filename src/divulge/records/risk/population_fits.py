@@ -10,7 +10,7 @@ import numpy as np
 
 from divulge.data import Column
 from divulge.work import InvalidInput, Problem
-from divulge.work.arrays import Floats
+from divulge.work.arrays import Floats, Ints
 
 MAX_TABLE_CELLS = 20_000_000
 MAX_FITTING_ROUNDS = 200
@@ -110,11 +110,13 @@ def _look_up_cells(table: Floats, columns: list[Column], alone: Any, wild: bool)
 
 
 def compute_negative_binomial_chances(
-    size: Any, fraction: float, cells: float
-) -> tuple[float, float]:
-    """P(F = 1) and the mean of 1/F, the same for every sample unique.
+    size: Ints, fraction: float, cells: float, *, records: int, covered: Floats
+) -> tuple[Floats, Floats]:
+    """P(F = 1) and the mean of 1/F of each sample unique.
 
-    Moments of the sample's frequencies over all cells give the gamma's shape.
+    Moments of the sample's frequencies over all cells give the gamma's shape. Where some of the
+    records have no cell of their own, those of the others are thinned, which leaves the shape as
+    it is. A unique that covers several cells has the sum of their gammas.
     """
     if cells < size.size:
         message = f"{cells:,.0f} combinations cannot hold the {size.size:,} that occur."
@@ -123,14 +125,15 @@ def compute_negative_binomial_chances(
     variance = float((size.astype(np.float64) ** 2).sum()) / cells - mean**2
     # No more spread than chance gives: all cells are alike, which a large shape says.
     shape = mean**2 / (variance - mean) if variance > mean else 1e9
-    rate = shape / (mean / fraction)
+    rate = shape / (records / cells / fraction)
     only = (rate + fraction) / (rate + 1)
-    unique = only ** (shape + 1)
+    shapes = shape * covered
+    unique = only ** (shapes + 1)
     if only >= 1:
-        return unique, 1.0
-    return unique, (only - only ** (shape + 1)) / ((1 - only) * shape)
+        return unique, np.ones(covered.size)
+    return unique, (only - unique) / ((1 - only) * shapes)
 
 
-def count_values(column: Column) -> int:
-    """How many values an attribute can have, missing included if it occurs."""
-    return max(1, column.cardinality)
+def count_values(column: Column, missing_is_value: bool) -> int:
+    """How many values an attribute can have, missing included if it occurs and is one."""
+    return max(1, column.cardinality if missing_is_value else len(column.values))

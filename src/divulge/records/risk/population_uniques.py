@@ -165,7 +165,7 @@ def population_uniques(
 
     Args:
         dataset: the sample.
-        model: `log_linear` or `compute_negative_binomial_chances`.
+        model: `log_linear` or `negative_binomial`.
         sampling_fraction: the share that was sampled; by default records over sum of weights.
         among: the attributes to consider; all quasi-identifiers if none are given.
         interactions: of the log-linear model: 1 for main effects, 2 for all pairs.
@@ -198,11 +198,12 @@ def population_uniques(
         fitted = fit_cells(columns, alone, nulls == "maybe")
         unique[alone], right[alone] = compute_poisson_chances(fitted, fraction)
     else:
-        size = np.bincount(_classify_records(columns, dataset.rows))
-        possible = (
-            float(prod(count_values(column) for column in columns)) if cells is None else cells
+        size, covered = _count_combinations(columns, dataset.rows, nulls == "maybe")
+        if cells is None:
+            cells = float(prod(count_values(column, nulls != "maybe") for column in columns))
+        unique[alone], right[alone] = compute_negative_binomial_chances(
+            size, fraction, cells, records=dataset.rows, covered=covered[alone]
         )
-        unique[alone], right[alone] = compute_negative_binomial_chances(size, fraction, possible)
     return PopulationUniques(
         model=model,
         unique=unique,
@@ -229,5 +230,21 @@ def _resolve_sampling_fraction(dataset: Dataset, fraction: float | None) -> floa
     return fraction
 
 
-def _classify_records(columns: list[Column], rows: int) -> Ints:
-    return assign_classes([c.codes for c in columns], [len(c.values) + 1 for c in columns], rows)
+def _count_combinations(
+    columns: list[Column], rows: int, missing_is_any: bool
+) -> tuple[Ints, Floats]:
+    """How often each combination occurs, and how many each record may have.
+
+    If a missing value may be anything, a record with one has no combination of its own.
+    """
+    complete, covered = np.ones(rows, np.bool_), np.ones(rows)
+    for column in columns if missing_is_any else ():
+        missing = column.codes == column.missing_code
+        complete &= ~missing
+        covered[missing] *= count_values(column, False)
+    classes = assign_classes(
+        [c.codes[complete] for c in columns],
+        [len(c.values) + 1 for c in columns],
+        int(complete.sum()),
+    )
+    return np.bincount(classes), covered

@@ -34,6 +34,13 @@ FIELDS = ("noted", "capacity", "weighted")
 _VERSION = 3
 
 
+def _count_processors() -> int:
+    """The processors that this process may use; not every system tells more than how many."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 @dataclass(frozen=True)
 class BlockWalk:
     """How blocks are walked: with capacity or not, what identifies the data, how many threads."""
@@ -96,7 +103,7 @@ class BlockWalk:
         powers = np.array([3 ** (digits - 1 - digit) for digit in range(digits)], np.uint64)
         sensitive, inverse = self._locate_secrets()
         conditions = work.current()
-        threads = self.threads or len(os.sched_getaffinity(0))
+        threads = self.threads or _count_processors()
         # Which thread is quicker must not matter: sums of fractions depend on their order. So each
         # table takes every so many-th chunk, one after the other, and tables are added in order.
         tables = [self._allocate_tables(3**digits) for _ in chunks[:threads]]

@@ -20,6 +20,7 @@ import numpy as np
 from divulge import work
 from divulge.records.sweep.cube_rows import Blocks, CubeAttribute, CubeRecords
 from divulge.records.sweep.cube_walk import FIELDS, BlockWalk, Tables
+from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Floats, Ints
 
 __all__ = ["CubeAttribute", "Floats", "Ints", "SubsetCounts", "SubsetCube"]
@@ -57,6 +58,9 @@ class SubsetCube:
         key: Callable[[], Mapping[str, object]] = dict,
         threads: int | None = None,
     ) -> None:
+        if len(attributes[0].codes) > MOST_ROWS:
+            message = f'has more than {MOST_ROWS:,} records; give engine="duckdb".'
+            raise InvalidInput("sweep", [Problem("dataset", message)])
         both = None if weights is None else np.column_stack([weights, weights])
         self.records = CubeRecords(attributes, sensitive, both)
         self.at_most = len(attributes) if at_most is None else at_most

@@ -48,7 +48,11 @@ def refuse_unknown_suppressor(suppression: Suppression) -> None:
         message = f'the pattern was found by "{suppression.method}"; only "optimal" ones are known.'
         problems.add("suppressor", f"{message} Give the suppressor as a function.")
     elif suppression.resistance is None and suppression.gap > 0:
-        message = "the search for the pattern was stopped by the clock, which nobody can repeat."
+        message = (
+            "the search for the pattern was stopped by the clock, which nobody can repeat."
+            if suppression.is_cut
+            else "the pattern is not proven to be the cheapest; only such ones are known."
+        )
         problems.add("suppressor", message)
     if suppression.by_hand:
         message = "cells were chosen by hand, or intervals asked for, which no rule tells."

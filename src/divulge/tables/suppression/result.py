@@ -291,7 +291,7 @@ def _compute_costs(table: Table, cost: Any) -> Ints:
 
 
 def _find_totals(table: Table) -> Bools:
-    """The cells that are totals of others in every table they are in."""
+    """The cells that are totals of others in some table, if they are in several."""
     relations = table.structure.relations
     totals = np.zeros(table.structure.size, dtype=bool)
     totals[relations.cells[relations.signs < 0]] = True
