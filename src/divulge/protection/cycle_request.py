@@ -17,9 +17,6 @@ from divulge.work.arrays import Ints
 Method: TypeAlias = Literal["recode", "suppress"]
 METHODS: tuple[Method, ...] = ("recode", "suppress")
 
-# So often is everything measured anew before the cycle gives up: each round changes something.
-MOST_ROUNDS = 200
-
 
 @dataclass(frozen=True, kw_only=True)
 class CycleRequest:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge import work
-from divulge.work import Cost
+from divulge.solvers import tuning
 from divulge.work.arrays import Floats
 
 if TYPE_CHECKING:
@@ -16,12 +16,6 @@ if TYPE_CHECKING:
 
 
 INFINITE = float("inf")
-
-SIMPLEX = Cost("linear program", per_call=3.5e-4, per_step=1.8e-8)
-"""A step is a row or column of the program, at each iteration of the simplex method.
-
-Measured by `benchmarks/effort.py --tables` on one quiet core.
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +94,7 @@ class LinearProgram:
         solver.run()
         iterations = max(0, solver.getInfo().simplex_iteration_count)
         size = solver.getNumRow() + solver.getNumCol()
-        work.charge(SIMPLEX, (iterations + 1) * size)
+        work.charge(tuning.SIMPLEX, (iterations + 1) * size)
         return self._read_result()
 
     def _read_result(self) -> LinearProgramResult:

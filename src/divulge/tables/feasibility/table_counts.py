@@ -11,15 +11,14 @@ from collections import Counter
 import numpy as np
 
 from divulge.solvers.highs import INFINITE
+from divulge.tables import tuning
 from divulge.tables.feasibility.cell_intervals import Intervals, find_components
 from divulge.tables.table.published import Published
 from divulge.work.arrays import Bools
 
-MOST_STEPS = 200_000
-
 
 def count_marginals(
-    published: Published, cell_intervals: Intervals, most_steps: int = MOST_STEPS
+    published: Published, cell_intervals: Intervals, most_steps: int = tuning.MOST_COUNTING_STEPS
 ) -> dict[int, Counter[int]]:
     """For every suppressed cell that can be counted: in how many tables it has which value.
 
