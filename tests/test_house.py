@@ -452,3 +452,22 @@ def test_every_number_that_was_tuned_says_what_it_is(path: Path) -> None:
                 following.value, ast.Constant
             )
             assert is_documented, f"{path}: {ast.unparse(statement.targets[0])}"
+
+
+def kernels_with_loops() -> Iterator[tuple[str, ast.FunctionDef]]:
+    """The functions of kernel modules that loop, each with the place where it stands."""
+    for path in sorted(SOURCE.rglob("*kernels.py")):
+        place = path.relative_to(SOURCE)
+        if place.parts[0] == "reconstruction":
+            continue
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            loops = (inner for inner in ast.walk(node) if isinstance(inner, (ast.For, ast.While)))
+            if isinstance(node, ast.FunctionDef) and any(loops):
+                yield f"{place.as_posix()}: {node.name}", node
+
+
+def test_every_kernel_states_the_invariant_of_its_loop() -> None:
+    kernels = dict(kernels_with_loops())
+    assert len(kernels) > 40
+    for place, kernel in kernels.items():
+        assert "nvariant" in (ast.get_docstring(kernel) or ""), place

@@ -1,4 +1,4 @@
-"""Records that look alike, as arrays: keys of combinations, and sums over equal keys.
+"""Mixed-radix keys of combinations of codes: records that look alike, and sums over equal keys.
 
 A key is one number for one combination of codes. Keys are exact: where the product of the
 cardinalities would not fit into 62 bits, the keys so far are first made dense.

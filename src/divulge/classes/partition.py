@@ -1,4 +1,4 @@
-"""Which records look alike: classes as a number for each record, refined attribute by attribute."""
+"""Partition refinement: which records look alike, a class number each, attribute by attribute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gain: what a guess is worth to the adversary, and how its best guess is found.
+"""Gain functions of g-leakage: what a guess is worth, and how the best guess is found.
 
 A gain that is written out as a matrix weighs every guess. The others know a faster way, because
 their matrix would have as many cells as there are pairs of secrets, or more.

@@ -1,4 +1,4 @@
-"""The different points of users, drawn and looked up: who else has all of them?
+"""Posting lists of points: the different points of users, drawn and looked up in all the others.
 
 Points are numbered in the order of what is known, as `build_lookup` numbers them.
 """

@@ -1,4 +1,4 @@
-"""Whom a piece of knowledge fits: Pr(X), |R_X| and |U_X| for every X at once.
+"""Group-by on packed keys: whom knowledge fits, Pr(X), |R_X| and |U_X| for every X at once.
 
 X and its event are packed into 64 bits and sorted, so that one pass over the runs sees, for
 every X, which users it fits and with what weight. Knowledge that is the same for all records of

@@ -1,4 +1,4 @@
-"""How few cells any suppression needs: a bound that holds whatever is suppressed.
+"""Dual bound (covering LP): how few cells any suppression needs, whatever is suppressed.
 
 It is the dual of a covering problem. Every record r that lacks d(r) others needs that many
 wildcards whose masks reach it, or hides cells of its own. Give each record a price u(r) so that no

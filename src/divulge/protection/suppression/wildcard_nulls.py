@@ -1,4 +1,4 @@
-"""Fewest cells: records that hide something may be anybody who agrees on the rest.
+"""Local suppression, greedy set cover: a record that hides cells may be anybody who fits the rest.
 
 A record that hides the attributes of a mask is one more possible match for all records that agree
 with it on the others: its *neighbourhood*. Under `maybe` it suffices that each record has k

@@ -1,4 +1,4 @@
-"""What agreement counts for in linkage: how often it is met in true pairs, and by chance.
+"""Fellegi-Sunter weights by expectation maximisation (EM): what agreement counts for in linkage.
 
 Fellegi and Sunter's model: a pair of a record and a person is a true one or not, and agrees on each
 comparison with a probability that depends on that alone. Which pairs are true is not known, so the

@@ -1,4 +1,4 @@
-"""Linkage to a register: whose record is it, among the people whom a register names?
+"""Record linkage (Fellegi-Sunter): whose record is it, among the people of a register?
 
 Records and people are compared where they agree on the blocking attributes, or a value of them is
 missing: who was hidden in a block may be anybody. Each comparison is a piece of evidence: agreement

@@ -1,4 +1,4 @@
-"""Individual risk: the chance that a record's owner is found, when the file is a sample.
+"""Individual risk (Benedetti-Franconi): the chance that a record's owner is found, from a sample.
 
 An adversary finds a record's combination in a register of the population; there it is F times,
 so they are right with chance 1/F. F is unknown; given the f records of the sample it is taken to

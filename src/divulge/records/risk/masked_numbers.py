@@ -1,4 +1,4 @@
-"""Numbers that were masked: can the original be told from the masked value, and the record found?
+"""Interval disclosure and distance-based record linkage: what masked numbers still tell.
 
 Interval disclosure: the original lies within a small interval around its masked value, so the
 mask hides nothing (Mateo-Sanz, Sebe & Domingo-Ferrer 2004). Distance-based record linkage: the

@@ -1,4 +1,4 @@
-"""Minimal sample uniques: the smallest sets of attributes on which a record stands alone.
+"""Minimal sample uniques (as of SUDA2): the smallest sets on which a record stands alone.
 
 A record is unique on a set of attributes if no other has the same values there; the set is
 minimal if it is unique on no smaller part of it (Elliot, Manning & Ford 2002). Sets are numbers

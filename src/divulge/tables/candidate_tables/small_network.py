@@ -1,4 +1,4 @@
-"""A network of at most 64 cells, whose patterns are numbers: exact answers in microseconds.
+"""Bitset networks of at most 64 cells, whose patterns are numbers: exact in microseconds.
 
 The small tables that a matching attack can exhaust are solved again and again, once a candidate.
 Here a pattern is one 64-bit number and a search for a better one runs compiled. `optimal_pattern`

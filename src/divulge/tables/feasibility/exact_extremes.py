@@ -1,4 +1,4 @@
-"""The least and the greatest value of a suppressed cell, by linear programs and exact proofs.
+"""Linear programs with exact dual proofs: the least and the greatest value of a suppressed cell.
 
 A solver computes with rounded numbers, and where amounts are large it has called bounded cells
 unbounded. So its answer is only a proposal. What it proposes as prices of the sums is rounded to

@@ -1,4 +1,4 @@
-"""How many tables of whole numbers agree with what is published, and what each cell is in them.
+"""Backtracking count of the tables that agree with what is published: what each cell is in them.
 
 Counted one by one, one connected group of suppressed cells after the other, as long as there are
 not too many: then an adversary who thinks all of them equally likely is known exactly.

@@ -1,4 +1,4 @@
-"""How likely a table gives a release, where the suppressor rolls dice: what a posterior needs.
+"""Likelihood of a release whose suppressor rolls dice, exact or by Monte Carlo: for posteriors.
 
 A suppressor that takes one of the cheapest patterns at random gives each with one over their
 number. One with random costs is asked again and again: the share of draws that give the released

@@ -1,4 +1,4 @@
-"""Is there a protecting pattern of at most this price? Branch and cut, with an answer or none.
+"""Branch and cut: is there a protecting pattern of at most this price? With an answer or none.
 
 The linear relaxation over the pool of cuts is solved again and again with other bounds: of each
 subproblem the violated cuts are added, then the most decided of the undecided cells is suppressed

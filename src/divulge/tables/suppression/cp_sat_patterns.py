@@ -1,4 +1,4 @@
-"""The same question to a solver of constraints, for what branching leaves open.
+"""CP-SAT asked for a protecting pattern within a price, for what branch and cut leaves open.
 
 CP-SAT learns from conflicts where the linear relaxation says little. It knows the cuts as clauses
 or as sums of whole numbers, and is asked again while its patterns do not protect. One worker and

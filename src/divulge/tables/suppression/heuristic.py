@@ -1,4 +1,4 @@
-"""A safe pattern soon: protect one primary cell after the other by cheap movements.
+"""Cell suppression heuristic: one primary cell after the other, by cheapest flows and programs.
 
 For every primary cell that the pattern so far does not protect, the cheapest movement that
 protects it (a flow in a network, a linear program elsewhere) adds the cells it uses. Cells that

@@ -1,4 +1,4 @@
-"""The cheapest protecting pattern, proven: cut generation around relaxations and whole patterns.
+"""Optimal cell suppression by cut generation (Fischetti-Salazar): the cheapest pattern, proven.
 
 A master problem chooses cells; the adversary answers with cuts that any protecting pattern keeps
 (Fischetti and Salazar 2000). First the linear relaxation is cut until nothing more is violated.

@@ -1,4 +1,4 @@
-"""Of all cheapest patterns, the lexicographically first: exactly, without perturbing any cost.
+"""Lexicographic optimum: the first of all cheapest patterns, without perturbing any cost.
 
 Cells are decided in their order. A cell that the best pattern so far suppresses stays suppressed,
 without a question. Of any other cell it is asked whether a cheapest pattern suppresses it that
