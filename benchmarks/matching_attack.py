@@ -34,7 +34,7 @@ import numpy as np
 
 from divulge.tables import Table, matching_attack
 from divulge.tables.candidate_tables import pattern_kernels as kernels
-from divulge.tables.candidate_tables.small_network import MOST_STEPS, BitNetwork, find_first_optimum
+from divulge.tables.candidate_tables.small_network import BitNetwork, find_first_optimum
 from divulge.tables.candidate_tables.suppressor_knowledge import SuppressorParameters, build_problem
 from divulge.tables.randomised.randomised_suppression import draw_pattern, draw_widths_and_costs
 from divulge.tables.resistance import count_likely_values
@@ -43,6 +43,8 @@ from divulge.work import whole_file
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # started as a script, from anywhere
 from measure import cost
+
+from divulge.tables import tuning
 
 FREQUENCY, WIDTH = 5, 8
 SIDES = (4, 5, 6, 7)
@@ -209,8 +211,10 @@ def _random_tie(problem: SuppressionProblem, best: Any, random: np.random.Genera
         *network.arcs, problem.values[cells], network.to_bits(problem.start), WIDTH,
         problem.cost[cells], network.all, network.to_bits(best),
     )  # fmt: skip
-    ties, _ = kernels.search_all_optima(*arguments, 1 << 60, 100 * MOST_STEPS)
-    _, chosen = kernels.search_all_optima(*arguments, int(random.integers(ties)), 100 * MOST_STEPS)
+    ties, _ = kernels.search_all_optima(*arguments, 1 << 60, 100 * tuning.MOST_PATTERN_STEPS)
+    _, chosen = kernels.search_all_optima(
+        *arguments, int(random.integers(ties)), 100 * tuning.MOST_PATTERN_STEPS
+    )
     return network.to_pattern(chosen)
 
 
@@ -221,7 +225,7 @@ def _random_costs(problem: SuppressionProblem, random: np.random.Generator) -> A
     _, [weights] = draw_widths_and_costs(random, WIDTH, problem.cost[cells], 1)
     _, chosen = kernels.search_first_optimum(
         *network.arcs, problem.values[cells], network.to_bits(problem.start), WIDTH, weights,
-        network.all, network.all, 100 * MOST_STEPS,
+        network.all, network.all, 100 * tuning.MOST_PATTERN_STEPS,
     )  # fmt: skip
     return network.to_pattern(chosen)
 

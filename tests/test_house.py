@@ -332,3 +332,143 @@ def test_what_the_architecture_names_exists() -> None:
         else:
             places = [SOURCE / name, SOURCE / package / name, SOURCE.parent / name]
             assert any(place.exists() for place in places), f"ARCHITECTURE.md names {name}"
+
+
+NOT_TUNED = {
+    "classes/keys.py": {"LARGEST_KEY": "what a signed number of 64 bits holds"},
+    "classes/partition.py": {"_LARGEST_KEY": "what a signed number of 64 bits holds"},
+    "cli/demonstration.py": {"SWEPT_PUPILS": "the size of the data that are shown"},
+    "cli/tables.py": {"MOST_ROWS": "what a reader takes in at once"},
+    "data/formats/capacity.py": {"MAX_EXACT_INTEGER": "what a double holds exactly"},
+    "data/formats/names.py": {"UNLIMITED": "a sentinel"},
+    "data/formats/sas_transport_writer.py": {"MAX_VARIABLES_V5": "a limit of the format"},
+    "datasets/payments.py": {
+        "LARGEST_BASKET": "a property of the data that are drawn",
+        "_RECORDS_AT_A_TIME": "the data that are drawn depend on it",
+    },
+    "datasets/school_census.py": {
+        "YEAR": "a property of the data that are drawn",
+        "CITIES": "a property of the data that are drawn",
+        "COUNTRIES": "a property of the data that are drawn",
+        "PUPILS_PER_SCHOOL": "a property of the data that are drawn",
+        "_ROWS_AT_A_TIME": "the data that are drawn depend on it",
+    },
+    "datasets/trade_generator.py": {
+        "GRAINS_PER_KILOGRAM": "a unit",
+        "MOST_HEADINGS": "what four digits are enough for",
+        "MOST_CODES": "what four digits are enough for",
+    },
+    "events/charts.py": {"MAX_MARKS": "what the eye tells apart in a chart"},
+    "events/history/calendar.py": {"_MICROSECONDS_PER_DAY": "a unit"},
+    "events/knowledge/facets.py": {"NO_AMOUNT": "a sentinel"},
+    "protection/result/audit.py": {"MOST_CANDIDATES": "the default of a public argument"},
+    "records/inference/charts.py": {"MAX_DOTS": "what the eye tells apart in a chart"},
+    "records/sweep/cube_walk.py": {"NO_CLASS": "a sentinel"},
+    "records/sweep/subset_cube.py": {"MOST_ROWS": "what a signed number of 32 bits holds"},
+    "tables/candidate_tables/enumeration.py": {
+        "MOST_CANDIDATES": "the default of a public argument"
+    },
+    "tables/feasibility/assess.py": {"LARGEST_CELL_VALUE": "what a double holds exactly"},
+    "tables/feasibility/network.py": {"UNBOUNDED": "a sentinel"},
+    "tables/matching/attack.py": {"SAMPLE_SIZE": "the default of a public argument"},
+    "tables/table/charts.py": {"MAX_DRAWN_CELLS": "what a reader takes in at once"},
+    "tables/table/crosstab_files.py": {"LONGEST_NUMBER": "a limit of the format"},
+    "tables/table/units.py": {"LARGEST_SUM": "what a signed number of 64 bits holds"},
+    "work/effort.py": {"TICKS_PER_SECOND": "a unit"},
+    "work/filesystem.py": {
+        "PRIVATE_FILE": "permissions of a file",
+        "PRIVATE_FOLDER": "permissions of a folder",
+    },
+    "work/manifest.py": {"LONGEST_NAME": "a limit of the format"},
+    "work/memory.py": {"_HUGE_PAGE_BYTES": "from where on NumPy asks for huge pages"},
+}
+"""Large numbers that nobody tuned, and what they are."""
+
+
+def evaluate_number(node: ast.expr, names: dict[str, int | float]) -> int | float | None:
+    """The value of a number that is written out, as 10, -(2**20), 1 << 16 or 10 * MIB."""
+    if isinstance(node, ast.Constant):
+        return node.value if type(node.value) in (int, float) else None  # type: ignore[return-value]
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = evaluate_number(node.operand, names)
+        return None if value is None else -value
+    if isinstance(node, ast.BinOp):
+        parts = evaluate_number(node.left, names), evaluate_number(node.right, names)
+        if None in parts:
+            return None
+        arithmetic = compile(ast.Expression(node), "", "eval")
+        return eval(arithmetic, {}, dict(names))  # type: ignore[no-any-return]  # noqa: S307
+    return None
+
+
+def numbers_in_module(tree: ast.Module) -> dict[str, int | float]:
+    """The names at a module's top that are a plain number."""
+    names: dict[str, int | float] = {}
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign):
+            [target], value = statement.targets, statement.value
+        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+            target, value = statement.target, statement.value
+        else:
+            continue
+        several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+        pairs = zip(target.elts, value.elts, strict=True) if several else [(target, value)]  # type: ignore[attr-defined]
+        for name, node in pairs:
+            number = evaluate_number(node, names)
+            if isinstance(name, ast.Name) and number is not None:
+                names[name.id] = number
+    return names
+
+
+def test_a_plain_number_is_known_however_it_is_written() -> None:
+    tree = ast.parse("A = 7\nB: int = -(2**20)\nC, D = 1 << 16, A * 100\nE = len('x')\nF = True")
+    assert numbers_in_module(tree) == {"A": 7, "B": -(2**20), "C": 1 << 16, "D": 700}
+
+
+def test_numbers_that_were_tuned_stand_in_the_tuning_of_their_package() -> None:
+    large: dict[str, set[str]] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        place = path.relative_to(SOURCE)
+        if path.name == "tuning.py" or path.name.endswith("kernels.py"):
+            continue
+        if place.parts[0] == "reconstruction":
+            continue
+        numbers = numbers_in_module(ast.parse(path.read_text(encoding="utf-8")))
+        names = {name for name, number in numbers.items() if abs(number) > 100}
+        if names:
+            large[place.as_posix()] = names
+    assert large == {place: set(reasons) for place, reasons in NOT_TUNED.items()}
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("tuning.py")), ids=lambda p: p.parent.name)
+def test_every_number_that_was_tuned_says_what_it_is(path: Path) -> None:
+    if path.parent.name == "reconstruction":
+        return
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    for statement, following in zip(body, [*body[1:], None], strict=True):
+        if isinstance(statement, ast.Assign):
+            is_documented = isinstance(following, ast.Expr) and isinstance(
+                following.value, ast.Constant
+            )
+            assert is_documented, f"{path}: {ast.unparse(statement.targets[0])}"
+
+
+def kernels_with_loops() -> Iterator[tuple[str, ast.FunctionDef]]:
+    """The functions of kernel modules that loop, each with the place where it stands."""
+    for path in sorted(SOURCE.rglob("*kernels.py")):
+        place = path.relative_to(SOURCE)
+        if place.parts[0] == "reconstruction":
+            continue
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            loops = (inner for inner in ast.walk(node) if isinstance(inner, (ast.For, ast.While)))
+            if isinstance(node, ast.FunctionDef) and any(loops):
+                yield f"{place.as_posix()}: {node.name}", node
+
+
+def test_every_kernel_states_the_invariant_of_its_loop() -> None:
+    kernels = dict(kernels_with_loops())
+    assert len(kernels) > 40
+    for place, kernel in kernels.items():
+        assert "nvariant" in (ast.get_docstring(kernel) or ""), place

@@ -17,7 +17,7 @@ import vl_convert
 from tests.release_files import write_release
 
 import divulge as dv
-from divulge.assessment import Chart, drawing
+from divulge.assessment import Chart, drawing, tuning
 from divulge.assessment.drawing import ChartNotDrawn, Drawer, DrawingLimits
 
 MARK = "zweiundvierzig"
@@ -203,7 +203,7 @@ def test_the_memory_of_the_child_goes_by_what_is_free(monkeypatch: pytest.Monkey
 def test_a_child_that_has_grown_does_not_wait_for_the_next_chart(
     drawer: Drawer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drawing, "LEAST_MEMORY", 1 << 20)
+    monkeypatch.setattr(tuning, "LEAST_MEMORY", 1 << 20)
     assert drawer.draw("svg", chart_of(0.5).to_dict()).startswith(b"<svg")
     assert drawer._child is None
 

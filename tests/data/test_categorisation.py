@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import divulge as dv
-from divulge.data import Dataset, Experience, categorise
+from divulge.data import Dataset, Experience, categorise, tuning
 from divulge.data.known_attributes import LANGUAGES, KnownAttribute
-from divulge.data.name_similarity import SIMILARITY_THRESHOLD, measure_similarity
+from divulge.data.name_similarity import measure_similarity
 
 # The attributes of Fig. 4 with their descriptions, and the categories of the text of Sec. 2.2
 # (where Fig. 4 itself differs for Export Rev., Export to DE and Growth, the text is right).
@@ -114,7 +114,7 @@ def test_every_known_name_is_recognised_however_it_is_run_together(known: KnownA
 
 def test_letters_alone_do_not_make_a_likeness() -> None:
     for one, other in [("wage", "age"), ("sector", "vector"), ("race", "rate"), ("id", "uid")]:
-        assert measure_similarity(one, other) < SIMILARITY_THRESHOLD
+        assert measure_similarity(one, other) < tuning.SIMILARITY_THRESHOLD
 
 
 def test_a_column_with_a_value_of_its_own_for_every_record_is_suspected_an_identifier() -> None:

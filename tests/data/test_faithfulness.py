@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import divulge as dv
-from divulge.data import Column, Dataset
+from divulge.data import Column, Dataset, tuning
 from divulge.data.column import column_from_codes, encode_array
-from divulge.data.encoding import PLACES_AT_A_TIME
 from divulge.data.faithful_writer import write_faithfully
 from divulge.data.faithfulness import find_writing_differences, is_same_partition
 from divulge.data.formats import EncodedRecords, Options
@@ -55,9 +54,9 @@ def test_other_names_for_the_same_values_tell_records_apart_alike(
     assert is_same_partition(encode_array(pa.array(cells, pa.int64())), encode_array(renamed))
 
 
-@pytest.mark.parametrize("place", [0, PLACES_AT_A_TIME, 2 * PLACES_AT_A_TIME])
+@pytest.mark.parametrize("place", [0, tuning.PLACES_AT_A_TIME, 2 * tuning.PLACES_AT_A_TIME])
 def test_one_record_of_many_that_is_told_otherwise_is_seen(place: int) -> None:
-    codes = np.arange(2 * PLACES_AT_A_TIME + 1) % 300
+    codes = np.arange(2 * tuning.PLACES_AT_A_TIME + 1) % 300
     values = pa.array(range(301))
     moved = codes.copy()
     moved[place] = (moved[place] + 1) % 300

@@ -18,15 +18,14 @@ from divulge.data import (
     Dataset,
     Experience,
     categorise,
-    column,
     name_similarity,
+    tuning,
     value_patterns,
 )
-from divulge.data.categorisation import CLEAR_LEAD, OWN_BASE_BONUS, TIE_MARGIN
-from divulge.data.column import MAX_RECORDS_ENCODED_SINGLY, encode_array
+from divulge.data.column import encode_array
 from divulge.data.encoding import ColumnEncoder
 from divulge.data.known_attributes import KnownAttribute
-from divulge.data.name_similarity import SIMILARITY_THRESHOLD, NameIndex, split_words
+from divulge.data.name_similarity import NameIndex, split_words
 
 BASE = Experience.shipped()
 KINDS: tuple[tuple[st.SearchStrategy[Any], pa.DataType], ...] = (
@@ -61,7 +60,7 @@ def arrays(draw: st.DrawFn) -> pa.Array:
 def encoded_at_large(array: pa.Array, monkeypatch: pytest.MonkeyPatch) -> Column:
     """The plain twin: as columns of many records are encoded."""
     with monkeypatch.context() as patch:
-        patch.setattr(column, "MAX_RECORDS_ENCODED_SINGLY", -1)
+        patch.setattr(tuning, "MAX_RECORDS_ENCODED_SINGLY", -1)
         return encode_array(array)
 
 
@@ -91,7 +90,11 @@ def test_pieces_of_few_records_are_one_column(parts: list[list[float | None]]) -
 
 @pytest.mark.parametrize(
     "records",
-    [MAX_RECORDS_ENCODED_SINGLY - 1, MAX_RECORDS_ENCODED_SINGLY, MAX_RECORDS_ENCODED_SINGLY + 1],
+    [
+        tuning.MAX_RECORDS_ENCODED_SINGLY - 1,
+        tuning.MAX_RECORDS_ENCODED_SINGLY,
+        tuning.MAX_RECORDS_ENCODED_SINGLY + 1,
+    ],
 )
 def test_a_column_is_the_same_on_both_sides_of_few(
     records: int, monkeypatch: pytest.MonkeyPatch
@@ -139,7 +142,7 @@ def test_names_that_are_looked_up_are_those_found_by_comparing_with_every_one(
             for place, name in enumerate(known)
         ]
         assert found.get(split_words(text), []) == [
-            (p, d) for p, d in degrees if d >= SIMILARITY_THRESHOLD
+            (p, d) for p, d in degrees if d >= tuning.SIMILARITY_THRESHOLD
         ]
 
 
@@ -169,12 +172,13 @@ def borrowed(name: str, description: str, known: list[KnownAttribute]) -> tuple[
     topic = ""
     for what, text in (("name", name), ("description", description)):
         alike = [
-            (degree + (OWN_BASE_BONUS if k.is_own else 0), k)
+            (degree + (tuning.OWN_BASE_BONUS if k.is_own else 0), k)
             for k in known
-            if (degree := name_similarity.measure_similarity(text, k.name)) >= SIMILARITY_THRESHOLD
+            if (degree := name_similarity.measure_similarity(text, k.name))
+            >= tuning.SIMILARITY_THRESHOLD
         ]
         best = max((d for d, _ in alike), default=0.0)
-        margin = TIE_MARGIN if best < 1 else 0.0
+        margin = tuning.TIE_MARGIN if best < 1 else 0.0
         for degree, k in sorted(alike, key=lambda pair: -pair[0]):
             if degree >= best - margin:
                 how = "is" if degree >= 0.98 else "is like"
@@ -187,7 +191,7 @@ def borrowed(name: str, description: str, known: list[KnownAttribute]) -> tuple[
     why = (reasons[first], *(said for role, said in reasons.items() if role != first))
     if len(reasons) == 1:
         return first, "settled", why, topic
-    if any(d >= degrees[first] - CLEAR_LEAD for role, d in degrees.items() if role != first):
+    if any(d >= degrees[first] - tuning.CLEAR_LEAD for role, d in degrees.items() if role != first):
         return None, "conflict", tuple(reasons.values()), topic
     return first, "doubt", why, topic
 
@@ -263,7 +267,7 @@ def test_a_shape_is_told_as_by_counting_all_that_match(texts: list[str]) -> None
     for _, _, pattern in value_patterns._SHAPES:
         matching = pc.sum(pc.match_substring_regex(pa.array(texts), f"^(?:{pattern})$")).as_py()
         told = value_patterns._has_shape(pattern, texts)
-        assert told == (matching >= value_patterns.NEARLY_ALL_SHARE * len(texts))
+        assert told == (matching >= tuning.NEARLY_ALL_SHARE * len(texts))
 
 
 def test_a_name_that_is_given_twice_is_said_once() -> None:

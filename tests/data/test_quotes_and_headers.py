@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import divulge as dv
+from divulge.data import tuning
 from divulge.data.formats import quoting
 from divulge.data.formats.quoting import Fault, Grammar, find_fault
 from divulge.work import InvalidInput
@@ -284,7 +285,7 @@ def test_a_text_is_whole_to_the_scan_just_where_it_is_to_python(text: str, size:
 def test_a_mark_that_is_not_closed_for_very_long_is_never_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(quoting, "LONGEST_RECORD", 1_000)
+    monkeypatch.setattr(tuning, "LONGEST_RECORD", 1_000)
     endless = [b'a,b\n1,"x', *[b"y" * 100] * 100, b'"\n']
     assert find_fault(endless, COMMAS) == Fault(4, 4, quoting.NEVER_CLOSED)
     assert find_fault([b"a,b\n", *[b"y" * 100] * 100], COMMAS) == Fault(4, 4, quoting.TOO_LONG)

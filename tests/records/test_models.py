@@ -14,8 +14,7 @@ from hypothesis import given, settings
 
 import divulge as dv
 from divulge import work
-from divulge.classes import partition
-from divulge.records.inference import secrets
+from divulge.classes import tuning
 from divulge.records.inference.gains import build_gain
 
 from .plain import classes
@@ -439,8 +438,7 @@ def test_an_inference_is_a_plain_count_of_classes(
         )
     )
     with pytest.MonkeyPatch.context() as patch:
-        for module in (partition, secrets):
-            patch.setattr(module, "MANY_ROWS", compiled_from)
+        patch.setattr(tuning, "COMPILED_SORT_ROWS", compiled_from)
         found = dv.records.attack(dataset, "CAS", ["a", "b"], "s")
     totals = Counter(r["s"] for r in rows)
     groups = [Counter(r["s"] for r in g) for g in classes(rows, ["a", "b"])]

@@ -19,6 +19,7 @@ from rich.console import Console
 
 import divulge as dv
 from divulge import work
+from divulge.records import tuning
 from divulge.records.sweep import cube_kernels, cube_rows, cube_walk, subset_cube
 from divulge.work import InvalidInput
 
@@ -91,10 +92,10 @@ def test_however_the_work_is_cut_the_figures_are_the_same(
     rows, known, sought = table
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cube_rows, "KEY_BITS", data.draw(st.sampled_from([14, 63])))
-        patch.setattr(subset_cube, "MOST_DIGITS", data.draw(st.sampled_from([1, 3, 10])))
-        patch.setattr(subset_cube, "FEW_ROWS", data.draw(st.sampled_from([1, 4096])))
-        patch.setattr(cube_walk, "ROWS_OF_A_CHUNK", data.draw(st.sampled_from([3, 1 << 16])))
-        patch.setattr(cube_walk, "ROWS_OF_A_PORTION", data.draw(st.sampled_from([7, 1 << 22])))
+        patch.setattr(tuning, "MOST_KEY_ATTRIBUTES", data.draw(st.sampled_from([1, 3, 10])))
+        patch.setattr(tuning, "FEW_ROWS", data.draw(st.sampled_from([1, 4096])))
+        patch.setattr(tuning, "ROWS_OF_A_CHUNK", data.draw(st.sampled_from([3, 1 << 16])))
+        patch.setattr(tuning, "ROWS_OF_A_PORTION", data.draw(st.sampled_from([7, 1 << 22])))
         sweep = dv.records.sweep(dataset_of(rows, known, sought))
     assert_same(sweep, rows, len(known))
 
@@ -142,7 +143,7 @@ def test_a_killed_sweep_takes_up_what_it_had_counted(
 ) -> None:
     census = dv.datasets.school_census(5_000)
     whole = dv.records.sweep(census).to_arrow()
-    monkeypatch.setattr(cube_walk, "ROWS_OF_A_PORTION", 1_000)
+    monkeypatch.setattr(tuning, "ROWS_OF_A_PORTION", 1_000)
     checkpoints = work.Checkpoints(tmp_path)
     walked: list[int] = []
     walk = cube_walk.BlockWalk._walk_chunks
@@ -208,9 +209,10 @@ KILLED = """
 import os, signal, sys
 import divulge as dv
 from divulge import work
+from divulge.records import tuning
 from divulge.records.sweep import cube_walk
 
-cube_walk.ROWS_OF_A_PORTION = 1_000
+tuning.ROWS_OF_A_PORTION = 1_000
 walk, walked = cube_walk.BlockWalk._walk_chunks, []
 
 def killing(self, *arguments):
@@ -234,7 +236,7 @@ def test_a_sweep_whose_process_is_killed_goes_on_in_another(
     )
     assert done.returncode == -signal.SIGKILL
     assert len(list(tmp_path.glob("sweep-*.npz"))) == 6
-    monkeypatch.setattr(cube_walk, "ROWS_OF_A_PORTION", 1_000)
+    monkeypatch.setattr(tuning, "ROWS_OF_A_PORTION", 1_000)
     walk, again = cube_walk.BlockWalk._walk_chunks, []
 
     def noting(self: cube_walk.BlockWalk, *arguments: Any) -> Any:
@@ -317,9 +319,9 @@ def test_the_share_that_is_done_only_grows_and_ends_at_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What is expected of later parts is put right as rows become fewer, never backwards."""
-    monkeypatch.setattr("divulge.work.conditions.SECONDS_BETWEEN_REPORTS", 0.0)
-    monkeypatch.setattr(cube_walk, "ROWS_OF_A_CHUNK", 500)
-    monkeypatch.setattr(subset_cube, "MOST_DIGITS", 8)
+    monkeypatch.setattr("divulge.work.tuning.SECONDS_BETWEEN_REPORTS", 0.0)
+    monkeypatch.setattr(tuning, "ROWS_OF_A_CHUNK", 500)
+    monkeypatch.setattr(tuning, "MOST_KEY_ATTRIBUTES", 8)
     census = dv.datasets.school_census(6_000)
     seen: list[work.Progress] = []
     with work.under(reporter=seen.append):
@@ -431,7 +433,7 @@ def test_a_sweep_gives_the_same_figures_to_the_last_digit_every_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Some threads are held up, others every time; what they add up does not depend on it."""
-    monkeypatch.setattr(cube_walk, "ROWS_OF_A_CHUNK", 50)
+    monkeypatch.setattr(tuning, "ROWS_OF_A_CHUNK", 50)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(3))
     walked, turn = cube_kernels.cube, [0]
 

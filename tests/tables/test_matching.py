@@ -21,9 +21,10 @@ from divulge.tables import (
     intervals,
     matching_attack,
     suppress,
+    tuning,
 )
 from divulge.tables.candidate_tables import pattern_kernels as kernels
-from divulge.tables.candidate_tables.small_network import MOST_STEPS, BitNetwork, find_first_optimum
+from divulge.tables.candidate_tables.small_network import BitNetwork, find_first_optimum
 from divulge.tables.candidate_tables.suppressor_knowledge import (
     SuppressorParameters,
     build_candidate_table,
@@ -204,7 +205,7 @@ def test_random_suppressors_may_give_just_what_all_patterns_say(cells: Any, widt
     net = small.net.cells
     count, _ = kernels.search_all_optima(
         *small.arcs, problem.values[net], small.to_bits(problem.start), width, problem.cost[net],
-        small.all, small.to_bits(optima[0]), 1 << 60, MOST_STEPS,
+        small.all, small.to_bits(optima[0]), 1 << 60, tuning.MOST_PATTERN_STEPS,
     )  # fmt: skip
     assert count == len(optima)
 

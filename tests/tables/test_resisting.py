@@ -214,9 +214,8 @@ def test_what_cannot_resist_is_said() -> None:
 def test_costs_by_value_are_each_candidates_own_in_the_posterior(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        "divulge.tables.randomised.draw_likelihood.MOST_DRAWS", 200
-    )  # for one as for many
+    # for one as for many
+    monkeypatch.setattr("divulge.tables.tuning.MOST_DRAWS_PER_CANDIDATE", 200)
     table = Table.from_cells([[1, 6, 9], [6, 4, 8], [9, 8, 7]])
     rules = SuppressorParameters(min_frequency=3, width=4, cost="value", rule="minimal")
     published = table.publish({(0, 0), (0, 1), (1, 0), (1, 1)})

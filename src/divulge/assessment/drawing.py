@@ -26,28 +26,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from divulge.assessment import drawing_child
+from divulge.assessment import drawing_child, tuning
 from divulge.assessment.drawing_child import ANSWER, REQUEST
 from divulge.work import DivulgeError, available_memory
 
-CPU_SECONDS = 60.0
-"""Of computing for one chart. Ours take tenths of a second; a loaded machine does not count."""
-
-WALL_SECONDS = 600.0
-"""For a child that waits for something that does not come; nothing is computed so long."""
-
-MOST_MEMORY = 2 << 30
-"""Resident, of the child. Ours take 200 MB; more than this is a chart gone wrong."""
-
-LEAST_MEMORY = 512 << 20
-"""Granted however little is free, as a plain chart needs some; no child that is larger waits."""
-
 ADDRESS_SPACE_GB = 69
-
-_POLL_MILLISECONDS = 50
-"""Milliseconds between two looks at a child that draws."""
-
-_CHUNK_BYTES = 1 << 20
 
 
 class ChartNotDrawn(DivulgeError):
@@ -66,15 +49,15 @@ class ChartNotDrawn(DivulgeError):
 class DrawingLimits:
     """What the drawing of one chart may take; memory, if not given, goes by what is free."""
 
-    cpu_seconds: float = CPU_SECONDS
-    wall_seconds: float = WALL_SECONDS
+    cpu_seconds: float = tuning.CPU_SECONDS
+    wall_seconds: float = tuning.WALL_SECONDS
     memory: int | None = None
 
     def compute_memory_limit(self) -> int:
         """Resident bytes that the child may have."""
         if self.memory is not None:
             return self.memory
-        return max(LEAST_MEMORY, min(MOST_MEMORY, available_memory() // 2))
+        return max(tuning.LEAST_MEMORY, min(tuning.MOST_MEMORY, available_memory() // 2))
 
 
 def draw(kind: Literal["svg", "png"], chart: Mapping[str, Any], scale: float = 1) -> bytes:
@@ -130,7 +113,7 @@ class Drawer:
         is_reusable = False
         try:
             is_drawn, picture = self._child.send_request(message, self._limits)
-            is_reusable = self._child.measure_memory() <= LEAST_MEMORY
+            is_reusable = self._child.measure_memory() <= tuning.LEAST_MEMORY
         finally:
             # Also on Control-C: the rest of an answer would be taken for the next one.
             if not is_reusable:
@@ -183,9 +166,9 @@ class _Child:
         ready.register(requests, select.POLLOUT)
         ready.register(answers, select.POLLIN)
         while True:
-            for descriptor, _ in ready.poll(_POLL_MILLISECONDS):
+            for descriptor, _ in ready.poll(tuning.POLL_MILLISECONDS):
                 if descriptor == answers:
-                    part = os.read(answers, _CHUNK_BYTES)
+                    part = os.read(answers, tuning.ANSWER_CHUNK_BYTES)
                     if not part:
                         raise _ChildLost(self._describe_death())
                     answer += part

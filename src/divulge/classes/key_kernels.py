@@ -1,4 +1,4 @@
-"""Kernels over all records: make keys, bring blocks together, sort them, number them, tally.
+"""Counting sort into blocks and radix sort of keys; numbering, and tallies of secrets.
 
 A key is a number of up to 63 bits that holds codes of attributes side by side; equal keys become
 one, and how often each occurs is kept beside it. Weights, where there are any, are kept as a sum
@@ -20,7 +20,10 @@ SMALL_BLOCK = 48
 
 @kernel
 def add_code(keys: Array, codes: Array, shift: int) -> None:
-    """Put an attribute's codes into its bits of the keys."""
+    """Put an attribute's codes into its bits of the keys.
+
+    Invariant: the keys before i hold their code, and no other bit changes.
+    """
     for i in range(len(keys)):
         keys[i] |= np.int64(codes[i]) << shift
 
@@ -30,11 +33,12 @@ def group_by_block(
     keys: Array, counts: Array, weights: Array | None, blocks: Array, shift: int, mask: int,
     moves: Array, starts: Array, to_keys: Array, to_counts: Array, to_weights: Array | None,
 ) -> None:  # fmt: skip
-    """Bring the records of a block together, with only the bits of the key that are moved on.
+    """Counting sort: bring the records of a block together, with the bits of the key that move on.
 
     A block's number is in the bits of `mask` after a shift. `moves` holds shift, mask and shift
     back of each piece of the key. `starts` has one place more than there are blocks, and says
-    afterwards where each begins.
+    afterwards where each begins. Invariant: the records before i are placed in their order, and
+    `places[b]` is where the next of block b goes.
     """
     starts[:] = 0
     for i in range(len(blocks)):
@@ -60,7 +64,11 @@ def sort_blocks(
     keys: Array, counts: Array, weights: Array | None, starts: Array, ends: Array,
     first: int, last: int,
 ) -> None:  # fmt: skip
-    """Sort every block and make equal keys one; block b is `starts[b]:ends[b]` afterwards."""
+    """Sort every block and make equal keys one; block b is `starts[b]:ends[b]` afterwards.
+
+    Invariant: in every block before the present one keys rise strictly, and counts add up to its
+    records.
+    """
     longest = 0
     for block in range(first, last):
         longest = max(longest, starts[block + 1] - starts[block])
@@ -78,6 +86,7 @@ def sort_blocks(
 
 @kernel
 def _insertion_sort(keys: Array, counts: Array, weights: Array | None, low: int, high: int) -> None:
+    """Insertion sort. Invariant: from `low` to before i, keys do not fall."""
     for i in range(low + 1, high):
         key, count = keys[i], counts[i]
         if weights is not None:
@@ -98,7 +107,11 @@ def _radix_sort(
     keys: Array, counts: Array, weights: Array | None, low: int, high: int,
     spare_keys: Array, spare_counts: Array, spare_weights: Array,
 ) -> None:  # fmt: skip
-    """Sort by bytes, lowest first; a byte that does not vary is passed over."""
+    """Radix sort by bytes, lowest first; a byte that does not vary is passed over.
+
+    Invariant: before each pass the keys are in the order of their bits below `shift`, and equal
+    ones in the order in which they came.
+    """
     differ = 0
     for i in range(low, high):
         differ |= keys[i] ^ keys[low]
@@ -130,7 +143,10 @@ def _radix_sort(
 def _merge_equal_keys(
     keys: Array, counts: Array, weights: Array | None, low: int, high: int
 ) -> int:
-    """Make equal neighbours one, adding their counts; where the sorted run ends then."""
+    """Make equal neighbours one, adding their counts; where the sorted run ends then.
+
+    Invariant: from `low` to `end` keys rise strictly, and their counts are those of `low` to i.
+    """
     if high == low:
         return low
     end = low
@@ -152,7 +168,10 @@ def _merge_equal_keys(
 def compact_blocks(
     keys: Array, counts: Array, weights: Array | None, starts: Array, ends: Array
 ) -> int:
-    """Move the blocks together after sorting, over the gaps that equal keys left."""
+    """Move the blocks together after sorting, over the gaps that equal keys left.
+
+    Invariant: `end` is never beyond what is read next, so nothing is overwritten unread.
+    """
     end = 0
     for block in range(len(ends)):
         for i in range(starts[block], ends[block]):
@@ -165,7 +184,11 @@ def compact_blocks(
 
 @kernel
 def number_blocks(blocks: Array) -> int:
-    """Number the blocks that occur from 0 in place, in the order of their ids; how many."""
+    """Number the blocks that occur from 0 in place, in the order of their ids; how many.
+
+    Dense ranks by radix sort. Invariant: `number` is the rank of the sorted id at i, and `order[i]`
+    the record that has it.
+    """
     rows = len(blocks)
     order = np.empty(rows, np.int32)
     for i in range(rows):
@@ -186,7 +209,11 @@ def number_blocks(blocks: Array) -> int:
 def tally_secrets(
     classes: Array, codes: Array, number: int, values: int, inverse: Array
 ) -> tuple[int, int, float]:
-    """Records in classes of one secret value, right best guesses, and the capacity."""
+    """Records in classes of one secret value, right best guesses, and the capacity.
+
+    A contingency table, then its row maxima. Invariant: the three sums are those of the classes
+    before c.
+    """
     cells = np.zeros(number * values, np.int32)
     for i in range(len(classes)):
         cells[np.int64(classes[i]) * values + codes[i]] += 1

@@ -1,4 +1,4 @@
-"""Records that look alike, as arrays: keys of combinations, and sums over equal keys.
+"""Mixed-radix keys of combinations of codes: records that look alike, and sums over equal keys.
 
 A key is one number for one combination of codes. Keys are exact: where the product of the
 cardinalities would not fit into 62 bits, the keys so far are first made dense.
@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from divulge.classes import tuning
 from divulge.work.arrays import Array, Floats, Ints
 
 LARGEST_KEY = 2**62
-# Up to here a table with a place for every key is faster than sorting the keys.
-PLACES_PER_KEY = 8
-FEWEST_PLACES = 1 << 16
 
 
 def combine_codes(
@@ -43,7 +41,7 @@ def densify_keys(joint: Ints, size: int) -> tuple[Ints, int]:
     >>> densify_keys(np.array([7, 2, 7]), 100)
     (array([1, 0, 1]), 2)
     """
-    if size <= max(FEWEST_PLACES, PLACES_PER_KEY * joint.size):
+    if size <= max(tuning.FEWEST_PLACES, tuning.PLACES_PER_KEY * joint.size):
         used = np.zeros(size, np.bool_)
         used[joint] = True
         places = np.cumsum(used, dtype=np.int64) - 1
@@ -65,7 +63,9 @@ def sum_over_equal_keys(
     >>> sum_over_equal_keys(np.array([3, 1]), np.array([1, 1, 2]), 4, [np.array([1.0, 2.0, 4.0])])
     [array([0., 3.])]
     """
-    if size <= max(FEWEST_PLACES, PLACES_PER_KEY * (query_keys.size + stored_keys.size)):
+    if size <= max(
+        tuning.FEWEST_PLACES, tuning.PLACES_PER_KEY * (query_keys.size + stored_keys.size)
+    ):
         return [sum_by_place(stored_keys, amount, size)[query_keys] for amount in amounts]
     if not stored_keys.size:
         return [np.zeros(query_keys.size) for _ in amounts]

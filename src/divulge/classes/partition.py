@@ -1,4 +1,4 @@
-"""Which records look alike: classes as a number for each record, refined attribute by attribute."""
+"""Partition refinement: which records look alike, a class number each, attribute by attribute."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from divulge.classes import tuning
 from divulge.data import Column, Dataset
 from divulge.data.column import encode_array
 from divulge.work import Problems
 from divulge.work.arrays import Ints
 
-MANY_ROWS = 200_000
-"""From here on it pays to load the compiled sort."""
 _LARGEST_KEY = 1 << 62
 
 
@@ -90,7 +89,7 @@ def number_ids(ids: npt.NDArray[Any]) -> tuple[Ints, int]:
 
 def _number_own_ids(ids: Ints) -> tuple[Ints, int]:
     """The same of an array that is the caller's own: a long one is numbered in place."""
-    if len(ids) < MANY_ROWS:
+    if len(ids) < tuning.COMPILED_SORT_ROWS:
         values, places = np.unique(ids, return_inverse=True)
         return places.astype(np.int64), len(values)
     from divulge.classes import key_kernels

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
+from divulge.data import tuning
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import ROLES, SINGLE_ROLES, Dictionary, Role
 from divulge.data.known_attributes import Experience, KnownAttribute
@@ -30,13 +31,6 @@ from divulge.data.value_patterns import (
 )
 
 Status: TypeAlias = Literal["settled", "doubt", "conflict", "unknown"]
-
-# Known names that are alike by no less than this below the best speak with the same voice.
-TIE_MARGIN = 0.03
-# A category that is less supported than another by more than this is a doubt, not a conflict.
-CLEAR_LEAD = 0.1
-# A user's own decision outranks the shipped base, and by more than the margin.
-OWN_BASE_BONUS = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,7 +208,9 @@ def _conclude_role(name: str, *matches: Sequence[tuple[float, KnownAttribute]]) 
             attribute=name, role=best, status="settled", reasons=ordered_reasons, topic=topic
         )
     if any(
-        degree >= degrees[best] - CLEAR_LEAD for role, degree in degrees.items() if role != best
+        degree >= degrees[best] - tuning.CLEAR_LEAD
+        for role, degree in degrees.items()
+        if role != best
     ):
         return Proposal(
             attribute=name,
@@ -239,10 +235,10 @@ def _select_most_similar(
 ) -> list[tuple[float, KnownAttribute]]:
     """The known attributes most alike to a text, all that are alike by about as much."""
     degrees = [(degree, base[place]) for place, degree in places]
-    similar = [(d + (OWN_BASE_BONUS if k.is_own else 0), k) for d, k in degrees]
+    similar = [(d + (tuning.OWN_BASE_BONUS if k.is_own else 0), k) for d, k in degrees]
     best = max((d for d, _ in similar), default=0.0)
     # What is known by exactly this name needs no likeness.
-    margin = TIE_MARGIN if best < 1 else 0.0
+    margin = tuning.TIE_MARGIN if best < 1 else 0.0
     return sorted(((d, k) for d, k in similar if d >= best - margin), key=lambda pair: -pair[0])
 
 

@@ -16,15 +16,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from divulge.data import tuning
 from divulge.work import DivulgeError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Codes: TypeAlias = npt.NDArray[np.unsignedinteger[Any]]
-
-MAX_RECORDS_ENCODED_SINGLY = 1_000
-"""So many records are encoded faster one by one than by calls that each look at all of them."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -120,7 +118,7 @@ def encode_short_array(array: pa.Array) -> Column | None:
     >>> encode_short_array(pa.array([2.0, None, 1.0])).values.to_pylist()
     [1, 2]
     """
-    cells_and_kind = _list_cells(array) if len(array) <= MAX_RECORDS_ENCODED_SINGLY else None
+    cells_and_kind = _list_cells(array) if len(array) <= tuning.MAX_RECORDS_ENCODED_SINGLY else None
     if cells_and_kind is None:
         return None
     cells, kind = cells_and_kind
@@ -166,7 +164,7 @@ def _list_dictionary_cells(array: pa.DictionaryArray) -> tuple[list[Any], pa.Dat
     """The same of codes that the array itself keeps."""
     import pyarrow as pa
 
-    if len(array.dictionary) > MAX_RECORDS_ENCODED_SINGLY:
+    if len(array.dictionary) > tuning.MAX_RECORDS_ENCODED_SINGLY:
         return None
     try:
         array.validate(full=True)

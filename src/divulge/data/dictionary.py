@@ -88,7 +88,7 @@ class Dictionary:
         descriptions: Mapping[str, str] | None = None,
         before: Dictionary | None = None,
     ) -> Dictionary:
-        """Build it from what a user gives by role; `problems_with` says first if it is wrong.
+        """Build it from what a user gives by role; `find_role_problems` says first if it is wrong.
 
         Of what another dictionary said `before`, all but roles and hierarchies stays where nothing
         else is given.

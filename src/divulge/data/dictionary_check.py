@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from divulge.data.column import MAX_RECORDS_ENCODED_SINGLY, Column
+from divulge.data import tuning
+from divulge.data.column import Column
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import Attribute
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MOSTLY_NUMERIC_SHARE = 0.9
 _NUMBER_PATTERN = r"-?[0-9]+([.,][0-9]+)?"
 
 
@@ -127,7 +127,7 @@ def _find_mixed_values(attribute: Attribute, column: Column) -> Iterator[Remark]
         return
     is_number = np.append(numeric, True)
     others = int(np.count_nonzero(~is_number[column.codes]))
-    if 0 < others <= (1 - MOSTLY_NUMERIC_SHARE) * len(column.codes):
+    if 0 < others <= (1 - tuning.MOSTLY_NUMERIC_SHARE) * len(column.codes):
         first = int(np.argmax(~is_number[column.codes])) + 1
         message = f"holds numbers but for {others:,} records, the first of them record {first:,}."
         other_values = column.values.filter(pa.array(~numeric))
@@ -138,7 +138,7 @@ def _find_numeric_texts(values: pa.Array) -> npt.NDArray[np.bool_]:
     """Which texts are numbers; of a few, one by one is faster."""
     import pyarrow.compute as pc
 
-    if len(values) <= MAX_RECORDS_ENCODED_SINGLY:
+    if len(values) <= tuning.MAX_RECORDS_ENCODED_SINGLY:
         is_number = re.compile(_NUMBER_PATTERN).fullmatch
         return np.array([is_number(text) is not None for text in values.to_pylist()], np.bool_)
     matches = pc.match_substring_regex(values, f"^{_NUMBER_PATTERN}$")

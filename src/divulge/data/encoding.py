@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from divulge.data import tuning
 from divulge.data.column import (
     Codes,
     Column,
@@ -29,13 +30,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Tags: TypeAlias = npt.NDArray[np.uint8]
-
-RECORDS_AT_A_TIME = 1 << 19
-"""How many records are decoded at once: some tens of megabytes for a dozen attributes."""
-
-
-PLACES_AT_A_TIME = 1 << 16
-"""NumPy widens places to 64 bits before it looks them up: so many stay within the cache."""
 
 
 class PieceMismatch(DivulgeError):
@@ -227,8 +221,8 @@ def _normalise_piece(piece: pa.Array) -> pa.Array:
 def _mark_used_places(places: Codes, count: int) -> npt.NDArray[np.bool_]:
     """Which of so many places occur."""
     occurs = np.zeros(count, dtype=bool)
-    for start in range(0, len(places), PLACES_AT_A_TIME):
-        occurs[places[start : start + PLACES_AT_A_TIME].astype(np.intp)] = True
+    for start in range(0, len(places), tuning.PLACES_AT_A_TIME):
+        occurs[places[start : start + tuning.PLACES_AT_A_TIME].astype(np.intp)] = True
     return occurs
 
 
@@ -244,8 +238,8 @@ def _renumber_places(places: Codes, occurs: npt.NDArray[np.bool_]) -> Codes:
 
 def _translate_places(table: Codes, places: Codes, codes: Codes) -> None:
     """Write to `codes` what a table says of each place."""
-    for start in range(0, len(places), PLACES_AT_A_TIME):
-        part = slice(start, start + PLACES_AT_A_TIME)
+    for start in range(0, len(places), tuning.PLACES_AT_A_TIME):
+        part = slice(start, start + tuning.PLACES_AT_A_TIME)
         np.take(table, places[part], out=codes[part], mode="clip")
 
 
@@ -350,7 +344,7 @@ def describe_kind(kind: pa.DataType) -> str:
     return next((description for test, description in tests if test(kind)), str(kind))
 
 
-def split_column(column: Column, size: int = RECORDS_AT_A_TIME) -> Iterator[Column]:
+def split_column(column: Column, size: int = tuning.RECORDS_AT_A_TIME) -> Iterator[Column]:
     """A column cut into columns of at most so many records, for writing piece by piece.
 
     >>> import pyarrow as pa

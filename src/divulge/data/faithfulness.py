@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from divulge.data import tuning
 from divulge.data.column import Column
-from divulge.data.encoding import PLACES_AT_A_TIME, Tags
+from divulge.data.encoding import Tags
 from divulge.data.files import read_files
 from divulge.data.formats import Options, find_format, find_separator
 from divulge.data.formats.capacity import is_text_kind
@@ -48,8 +49,8 @@ def is_same_partition(one: Column, other: Column) -> bool:
     other_by_one = np.zeros(one.missing_code + 1, dtype=other.codes.dtype)
     one_by_other = np.zeros(other.missing_code + 1, dtype=one.codes.dtype)
     blocks = [
-        slice(start, start + PLACES_AT_A_TIME)
-        for start in range(0, len(one.codes), PLACES_AT_A_TIME)
+        slice(start, start + tuning.PLACES_AT_A_TIME)
+        for start in range(0, len(one.codes), tuning.PLACES_AT_A_TIME)
     ]
     for block in blocks:
         mine, theirs = one.codes[block], other.codes[block]

@@ -17,10 +17,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from divulge.data import tuning
+
 Words: TypeAlias = tuple[str, ...]
 
-SIMILARITY_THRESHOLD = 0.8
-"""From here on two names are sufficiently similar (the paper's A ~ A1)."""
 
 _GERMAN_LETTERS = str.maketrans(
     {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"}
@@ -40,9 +40,6 @@ a an and at by d da das de del della delle der des di do dos du e el en et from 
 las last le les lo los of on or per s the to total um und von y zu
 """
 _SMALL_WORDS = frozenset(_SMALL_WORD_LIST.split())
-_MIN_LETTERS_COMPARED = 6
-_MISSPELLING_SCORE = 88
-_TEXTS_AT_A_TIME = 500
 
 
 @lru_cache(maxsize=65536)
@@ -61,15 +58,15 @@ def split_words(name: str) -> tuple[str, ...]:
 
 
 def measure_similarity(name: str, other: str) -> float:
-    """How alike two names are, 0 to 1; `SIMILARITY_THRESHOLD` and above is alike.
+    """How alike two names are, 0 to 1; `tuning.SIMILARITY_THRESHOLD` and above is alike.
 
     >>> measure_similarity("birthDate", "birth date")
     1.0
-    >>> measure_similarity("monthly income", "income") >= SIMILARITY_THRESHOLD
+    >>> measure_similarity("monthly income", "income") >= tuning.SIMILARITY_THRESHOLD
     True
-    >>> measure_similarity("wage", "age") >= SIMILARITY_THRESHOLD
+    >>> measure_similarity("wage", "age") >= tuning.SIMILARITY_THRESHOLD
     False
-    >>> measure_similarity("ocupation", "occupation") >= SIMILARITY_THRESHOLD
+    >>> measure_similarity("ocupation", "occupation") >= tuning.SIMILARITY_THRESHOLD
     True
     """
     return _score_similarity(
@@ -106,7 +103,7 @@ class NameIndex:
                 rarest = min(form.content_words, key=lambda word: (word_counts[word], word))
                 self._by_word.setdefault(rarest, []).append(number)
         self._long_forms = [
-            n for n, f in enumerate(self._forms) if len(f.joined) >= _MIN_LETTERS_COMPARED
+            n for n, f in enumerate(self._forms) if len(f.joined) >= tuning.MIN_LETTERS_COMPARED
         ]
 
     def find_similar(self, texts: Iterable[Words]) -> dict[Words, list[tuple[int, float]]]:
@@ -123,7 +120,7 @@ class NameIndex:
             similar_names[form.words] = sorted(
                 (place, degree)
                 for number, degree in degrees.items()
-                if degree >= SIMILARITY_THRESHOLD
+                if degree >= tuning.SIMILARITY_THRESHOLD
                 for place in self._places[self._forms[number].words]
             )
         return similar_names
@@ -133,17 +130,18 @@ class NameIndex:
         from rapidfuzz import fuzz, process
 
         choices = [self._forms[number].joined for number in self._long_forms]
-        for start in range(0, len(forms), _TEXTS_AT_A_TIME):
-            batch = forms[start : start + _TEXTS_AT_A_TIME]
+        for start in range(0, len(forms), tuning.TEXTS_AT_A_TIME):
+            batch = forms[start : start + tuning.TEXTS_AT_A_TIME]
             long_texts = [
-                form.joined if len(form.joined) >= _MIN_LETTERS_COMPARED else "" for form in batch
+                form.joined if len(form.joined) >= tuning.MIN_LETTERS_COMPARED else ""
+                for form in batch
             ]
             # One less than is asked for, because scores are cut to whole ones here.
             scores = process.cdist(
                 long_texts,
                 choices,
                 scorer=fuzz.ratio,
-                score_cutoff=_MISSPELLING_SCORE - 1,
+                score_cutoff=tuning.MISSPELLING_SCORE - 1,
                 dtype=np.uint8,
             )
             for row in scores:
@@ -194,8 +192,8 @@ def _score_similarity(mine: _WordForms, theirs: _WordForms) -> float:
             best = 0.95
         elif theirs.content_words < mine.content_words:
             best = 0.7 + 0.25 * len(theirs.content) / len(mine.content)
-    if min(len(mine.joined), len(theirs.joined)) >= _MIN_LETTERS_COMPARED:
-        letters = fuzz.ratio(mine.joined, theirs.joined, score_cutoff=_MISSPELLING_SCORE)
+    if min(len(mine.joined), len(theirs.joined)) >= tuning.MIN_LETTERS_COMPARED:
+        letters = fuzz.ratio(mine.joined, theirs.joined, score_cutoff=tuning.MISSPELLING_SCORE)
         best = max(best, 0.95 * letters / 100)
     return best
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from divulge.data import tuning
 from divulge.data.column import Column
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import Role
@@ -21,14 +22,6 @@ from divulge.data.dictionary import Role
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MIN_RECORDS = 20
-# Among a few dozen records nearly every pair of attributes singles out many: no sign of anything.
-MIN_RECORDS_TO_COMBINE = 200
-NEARLY_ALL_SHARE = 0.95
-MAX_SAMPLED_VALUES = 2_000
-MAX_SAMPLED_RECORDS = 50_000
-MIN_SINGLED_OUT_SHARE = 0.1
-MAX_ATTRIBUTES = 20
 MAX_COMBINATIONS = 10
 
 # What whole values look like, and what they then probably are. The first that fits nearly all
@@ -87,7 +80,7 @@ class Combination:
 
     def __str__(self) -> str:
         names = " and ".join(f'"{name}"' for name in self.attributes)
-        among = f"{MAX_SAMPLED_RECORDS:,} records" if self.of_a_sample else "the records"
+        among = f"{tuning.MAX_SAMPLED_RECORDS:,} records" if self.of_a_sample else "the records"
         return f"{names} together single out {self.share:.0%} of {among}"
 
 
@@ -111,7 +104,7 @@ def find_role_evidence(dataset: Dataset, name: str) -> list[RoleEvidence]:
 
 
 def find_singling_combinations(
-    dataset: Dataset, names: Sequence[str], share: float = MIN_SINGLED_OUT_SHARE
+    dataset: Dataset, names: Sequence[str], share: float = tuning.MIN_SINGLED_OUT_SHARE
 ) -> list[Combination]:
     """Pairs and triples that single out at least a share of the records; the smallest only.
 
@@ -124,10 +117,12 @@ def find_singling_combinations(
     >>> [c.attributes for c in find_singling_combinations(census, names)]
     [('day_of_birth', 'month_of_birth', 'gender')]
     """
-    if dataset.rows < MIN_RECORDS_TO_COMBINE:
+    if dataset.rows < tuning.MIN_RECORDS_TO_COMBINE:
         return []
-    usable = [n for n in names if _may_combine(dataset.columns[n])][:MAX_ATTRIBUTES]
-    step = max(1, dataset.rows // MAX_SAMPLED_RECORDS)
+    usable = [n for n in names if _may_combine(dataset.columns[n])][
+        : tuning.MAX_COMBINED_ATTRIBUTES
+    ]
+    step = max(1, dataset.rows // tuning.MAX_SAMPLED_RECORDS)
     sampled_rows = slice(None, None, step)
     codes = {n: dataset.columns[n].codes[sampled_rows].astype(np.int64) for n in usable}
     combinations: list[Combination] = []
@@ -160,7 +155,10 @@ def _may_combine(column: Column) -> bool:
 
 def _is_nearly_unique(column: Column) -> bool:
     rows = len(column.codes)
-    return rows >= MIN_RECORDS and len(column.values) >= NEARLY_ALL_SHARE * rows
+    return (
+        rows >= tuning.MIN_RECORDS_FOR_UNIQUENESS
+        and len(column.values) >= tuning.NEARLY_ALL_SHARE * rows
+    )
 
 
 def _find_uniqueness_evidence(column: Column) -> RoleEvidence | None:
@@ -188,7 +186,7 @@ def _find_shape_evidence(values: pa.Array) -> RoleEvidence | None:
         return RoleEvidence("quasi_identifier", "its values are dates")
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return None
-    sampled_values = values.slice(0, MAX_SAMPLED_VALUES).to_pylist()
+    sampled_values = values.slice(0, tuning.MAX_SAMPLED_VALUES).to_pylist()
     for what, role, pattern in _SHAPES:
         if _has_shape(pattern, sampled_values):
             return RoleEvidence(role, f"its values look like {what}")
@@ -202,6 +200,6 @@ def _has_shape(pattern: str, texts: Sequence[str]) -> bool:
     for text in texts:
         if not fits(text):
             possible_matches -= 1
-            if possible_matches < NEARLY_ALL_SHARE * len(texts):
+            if possible_matches < tuning.NEARLY_ALL_SHARE * len(texts):
                 return False
     return True

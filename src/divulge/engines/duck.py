@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from divulge import work
+from divulge.engines import tuning
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# DuckDB's own default is 80% of the machine; we leave room for the codes that it reads from us.
-SHARE_OF_FREE_MEMORY = 0.6
-SECONDS_BETWEEN_CHECKS = 0.1
 _SPILL_FOLDER = re.compile(r"^divulge-spill-(?P<pid>\d+)-")
 
 
@@ -45,7 +43,7 @@ class DuckSession:
         spill = self._resources.enter_context(
             tempfile.TemporaryDirectory(prefix=f"divulge-spill-{os.getpid()}-")
         )
-        limit = int(work.available_memory() * SHARE_OF_FREE_MEMORY)
+        limit = int(work.available_memory() * tuning.SHARE_OF_FREE_MEMORY)
         self._connection = duckdb.connect(
             ":memory:",
             config={"memory_limit": f"{limit}B", "temp_directory": spill},
@@ -73,7 +71,7 @@ class DuckSession:
         with ThreadPoolExecutor(max_workers=1) as executor:
             query = executor.submit(self._fetch_arrays, sql)
             try:
-                while not wait([query], timeout=SECONDS_BETWEEN_CHECKS).done:
+                while not wait([query], timeout=tuning.SECONDS_BETWEEN_CHECKS).done:
                     work.check()
             except BaseException:
                 self._connection.interrupt()

@@ -19,6 +19,7 @@ import numpy as np
 
 from divulge.assessment import Claim
 from divulge.data.dictionary import as_names
+from divulge.events import tuning
 from divulge.events.history import ordering
 from divulge.events.history.calendar import UNITS
 from divulge.events.history.history import History, require_history
@@ -27,8 +28,6 @@ from divulge.work.arrays import Floats, Ints
 
 Method: TypeAlias = Literal["baskets", "marginals", "product"]
 
-MAX_GROUPS = 80
-"""Into so many groups the counts of a marginal are taken together, at most."""
 
 METHODS = ("baskets", "marginals", "product")
 """With the sizes of baskets in mind; from marginals alone; the paper's product, which fails."""
@@ -254,10 +253,10 @@ def _bin_counts(counts: Ints) -> tuple[Floats, Floats]:
     So three marginals can be crossed at no cost.
     """
     value, many = np.unique(counts[counts > 0], return_counts=True)
-    if len(value) <= MAX_GROUPS:
+    if len(value) <= tuning.MAX_COUNT_GROUPS:
         return value.astype(np.float64), many.astype(np.float64)
     mass = np.cumsum(value * many)
-    group = (mass - value * many) * MAX_GROUPS // mass[-1]
+    group = (mass - value * many) * tuning.MAX_COUNT_GROUPS // mass[-1]
     _, group = np.unique(group, return_inverse=True)
     together = np.bincount(group, many).astype(np.float64)
     return np.bincount(group, value * many) / together, together

@@ -25,6 +25,7 @@ from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.data.dictionary import Dictionary
 from divulge.data.missing_kinds import merge_missing_kinds
+from divulge.protection import tuning
 from divulge.protection.changes.changes import (
     build_code_matrix,
     hide_cells,
@@ -57,11 +58,6 @@ from divulge.protection.suppression.request import (
 )
 from divulge.protection.suppression.suppress import suppress_cells
 from divulge.work.arrays import Floats, Ints
-
-# So often is everything measured anew before the cycle gives up: each round changes something.
-MOST_ROUNDS = 200
-MOST_DONORS = 30
-"""So many are asked to hide the same as somebody whom nothing else helps."""
 
 
 def protect(
@@ -218,7 +214,7 @@ def _replace_attribute(released: Dataset, described: Dataset, name: str) -> Dict
 def _suppress_to_limits(state: CycleState, goals: Sequence[Goal], plan: CycleRequest) -> None:
     """Help whoever is at risk under some limit, limit by limit, until all hold together."""
     with work.step("Protecting records") as step:
-        for _ in range(MOST_ROUNDS):
+        for _ in range(tuning.MOST_ROUNDS):
             originals = state.select_originals()
             open_goals = [
                 goal for goal in goals if not goal.measure_standing(state.current, originals).held
@@ -396,7 +392,7 @@ def _add_donors(state: CycleState, goal: Goal, standing: Standing, rows: Any, al
         donors = donors[
             np.argsort(-_count_equal_records(state.current, goal.among)[donors], kind="stable")
         ]
-        for count in range(1, min(len(donors), MOST_DONORS) + 1):
+        for count in range(1, min(len(donors), tuning.MOST_DONORS) + 1):
             cells = {}
             for a in np.flatnonzero(allowed):
                 showing = donors[:count][rows[donors[:count], a] != HIDDEN]

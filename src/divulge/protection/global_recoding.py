@@ -1,4 +1,4 @@
-"""Global recoding: whole columns climb their hierarchies, one level of one attribute at a time."""
+"""Global recoding (greedy, in the manner of Datafly): whole columns climb, a level at a time."""
 
 from __future__ import annotations
 

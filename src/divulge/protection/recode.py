@@ -14,6 +14,7 @@ from divulge import work
 from divulge.assessment import Limit
 from divulge.data import Dataset
 from divulge.data.missing_kinds import merge_missing_kinds
+from divulge.protection import tuning
 from divulge.protection.changes.recodings import add_hierarchies, coarsen_column
 from divulge.protection.cycle import run_cycle
 from divulge.protection.cycle_request import CycleRequest, CycleState, check_cycle_request
@@ -25,11 +26,6 @@ from divulge.protection.suppression.request import OutOfReachError
 from divulge.work import InvalidInput, checks
 
 LevelSearch: TypeAlias = Literal["optimal", "climb"]
-
-# Up to so many combinations of levels, all of them are tried.
-MOST_COMBINATIONS = 1_000
-MAX_PROTECTED_TRIALS = 20
-"""And what suppression then costs is found out for so many of them."""
 
 
 def recode(
@@ -118,7 +114,7 @@ def _find_least_loss(
     for levels, at_least in _enumerate_sufficient_levels(dataset, goals, plan):
         if at_least >= least - 1e-12:
             return best if best is None else replace(best, proved=True)
-        if trials == MAX_PROTECTED_TRIALS:
+        if trials == tuning.MAX_PROTECTED_TRIALS:
             return best
         trials += 1
         try:
@@ -150,7 +146,10 @@ def _enumerate_sufficient_levels(
         hierarchy = dataset.dictionary[name].hierarchy
         if hierarchy is not None and name not in plan.never:
             heights[name] = hierarchy.height
-    if not heights or prod(height + 1 for height in heights.values()) > MOST_COMBINATIONS:
+    if (
+        not heights
+        or prod(height + 1 for height in heights.values()) > tuning.MOST_LEVEL_COMBINATIONS
+    ):
         return
     allowed = plan.suppression_limit if "suppress" in plan.methods else 0.0
     state = CycleState(

@@ -1,4 +1,4 @@
-"""The worst that a release can do: capacities.
+"""Capacities (multiplicative, additive, Shannon): the worst that a release can do.
 
 A vulnerability needs a prior and a gain. A capacity needs neither: it bounds the leakage for all
 of them at once, so it still holds for the adversary nobody thought of.

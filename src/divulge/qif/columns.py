@@ -1,4 +1,4 @@
-"""Matrices read by columns: the one form in which joints and channels are held.
+"""Compressed sparse columns (CSC): the one form in which joints and channels are held.
 
 Dense, sparse and exact matrices all become the same three arrays, so every measure is written
 once. The zeros are left out, which makes "possible" and "stored" the same thing: what is certain

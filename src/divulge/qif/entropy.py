@@ -1,4 +1,4 @@
-"""How much is still unknown: entropies, before and after.
+"""Shannon and guessing entropy: how much is still unknown, before and after.
 
 They fall where vulnerabilities rise: what a release leaks is the part that they lose.
 """

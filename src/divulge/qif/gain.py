@@ -1,4 +1,4 @@
-"""A gain: what a guess is worth to the adversary, and how its best guess is found.
+"""Gain functions of g-leakage: what a guess is worth, and how the best guess is found.
 
 A gain that is written out as a matrix weighs every guess. The others know a faster way, because
 their matrix would have as many cells as there are pairs of secrets, or more.
@@ -13,11 +13,8 @@ from math import comb
 
 import numpy as np
 
-from divulge.qif import kernels
+from divulge.qif import kernels, tuning
 from divulge.qif.columns import Columns, Numbers, unify_numbers, zero_like
-
-# More cells than this and an explicit matrix of guesses is no sensible way to write a gain.
-LARGEST_MATRIX = 10_000_000
 
 
 class Gain(ABC):
@@ -166,7 +163,7 @@ def _convert_gains(columns: Columns, *gains: Numbers) -> tuple[Columns, list[Num
 
 def require_small_matrix(guesses: int, secrets: int) -> None:
     """Raise if a matrix of gains is too large to be written out."""
-    if guesses * secrets > LARGEST_MATRIX:
+    if guesses * secrets > tuning.LARGEST_GAIN_MATRIX:
         raise ValueError(
             f"a gain matrix of {guesses} guesses x {secrets} secrets is too large to write out."
         )

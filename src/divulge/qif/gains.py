@@ -1,4 +1,4 @@
-"""What a guess is worth to the adversary: the gains that have a name.
+"""Gain functions that have a name: what a guess is worth to the adversary.
 
 A gain says what is won with each guess for each true secret. Any matrix (guesses x secrets) or
 function will do; these are the common ones.

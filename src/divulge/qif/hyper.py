@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from divulge.qif import tuning
 from divulge.qif.columns import Columns, Matrix, Numbers, unify_numbers, zero_like
 from divulge.qif.matrix_input import (
     MatrixLike,
@@ -25,9 +26,6 @@ from divulge.qif.matrix_input import (
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-
-MAX_UNUSED_CODES = 10_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,7 +153,7 @@ class Hyper:
         if weight.size != secret.size:
             raise ValueError(f"{secret.size} records, but a prior on {weight.size} of them.")
         needed = (int(secret.max()) + 1, int(observation.max()) + 1)
-        if max(needed) > MAX_UNUSED_CODES + 100 * secret.size:
+        if max(needed) > tuning.MAX_UNUSED_CODES + 100 * secret.size:
             raise ValueError("codes are numbered from 0 without large gaps; these look like ids.")
         if shape is not None and (shape[0] < needed[0] or shape[1] < needed[1]):
             raise ValueError(f"shape {shape} is too small: the codes need at least {needed}.")

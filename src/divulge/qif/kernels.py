@@ -1,4 +1,4 @@
-"""The loops over millions of columns: written once, run as they are or compiled.
+"""Loops over sparse columns: row sums, k largest, best gains, entropies; plain or compiled.
 
 Each kernel is plain Python over arrays. Small inputs and exact ones (arrays of Fractions) run it
 as it stands; large floating inputs run it through numba. So there is one text for both, nobody
@@ -58,6 +58,8 @@ def compiled(kernel: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]
 def row_sums(rows: NDArray[Any], values: NDArray[Any], size: int) -> NDArray[Any]:
     """Add the values of every row.
 
+    Invariant: `sums` holds the entries before the present one.
+
     >>> row_sums(np.array([0, 2, 0]), np.array([1.0, 2.0, 3.0]), 3).tolist()
     [4.0, 0.0, 2.0]
     """
@@ -73,7 +75,8 @@ def rank_weighted_sums(
     """Sort every column from large to small and add its values times the weight of their rank.
 
     Ranks beyond the last weight count nothing: weights (1,) give the column maxima, k ones give
-    the k largest, and 1, 2, 3, ... the guesses that an ordered search needs.
+    the k largest, and 1, 2, 3, ... the guesses that an ordered search needs. Invariant: `largest`
+    holds, in falling order, the largest values of the column before the present entry.
 
     >>> starts, values = np.array([0, 3, 3]), np.array([1.0, 3.0, 2.0])
     >>> rank_weighted_sums(starts, values, np.array([1.0, 1.0])).tolist()
@@ -113,6 +116,7 @@ def best_gains(
 
     `gain` is secrets x guesses (the transpose of what users write), so that the inner loop reads
     neighbouring numbers. An empty column is worth nothing, even where all gains are losses.
+    Invariant: `highest` is what the best of the guesses so far is worth in the column.
 
     >>> starts, rows, values = np.array([0, 2]), np.array([0, 1]), np.array([0.5, 0.5])
     >>> best_gains(starts, rows, values, np.array([[4.0, 0.0], [0.0, 6.0]])).tolist()
@@ -139,7 +143,7 @@ def column_entropies(starts: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]
     """Give every column's Shannon entropy in bits, times the column's sum.
 
     Every term is taken relative to its column's sum, so none is negative and a column with one
-    value is exactly zero.
+    value is exactly zero. Invariant: `bits` is the sum of the terms before the present entry.
 
     >>> column_entropies(np.array([0, 2, 3]), np.array([1.0, 1.0, 5.0])).tolist()
     [2.0, 0.0]

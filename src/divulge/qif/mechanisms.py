@@ -1,4 +1,4 @@
-"""Ways to add noise, written as channels, and the epsilon that they give.
+"""Differential privacy: mechanisms that add noise, as channels, and the epsilon they give.
 
 Each returns secrets x observations. Where a mechanism is given by `odds` (e to the epsilon) as a
 whole number or Fraction, its channel is exact.

@@ -1,4 +1,4 @@
-"""Whether one channel is never worse than another, whoever looks: refinement.
+"""Blackwell order of channels (refinement): is one never worse than the other, whoever looks?
 
 B is safer than A against every adversary exactly if B is A followed by some post-processing. A
 linear program (HiGHS) finds that post-processing, or an adversary who prefers B.

@@ -11,6 +11,7 @@ import numpy as np
 
 from divulge import work
 from divulge.solvers import cp_sat
+from divulge.solvers import tuning as solver_tuning
 from divulge.work import DivulgeError, Effort
 
 MOST_DECIMALS = 9
@@ -56,7 +57,7 @@ def agreement(amounts: Sequence[float], totals: Sequence[float], seconds: float 
         model.add(inside - worst <= total)
         model.add(inside + worst >= total)
     model.minimize(worst)
-    work.charge(cp_sat.MODEL, 3 * len(parts) * len(sums))
+    work.charge(solver_tuning.CP_SAT_MODEL, 3 * len(parts) * len(sums))
     answer = cp_sat.solve_model(model, Effort(seconds))
     if not answer.is_optimal:
         raise DivulgeError("agreement: the best allocation was not found with the effort given")

@@ -11,6 +11,7 @@ import numpy as np
 from divulge.assessment import Assessment
 from divulge.classes.partition import AttributeCodes, Partition, encode_jointly
 from divulge.data import Column, Dataset
+from divulge.records import tuning
 from divulge.records.models.linked_datasets import LinkedDatasets, add_figures, link_years
 from divulge.records.models.membership import (
     MembershipChances,
@@ -21,8 +22,6 @@ from divulge.records.protected.attack_protected import estimate_protected_member
 from divulge.records.request import AttackRequest, compute_prior_weights, match_target
 from divulge.work import Problems
 from divulge.work.arrays import Ints
-
-MAX_GROUP_CELLS = 50_000_000
 
 
 def attack_membership(
@@ -120,7 +119,7 @@ def _count_released_by_group(
         release is None
         or presence.of_released is None
         or release.values.type != people.values.type
-        or len(presence.chance) * groups > MAX_GROUP_CELLS
+        or len(presence.chance) * groups > tuning.MAX_GROUP_CELLS
     ):
         return None
     places = pc.index_in(release.values, value_set=people.values).fill_null(-1)

@@ -9,16 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from divulge import work
-from divulge.work import Cost, Effort
-
-SEARCH = Cost("CP-SAT", per_call=6e-3, per_step=1.4)
-"""A step is a second of its deterministic time; a call is presolve of a small model."""
-
-MODEL = Cost("model for CP-SAT", per_call=5e-3, per_step=4e-6)
-"""A step is a coefficient."""
-
-MIN_SOLVER_TIME = 0.01
-"""Of deterministic time: with less, nothing is ever found."""
+from divulge.solvers import tuning
+from divulge.work import Effort
 
 
 class CpSatResult:
@@ -63,10 +55,12 @@ def solve_model(
     parameters.random_seed = seed
     if linearisation is not None:
         parameters.linearization_level = linearisation
-    parameters.max_deterministic_time = max(MIN_SOLVER_TIME, effort.left / SEARCH.per_step)
+    parameters.max_deterministic_time = max(
+        tuning.MIN_CP_SAT_TIME, effort.left / tuning.CP_SAT_SEARCH.per_step
+    )
     budget = work.current().budget
     if budget is not None:
-        parameters.max_time_in_seconds = max(MIN_SOLVER_TIME, budget.left)
+        parameters.max_time_in_seconds = max(tuning.MIN_CP_SAT_TIME, budget.left)
     status = solver.solve(model)
-    work.charge(SEARCH, solver.response_proto.deterministic_time)
+    work.charge(tuning.CP_SAT_SEARCH, solver.response_proto.deterministic_time)
     return CpSatResult(solver, status)

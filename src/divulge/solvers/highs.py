@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from divulge import work
-from divulge.work import Cost
+from divulge.solvers import tuning
 from divulge.work.arrays import Floats
 
 if TYPE_CHECKING:
@@ -19,12 +19,6 @@ if TYPE_CHECKING:
 INFINITE = float("inf")
 
 Method: TypeAlias = Literal["dual simplex", "primal simplex", "interior point"]
-
-SIMPLEX = Cost("linear program", per_call=3.5e-4, per_step=1.8e-8)
-"""A step is a row or column of the program, at each iteration of the simplex method.
-
-Measured by `benchmarks/effort.py --tables` on one quiet core.
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +93,7 @@ class LinearProgram:
         solver.run()
         iterations = max(0, solver.getInfo().simplex_iteration_count)
         size = solver.getNumRow() + solver.getNumCol()
-        work.charge(SIMPLEX, (iterations + 1) * size)
+        work.charge(tuning.SIMPLEX, (iterations + 1) * size)
         return self._read_result()
 
     def _read_result(self) -> LinearProgramResult:

@@ -1,8 +1,9 @@
-"""What each kind of work costs, in nominal seconds: a call, and each of its steps.
+"""What each kind of work costs, and how long searches go on before others take over.
 
-Measured by `benchmarks/effort.py --tables`, which attributes the processor's time to what was
-charged in it: cheapest patterns and matching attacks of random tables, on one quiet core. Another
-processor has other prices; they are not changed for it, because results depend on them.
+Prices are nominal seconds: a call, and each of its steps. They were measured by
+`benchmarks/effort.py --tables`, which attributes the processor's time to what was charged in it:
+cheapest patterns and matching attacks of random tables, on one quiet core. Another processor has
+other prices; they are not changed for it, because results depend on them.
 """
 
 from __future__ import annotations
@@ -20,3 +21,114 @@ CANDIDATES = Cost("candidate tables", per_call=1e-3, per_step=4.3e-6)
 
 OTHER_SUPPRESSOR = Cost("suppressor of others", per_call=1e-2, per_step=0.0)
 """A candidate for which a function of the user's is called: what it does cannot be counted."""
+
+STEPS_PER_CANDIDATE = 200
+"""Values tried for each candidate that is wanted, before a list is given up: few lead nowhere.
+Chosen by hand; no benchmark isolates it."""
+
+MOST_PATTERN_STEPS = 200_000
+"""Branches that the search for a pattern of a small network may take before it is left to the
+general solver. `benchmarks/matching_attack.py` times the attack as a whole."""
+
+PATTERN_POOL_SIZE = 4096
+"""Patterns that are kept to refute later candidates at once: a hit spares a search, and each is
+looked at for every candidate. `benchmarks/matching_attack.py` times the attack as a whole."""
+
+MOST_COUNTING_STEPS = 200_000
+"""Values tried while the tables of one group of cells are counted; groups with more are left out.
+Chosen by hand; no benchmark isolates it."""
+
+MAX_RIGHT_HAND_SIDE = 2.0**14
+"""Right-hand sides are brought below this where the solver fails: its tolerances are fixed. Chosen
+by hand, with tables on which it failed; no benchmark isolates it."""
+
+MAX_DENOMINATOR = 60
+"""Prices are multiples of one over a number up to this; halves and thirds are what is met. Chosen
+by hand; no benchmark isolates it."""
+
+SECONDS_PER_PORTION = 0.1
+"""Nominal seconds of a portion of candidates, about, between two looks at effort and clock: a
+portion that took less is followed by one of twice its size. Chosen by hand; no benchmark isolates
+it."""
+
+HINT_SECONDS = 5.0
+"""Nominal seconds for the search for rules that would have given an impossible release. Chosen by
+hand; no benchmark isolates it."""
+
+MAX_PARAMETER_DISTANCE = 12
+"""How far from the given parameters others are looked for, the nearest first; `HINT_SECONDS` ends
+it. Chosen by hand; no benchmark isolates it."""
+
+MAX_WEIGHED_CANDIDATES = 150
+"""Possible candidates that are weighed; of more, as many at random. Chosen by hand; no benchmark
+isolates it."""
+
+TOTAL_DRAWS = 30_000
+"""Draws in all: the fewer candidates share them, the surer each weight. A best guess among weights
+that few draws estimate looks better than it is. `benchmarks/matching_attack.py` times the attack as
+a whole."""
+
+MOST_DRAWS_PER_CANDIDATE = 4000
+"""Draws a candidate at the most, where few share `TOTAL_DRAWS`. `benchmarks/matching_attack.py`
+times the attack as a whole."""
+
+MOST_PATTERN_DRAWS = 500
+"""Patterns that are drawn before a table counts as one that no draw protects. Chosen by hand; no
+benchmark isolates it."""
+
+MOST_JUDGED_CANDIDATES = 200_000
+"""Candidates that are listed to judge one drawn pattern; of more, a sample is judged. Chosen by
+hand; no benchmark isolates it."""
+
+JUDGED_SAMPLE = 20_000
+"""Candidates of that sample: surer verdicts against time. Chosen by hand; no benchmark isolates
+it."""
+
+COST_UNIT = 1000
+"""Drawn costs are whole numbers of one over this, so that ties are rare and sums stay small. Chosen
+by hand; no benchmark isolates it."""
+
+BASE_COST_FACTOR = 0.5
+"""What every cell costs before chance adds to it: the larger, the fewer cells are suppressed, and
+the surer a guess at the pattern. `benchmarks/matching_attack.py` shows both, suppressors side by
+side."""
+
+MAX_CUT_ROUNDS = 15
+"""Times that one subproblem is cut before it is divided: a tighter bound against more subproblems.
+`benchmarks/tables.py` times patterns as a whole."""
+
+COEFFICIENT_SCALE = 2**20
+"""Coefficients are rounded up to multiples of this part of what a cut asks, never too strict: cuts
+that lose little against numbers that CP-SAT adds without overflow. Chosen by hand; no benchmark
+isolates it."""
+
+MAX_PRUNING_WORK = 2_000_000
+"""Arcs, or as much work of linear programs, times cells: up to here a fast pattern is freed of
+cells that nobody needs, ten times it by programs and a thousand times on networks.
+`benchmarks/tables.py` times patterns as a whole."""
+
+MAX_CACHED_PROGRAMS = 256
+"""Linear programs that are kept to begin from: a warm start against memory, of which a family of 16
+x 16 cells takes little. Chosen by hand; no benchmark isolates it."""
+
+MAX_BRANCH_NODES = 60
+"""Subproblems of one question about a price, before CP-SAT is asked. `benchmarks/tables.py` times
+patterns as a whole."""
+
+MAX_BOUND_RISES = 100
+"""Times that the bound rises by one unit of the costs; where amounts are the costs, units are tiny
+beside what separates two patterns, and CP-SAT is asked instead. `benchmarks/tables.py` times
+patterns as a whole."""
+
+MAX_STALE_ROUNDS = 40
+"""Rounds of cutting the relaxation without gain, after which it is left as it is.
+`benchmarks/tables.py` times patterns as a whole."""
+
+ROOM_SHARES = (1.0, 0.7, 0.4, 0.2)
+"""Shares of what free cells might move, with which cuts of a relaxation are looked for: more kinds
+of cuts against a maximum flow each. `benchmarks/tables.py` times patterns as a whole."""
+
+MAX_TIE_NODES = 100
+"""Patterns that beat the released one and are tried first on later candidates: a hit spares a
+search, and each is looked at for every candidate. `benchmarks/matching_attack.py` times the attack
+as a whole."""

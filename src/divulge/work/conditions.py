@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from divulge.work import tuning
 from divulge.work.budget import Budget, Cancellation
 from divulge.work.progress import Progress, Reporter
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from divulge.work.checkpoints import Arrays, Checkpoints
     from divulge.work.files import WholeFiles
     from divulge.work.inputs import Inputs
-
-SECONDS_BETWEEN_REPORTS = 0.1
 
 
 @dataclass(frozen=True)
@@ -142,7 +141,7 @@ class Step:
         """Say that more is done; this is also where a run is stopped."""
         self._conditions.check()
         self.done += by
-        if time.monotonic() - self._last_report >= SECONDS_BETWEEN_REPORTS:
+        if time.monotonic() - self._last_report >= tuning.SECONDS_BETWEEN_REPORTS:
             self.report()
 
     def report(self, finished: bool = False) -> None:

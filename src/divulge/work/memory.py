@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from divulge.work import tuning
 from divulge.work.problems import Interruption
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The interpreter, the libraries and the system's page cache need something too.
-RESERVED_SHARE = 0.1
 
 _CGROUP_LIMITS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
@@ -54,7 +53,7 @@ class MemoryPlan:
     def fits(self, free: int | None = None) -> bool:
         """Whether the run fits into the memory that is free."""
         free = available_memory() if free is None else free
-        return self.total <= free * (1 - RESERVED_SHARE)
+        return self.total <= free * (1 - tuning.RESERVED_SHARE)
 
     def require(self, otherwise: str, free: int | None = None) -> None:
         """Raise `NotEnoughMemory` if it will not fit; `otherwise` says what the user can do."""

@@ -7,13 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from divulge.work import tuning
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import TaskID
-
-# Before this share of the work or this time, an extrapolated time left is a guess: say nothing.
-MIN_SHARE_TO_EXTRAPOLATE = 0.02
-MIN_SECONDS_TO_EXTRAPOLATE = 0.5
 
 
 @dataclass(frozen=True)
@@ -43,8 +41,8 @@ class Progress:
         share = self.share
         if (
             share is None
-            or share < MIN_SHARE_TO_EXTRAPOLATE
-            or self.elapsed < MIN_SECONDS_TO_EXTRAPOLATE
+            or share < tuning.MIN_SHARE_TO_EXTRAPOLATE
+            or self.elapsed < tuning.MIN_SECONDS_TO_EXTRAPOLATE
         ):
             return None
         return self.elapsed * (1 - share) / share

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from divulge.data.column import MAX_RECORDS_ENCODED_SINGLY, Column, replace_values
+from divulge.data import tuning
+from divulge.data.column import Column, replace_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,7 +70,7 @@ def all_match(values: pa.Array, pattern: str) -> bool:
     """Whether every text matches, and none is empty."""
     import pyarrow.compute as pc
 
-    if len(values) <= MAX_RECORDS_ENCODED_SINGLY:
+    if len(values) <= tuning.MAX_RECORDS_ENCODED_SINGLY:
         match = re.compile(pattern).fullmatch
         return all(text and match(text) for text in values.to_pylist())
     # Most columns of text are told by their first value.
@@ -85,7 +86,7 @@ def _are_distinct_as_floats(numbers: pa.Array) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if len(numbers) <= MAX_RECORDS_ENCODED_SINGLY:
+    if len(numbers) <= tuning.MAX_RECORDS_ENCODED_SINGLY:
         return _are_few_distinct_as_floats(numbers.to_pylist())
     if not pc.any(pc.match_substring_regex(numbers, r"[.eE]")).as_py():
         return False  # whole numbers, too long for one: codes

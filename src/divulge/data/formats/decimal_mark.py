@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from divulge.data.column import MAX_RECORDS_ENCODED_SINGLY, Column, replace_values
+from divulge.data import tuning
+from divulge.data.column import Column, replace_values
 from divulge.data.formats.column_types import NoSuchDate, all_match, infer_type
 from divulge.work import Problem, Problems
 
@@ -140,7 +141,7 @@ def _has_decimal_points(values: pa.Array) -> bool:
 def _has_mark(values: pa.Array, mark: str) -> bool:
     import pyarrow.compute as pc
 
-    if len(values) <= MAX_RECORDS_ENCODED_SINGLY:
+    if len(values) <= tuning.MAX_RECORDS_ENCODED_SINGLY:
         return any(mark in text for text in values.to_pylist())
     return bool(pc.any(pc.match_substring(values, mark)).as_py())
 

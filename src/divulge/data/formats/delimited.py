@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from divulge import work
+from divulge.data import tuning
 from divulge.data.column import Column
 from divulge.data.encoding import Batch
 from divulge.data.formats import PlainFormat, find_separator
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from divulge.data.formats import EncodedRecords, Options
 
 MAX_ROWS_NAMED = 5
-BYTES_AT_A_TIME = 8 << 20
 
 
 class DelimitedText(PlainFormat):
@@ -59,7 +59,7 @@ class DelimitedText(PlainFormat):
         records = text_bytes // max(1, dialect.bytes_per_line)
         return {
             "codes": records * (len(column_names) + 1) * 4,
-            "some rows as text": BYTES_AT_A_TIME * 8,
+            "some rows as text": tuning.PARSED_BYTES_AT_A_TIME * 8,
         }
 
     def read_batches(
@@ -130,7 +130,7 @@ def _read_text_blocks(
         column_names=list(dialect.names),
         skip_rows=dialect.header_lines,
         encoding="utf8" if dialect.encoding == "utf-8-sig" else dialect.encoding,
-        block_size=BYTES_AT_A_TIME,
+        block_size=tuning.PARSED_BYTES_AT_A_TIME,
     )
     parse_options = pa_csv.ParseOptions(
         delimiter=dialect.separator,

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
 from divulge import work
+from divulge.data import tuning
 from divulge.data.formats.header import confirms_names, contradicts_names, has_figure
 from divulge.data.formats.quoting import Grammar, find_quote_problem
 from divulge.work import InvalidInput, Problem, Problems
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 SEPARATORS = (",", ";", "\t", "|")
 QUOTES = ('"', "'")
 ENCODINGS = ("utf-8", "utf-16", "windows-1252", "iso-8859-1", "iso-8859-15", "mac-roman")
-MAX_SAMPLED_LINES = 50
-BYTES_AT_A_TIME = 1 << 20
 # In these encodings every mark is the one byte that it is in ASCII, and stands for nothing else.
 ASCII_COMPATIBLE = ("ascii", "utf-8", "cp125", "iso8859-", "mac-roman")
 
@@ -73,7 +72,7 @@ def detect_dialect(path: Path, options: Options) -> Dialect:
     encoding = _detect_encoding(path, options)
     try:
         with open_text(path, encoding) as file:
-            sample = [line for line, _ in zip(file, range(MAX_SAMPLED_LINES), strict=False)]
+            sample = [line for line, _ in zip(file, range(tuning.MAX_SAMPLED_LINES), strict=False)]
     except UnicodeError:
         raise build_decoding_error(path, encoding) from None
     except (OSError, EOFError, zlib.error):
@@ -165,18 +164,18 @@ def read_blocks(path: Path, encoding: str) -> Iterator[bytes]:
     """A text file as bytes in which all marks are ASCII, some at a time."""
     if not encoding.startswith(ASCII_COMPATIBLE):
         with open_text(path, encoding) as file:
-            while text := file.read(BYTES_AT_A_TIME):
+            while text := file.read(tuning.SCANNED_BYTES_AT_A_TIME):
                 work.check()
                 yield text.encode("utf-8", "surrogatepass")
         return
     with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as raw:
-        block = raw.read(BYTES_AT_A_TIME)
+        block = raw.read(tuning.SCANNED_BYTES_AT_A_TIME)
         if encoding == "utf-8-sig":
             block = block.removeprefix(codecs.BOM_UTF8)
         while block:
             work.check()
             yield block
-            block = raw.read(BYTES_AT_A_TIME)
+            block = raw.read(tuning.SCANNED_BYTES_AT_A_TIME)
 
 
 def build_archive_error(path: Path) -> InvalidInput:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from divulge import work
-from divulge.data.encoding import RECORDS_AT_A_TIME, Batch
+from divulge.data import tuning
+from divulge.data.encoding import Batch
 from divulge.data.formats import PlainFormat
 from divulge.data.formats.file_signature import DUCKDB
 from divulge.data.formats.names import DUCKDB_NAMES, find_name_rule_problems, format_name
@@ -118,8 +119,8 @@ def _find_table(path: Path, connection: Any, options: Options) -> str:
 def _open_reader(connection: Any, sql: str) -> Any:
     relation = connection.sql(sql)
     if hasattr(relation, "to_arrow_reader"):
-        return relation.to_arrow_reader(RECORDS_AT_A_TIME)
-    return relation.fetch_arrow_reader(RECORDS_AT_A_TIME)  # DuckDB 1
+        return relation.to_arrow_reader(tuning.RECORDS_AT_A_TIME)
+    return relation.fetch_arrow_reader(tuning.RECORDS_AT_A_TIME)  # DuckDB 1
 
 
 def _count_rows(connection: Any, table: str) -> int:

@@ -1,4 +1,4 @@
-"""Numbers as old IBM machines held them, sixteen to a power, and as SAS still transports them.
+"""IBM hexadecimal floating point: numbers as old machines held them, and SAS transports them.
 
 A number is a sign bit, seven bits of exponent (of 16, less 64) and 56 bits of fraction. Seven
 zero bytes after a dot, a letter or an underscore are a missing value and its tag.

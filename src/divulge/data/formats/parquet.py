@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from divulge import work
-from divulge.data.encoding import RECORDS_AT_A_TIME, Batch, describe_kind
+from divulge.data import tuning
+from divulge.data.encoding import Batch, describe_kind
 from divulge.data.formats import PlainFormat
 from divulge.data.formats.file_signature import PARQUET
 from divulge.data.formats.names import PARQUET_NAMES, refuse_names
@@ -42,7 +43,7 @@ class Parquet(PlainFormat):
         """Codes of all columns at four bytes, one column written anew, one batch decoded."""
         with _open_parquet(path) as file:
             rows = file.metadata.num_rows
-        batch = min(rows, RECORDS_AT_A_TIME) * 32
+        batch = min(rows, tuning.RECORDS_AT_A_TIME) * 32
         return {"codes": rows * (len(column_names) + 1) * 4, "one batch": batch * len(column_names)}
 
     def read_batches(
@@ -56,7 +57,7 @@ class Parquet(PlainFormat):
             _open_parquet(path, as_codes=True) as file,
             work.step(f"Reading {path.name}", file.metadata.num_rows) as step,
         ):
-            for batch in file.iter_batches(RECORDS_AT_A_TIME, columns=list(column_names)):
+            for batch in file.iter_batches(tuning.RECORDS_AT_A_TIME, columns=list(column_names)):
                 yield Batch({name: batch.column(name) for name in column_names})
                 step.advance(batch.num_rows)
 

@@ -16,10 +16,8 @@ from functools import cached_property
 
 import numpy as np
 
+from divulge.data import tuning
 from divulge.work import Problem
-
-LONGEST_RECORD = 32 << 20
-"""A quotation mark that is not closed within so many bytes counts as never closed."""
 
 LINE_FEED, CARRIAGE_RETURN = 10, 13
 
@@ -154,7 +152,7 @@ def find_fault(blocks: Iterable[bytes], grammar: Grammar) -> Fault | None:
             return replace(fault, begin=fault.begin + begin, end=fault.end + begin)
         begin += whole_bytes
         rest = text[whole_bytes:]
-        if rest and (is_last or len(rest) > LONGEST_RECORD):
+        if rest and (is_last or len(rest) > tuning.LONGEST_RECORD):
             return Fault(begin, begin, NEVER_CLOSED if grammar.quote in rest else TOO_LONG)
         # A record that goes on and on is looked at again only when there is twice as much of it.
         pending, next_size = [rest], 0 if whole_bytes else 2 * len(rest)

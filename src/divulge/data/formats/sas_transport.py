@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
+from divulge.data import tuning
 from divulge.data.dictionary import Attribute
-from divulge.data.encoding import RECORDS_AT_A_TIME, Batch, Tags
+from divulge.data.encoding import Batch, Tags
 from divulge.data.formats import PlainFormat
 from divulge.data.formats.file_signature import SAS_TRANSPORT
 from divulge.data.formats.ibm_numbers import from_ibm
@@ -90,8 +91,8 @@ class SasTransport(PlainFormat):
         total = _count_rows(path, layout)
         with path.open("rb") as file, work.step(f"Reading {path.name}", total) as step:
             file.seek(layout.start)
-            for start in range(0, total, RECORDS_AT_A_TIME):
-                count = min(RECORDS_AT_A_TIME, total - start)
+            for start in range(0, total, tuning.RECORDS_AT_A_TIME):
+                count = min(tuning.RECORDS_AT_A_TIME, total - start)
                 raw = np.frombuffer(file.read(count * layout.row_bytes), dtype=np.uint8)
                 rows = raw.reshape(count, layout.row_bytes)
                 arrays: dict[str, pa.Array] = {}

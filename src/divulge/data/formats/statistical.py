@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge import work
+from divulge.data import tuning
 from divulge.data.dictionary import Attribute, MissingCode
 from divulge.data.encoding import Batch, Tags
 from divulge.data.formats import PlainFormat
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from divulge.data.formats import EncodedRecords, Options
 
-ROWS_AT_A_TIME = 100_000
 
 # What the reader itself may fall over in a damaged file, found by fuzzing it.
 _READER_ERRORS = (
@@ -80,7 +80,7 @@ class _StatisticalFile(PlainFormat):
         rows = self._read_metadata(path, options).number_rows or path.stat().st_size // 8
         return {
             "codes": rows * (len(column_names) + 1) * 4,
-            "some records": min(rows, ROWS_AT_A_TIME) * len(column_names) * 64,
+            "some records": min(rows, tuning.STATISTICAL_ROWS_AT_A_TIME) * len(column_names) * 64,
         }
 
     def read_batches(
@@ -115,7 +115,7 @@ class _StatisticalFile(PlainFormat):
         row_options = {
             "usecols": list(column_names),
             "row_offset": offset,
-            "row_limit": ROWS_AT_A_TIME,
+            "row_limit": tuning.STATISTICAL_ROWS_AT_A_TIME,
         }
         table: dict[str, list[Any]] = self._call_reader(
             path, options, user_missing=True, **row_options

@@ -1,4 +1,4 @@
-"""The loops that order a history: arrays in, arrays out.
+"""Packed keys, multiset hashes and counting sort: the loops that order a history.
 
 Every kernel is plain Python over arrays, run as it stands on small inputs and through numba on
 large ones (`divulge.qif.kernels.run`). None writes to its arguments unless it says so, and none
@@ -25,7 +25,10 @@ def pack_keys(
     unit_bits: int,
     item_bits: int,
 ) -> NDArray[Any]:
-    """Pack the user, the number of the unit and the item of each record into one number."""
+    """Pack the user, the number of the unit and the item of each record into one number.
+
+    Invariant: keys are ordered as users, then numbers of units, then items are.
+    """
     keys = np.empty(len(user), np.uint64)
     for row in range(len(user)):
         key = (np.uint64(user[row]) << np.uint64(unit_bits)) | number_of_unit[unit[row]]
@@ -36,7 +39,11 @@ def pack_keys(
 def unpack_keys(
     keys: NDArray[Any], unit_bits: int, item_bits: int, item: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Read sorted keys: writes the items to `item`; gives starts, users and units of events."""
+    """Read sorted keys: writes the items to `item`; gives starts, users and units of events.
+
+    Run-length decoding in two passes: counted, then filled. Invariant: `event` runs of equal user
+    and unit begin before `row`.
+    """
     low = (np.uint64(1) << np.uint64(item_bits)) - np.uint64(1)
     events = 0
     for row in range(len(keys)):
@@ -63,7 +70,10 @@ def unpack_keys(
 def spread_to_records(
     starts: NDArray[Any], of_event: NDArray[Any], of_record: NDArray[Any]
 ) -> NDArray[Any]:
-    """Write to `of_record` what the event of each record has."""
+    """Write to `of_record` what the event of each record has.
+
+    Invariant: the records of all events before e are written.
+    """
     for e in range(len(starts) - 1):
         for row in range(starts[e], starts[e + 1]):
             of_record[row] = of_event[e]
@@ -77,6 +87,7 @@ def hash_baskets(
 
     An item counts once an event, or as often as it occurs if `every`. The sum of hashes does not
     depend on the order of items; two of 64 bits are in effect never equal for unequal baskets.
+    Invariant: `first` and `second` are the sums over the items of e before `row`.
     """
     events = len(starts) - 1
     count = np.zeros(events, np.int64)
@@ -95,7 +106,11 @@ def hash_baskets(
 def list_events_by_item(
     starts: NDArray[Any], item: NDArray[Any], items: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The events of the records of every item: counted and placed, so that order is kept."""
+    """Counting sort: the events of the records of every item, in their order.
+
+    Invariant: the records before `row` are placed, and `filled[i]` is where the next of item i
+    goes.
+    """
     begin = np.zeros(items + 1, np.int64)
     for row in range(len(item)):
         begin[item[row] + 1] += 1
@@ -111,7 +126,10 @@ def list_events_by_item(
 
 
 def count_events_by_item(starts: NDArray[Any], event: NDArray[Any]) -> NDArray[Any]:
-    """Count the different events of every item; equal ones are neighbours."""
+    """Count the different events of every item; equal ones are neighbours.
+
+    Invariant: `count[item]` counts the runs of equal events that begin before `row`.
+    """
     count = np.zeros(len(starts) - 1, np.int64)
     for item in range(len(count)):
         for row in range(starts[item], starts[item + 1]):

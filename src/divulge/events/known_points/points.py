@@ -1,4 +1,4 @@
-"""The different points of users, drawn and looked up: who else has all of them?
+"""Posting lists of points: the different points of users, drawn and looked up in all the others.
 
 Points are numbered in the order of what is known, as `build_lookup` numbers them.
 """
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from divulge.events import tuning
 from divulge.events.history.history import History
 from divulge.events.knowledge.attacker import Attacker
 from divulge.events.knowledge.facets import encode_facet, pack_codes, spread_over_rows
@@ -29,15 +30,6 @@ from divulge.events.protected.candidate_lookup import UserNumbering, build_looku
 from divulge.qif.kernels import run
 from divulge.work import DivulgeError, MemoryPlan, available_memory
 from divulge.work.arrays import Floats, Ints
-
-MAX_PAIRS = 120_000_000
-"""So many pairs of points are counted exactly, in some 20 seconds; if there are more, or no memory
-for them, users are sampled."""
-
-BYTES_PER_PAIR = 60
-
-MAX_PAIRS_RELEASED = 2_000_000
-"""The same on a protected release, where each pair is looked up by itself."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -147,7 +139,10 @@ class Points:
         shared = np.bincount(user, spread > 1, self.history.users).astype(np.int64)
         sizes = shared * (shared - 1) // 2
         pairs_in_all = int(sizes.sum())
-        if pairs_in_all > MAX_PAIRS or pairs_in_all * BYTES_PER_PAIR > available_memory():
+        if (
+            pairs_in_all > tuning.MAX_PAIRS_COUNTED
+            or pairs_in_all * tuning.BYTES_PER_PAIR > available_memory()
+        ):
             return None
         pairs = _run_kernel(
             kernels.list_shared_pairs, self.user_starts, self.points, self.users_per_point
@@ -196,7 +191,7 @@ class Points:
             users = np.repeat(np.arange(self.history.users), self.points_per_user)
             draws = self.points[:, None].astype(np.int64)
             weight = (self.user_weights / self.points_per_user)[users]
-        elif points == 2 and pairs.sum() <= MAX_PAIRS_RELEASED:
+        elif points == 2 and pairs.sum() <= tuning.MAX_PAIRS_RELEASED:
             exact = True
             users, draws = self._list_point_pairs()
             weight = (self.user_weights / np.maximum(pairs, 1))[users]

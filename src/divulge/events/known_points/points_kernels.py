@@ -1,4 +1,4 @@
-"""The loops over points of users: posting lists, and who has all of some points.
+"""Posting lists (inverted index) and their intersection: who has all of some points.
 
 As in `ordering_kernels`, each is plain Python over arrays, and none calls another function.
 """
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def build_postings(keys: NDArray[Any], shift: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Posting lists out of sorted keys `point << shift | user`: their starts, and their users.
 
-    A key that is repeated counts once; points are numbered as they come.
+    A key that is repeated counts once; points are numbered as they come. Invariant: the keys before
+    `at` have `pair` different ones, and `point` different points.
     """
     pairs, points = 0, 0
     for at in range(len(keys)):
@@ -39,7 +40,11 @@ def build_postings(keys: NDArray[Any], shift: int) -> tuple[NDArray[Any], NDArra
 
 
 def transpose_postings(starts: NDArray[Any], column: NDArray[Any], columns: int) -> tuple[Any, Any]:
-    """Posting lists the other way round: from users by point to points by user."""
+    """Transpose posting lists by counting sort: from users by point to points by user.
+
+    Invariant: the entries before `at` are placed, and `filled[c]` is where the next of column c
+    goes; so rows stand in rising order in each column.
+    """
     begin = np.zeros(columns + 1, np.int64)
     for at in range(len(column)):
         begin[column[at] + 1] += 1
@@ -59,7 +64,9 @@ def count_common_users(
 ) -> NDArray[Any]:
     """How many users have all the points of each draw: posting lists, rarest first.
 
-    A draw is a row of points, -1 where there are fewer. Posting lists hold users in rising order.
+    A draw is a row of points, -1 where there are fewer. Posting lists hold users in rising order,
+    so each user of the rarest is looked up in the others by binary search. Invariant:
+    `counts[draw]` counts the users before `at` in the rarest list who are in all the others.
     """
     counts = np.zeros(len(draws), np.int64)
     for draw in range(len(draws)):
@@ -94,7 +101,9 @@ def list_shared_pairs(
 ) -> NDArray[Any]:
     """All pairs of points of every user that others have too, packed `first << 32 | second`.
 
-    A pair with a point that nobody else has needs no counting: it singles its user out.
+    A pair with a point that nobody else has needs no counting: it singles its user out. Invariant:
+    the pairs of all users before `user`, and of `user` with a first point before `one`, are in the
+    rows before `row`.
     """
     total = 0
     for user in range(len(starts) - 1):

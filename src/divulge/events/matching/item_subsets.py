@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from divulge import work
+from divulge.events import tuning
 from divulge.events.history.history import History
 from divulge.events.knowledge.facets import Facet, encode_facet, encode_items, pack_codes
 from divulge.events.matching import kernels
@@ -21,8 +22,6 @@ from divulge.events.matching.matching import Tally, weigh_record_by_user
 from divulge.qif.kernels import run
 from divulge.work import DivulgeError, MemoryPlan
 from divulge.work.arrays import Floats, Ints
-
-BYTES_PER_SUBSET = 100
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -112,9 +111,9 @@ def _enumerate_of_size(starts: Ints, copies: Ints, events: Ints, size: int) -> A
     ways = np.ones(len(kinds))
     for step in range(size):
         ways *= np.maximum(kinds - step, 0) / (step + 1)
-    MemoryPlan(f"all sets of {size} items", {"sets": int(ways.sum()) * BYTES_PER_SUBSET}).require(
-        "ask for fewer items, or for a coarser level of them"
-    )
+    MemoryPlan(
+        f"all sets of {size} items", {"sets": int(ways.sum()) * tuning.BYTES_PER_SUBSET}
+    ).require("ask for fewer items, or for a coarser level of them")
     return run(
         kernels.enumerate_subsets,  # type: ignore[arg-type]  # gives three arrays
         int(ways.sum()),

@@ -1,4 +1,4 @@
-"""The loops that match knowledge with users: arrays in, arrays out.
+"""Sort-merge and counting group-bys: how many users each piece of knowledge fits.
 
 Every kernel is plain Python over arrays, run as it stands on small inputs and through numba on
 large ones (`divulge.qif.kernels.run`). None writes to its arguments unless it says so, and none
@@ -35,7 +35,8 @@ def tally_knowledge(  # one loop over sorted runs, and no calls
     Gives, per user, the weights of the columns above; the weight by number of users who match;
     for each row (if `each`) how many match, and whether a best guess finds its user; and how
     many different pieces of knowledge there are. `once`: a key that is repeated counts once.
-    Invariant: rows [start, stop) share X; `first` to `last` within them share a user.
+    Invariant: rows [start, stop) share X; `of_user` is what those of `user` among them weigh, and
+    `matching` how many users they have.
     """
     by_user = np.zeros((users, 5), np.float64)
     by_matches = np.zeros(users + 1, np.float64)
@@ -127,6 +128,7 @@ def count_by_item(
 
     Of a cell, the rows (low 32 bits) and the users (high 32 bits) are counted in one number, and
     the last user, from 1, stands beside it: no branch depends on the data, and memory is met once.
+    Invariant: between items all cells are empty.
     """
     right, certain, total, occupied = 0.0, 0.0, 0.0, 0
     counts = np.zeros((cells, 2), np.uint64)
@@ -229,7 +231,8 @@ def tally_subsets(
     """Weigh what may be drawn by the users whom it fits, where more fits than may be drawn.
 
     Both kinds of keys are sorted, `X << shift | user`, and may repeat; every target is matched.
-    Gives what `tally_knowledge` gives, for each target always.
+    Gives what `tally_knowledge` gives, for each target always. Merge join. Invariant: the
+    targets before `start` are weighed, and no candidate before `at` fits a later one.
     """
     by_user = np.zeros((users, 5), np.float64)
     by_matches = np.zeros(users + 1, np.float64)
@@ -276,7 +279,8 @@ def enumerate_subsets(
 
     Event e has the pairs (event and item) `starts[e]` to `starts[e + 1]`, each in `copies`
     records. Gives the event, the pairs and the weight of each set: a record is drawn, then the
-    rest of the set from the event's other items.
+    rest of the set from the event's other items. Combinations in lexicographic order. Invariant:
+    `place` rises strictly, and all sets before it are in the rows before `row`.
     """
     total = 0
     for e in events:

@@ -1,4 +1,4 @@
-"""Whom a piece of knowledge fits: Pr(X), |R_X| and |U_X| for every X at once.
+"""Group-by on packed keys: whom knowledge fits, Pr(X), |R_X| and |U_X| for every X at once.
 
 X and its event are packed into 64 bits and sorted, so that one pass over the runs sees, for
 every X, which users it fits and with what weight. Knowledge that is the same for all records of
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
+from divulge.events import tuning
 from divulge.events.history import ordering
 from divulge.events.history.history import History
 from divulge.events.knowledge.attacker import Attacker
@@ -29,9 +30,6 @@ from divulge.events.knowledge.facets import (
 from divulge.events.matching import kernels
 from divulge.qif.kernels import run
 from divulge.work.arrays import Floats, Ints
-
-MAX_COUNTED_BITS = 21
-"""Into two million cells it is faster to count than to sort."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +122,7 @@ class KnowledgeMatching:
         if not all(part.of_events for part in parts):
             return None
         cell, cells = _number_cells([part.codes for part in parts], history.events)
-        if cells >> MAX_COUNTED_BITS or max(history.users, history.records) >= 2**31:
+        if cells >> tuning.MAX_COUNTED_BITS or max(history.users, history.records) >= 2**31:
             return None
         [item] = [facet for facet in self.facets if facet.kind == "item"]
         starts, event = (
@@ -237,7 +235,7 @@ def _number_cells(parts: Sequence[Ints], events: int) -> tuple[Ints, int]:
     So the counts of neighbouring cells share lines of the cache.
     """
     x, bits = pack_codes(parts, events, room=63)
-    if bits > MAX_COUNTED_BITS:
+    if bits > tuning.MAX_COUNTED_BITS:
         values, number = np.unique(x, return_inverse=True)
         return number.astype(np.int64), len(values)
     occurs = np.zeros(1 << bits, bool)

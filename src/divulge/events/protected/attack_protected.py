@@ -1,8 +1,8 @@
 """On a protected release: knowledge drawn from the original, matches looked up in the release.
 
 A guess is right only if the right user is among those who may have what is known. Values that
-were left as they were, coarser ones and hidden ones may all stand for it (`covering`). Where they
-know several points, or several items of one event, each needs a record of its own.
+were left as they were, coarser ones and hidden ones may all stand for it (`value_compatibility`).
+Where they know several points, or several items of one event, each needs a record of its own.
 """
 
 from __future__ import annotations

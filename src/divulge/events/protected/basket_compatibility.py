@@ -15,14 +15,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from divulge.events import tuning
 from divulge.events.history.history import History
 from divulge.events.knowledge.facets import Facet, encode_facet
 from divulge.events.protected.value_compatibility import SUPPRESSED_LEVEL, Cover, cover_values
 from divulge.work import DivulgeError
 from divulge.work.arrays import Ints
-
-MAX_PAIRS = 50_000_000
-"""Events and baskets that they may be, in all."""
 
 Counts = Counter[int]
 
@@ -41,7 +39,7 @@ def list_possible_baskets(original: History, release: History, facet: Facet) -> 
     for labels, alike in events.items():
         codes = baskets.find_fitting(labels)
         pairs += len(alike) * len(codes)
-        if pairs > MAX_PAIRS:
+        if pairs > tuning.MAX_POSSIBLE_BASKETS:
             raise DivulgeError(
                 f'attacker, knows: "{facet.words}": the release leaves too many possible baskets '
                 f'to each event; ask for all items at its level, as in "all items at {tree.top}"'

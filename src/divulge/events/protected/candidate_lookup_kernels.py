@@ -1,4 +1,4 @@
-"""The loop that looks up drawn knowledge in a protected release.
+"""Posting lists and bipartite matching (augmenting paths): who may have all that was drawn.
 
 As in `ordering_kernels`, it is plain Python over arrays, and calls no other function.
 """
@@ -27,7 +27,7 @@ def match_draws(
     user_of_unit: NDArray[Any],
     users: int,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Who may have all that was drawn: how many users, the target among them, the likeliest hers.
+    """Who may have all that was drawn: how many users, the target among them, the likeliest theirs.
 
     A draw is a row of different pieces of knowledge, -1 where there are fewer. Piece x may be had
     by `unit[starts[p, x]:stops[p, x]]`, in rising order, for each way p of looking at it (units:
@@ -36,7 +36,9 @@ def match_draws(
     its own. In a way that is `clear`, and comes first, a record shows one piece and no other. The
     likeliest user has the most records that fit; where several have, one of them is drawn.
     Invariant: `met[u]` pieces of the draw were fitted by u, the last of them in `stamp[u]`, and
-    `vague[u]` of those that are of single records by no clear way.
+    `vague[u]` of those that are of single records by no clear way. Where two or more are vague,
+    records are assigned to pieces by augmenting paths (bipartite matching): `has` gives every
+    piece so far a record of its own, or there is no such assignment.
     """
     matching = np.zeros(len(draws), np.int64)
     among = np.zeros(len(draws), np.bool_)

@@ -1,10 +1,10 @@
-"""Who may be whom, record by record: the hot loops of suppression.
+"""Wildcard matching of rows: who may be whom, record by record, in the loops of suppression.
 
 Rows are codes by attribute, and HIDDEN where a cell is. Under `maybe` a hidden cell on either side
 may be anything; under `known` the asker is an original record, and only the released row may hide:
 a cell that was missing in the original fits a hidden one alone.
 
-Invariant of every function here: `found[q]` counts the records that fit row q, and changes by one
+Invariant of every function here: `matches[q]` counts the records that fit row q, and changes by one
 exactly where a record's hidden cells make it fit, or stop fitting.
 """
 
@@ -18,7 +18,10 @@ HIDDEN = -1
 
 @kernel
 def may_match(query: Array, row: Array, known: bool) -> bool:
-    """Whether a released row may be the one that is asked for."""
+    """Whether a released row may be the one that is asked for.
+
+    Invariant: on the attributes before a, it may.
+    """
     for a in range(row.size):
         if row[a] == HIDDEN or row[a] == query[a]:
             continue
@@ -30,7 +33,10 @@ def may_match(query: Array, row: Array, known: bool) -> bool:
 
 @kernel
 def count_matches(codes: Array, count: Array, size: int, row: Array) -> int:
-    """How many records may be like a row (under `maybe`), itself included if it is counted."""
+    """How many records may be like a row (under `maybe`), itself included if it is counted.
+
+    Invariant: `total` counts those of the rows before q.
+    """
     total = 0
     for q in range(size):
         if count[q] > 0 and may_match(codes[q], row, False):
@@ -42,7 +48,10 @@ def count_matches(codes: Array, count: Array, size: int, row: Array) -> int:
 def update_match_counts(
     codes: Array, matches: Array, size: int, old: Array, new: Array, known: bool
 ) -> None:
-    """One record's row becomes another: whoever it fits now gains one, whoever it fitted loses."""
+    """One record's row becomes another: whoever it fits now gains one, whoever it fitted loses.
+
+    Invariant: `matches` is right for the new row before q, and for the old one from q on.
+    """
     for q in range(size):
         matches[q] += int(may_match(codes[q], new, known)) - int(may_match(codes[q], old, known))
 
@@ -52,7 +61,10 @@ def may_reveal(
     codes: Array, count: Array, matches: Array, size: int,
     old: Array, new: Array, known: bool, k: int,
 ) -> bool:  # fmt: skip
-    """Whether everybody keeps k where one record's row becomes a more telling one."""
+    """Whether everybody keeps k where one record's row becomes a more telling one.
+
+    Invariant: all whom the old row fits among the rows before q keep k.
+    """
     for q in range(size):
         if (
             (count[q] > 0 or known)
@@ -70,7 +82,10 @@ def may_reveal(
 def find_best_attribute(
     codes: Array, count: Array, size: int, row: Array, allowed: Array, costs: Array
 ) -> int:
-    """The attribute whose hiding gives a row the most company for its cost; -1 if none is left."""
+    """The attribute whose hiding gives a row the most company for its cost; -1 if none is left.
+
+    Invariant: `best` is the best attribute before a, and `trial` equals the row.
+    """
     best, most = -1, -1.0
     trial = row.copy()
     for a in range(row.size):

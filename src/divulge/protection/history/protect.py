@@ -19,6 +19,7 @@ from divulge.assessment import Assessment, Limit, Outcome, Sentence
 from divulge.data import Dataset
 from divulge.events import Attacker
 from divulge.events.history.calendar import UNITS, read_times
+from divulge.protection import tuning
 from divulge.protection.history.attacks import HistoryAttacks, Setting
 from divulge.protection.suppression.request import OutOfReachError
 from divulge.work import DivulgeError, Interruption, InvalidInput, Problem
@@ -27,10 +28,6 @@ from divulge.work.arrays import Ints
 HistoryMethod: TypeAlias = Literal["time", "item", "rare", "basket", "sample"]
 HISTORY_METHODS: tuple[HistoryMethod, ...] = ("time", "item", "rare", "basket", "sample")
 COARSENING_METHODS: tuple[HistoryMethod, ...] = ("time", "item")
-
-RARE_ITEM_USERS = (2, 3, 5, 10)
-BASKET_CAPS = (10, 5, 3, 2, 1)
-SAMPLE_SHARES = (0.5, 0.25, 0.1)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -239,9 +236,9 @@ def _advance_method(
             return None
         return replace(setting, item=level)
     ladder: Mapping[str, tuple[Any, ...]] = {
-        "rare": RARE_ITEM_USERS,
-        "basket": BASKET_CAPS,
-        "sample": SAMPLE_SHARES,
+        "rare": tuning.RARE_ITEM_USERS,
+        "basket": tuning.BASKET_CAPS,
+        "sample": tuning.SAMPLE_SHARES,
     }
     current = getattr(setting, method)
     position = -1 if current is None else ladder[method].index(current)

@@ -18,10 +18,9 @@ import numpy as np
 from divulge.classes.keys import assign_classes
 from divulge.data import Column, Dataset
 from divulge.data.hierarchy_rules import format_value
+from divulge.protection import tuning
 from divulge.protection.changes.changes import select_records
 from divulge.work.arrays import Floats, Ints
-
-MOST_PAIRS = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +109,7 @@ def measure_utility(
     fine = float((size.astype(np.float64)).sum())
     after = _count_equal_records(released, among)
     shift = {name: _measure_shift(original, released, [name]) for name in among}
-    pairs = list(combinations(among, 2))[:MOST_PAIRS]
+    pairs = list(combinations(among, 2))[: tuning.MOST_CONTINGENCY_PAIRS]
     pair_shifts = [_measure_shift(original, released, list(pair)) for pair in pairs]
     model_scores = _compare_models(original, released, kept, among)
     return Utility(

@@ -19,6 +19,7 @@ import numpy as np
 from divulge import work
 from divulge.data import Dataset
 from divulge.data.column import column_from_codes
+from divulge.protection import tuning
 from divulge.protection.changes.changes import build_code_matrix
 from divulge.protection.changes.kernels import HIDDEN
 from divulge.protection.changes.recodings import build_level_tables
@@ -28,8 +29,6 @@ from divulge.work.arrays import Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-MOST_MOVES = 512
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,10 +96,10 @@ def _list_cheapest_moves(options: Sequence[Sequence[tuple[float, Any]]]) -> tupl
         tuple(steps[-1][1] for steps in options if steps[-1][1] is not None),
         sum(steps[-1][0] for steps in options),
     )
-    if prod(map(len, options)) > 200_000:
+    if prod(map(len, options)) > tuning.MOST_MOVE_COMBINATIONS:
         options = [[steps[0], steps[-1]] if len(steps) > 1 else steps for steps in options]
     chosen = nsmallest(
-        MOST_MOVES,
+        tuning.MOST_MOVES,
         (combination for combination in product(*options) if any(c[1] for c in combination)),
         key=lambda combination: sum(c[0] for c in combination),
     )

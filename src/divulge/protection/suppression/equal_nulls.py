@@ -1,4 +1,4 @@
-"""Classes that hide the same: protection where a null is a value of its own.
+"""Local suppression by classes: records hide the same, where a null is a value of its own.
 
 Records that hide the same attributes (or show them equally coarse) and agree on the others look
 alike to everybody, whatever an adversary takes a null for: under `value`, `known` and `bayes` each

@@ -1,4 +1,4 @@
-"""How few cells any suppression needs: a bound that holds whatever is suppressed.
+"""Dual bound (covering LP): how few cells any suppression needs, whatever is suppressed.
 
 It is the dual of a covering problem. Every record r that lacks d(r) others needs that many
 wildcards whose masks reach it, or hides cells of its own. Give each record a price u(r) so that no
@@ -17,13 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.classes.keys import assign_classes
+from divulge.protection import tuning
 from divulge.protection.changes.kernels import HIDDEN
 from divulge.work.arrays import Floats, Ints
-
-PRICE_ROUNDS = 5
-PRICE_STARTS = 6
-# Every set of attributes is a mask, so the bound is for few attributes only.
-MOST_ATTRIBUTES = 10
 
 
 def bound_suppression_cost(
@@ -54,7 +50,7 @@ def bound_suppression_cost(
     if not np.any(risky) or not allowed:
         return 0.0
     cheapest = float(costs[list(allowed)].min())
-    if len(allowed) > MOST_ATTRIBUTES or np.any(codes == HIDDEN):
+    if len(allowed) > tuning.MOST_BOUNDED_ATTRIBUTES or np.any(codes == HIDDEN):
         return cheapest
     lacks = (k - frequency[risky]).astype(np.float64)
     rows = codes[risky]
@@ -66,7 +62,7 @@ def bound_suppression_cost(
             groups.append(assign_classes(columns, [int(c.max()) + 1 for c in columns], len(rows)))
             limits.append(float(costs[list(mask)].sum()))
     # Those who lack most need most wildcards: prices begin with them, and with all.
-    steps = np.unique(np.quantile(lacks, np.linspace(0, 1, PRICE_STARTS)))
+    steps = np.unique(np.quantile(lacks, np.linspace(0, 1, tuning.PRICE_STARTS)))
     best = max(_search_prices(groups, limits, lacks, lacks >= least, known) for least in steps)
     whole = np.all(costs == np.rint(costs))
     return max(cheapest, float(ceil(best - 1e-6)) if whole else best)
@@ -81,7 +77,7 @@ def _search_prices(
 ) -> float:
     """The best of a few rounds of prices, each scaled until no wildcard is paid too much."""
     prices, best = chosen.astype(np.float64), 0.0
-    for _ in range(PRICE_ROUNDS):
+    for _ in range(tuning.PRICE_ROUNDS):
         own = 0.0 if known else float(((lacks - 1) * prices).max())
         tightest = np.zeros(lacks.size)
         for group, limit in zip(groups, limits, strict=True):

@@ -1,4 +1,4 @@
-"""Fewest cells: records that hide something may be anybody who agrees on the rest.
+"""Local suppression, greedy set cover: a record that hides cells may be anybody who fits the rest.
 
 A record that hides the attributes of a mask is one more possible match for all records that agree
 with it on the others: its *neighbourhood*. Under `maybe` it suffices that each record has k
@@ -22,12 +22,10 @@ import numpy.typing as npt
 
 from divulge import work
 from divulge.classes.keys import assign_classes
+from divulge.protection import tuning
 from divulge.protection.changes import kernels
 from divulge.protection.changes.kernels import HIDDEN
 from divulge.work.arrays import Bools, Floats, Ints
-
-# A mask is only worth looking at together with all others while they are this few.
-MOST_MASKS = 4096
 
 
 @dataclass(kw_only=True)
@@ -226,7 +224,7 @@ def list_masks(allowed: Sequence[int], most: int) -> list[tuple[int, ...]]:
     masks: list[tuple[int, ...]] = []
     for size in range(1, most + 1):
         sets = list(combinations(allowed, size))
-        if len(masks) + len(sets) > MOST_MASKS:
+        if len(masks) + len(sets) > tuning.MOST_MASKS:
             break
         masks += sets
     everything = tuple(allowed)

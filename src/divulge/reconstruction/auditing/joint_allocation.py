@@ -18,6 +18,7 @@ from divulge.reconstruction.auditing.cross_table_limits import map_places
 from divulge.reconstruction.auditing.table_state import TableState
 from divulge.reconstruction.auditing.totals import Group
 from divulge.solvers import cp_sat
+from divulge.solvers import tuning as solver_tuning
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Ints
 
@@ -231,7 +232,7 @@ class _JointModel:
         question.add_bool_or(
             question.get_bool_var_from_proto_index(self.pairs[pair].index) for pair in open_pairs
         )
-        work.charge(cp_sat.MODEL, len(self.pairs))
+        work.charge(solver_tuning.CP_SAT_MODEL, len(self.pairs))
         answer = cp_sat.solve_model(question, effort.part(SECONDS_PER_QUESTION))
         if not answer.is_solution:
             return None

@@ -15,6 +15,7 @@ import numpy as np
 from divulge import work
 from divulge.reconstruction.problem.instance import Instance
 from divulge.solvers import cp_sat
+from divulge.solvers import tuning as solver_tuning
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Ints
 
@@ -77,12 +78,12 @@ def enumerate_new_allocations(
         if not unproved:
             yield None
             return
-        if effort.left <= cp_sat.MIN_SOLVER_TIME:
+        if effort.left <= solver_tuning.MIN_CP_SAT_TIME:
             return
         # One question at a time: the model grows no clause that later questions do not share.
         question = allocation_model.model.clone()
         question.add_bool_or(question.get_bool_var_from_proto_index(v.index) for v in unproved)
-        work.charge(cp_sat.MODEL, len(allocation_model.pairs) * instance.attributes)
+        work.charge(solver_tuning.CP_SAT_MODEL, len(allocation_model.pairs) * instance.attributes)
         answer = cp_sat.solve_model(question, effort.part(SECONDS_PER_QUESTION))
         if answer.is_infeasible:
             yield None

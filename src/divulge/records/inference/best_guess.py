@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.qif.gain import Gain, KGuesses
+from divulge.records import tuning
 from divulge.work import DivulgeError
 from divulge.work.arrays import Ints
 
-MAX_GAIN_CELLS = 50_000_000
 TIE_TOLERANCE = 1e-12
 
 
@@ -41,7 +41,7 @@ def compute_payoffs(
         matrix = np.asarray(gain.matrix(beliefs.shape[1]), np.float64)
     except ValueError as error:
         raise DivulgeError(f"who bears the risk cannot be told for this gain: {error}") from None
-    if beliefs.shape[0] * max(matrix.shape) > MAX_GAIN_CELLS:
+    if beliefs.shape[0] * max(matrix.shape) > tuning.MAX_GAIN_CELLS:
         message = "too many classes and guesses to tell what a gain wins at each record"
         raise DivulgeError(message)
     expected = np.asarray(beliefs @ matrix.T)

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from divulge.classes.partition import MANY_ROWS, AttributeCodes, Partition, number_ids
+from divulge.classes import tuning as classes_tuning
+from divulge.classes.partition import AttributeCodes, Partition, number_ids
 from divulge.qif import PriorPosterior
+from divulge.records import tuning
 from divulge.records.inference.best_guess import compute_payoffs
 from divulge.records.inference.per_record import PerRecordSuccess
 from divulge.work.arrays import Ints
@@ -22,9 +24,7 @@ from divulge.work.arrays import Ints
 if TYPE_CHECKING:
     FloatArray = npt.NDArray[np.float64]
 
-DENSE_CELLS_PER_RECORD = 4
 TIE_TOLERANCE = 1e-12
-MAX_DENSE_JOINT_CELLS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Secrets:
         if self.secret is None:
             certain = int(np.count_nonzero(self.certain_records))
             return certain, float(self._heaviest_cell.sum()), float(self.classes.number)
-        if self.prior is None and self.rows >= MANY_ROWS and self._is_dense:
+        if self.prior is None and self.rows >= classes_tuning.COMPILED_SORT_ROWS and self._is_dense:
             return self._tally_in_kernel(self.secret)
         cell, _ = self._cells
         of_value = np.bincount(self.secret.codes, minlength=self.secret.cardinality)
@@ -171,7 +171,7 @@ class Secrets:
     @property
     def _is_dense(self) -> bool:
         values = 1 if self.secret is None else self.secret.cardinality
-        return self.classes.number * values <= DENSE_CELLS_PER_RECORD * self.rows
+        return self.classes.number * values <= tuning.DENSE_CELLS_PER_RECORD * self.rows
 
     @property
     def certain_count(self) -> int:
@@ -210,7 +210,7 @@ class Secrets:
         places = (of_record, self.classes.of_record)
         shape = (values, self.classes.number)
         joint: Any
-        if values * self.classes.number <= MAX_DENSE_JOINT_CELLS:
+        if values * self.classes.number <= tuning.MAX_DENSE_JOINT_CELLS:
             joint = np.zeros(shape)
             np.add.at(joint, places, self.weight)
         else:

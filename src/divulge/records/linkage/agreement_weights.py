@@ -1,4 +1,4 @@
-"""What agreement counts for in linkage: how often it is met in true pairs, and by chance.
+"""Fellegi-Sunter weights by expectation maximisation (EM): what agreement counts for in linkage.
 
 Fellegi and Sunter's model: a pair of a record and a person is a true one or not, and agrees on each
 comparison with a probability that depends on that alone. Which pairs are true is not known, so the
@@ -16,16 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from divulge.records import tuning
 from divulge.work.arrays import Floats
 
-EXPECTED_AGREEMENT = 0.95
-"""How often a true pair is expected to agree on a comparison, before the pairs are looked at."""
-PRIOR_TRUE_PAIRS = 20.0
-"""How many true pairs that expectation is worth."""
-PRIOR_CHANCE_PAIRS = 2.0
 ENOUGH_COMPARISONS = 3
-MAX_EM_ROUNDS = 2_000
-CONVERGENCE_TOLERANCE = 1e-10
 MIN_PROBABILITY = 1e-9
 MISSING = 2
 
@@ -84,20 +78,26 @@ def estimate_evidence(
     is_agreed, is_present = vectors.patterns == 1, vectors.patterns != MISSING
     total = np.maximum((is_present * vectors.pairs[:, None]).sum(axis=0), MIN_PROBABILITY)
     overall = _clip_probability((is_agreed * vectors.pairs[:, None]).sum(axis=0) / total)
-    fixed = np.array([EXPECTED_AGREEMENT if each is None else each for each in given], np.float64)
+    fixed = np.array(
+        [tuning.EXPECTED_AGREEMENT if each is None else each for each in given], np.float64
+    )
     is_fixed = np.array([each is not None for each in given], bool)
     agree, chance = fixed.copy(), overall.copy()
     estimates_share = len(given) >= ENOUGH_COMPARISONS
     share = min(max(share, MIN_PROBABILITY), 1.0)
-    for _ in range(MAX_EM_ROUNDS):
+    for _ in range(tuning.MAX_EM_ROUNDS):
         belief = _compute_match_posterior(is_agreed, is_present, agree, chance, share)
         true, other = belief * vectors.pairs, (1 - belief) * vectors.pairs
         smoothed = _smooth_agreement_rate(
-            is_agreed, is_present, true, np.full(len(given), EXPECTED_AGREEMENT), PRIOR_TRUE_PAIRS
+            is_agreed,
+            is_present,
+            true,
+            np.full(len(given), tuning.EXPECTED_AGREEMENT),
+            tuning.PRIOR_TRUE_PAIRS,
         )
         new_agree = np.where(is_fixed, fixed, smoothed)
         new_chance = _smooth_agreement_rate(
-            is_agreed, is_present, other, overall, PRIOR_CHANCE_PAIRS
+            is_agreed, is_present, other, overall, tuning.PRIOR_CHANCE_PAIRS
         )
         new_share = (
             min(true.sum() / max(vectors.total, MIN_PROBABILITY), most)
@@ -110,7 +110,7 @@ def estimate_evidence(
             abs(new_share - share),
         )
         agree, chance, share = new_agree, new_chance, max(float(new_share), MIN_PROBABILITY)
-        if change < CONVERGENCE_TOLERANCE:
+        if change < tuning.EM_TOLERANCE:
             break
     # Agreement never speaks against a pair: below chance there is nothing to learn from it.
     return Evidence(np.maximum(agree, np.where(is_fixed, agree, chance)), chance, share)

@@ -1,4 +1,4 @@
-"""Linkage to a register: whose record is it, among the people whom a register names?
+"""Record linkage (Fellegi-Sunter): whose record is it, among the people of a register?
 
 Records and people are compared where they agree on the blocking attributes, or a value of them is
 missing: who was hidden in a block may be anybody. Each comparison is a piece of evidence: agreement
@@ -22,6 +22,7 @@ from divulge.data import Dataset
 from divulge.data.dictionary import as_names
 from divulge.data.hierarchy_rules import format_value
 from divulge.engines import DuckSession
+from divulge.records import tuning
 from divulge.records.linkage.agreement_weights import (
     ComparisonVectors,
     Evidence,
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BY_TRUTH = "truth"
-MAX_UNBLOCKED_PAIRS = 500_000_000
-"""Pairs of records and people that no block keeps apart: more would take very long."""
 
 
 def link(
@@ -236,7 +235,7 @@ class _Linkage:
             "AS records, "
             f"(SELECT count(*) FROM register b WHERE {self._build_missing_sql('b')}) AS people"
         ).values()
-        if records * self.register.rows + people * self.release.rows > MAX_UNBLOCKED_PAIRS:
+        if records * self.register.rows + people * self.release.rows > tuning.MAX_UNBLOCKED_PAIRS:
             message = (
                 f"{records:,} records and {people:,} people of the register have no value in it, "
                 "and might be anybody; block by attributes that are there."

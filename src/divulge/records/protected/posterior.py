@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Claim
+from divulge.records import tuning
 from divulge.records.inference.best_guess import compute_payoffs, list_entries, look_up_entries
 from divulge.records.inference.per_record import PerRecordSuccess
 from divulge.records.inference.secrets import Secrets
@@ -27,7 +28,6 @@ from divulge.work import DivulgeError
 from divulge.work.arrays import Floats, Ints
 
 TIE_TOLERANCE = 1e-9
-MAX_GAIN_PAIRS = 100_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,7 +219,7 @@ class Beliefs:
             return compute_payoffs(
                 gain, self._index_by_code(), self.compatibility.of_person, self._read_secret_codes()
             )
-        if float(self.matching_records.sum()) > MAX_GAIN_PAIRS:
+        if float(self.matching_records.sum()) > tuning.MAX_GAIN_PAIRS:
             message = "too many records fit too many people to weigh a gain on single records"
             raise DivulgeError(message)
         # A gain is on records as the original has them, whatever their order in the release.

@@ -1,4 +1,4 @@
-"""Individual risk: the chance that a record's owner is found, when the file is a sample.
+"""Individual risk (Benedetti-Franconi): the chance that a record's owner is found, from a sample.
 
 An adversary finds a record's combination in a register of the population; there it is F times,
 so they are right with chance 1/F. F is unknown; given the f records of the sample it is taken to
@@ -16,6 +16,7 @@ import numpy as np
 from divulge.assessment import Sentence
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
+from divulge.records import tuning
 from divulge.records.risk.frequencies import Nulls, frequencies
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import InvalidInput, Problem
@@ -23,10 +24,6 @@ from divulge.work.arrays import Floats
 
 Method: TypeAlias = Literal["approximate", "exact", "ratio"]
 METHODS: tuple[Method, ...] = get_args(Method)
-
-# From here on, terms of the series fall so fast that sixty of them are exact to the last digit.
-LARGE_FREQUENCY = 30
-SERIES_TERMS = 64
 
 
 def individual_risk(
@@ -134,7 +131,7 @@ def exact_risk(frequency: Floats, population: Floats) -> Floats:
     """
     share = frequency / population
     whole = frequency == np.rint(frequency)
-    by_series = (share >= 0.5) | (frequency >= LARGE_FREQUENCY)
+    by_series = (share >= 0.5) | (frequency >= tuning.LARGE_FREQUENCY)
     risk = np.empty(frequency.shape)
     risk[by_series] = _sum_series(frequency[by_series], share[by_series])
     by_steps = ~by_series & whole
@@ -151,7 +148,7 @@ def exact_risk(frequency: Floats, population: Floats) -> Floats:
 def _sum_series(frequency: Floats, share: Floats) -> Floats:
     term = np.ones(frequency.shape)
     total = np.ones(frequency.shape)
-    for k in range(1, SERIES_TERMS):
+    for k in range(1, tuning.SERIES_TERMS):
         term *= k / (frequency + k) * (1 - share)
         total += term
     return share / frequency * total

@@ -1,4 +1,4 @@
-"""Numbers that were masked: can the original be told from the masked value, and the record found?
+"""Interval disclosure and distance-based record linkage: what masked numbers still tell.
 
 Interval disclosure: the original lies within a small interval around its masked value, so the
 mask hides nothing (Mateo-Sanz, Sebe & Domingo-Ferrer 2004). Distance-based record linkage: the
@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from divulge.data import Dataset
+from divulge.records import tuning
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import Problems, checks, step
 from divulge.work.arrays import Floats
 
-BLOCK_ROWS = 1024
 INTERVALS = ("rank", "deviation")
 
 
@@ -121,8 +121,8 @@ def _compute_linkage_chance(first: Floats, second: Floats) -> Floats:
     trees = _SearchTrees(second)
     with step("Linking masked records", own.size) as progress:
         for shows, rows in _group_by_shown(first):
-            for start in range(0, rows.size, BLOCK_ROWS):
-                part = rows[start : start + BLOCK_ROWS]
+            for start in range(0, rows.size, tuning.NEAREST_BLOCK_ROWS):
+                part = rows[start : start + tuning.NEAREST_BLOCK_ROWS]
                 chance[part] = trees.compute_own_chance(first[part], shows, own[part])
                 progress.advance(part.size)
     return chance

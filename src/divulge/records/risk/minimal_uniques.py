@@ -1,4 +1,4 @@
-"""Minimal sample uniques: the smallest sets of attributes on which a record stands alone.
+"""Minimal sample uniques (as of SUDA2): the smallest sets on which a record stands alone.
 
 A record is unique on a set of attributes if no other has the same values there; the set is
 minimal if it is unique on no smaller part of it (Elliot, Manning & Ford 2002). Sets are numbers
@@ -20,10 +20,8 @@ import numpy.typing as npt
 
 from divulge import work
 from divulge.classes.keys import densify_keys
+from divulge.records import tuning
 from divulge.work.arrays import Array, Ints
-
-# Below this share of the records that were carried, it pays to gather those that are left.
-GATHERING_SHARE = 0.75
 
 Bits = npt.NDArray[np.uint8]
 
@@ -185,7 +183,7 @@ class _UniqueSearch:
         if remaining == 0:
             self._mark_all_alone(attributes, attribute, step)
             return
-        if remaining < GATHERING_SHARE * split.size:
+        if remaining < tuning.GATHERING_SHARE * split.size:
             stay = np.flatnonzero(company[split])
             carried = stay if carried is None else carried[stay]
             # Numbers of classes that are gone would make later tables needlessly long.

@@ -9,12 +9,9 @@ from typing import Any
 import numpy as np
 
 from divulge.data import Column
+from divulge.records import tuning
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Floats, Ints
-
-MAX_TABLE_CELLS = 20_000_000
-MAX_FITTING_ROUNDS = 200
-FITTING_TOLERANCE = 1e-8
 
 
 def compute_poisson_chances(fitted: Floats, fraction: float) -> tuple[Floats, Floats]:
@@ -50,10 +47,11 @@ def fit_pairwise_effects(columns: list[Column], alone: Any, wild: bool) -> Float
     all, and a hidden cell sums over its attribute.
     """
     shape = tuple(len(column.values) + (not wild and column.has_missing) for column in columns)
-    if prod(shape) > MAX_TABLE_CELLS:
+    if prod(shape) > tuning.MAX_FITTED_CELLS:
         message = (
-            f"the table of these attributes has {prod(shape):,} cells and {MAX_TABLE_CELLS:,} are "
-            "the most for interactions=2; take fewer or coarser attributes, or interactions=1."
+            f"the table of these attributes has {prod(shape):,} cells and "
+            f"{tuning.MAX_FITTED_CELLS:,} are the most for interactions=2; "
+            "take fewer or coarser attributes, or interactions=1."
         )
         raise InvalidInput("population_uniques", [Problem("among", message)])
     rows = columns[0].codes.size
@@ -80,7 +78,7 @@ def _fit_proportionally(codes: list[Any], shape: tuple[int, ...], rows: int) -> 
         table = np.zeros((shape[one], shape[two]))
         np.add.at(table, (codes[one], codes[two]), 1)
         margins[one, two] = np.diag(table) if one == two else table
-    for _ in range(MAX_FITTING_ROUNDS):
+    for _ in range(tuning.MAX_FITTING_ROUNDS):
         furthest = 0.0
         for (one, two), margin in margins.items():
             others = tuple(axis for axis in axes if axis not in (one, two))
@@ -88,7 +86,7 @@ def _fit_proportionally(codes: list[Any], shape: tuple[int, ...], rows: int) -> 
             furthest = max(furthest, float(np.abs(current - margin).max()))
             ratio = np.divide(margin, current, out=np.zeros_like(current), where=current > 0)
             fitted *= np.expand_dims(ratio, others)
-        if furthest <= FITTING_TOLERANCE * rows:
+        if furthest <= tuning.FITTING_TOLERANCE * rows:
             break
     return fitted
 

@@ -1,4 +1,4 @@
-"""How many uniques of a sample are unique in the population: two models, both estimates.
+"""Population uniques by log-linear and negative binomial models: how many of a sample are any.
 
 Only the sample is seen. A log-linear model smooths its table of quasi-identifiers (Skinner &
 Shlomo 2008): each cell of the population is Poisson with a fitted mean, so what the sample has

@@ -55,6 +55,10 @@ def cube(
 ) -> None:  # fmt: skip
     """Walk the lattice of every sorted block from `first` to before `last`.
 
+    Depth first, with a stack of frames. Invariant: what is noted is what every set loses by the
+    cells that were closed; the frames hold the runs that are still to be taken in, and what lies
+    below `top` is needed by them.
+
     Args:
         keys: the sorted blocks' keys.
         counts: how often each key occurs.
@@ -187,7 +191,11 @@ def _insertion_sort(
     keys: Array, counts: Array, weights: Array | None, low: Place, high: Place, mask: Any,
     to: Place,
 ) -> Place:  # fmt: skip
-    """Put the rows of a small cell in order without one attribute, from `to` on."""
+    """Insertion sort: the rows of a small cell in order without one attribute, from `to` on.
+
+    Invariant: from `to` to before `end` keys rise strictly, and counts are those of the rows before
+    i.
+    """
     end: Place = to
     for i in range(low, high):
         key = keys[i] & ~mask
@@ -218,7 +226,11 @@ def _merge_runs(
     keys: Array, counts: Array, weights: Array | None, low: Place, high: Place, mask: Any,
     to: Place, bounds: Array,
 ) -> Place:  # fmt: skip
-    """Merge the runs of one attribute's values into one without it, from `to` on."""
+    """Merge sort: the runs of one attribute's values become one without it, from `to` on.
+
+    Invariant: between passes `bounds` holds `runs` runs, in each of which keys without the
+    attribute rise strictly, and all counts add up to those of the cell.
+    """
     runs: Place = ZERO
     for i in range(low, high):
         if i == low or (keys[i] ^ keys[i - ONE]) & mask != 0:
@@ -254,7 +266,10 @@ def _merge_two_runs(
     keys: Array, counts: Array, weights: Array | None, i: Place, middle: Place, last: Place,
     mask: int, to: Place,
 ) -> Place:  # fmt: skip
-    """Merge two sorted runs that lie side by side (or copy one); a key of both becomes one."""
+    """Merge two sorted runs that lie side by side (or copy one); a key of both becomes one.
+
+    Invariant: what lies before `to` is what both runs hold before i and j, in rising order.
+    """
     j: Place = min(middle, last)
     i_end: Place = j
     while i < i_end and j < last:
@@ -280,7 +295,10 @@ def _merge_two_runs(
 
 @kernel
 def _agreement_address(differ: int, address: Place, masks: Array, powers: Array) -> Place:
-    """The address of the sets on which rows agree: what differs among them is out."""
+    """The address of the sets on which rows agree: what differs among them is out.
+
+    Invariant: the digits of the attributes before the present one are right.
+    """
     for attribute in range(ZERO, np.uint64(len(masks))):
         if differ & masks[attribute] != 0:
             address -= TWO * powers[attribute]
@@ -289,6 +307,7 @@ def _agreement_address(differ: int, address: Place, masks: Array, powers: Array)
 
 @kernel
 def _note_class_size(noted: Array, address: Place, size: Place) -> None:
+    """Count a class under its size, or among those of ten or more."""
     if size < TEN:
         noted[address, size] += 1
     else:
@@ -304,7 +323,10 @@ def _note_two_rows(
     masks: Array, powers: Array, sensitive: Array, inverse: Array, noted: Array, capacity: Array,
     weighted: Array,
 ) -> None:  # fmt: skip
-    """Two rows: one class in every set on which they agree, two in all others."""
+    """Two rows: one class in every set on which they agree, two in all others.
+
+    Invariant: of the sensitive attributes before s, every set has noted what the two rows lose.
+    """
     one, other = keys[low], keys[low + ONE]
     differ = one ^ other
     both = _agreement_address(differ, address, masks, powers)
@@ -339,7 +361,10 @@ def _note_three_rows(
     keys: Array, low: Place, a: Place, b: Place, c: Place, address: Place, masks: Array,
     powers: Array, sensitive: Array, inverse: Array, noted: Array, capacity: Array,
 ) -> None:  # fmt: skip
-    """Three rows: alone, together by two, all together; each time the parts are taken back."""
+    """Three rows: alone, together by two, all together; each time the parts are taken back.
+
+    Invariant: of the sensitive attributes before s, every set has noted what the three rows lose.
+    """
     one, two, three = keys[low], keys[low + ONE], keys[low + TWO]
     differ = (one ^ two) | (one ^ three)
     ab = _agreement_address(one ^ two, address, masks, powers)
@@ -407,7 +432,11 @@ def _note_class(
     keys: Array, counts: Array, low: Place, high: Place, address: Place, sensitive: Array,
     tally: Array, noted: Array,
 ) -> None:  # fmt: skip
-    """Note one class of two or more records, whatever their sensitive values."""
+    """Note one class of two or more records, whatever their sensitive values.
+
+    Invariant: `tally` is empty between sensitive attributes, and `most` its largest entry
+    meanwhile.
+    """
     size = np.int64(0)
     differ = np.int64(0)
     for i in range(low, high):
@@ -434,7 +463,11 @@ def _note_class_shares(
     keys: Array, counts: Array, weights: Array | None, low: Place, high: Place, address: Place,
     sensitive: Array, inverse: Array, shares: Array, capacity: Array, weighted: Array,
 ) -> None:  # fmt: skip
-    """What a class loses of the capacity and of weights: all but the largest value's share."""
+    """What a class loses of the capacity and of weights: all but the largest value's share.
+
+    Invariant: `shares` is empty between sensitive attributes, and `largest` its largest entry
+    meanwhile.
+    """
     weight, heaviest = 0.0, 0.0
     if weights is not None:
         for i in range(low, high):

@@ -16,13 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
+from divulge.records import tuning
 from divulge.work.arrays import Array, Floats, Ints
 
 KEY_BITS = 63
-ORDER_SAMPLE_ROWS = 50_000
-"""About so many records are looked at to find a good order of the walk."""
-ENTROPY_SAMPLE_ROWS = 1 << 14
-_ROWS_PER_PASS = 1 << 22
 _NO_COUNTS = np.empty(0, np.int32)
 
 
@@ -49,8 +46,8 @@ class CubeAttribute:
     def occurrences(self) -> Ints:
         """How often each code occurs."""
         counts = np.zeros(self.cardinality, np.int64)
-        for start in range(0, len(self.codes), _ROWS_PER_PASS):
-            part = self.codes[start : start + _ROWS_PER_PASS]
+        for start in range(0, len(self.codes), tuning.ROWS_PER_PASS):
+            part = self.codes[start : start + tuning.ROWS_PER_PASS]
             counts += np.bincount(part, minlength=self.cardinality)
         return counts
 
@@ -125,7 +122,7 @@ class CubeRecords:
         """
         if not some:
             return 0.0
-        step = max(1, len(self) // ENTROPY_SAMPLE_ROWS)
+        step = max(1, len(self) // tuning.ENTROPY_SAMPLE_ROWS)
         joint = np.zeros(len(range(0, len(self), step)), np.int64)
         for i in some:
             joint = joint * 1_000_003 + self.attributes[i].codes[::step]
@@ -214,13 +211,13 @@ class CubeRecords:
         rest: Sequence[int],
     ) -> list[int]:
         """The attributes by falling entropy within a block, as seen in some of the blocks."""
-        limit = max(1, min(1 << 32, (ORDER_SAMPLE_ROWS << 32) // max(1, len(rows.keys))))
+        limit = max(1, min(1 << 32, (tuning.ORDER_SAMPLE_ROWS << 32) // max(1, len(rows.keys))))
         is_sampled = (np.arange(number, dtype=np.uint64) * 2654435761) % (1 << 32) < limit
         parts: list[Ints] = []
-        for start in range(0, len(blocks), _ROWS_PER_PASS):
-            part = (blocks[start : start + _ROWS_PER_PASS] >> shift) & mask
+        for start in range(0, len(blocks), tuning.ROWS_PER_PASS):
+            part = (blocks[start : start + tuning.ROWS_PER_PASS] >> shift) & mask
             parts.append(start + np.flatnonzero(is_sampled[part]))
-        places = np.concatenate(parts)[: 4 * ORDER_SAMPLE_ROWS]
+        places = np.concatenate(parts)[: 4 * tuning.ORDER_SAMPLE_ROWS]
         block = ((blocks[places] >> shift) & mask).astype(np.int64)
         keys = rows.keys[places]
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
+from divulge.records import tuning
 from divulge.records.sweep.cube_rows import Blocks, CubeRecords
 from divulge.work.arrays import Ints
 
@@ -25,9 +26,6 @@ Tables = list[npt.NDArray[Any]]
 
 NO_CLASS = 2**32 - 1
 """The smallest of no classes at all."""
-ROWS_OF_A_CHUNK = 1 << 16
-ROWS_OF_A_PORTION = 1 << 23
-"""So many records are walked between two checkpoints."""
 FIELDS = ("noted", "capacity", "weighted")
 """The tables that the kernel `cube` notes in, by address."""
 # What the kernel notes changes with this number: what another version remembered is not taken up.
@@ -56,9 +54,9 @@ class BlockWalk:
         """Sort and walk all blocks; `advance` is told the share that each stretch of them is."""
         total: Tables | None = None
         rows = max(1, int(blocks.starts[-1]))
-        portions = _cut_blocks(blocks.starts, ROWS_OF_A_PORTION)
+        portions = _cut_blocks(blocks.starts, tuning.ROWS_OF_A_PORTION)
         for number, (first, last) in enumerate(portions):
-            chunks = _cut_blocks(blocks.starts, ROWS_OF_A_CHUNK, first, last)
+            chunks = _cut_blocks(blocks.starts, tuning.ROWS_OF_A_CHUNK, first, last)
             shares = [int(blocks.starts[b] - blocks.starts[a]) / rows for a, b in chunks]
             walked: list[float] = []
 

@@ -18,6 +18,7 @@ from math import log2
 import numpy as np
 
 from divulge import work
+from divulge.records import tuning
 from divulge.records.sweep.cube_rows import Blocks, CubeAttribute, CubeRecords
 from divulge.records.sweep.cube_walk import FIELDS, BlockWalk, Tables
 from divulge.work import InvalidInput, Problem
@@ -26,8 +27,7 @@ from divulge.work.arrays import Floats, Ints
 __all__ = ["CubeAttribute", "Floats", "Ints", "SubsetCounts", "SubsetCube"]
 
 MOST_ROWS = 2**31 - 1
-MOST_DIGITS = 10
-FEW_ROWS = 4096
+"""Records that the 32-bit counts of the walks can hold."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,9 @@ class SubsetCube:
         """How many attributes are decided outside the key."""
         for fixed in range(len(self.order) + 1):
             rest = self.order[fixed:]
-            if self.records.can_fit_key(rest) and len(rest) <= MOST_DIGITS + (fixed == 0):
+            if self.records.can_fit_key(rest) and len(rest) <= tuning.MOST_KEY_ATTRIBUTES + (
+                fixed == 0
+            ):
                 return fixed
         raise AssertionError("no attribute left, and the sensitive ones do not fit a key")
 
@@ -134,7 +136,7 @@ class SubsetCube:
                 for p in places_left
             ]
             self._step.total = self._step.done + sum(self._costs_ahead)
-            if len(rows.keys) <= FEW_ROWS or place == len(rest) - 1:
+            if len(rows.keys) <= tuning.FEW_ROWS or place == len(rest) - 1:
                 # What is left is one block, and the walk decides over all its attributes.
                 self._costs_ahead = [sum(self._costs_ahead)]
                 single_block = np.zeros(len(rows.keys), np.int8)

@@ -10,17 +10,14 @@ from typing import Any
 from divulge.classes.weights import read_weights
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
+from divulge.records import tuning
 from divulge.records.risk.minimal_uniques import MOST_ATTRIBUTES
 from divulge.records.sweep.duckdb_sweep import count_by_sql
 from divulge.records.sweep.result import Sweep, SweepFigures
 from divulge.records.sweep.subset_cube import CubeAttribute, Floats, SubsetCounts, SubsetCube
 from divulge.work import MemoryPlan, Problems
 
-MAX_SETS = 1 << 20
-"""More sets than these are no help to anybody: give a limit on size."""
 ENGINES = ("auto", "cube", "duckdb")
-# Sensitive attributes share a walk while their joint code stays this short.
-JOINT_BITS = 12
 
 
 def sweep(
@@ -127,13 +124,15 @@ def _choose_sizes(
         problems.add("sizes", f"a set has from 1 to {attributes} attributes.")
         return [1]
     sets = sum(comb(attributes, size) for size in range(1, max(set_sizes) + 1))
-    if sets > MAX_SETS:
+    if sets > tuning.MAX_SETS:
         allowed_sizes = [
             size
             for size in range(1, attributes + 1)
-            if sum(comb(attributes, s) for s in range(1, size + 1)) <= MAX_SETS
+            if sum(comb(attributes, s) for s in range(1, size + 1)) <= tuning.MAX_SETS
         ]
-        message = f"{attributes} attributes have {sets:,} sets, and {MAX_SETS:,} are the most."
+        message = (
+            f"{attributes} attributes have {sets:,} sets, and {tuning.MAX_SETS:,} are the most."
+        )
         problems.add("sizes", f"{message} Give sizes={max(allowed_sizes, default=1)} or less.")
     return set_sizes
 
@@ -146,7 +145,7 @@ def _group_secrets(dataset: Dataset, sought: Sequence[str]) -> list[list[str]]:
         bits = _encode_attribute(dataset, name).bits
         if not groups or bits > bits_left:
             groups.append([])
-            bits_left = JOINT_BITS
+            bits_left = tuning.JOINT_BITS
         groups[-1].append(name)
         bits_left -= bits
     return groups or [[]]

@@ -14,6 +14,7 @@ import numpy as np
 
 from divulge import work
 from divulge.solvers.highs import INFINITE
+from divulge.tables import tuning
 from divulge.tables.feasibility.cell_intervals import bound_cells, find_feasible_values
 from divulge.tables.feasibility.network import build_network
 from divulge.tables.table.structure import Key
@@ -22,8 +23,6 @@ from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Ints
 
 MOST_CANDIDATES = 1_000_000
-STEPS_PER_CANDIDATE = 200
-"""Values tried a candidate before a list is given up: few lead nowhere."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -146,7 +145,7 @@ def _list_candidates(
     later = np.column_stack([part[relation, column] for part in after]).astype(np.int64)
     nothing = np.empty((0, len(cells)), np.int64)
     arguments = starts, relation, signs, later, low, high, rest.astype(np.int64), most
-    steps = STEPS_PER_CANDIDATE * most + 1000
+    steps = tuning.STEPS_PER_CANDIDATE * most + 1000
     count, is_complete = list_points(*arguments, steps, nothing)
     points = np.empty((count, len(cells)), np.int64)
     list_points(*arguments, steps, points)

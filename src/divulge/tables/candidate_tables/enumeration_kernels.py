@@ -1,9 +1,8 @@
-"""The whole numbers that keep all sums: listed one by one, or visited by a random walk.
+"""Integer points by backtracking, or a Markov chain (hit and run): tables that keep all sums.
 
 Cells are decided in order. `of_cell` lists the sums that a cell stands in (sum, sign); what is
 left of each sum must lie between what the later cells can add at the least and at the most, so
-few values lead nowhere. The invariant of the list: `rest` is what the sums lack given the values
-of all earlier cells.
+few values lead nowhere.
 """
 
 from __future__ import annotations
@@ -21,8 +20,9 @@ def list_points(
 ) -> tuple[int, bool]:  # fmt: skip
     """Count points, and write them to `points` as far as it reaches; (how many, whether all).
 
-    Stops after `most` points or `steps` values tried. `later` holds, for every entry of
-    `of_cell`, the least and the most that the later cells of the sum add.
+    Backtracking. Stops after `most` points or `steps` values tried. `later` holds, for every entry
+    of `of_cell`, the least and the most that the later cells of the sum add. Invariant: `remaining`
+    is `rest` less what the cells that have a value add to each sum.
     """
     cells = low.size
     value, last = np.zeros(cells, np.int64), np.zeros(cells, np.int64)
@@ -72,8 +72,9 @@ def walk_points(
 ) -> None:
     """Visit points of a network at random, all equally likely in the long run.
 
-    A random simple cycle does not depend on the point, and the next point is any on the line
-    through the present one along it: so the walk is reversible. Simple cycles join all points.
+    Hit and run: a random simple cycle does not depend on the point, and the next point is any on
+    the line through the present one along it, so the walk is reversible. Simple cycles join all
+    points. Invariant: `value` keeps all sums, and no cell of it is below 0.
     """
     np.random.seed(seed)  # noqa: NPY002  # numba's own generator, which no one else sees
     nodes, cells = first.size - 1, start.size

@@ -1,4 +1,4 @@
-"""Patterns of at most 64 cells as bits: what they protect, and whether another one is better.
+"""Branch and bound over patterns as bitsets of 64 cells: does another one beat the released one?
 
 Bit e of a pattern is cell e of a network (two arcs a cell, as in `network_kernels`), and cells
 stand in the order by which ties are broken. A pattern is a signed 64-bit number used for its bits
@@ -35,7 +35,11 @@ def _max_flow(
     first: Array, arcs: Array, to: Array, values: Array, pattern: int, cell: int, falling: int,
     limit: int, residual: Array, came_by: Array, queue: Array,
 ) -> int:  # fmt: skip
-    """How far a cell can rise (or fall) under a pattern; afterwards `came_by` >= -1 is the cut."""
+    """Edmonds-Karp: how far a cell can rise (or fall) under a pattern, up to a limit.
+
+    Afterwards, where the limit was not met, the nodes with `came_by` other than -1 are the cut.
+    Invariant: `residual` is the capacity under the pattern less `flow`, and never negative.
+    """
     nodes = first.size - 1
     for e in range(values.size):
         if (pattern >> e) & 1 and e != cell:
@@ -86,7 +90,10 @@ def is_protecting(
     first: Array, arcs: Array, to: Array, values: Array, pattern: int, primary: int, width: int,
     residual: Array, came_by: Array, queue: Array,
 ) -> bool:  # fmt: skip
-    """Whether a pattern holds all primary cells and makes each interval wide enough."""
+    """Whether a pattern holds all primary cells and makes each interval wide enough.
+
+    Invariant: every primary cell before e can rise and fall by `width` in all.
+    """
     if primary & ~pattern:
         return False
     for e in range(values.size):
@@ -108,7 +115,11 @@ def is_protecting(
 def _find_reachable_nodes(
     first: Array, arcs: Array, to: Array, residual: Array, start: int, backwards: int, queue: Array
 ) -> int:  # fmt: skip
-    """The nodes that something can still flow to (or from, backwards), as bits."""
+    """The nodes that something can still flow to (or from, backwards), as bits.
+
+    Breadth-first search. Invariant: `reached` holds the nodes of `queue` up to `tail`, and all
+    that neighbour on those before `head`.
+    """
     reached = 1 << start
     queue[0] = start
     head, tail = 0, 1
@@ -128,7 +139,10 @@ def _find_reachable_nodes(
 def _add_cut_gains(
     to: Array, values: Array, shut: int, inside: int, width: int, gain: Array
 ) -> None:
-    """Add what each cell would let through a cut: it may leave `inside`, raised or lowered."""
+    """Add what each cell would let through a cut: it may leave `inside`, raised or lowered.
+
+    Invariant: the gains of all cells before e are whole, and cells of `shut` gain nothing.
+    """
     for e in range(values.size):
         if (shut >> e) & 1 == 0:
             tail, head = (inside >> to[2 * e + 1]) & 1, (inside >> to[2 * e]) & 1
@@ -147,6 +161,8 @@ def _measure_lacking_width(
 
     A flow has a cut near where it begins and one near where it ends. Rising begins where falling
     ends, so the two cuts at one end have their cells in common: the end with fewer helpers counts.
+    Invariant: whatever is added to the pattern, the cell gains no more than the gains of it add up
+    to, at either end.
     """
     up = _max_flow(first, arcs, to, values, pattern, cell, 0, width, residual, came_by, queue)
     if up >= width:
@@ -196,6 +212,7 @@ def _may_be_before(excluded: int, rival: int, cells: int) -> bool:
 
 @kernel
 def _sum_weights(pattern: int, weights: Array) -> int:
+    """What a pattern costs. Invariant: `total` is the cost of its cells before e."""
     total = 0
     for e in range(weights.size):
         if (pattern >> e) & 1:
@@ -213,7 +230,8 @@ def _examine_branch(
 
     To go on, one of so many cells is needed; they stand in `order`, the most helpful first. Any
     protecting pattern has a cell of every set of helpers, and the sets are disjoint: what their
-    cheapest cells cost together is a bound.
+    cheapest cells cost together is a bound. Invariant: every protecting pattern of the branch costs
+    `bound` or more, and `pretended` is `included` with all helpers so far.
     """
     pretended, bound, branches = included, weight, 0
     gain, small = gains[2], SMALL_HELPER_SET
@@ -285,11 +303,12 @@ def _search_better_pattern(
     weights: Array, cells: int, rival: int, budget: int, skip: int, progress: Array,
     gains: Array, orders: Array, state: Array, residual: Array, came_by: Array, queue: Array,
 ) -> int:  # fmt: skip
-    """Look for a beating pattern: 0 there is none, 1 it is `told[1]`, 2 out of steps.
+    """Look for a beating pattern: 0 there is none, 1 it is `progress[1]`, 2 out of steps.
 
-    The first so many found are passed over (`skip`). `progress` holds the steps left, the last
-    pattern found, and how many were. A row of `state` is a branch under way: included, excluded,
-    weight, cells to try, cells tried.
+    Branch and bound, depth first. The first so many patterns are passed over (`skip`). `progress`
+    holds the steps left, the last beating pattern, and how many there were. A row of `state` is a
+    branch under way: included, excluded, weight, cells to try, cells tried. Invariant: every
+    beating pattern that was not met yet is in a branch of rows 0 to `depth`, and in one only.
     """
     depth = 0
     state[0, 0], state[0, 1], state[0, 2] = primary, 0, _sum_weights(primary, weights)
@@ -331,9 +350,10 @@ def search_first_optimum(
     first: Array, arcs: Array, to: Array, values: Array, primary: int, width: int,
     weights: Array, cells: int, start: int, steps: int,
 ) -> tuple[int, int]:  # fmt: skip
-    """The first of the cheapest protecting patterns, from a protecting one; (status, pattern).
+    """The lexicographic optimum: the first of the cheapest protecting patterns; (status, pattern).
 
-    Status 0: proven; 2: out of steps.
+    It begins at `start`, a protecting pattern. Status 0: proven; 2: out of steps. Invariant: `best`
+    protects, and beats every pattern that it was before.
     """
     size, nodes = values.size, first.size - 1
     gains, residual = np.zeros((3, size), np.int64), np.zeros(2 * size, np.int64)
@@ -361,6 +381,7 @@ def search_all_optima(
     """Of the patterns that cost as little as an optimal one: the one after `skip` others.
 
     Gives how many were met and the last of them: a large `skip` counts all. -1 if out of steps.
+    The search keeps the invariant: every pattern comes before the rival 0, so none is left out.
     """
     size, nodes = values.size, first.size - 1
     gains, residual = np.zeros((3, size), np.int64), np.zeros(2 * size, np.int64)
@@ -379,7 +400,10 @@ def _is_minimal(
     first: Array, arcs: Array, to: Array, values: Array, pattern: int, primary: int, width: int,
     residual: Array, came_by: Array, queue: Array,
 ) -> bool:  # fmt: skip
-    """No single cell can be spared (and so no set of cells: more suppressed cells protect more)."""
+    """No single cell can be spared (and so no set of cells: more suppressed cells protect more).
+
+    Invariant: no cell before e that is not primary can be spared.
+    """
     for e in range(values.size):
         if ((pattern & ~primary) >> e) & 1 and is_protecting(
             first, arcs, to, values, pattern & ~(1 << e), primary, width, residual, came_by, queue
@@ -402,7 +426,8 @@ def try_candidates(
     to at the `places` of the suppressed cells. `box` holds the least and the greatest value of
     each suppressed cell among possible candidates so far; with `intervals`, a candidate inside it
     is skipped. The pool holds patterns that beat the released one for some candidate, the last
-    successful first.
+    successful first. Invariant: the candidates before c have their status, and `box` is the hull
+    of those that are possible.
     """
     size, nodes, hidden = values.size, first.size - 1, places.size
     gains, residual = np.zeros((3, size), np.int64), np.zeros(2 * size, np.int64)
@@ -498,6 +523,7 @@ def count_draws(
 
     A draw is a width and costs. `widths` are those of the suppressed cells by the sums alone.
     `values` is written to at the places of the suppressed cells; -1 where steps ran out.
+    Invariant: `counts[c]` counts the draws before `draw`.
     """
     size, nodes = values.size, first.size - 1
     gains, residual = np.zeros((3, size), np.int64), np.zeros(2 * size, np.int64)

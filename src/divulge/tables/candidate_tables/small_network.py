@@ -1,4 +1,4 @@
-"""A network of at most 64 cells, whose patterns are numbers: exact answers in microseconds.
+"""Bitset networks of at most 64 cells, whose patterns are numbers: exact in microseconds.
 
 The small tables that a matching attack can exhaust are solved again and again, once a candidate.
 Here a pattern is one 64-bit number and a search for a better one runs compiled. `optimal_pattern`
@@ -12,14 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
+from divulge.tables import tuning
 from divulge.tables.feasibility.network import Network, build_network
 from divulge.tables.suppression.problem import SuppressionProblem
 from divulge.tables.table.structure import Relations
 from divulge.work.arrays import Bools, Ints
 
 MOST_CELLS = 64
-MOST_STEPS = 200_000
-"""How many branches a search may take before it is left to the general solver."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +92,6 @@ def find_first_optimum(problem: SuppressionProblem, bit_network: BitNetwork) -> 
     if not kernels.is_protecting(*arcs, values, everything, primary, width, *scratch):
         return None
     status, best = kernels.search_first_optimum(
-        *arcs, values, primary, width, weights, everything, everything, MOST_STEPS
+        *arcs, values, primary, width, weights, everything, everything, tuning.MOST_PATTERN_STEPS
     )
     return bit_network.to_pattern(best) if status == 0 else None

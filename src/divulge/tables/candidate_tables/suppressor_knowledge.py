@@ -15,7 +15,7 @@ import numpy as np
 from divulge import work
 from divulge.tables import tuning
 from divulge.tables.candidate_tables.enumeration import Candidates
-from divulge.tables.candidate_tables.small_network import MOST_STEPS, BitNetwork
+from divulge.tables.candidate_tables.small_network import BitNetwork
 from divulge.tables.feasibility.sensitivity import SensitivityRules, find_sensitive_cells
 from divulge.tables.suppression.optimal import optimal_pattern
 from divulge.tables.suppression.problem import SuppressionProblem
@@ -34,7 +34,6 @@ random costs and widths (`resist_matching`)."""
 SUPPRESSOR_RULES: tuple[Rule, ...] = ("first optimum", "any optimum", "minimal", "resisting")
 
 EXCLUDED, POSSIBLE, SKIPPED = 0, 1, 2
-PATTERN_POOL_SIZE = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,7 +184,7 @@ class BitNetworkKnowledge:
             bit_network.to_bits(wide),
             bit_network.to_bits(must_be_primary),
         )
-        self.pool, self.pool_size = np.zeros(PATTERN_POOL_SIZE, np.int64), 0
+        self.pool, self.pool_size = np.zeros(tuning.PATTERN_POOL_SIZE, np.int64), 0
 
     def judge_candidates(self, values: Ints, box: Ints, intervals: bool) -> Ints:
         """EXCLUDED, POSSIBLE or SKIPPED for every candidate; widens the box."""
@@ -212,7 +211,7 @@ class BitNetworkKnowledge:
             int(self.labels is not None),
             SUPPRESSOR_RULES.index(parameters.rule),
             int(intervals),
-            MOST_STEPS,
+            tuning.MOST_PATTERN_STEPS,
             status,
             box,
             self.pool,

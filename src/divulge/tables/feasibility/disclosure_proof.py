@@ -1,4 +1,4 @@
-"""Why a suppressed cell is known: the sums that, added and subtracted, leave it alone.
+"""Farkas multipliers of sums that, added up, leave a suppressed cell alone: why it is known.
 
 The sums are found by a linear program over all relations (redundant ones too, so that the
 shortest chain of reasoning is among them): multipliers of least total size that leave the cell

@@ -1,4 +1,4 @@
-"""The least and the greatest value of a suppressed cell, by linear programs and exact proofs.
+"""Linear programs with exact dual proofs: the least and the greatest value of a suppressed cell.
 
 A solver computes with rounded numbers, and where amounts are large it has called bounded cells
 unbounded. So its answer is only a proposal. What it proposes as prices of the sums is rounded to
@@ -16,17 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from divulge.solvers.highs import INFINITE, LinearProgram, LinearProgramResult, Method
+from divulge.tables import tuning
 from divulge.work import DivulgeError
 from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-MAX_RIGHT_HAND_SIDE = 2.0**14
-"""Right-hand sides are brought below this where the solver fails: its tolerances are fixed."""
-
-MAX_DENOMINATOR = 60
-"""Prices are multiples of one over a number up to this; halves and thirds are what is met."""
 
 
 class Extremes:
@@ -47,7 +42,7 @@ class Extremes:
     def _scaled_program(self) -> LinearProgram:
         """The same with small numbers."""
         most = float(np.abs(self._right).max(initial=1))
-        scale = 2.0 ** max(0, ceil(np.log2(max(most, 1) / MAX_RIGHT_HAND_SIDE)))
+        scale = 2.0 ** max(0, ceil(np.log2(max(most, 1) / tuning.MAX_RIGHT_HAND_SIDE)))
         return _build_program(self._matrix, self._right / scale)
 
     @cached_property
@@ -95,7 +90,7 @@ class Extremes:
         """What prices prove: no solution is below them times the right-hand sides."""
         if not answer.is_optimal:
             return None
-        for denominator in range(1, MAX_DENOMINATOR + 1):
+        for denominator in range(1, tuning.MAX_DENOMINATOR + 1):
             exact = answer.prices * denominator
             prices = np.round(exact).astype(np.int64)
             close = np.all(np.abs(exact - prices) <= 1e-6 * denominator)

@@ -1,4 +1,4 @@
-"""Tables that are networks: every cell is an arc between the two sums that it stands in.
+"""Tables that are flow networks: every cell is an arc between the two sums that it stands in.
 
 In a crosstab, and in one whose rows have subtotals, each cell enters at most two independent
 sums, and signs can be chosen so that it leaves one and enters the other. Then movements of the

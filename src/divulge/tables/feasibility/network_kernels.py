@@ -1,4 +1,4 @@
-"""The loops over residual networks: flows that say how far a cell can move, and cheap cycles.
+"""Edmonds-Karp max flow, successive cheapest paths (Dijkstra): how far a cell can move, and how.
 
 A network has two arcs a cell: arc 2e raises cell e and leads from its tail to its head, arc 2e+1
 lowers it and leads back. `first` and `arcs` list the arcs that leave each node, `to` says where
@@ -43,8 +43,10 @@ def max_flows(  # one loop for numba, which compiles no nest of ours
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Give, for every asked cell, how far it can rise (or fall), up to a limit.
 
-    Shortest augmenting paths. The second array marks the nodes that are still reached when
-    nothing more flows: they are the cut that bounds the flow (empty where the limit was met).
+    Edmonds-Karp: shortest augmenting paths, by breadth-first search. The second array marks the
+    nodes that are still reached when nothing more flows: they are the cut that bounds the flow
+    (empty where the limit was met). Invariant: `residual` is the capacity less a circulation that
+    carries `flow` of the cell, and never negative.
 
     >>> first, arcs = np.array([0, 2, 4]), np.array([0, 2, 1, 3])  # two cells between two nodes
     >>> to, capacity = np.array([1, 0, 1, 0]), np.array([9, 3, 9, 5])
@@ -115,8 +117,9 @@ def cheapest_cycles(  # one loop for numba
 ) -> tuple[int, NDArray[Any]]:
     """Let a cell rise (or fall) by an amount through cells that are cheap to suppress.
 
-    Successive cheapest paths: a cell that is chosen already, or that an earlier path used, is
-    free. Gives how far the cell moves, and the cells chosen then.
+    Successive cheapest paths, each by Dijkstra's algorithm: a cell that is chosen already, or that
+    an earlier path used, is free. Gives how far the cell moves, and the cells chosen then.
+    Invariant: the cells of `pattern` alone let the cell move by `movement`.
 
     >>> first, arcs = np.array([0, 2, 4]), np.array([0, 2, 1, 3])
     >>> to, capacity = np.array([1, 0, 1, 0]), np.array([9, 3, 9, 5])

@@ -1,4 +1,4 @@
-"""How many tables of whole numbers agree with what is published, and what each cell is in them.
+"""Backtracking count of the tables that agree with what is published: what each cell is in them.
 
 Counted one by one, one connected group of suppressed cells after the other, as long as there are
 not too many: then an adversary who thinks all of them equally likely is known exactly.
@@ -11,15 +11,14 @@ from collections import Counter
 import numpy as np
 
 from divulge.solvers.highs import INFINITE
+from divulge.tables import tuning
 from divulge.tables.feasibility.cell_intervals import Intervals, find_components
 from divulge.tables.table.published import Published
 from divulge.work.arrays import Bools
 
-MOST_STEPS = 200_000
-
 
 def count_marginals(
-    published: Published, cell_intervals: Intervals, most_steps: int = MOST_STEPS
+    published: Published, cell_intervals: Intervals, most_steps: int = tuning.MOST_COUNTING_STEPS
 ) -> dict[int, Counter[int]]:
     """For every suppressed cell that can be counted: in how many tables it has which value.
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from divulge import work
+from divulge.tables import tuning
 from divulge.tables.candidate_tables.enumeration import MOST_CANDIDATES, Candidates, candidates
 from divulge.tables.candidate_tables.suppressor_knowledge import (
     EXCLUDED,
@@ -40,8 +41,6 @@ from divulge.work.arrays import Bools, Ints
 
 Mode = Literal["interval", "full"]
 SAMPLE_SIZE = 20_000
-SECONDS_PER_PORTION = 0.1
-"""Seconds between two looks at the clock, about."""
 
 
 def matching_attack(
@@ -253,7 +252,7 @@ class _MatchingSearch:
             step.advance(len(rows))
             portion = (
                 2 * portion
-                if effort_left - self.effort.left < SECONDS_PER_PORTION
+                if effort_left - self.effort.left < tuning.SECONDS_PER_PORTION
                 else max(1, portion // 2)
             )
         return status[self.row], box, True

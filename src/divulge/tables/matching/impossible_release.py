@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from divulge.tables import tuning
 from divulge.tables.candidate_tables.enumeration import Candidates
 from divulge.tables.candidate_tables.suppressor_knowledge import (
     POSSIBLE,
@@ -17,10 +18,6 @@ from divulge.tables.suppression.result import Suppression
 from divulge.tables.table.table import Published
 from divulge.work import Effort, InvalidInput, Problem, Problems
 from divulge.work.arrays import Bools, Ints
-
-HINT_SECONDS = 5.0
-MAX_PARAMETER_DISTANCE = 12
-"""How far from the given parameters others are looked for."""
 
 
 def refuse_published_primary(published: Published, parameters: SuppressorParameters) -> None:
@@ -91,7 +88,7 @@ def _find_possible_rules(
     candidate_set: Candidates, parameters: SuppressorParameters, labels: Bools | None
 ) -> Iterator[str]:
     """Rules near the given one that give the release, the nearest first."""
-    effort = Effort(HINT_SECONDS)
+    effort = Effort(tuning.HINT_SECONDS)
     for description, rule in _enumerate_nearby_rules(parameters):
         if effort.spent:
             return
@@ -127,8 +124,8 @@ def _enumerate_nearby_rules(
     yield f'margins="{other}"', replace(parameters, margins=other)  # type: ignore[arg-type]  # one of two
     steps = [
         (abs(t) + abs(w), t, w)
-        for t in range(-MAX_PARAMETER_DISTANCE, MAX_PARAMETER_DISTANCE + 1)
-        for w in range(-MAX_PARAMETER_DISTANCE, MAX_PARAMETER_DISTANCE + 1)
+        for t in range(-tuning.MAX_PARAMETER_DISTANCE, tuning.MAX_PARAMETER_DISTANCE + 1)
+        for w in range(-tuning.MAX_PARAMETER_DISTANCE, tuning.MAX_PARAMETER_DISTANCE + 1)
         if t or w
     ]
     for _, t, w in sorted(steps):

@@ -1,4 +1,4 @@
-"""How likely a table gives a release, where the suppressor rolls dice: what a posterior needs.
+"""Likelihood of a release whose suppressor rolls dice, exact or by Monte Carlo: for posteriors.
 
 A suppressor that takes one of the cheapest patterns at random gives each with one over their
 number. One with random costs is asked again and again: the share of draws that give the released
@@ -13,8 +13,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from divulge import work
+from divulge.tables import tuning
 from divulge.tables.candidate_tables.enumeration import Candidates
-from divulge.tables.candidate_tables.small_network import MOST_STEPS, BitNetwork
+from divulge.tables.candidate_tables.small_network import BitNetwork
 from divulge.tables.candidate_tables.suppressor_knowledge import (
     POSSIBLE,
     SuppressorParameters,
@@ -24,13 +25,6 @@ from divulge.tables.candidate_tables.suppressor_knowledge import (
 )
 from divulge.tables.randomised import randomised_suppression
 from divulge.work.arrays import Floats, Ints
-
-MAX_WEIGHED_CANDIDATES = 150
-"""So many possible candidates are weighed; of more, as many at random."""
-TOTAL_DRAWS = 30_000
-"""Draws in all: the fewer candidates share them, the surer each weight. A best guess among weights
-that few draws estimate looks better than it is."""
-MOST_DRAWS = 4000
 
 
 def weigh_candidates(
@@ -45,9 +39,9 @@ def weigh_candidates(
     if parameters.rule == "first optimum" or len(possible) == 0:
         return prior, False
     random = np.random.default_rng(seed)
-    rows, all_weighed = possible, len(possible) <= MAX_WEIGHED_CANDIDATES
+    rows, all_weighed = possible, len(possible) <= tuning.MAX_WEIGHED_CANDIDATES
     if not all_weighed:
-        rows = np.sort(random.choice(possible, MAX_WEIGHED_CANDIDATES, replace=False))
+        rows = np.sort(random.choice(possible, tuning.MAX_WEIGHED_CANDIDATES, replace=False))
     if parameters.rule == "any optimum":
         chances, estimated = (
             _compute_tie_chances(candidate_set, candidate_set.values[rows], parameters),
@@ -86,7 +80,7 @@ def _compute_tie_chances(
         problem = build_problem(build_candidate_table(candidate_set, candidate), parameters)
         ties, _ = kernels.search_all_optima(
             *network.arcs, problem.values[cells], network.to_bits(problem.start), parameters.width,
-            problem.cost[cells], network.all, released, 1 << 60, 100 * MOST_STEPS,
+            problem.cost[cells], network.all, released, 1 << 60, 100 * tuning.MOST_PATTERN_STEPS,
         )  # fmt: skip
         chances[row] = 1 / max(ties, 1)
     return chances
@@ -103,7 +97,7 @@ def _estimate_draw_chances(
 
     published, network = candidate_set.published, _build_network(candidate_set, parameters)
     published_units = np.where(published.suppressed, 0, published.units)[network.net.cells]
-    draws = min(MOST_DRAWS, TOTAL_DRAWS // len(values))
+    draws = min(tuning.MOST_DRAWS_PER_CANDIDATE, tuning.TOTAL_DRAWS // len(values))
     # The same draws for every candidate: their differences are then their own.
     widths, factors = randomised_suppression.draw_widths_and_factors(
         random, parameters.width, len(network.net.cells), draws
@@ -116,7 +110,7 @@ def _estimate_draw_chances(
             *network.arcs, published_units, network.all, network.to_bits(published.suppressed),
             network.bit_places(candidate_set.cells), values[rows], parameters.threshold,
             int(parameters.zeros_primary), candidate_set.high - candidate_set.low, widths,
-            randomised_suppression.scale_costs(cost, factors), MOST_STEPS,
+            randomised_suppression.scale_costs(cost, factors), tuning.MOST_PATTERN_STEPS,
         )  # fmt: skip
     chances = np.maximum(hits, 0) / draws
     if parameters.rule == "resisting":
@@ -145,7 +139,7 @@ def _estimate_kept_shares(
 ) -> Floats:
     """For every candidate, which share of its draws is kept; never below one in all draws."""
     shares = np.zeros(len(values))
-    kept_draws = min(MOST_DRAWS, TOTAL_DRAWS // len(values)) // 50
+    kept_draws = min(tuning.MOST_DRAWS_PER_CANDIDATE, tuning.TOTAL_DRAWS // len(values)) // 50
     with work.step("Weighing candidates", len(values)) as step:
         for row, candidate in enumerate(values):
             table = build_candidate_table(candidate_set, candidate)

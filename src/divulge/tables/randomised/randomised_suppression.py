@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from divulge import work
+from divulge.tables import tuning
 from divulge.tables.candidate_tables.enumeration import candidates
-from divulge.tables.candidate_tables.small_network import MOST_CELLS, MOST_STEPS, BitNetwork
+from divulge.tables.candidate_tables.small_network import MOST_CELLS, BitNetwork
 from divulge.tables.candidate_tables.suppressor_knowledge import (
     SuppressorParameters,
     build_problem,
@@ -30,15 +31,6 @@ from divulge.tables.suppression.problem import SuppressionProblem
 from divulge.tables.table.table import Published, Table
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Bools, Floats, Ints
-
-MOST_DRAWS = 500
-MOST_CANDIDATES = 200_000
-COST_UNIT = 1000
-"""Drawn costs are whole numbers of a thousandth, so that ties are rare."""
-
-BASE_COST_FACTOR = 0.5
-"""What every cell costs before chance adds to it: the larger, the fewer cells are suppressed, and
-the surer a guess at the pattern."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +42,10 @@ class PatternDraw:
 
 
 def draw_pattern(
-    table: Table, parameters: SuppressorParameters, seed: int, most_draws: int = MOST_DRAWS
+    table: Table,
+    parameters: SuppressorParameters,
+    seed: int,
+    most_draws: int = tuning.MOST_PATTERN_DRAWS,
 ) -> PatternDraw:
     """Draw patterns until what is released leaves every cell that could be primary wide enough.
 
@@ -108,7 +103,14 @@ def enumerate_draws(
         if not kernels.is_protecting(*network.arcs, values, everything, primary, width, *scratch):
             continue
         status, bits = kernels.search_first_optimum(
-            *network.arcs, values, primary, width, weights, everything, everything, MOST_STEPS
+            *network.arcs,
+            values,
+            primary,
+            width,
+            weights,
+            everything,
+            everything,
+            tuning.MOST_PATTERN_STEPS,
         )
         if status == 0:
             yield bits, network.to_pattern(bits)
@@ -139,20 +141,22 @@ def draw_widths_and_factors(
 ) -> tuple[Ints, Floats]:
     """Widths for some draws, and by what factor each cell is dearer."""
     extra_width = random.geometric(1 / (1 + width / 16), size=draws) - 1
-    factors = BASE_COST_FACTOR + random.exponential(size=(draws, cells))
+    factors = tuning.BASE_COST_FACTOR + random.exponential(size=(draws, cells))
     return width + extra_width.astype(np.int64), factors
 
 
 def scale_costs(cost: Ints, factors: Floats) -> Ints:
     """What cells cost in each draw, in whole numbers."""
-    return np.maximum(np.round(COST_UNIT * cost * factors), 1).astype(np.int64)
+    return np.maximum(np.round(tuning.COST_UNIT * cost * factors), 1).astype(np.int64)
 
 
 def is_resisting(published: Published, parameters: SuppressorParameters) -> bool:
     """Whether every cell that could be primary is wide enough, by what everybody can compute."""
     rules = replace(parameters, rule="resisting")
     try:
-        candidate_set = candidates(published, MOST_CANDIDATES, sample=20_000)
+        candidate_set = candidates(
+            published, tuning.MOST_JUDGED_CANDIDATES, sample=tuning.JUDGED_SAMPLE
+        )
     except InvalidInput:  # no published total bounds some cell: what is left cannot be judged
         return False
     cells = len(candidate_set.cells)

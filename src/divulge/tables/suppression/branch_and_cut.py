@@ -1,4 +1,4 @@
-"""Is there a protecting pattern of at most this price? Branch and cut, with an answer or none.
+"""Branch and cut: is there a protecting pattern of at most this price? With an answer or none.
 
 The linear relaxation over the pool of cuts is solved again and again with other bounds: of each
 subproblem the violated cuts are added, then the most decided of the undecided cells is suppressed
@@ -15,12 +15,10 @@ import numpy as np
 
 from divulge import work
 from divulge.solvers.highs import LinearProgram, LinearProgramResult
+from divulge.tables import tuning
 from divulge.tables.suppression.cut_pool import CutPool
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Floats
-
-MAX_CUT_ROUNDS = 15
-"""How often one subproblem is cut before it is divided."""
 
 PRICE_SLACK = 1e-3
 """Prices are multiples of a unit: no rounding error of a relaxation is as large a share of it."""
@@ -149,7 +147,9 @@ def _solve_with_cuts(
         if is_integral:
             new_cuts = pool.forbid_pattern(pool.to_pattern(answer.values))
         else:
-            new_cuts = pool.separate_shares(answer.values, 1e-2) if rounds <= MAX_CUT_ROUNDS else 0
+            new_cuts = (
+                pool.separate_shares(answer.values, 1e-2) if rounds <= tuning.MAX_CUT_ROUNDS else 0
+            )
         if not new_cuts:
             return answer
     return None

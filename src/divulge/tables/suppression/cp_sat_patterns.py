@@ -1,4 +1,4 @@
-"""The same question to a solver of constraints, for what branching leaves open.
+"""CP-SAT asked for a protecting pattern within a price, for what branch and cut leaves open.
 
 CP-SAT learns from conflicts where the linear relaxation says little. It knows the cuts as clauses
 or as sums of whole numbers, and is asked again while its patterns do not protect. One worker and
@@ -13,14 +13,13 @@ import numpy as np
 
 from divulge import work
 from divulge.solvers import cp_sat
+from divulge.solvers import tuning as solver_tuning
+from divulge.tables import tuning
 from divulge.tables.suppression.branch_and_cut import Bounds, NoPatternReason
 from divulge.tables.suppression.cut_pool import CutPool
 from divulge.tables.suppression.problem import Cut
 from divulge.work import Effort
 from divulge.work.arrays import Bools
-
-COEFFICIENT_SCALE = 2**20
-"""Coefficients are rounded up to multiples of this part of what a cut asks: never too strict."""
 
 
 class PatternModel:
@@ -47,7 +46,7 @@ class PatternModel:
         new_cuts = self.pool.cuts[self._added_cuts :]
         for cut in new_cuts:
             self._add_cut(cut)
-        work.charge(cp_sat.MODEL, sum(len(cut.cells) for cut in new_cuts))
+        work.charge(solver_tuning.CP_SAT_MODEL, sum(len(cut.cells) for cut in new_cuts))
         self._added_cuts = len(self.pool.cuts)
         self._model.clear_hints()  # type: ignore[no-untyped-call]
         for variable, hint_value in zip(
@@ -70,12 +69,14 @@ class PatternModel:
             *others, cell = variables
             self._model.add_bool_or([*others, cell.negated()])
             return
-        weights = np.ceil(cut.coefficients / cut.right * COEFFICIENT_SCALE - 1e-3).astype(np.int64)
-        if np.all(weights >= COEFFICIENT_SCALE):
+        weights = np.ceil(cut.coefficients / cut.right * tuning.COEFFICIENT_SCALE - 1e-3).astype(
+            np.int64
+        )
+        if np.all(weights >= tuning.COEFFICIENT_SCALE):
             self._model.add_bool_or(variables)
         else:
             total = cp_model.LinearExpr.weighted_sum(variables, weights.tolist())
-            self._model.add(total >= COEFFICIENT_SCALE)
+            self._model.add(total >= tuning.COEFFICIENT_SCALE)
 
 
 def find_by_cp_sat(

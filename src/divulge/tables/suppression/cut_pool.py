@@ -1,4 +1,4 @@
-"""What every protecting pattern keeps, gathered: cuts, each once, over the cells that are free.
+"""Cutting planes, each once: what every protecting pattern keeps, over the cells that are free.
 
 Beside the adversary's cuts there are bridges: a suppressed cell that cannot move (it would be the
 only unknown of some sum of sums) protects nobody, so no cheapest pattern has one. Fischetti and

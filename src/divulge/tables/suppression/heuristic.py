@@ -1,4 +1,4 @@
-"""A safe pattern soon: protect one primary cell after the other by cheap movements.
+"""Cell suppression heuristic: one primary cell after the other, by cheapest flows and programs.
 
 For every primary cell that the pattern so far does not protect, the cheapest movement that
 protects it (a flow in a network, a linear program elsewhere) adds the cells it uses. Cells that
@@ -18,6 +18,7 @@ import numpy as np
 
 from divulge import work
 from divulge.solvers.highs import LinearProgram
+from divulge.tables import tuning
 from divulge.tables.feasibility.network import Network
 from divulge.tables.suppression.problem import ZERO_TOLERANCE, PatternAdversary, SuppressionProblem
 from divulge.work.arrays import Bools, Ints
@@ -27,11 +28,6 @@ if TYPE_CHECKING:
 
 Scopes = Callable[[int], Iterator[Bools]]
 """For a cell, ever larger sets of cells among which to look for a movement."""
-
-MAX_PRUNING_WORK = 2_000_000
-
-MAX_CACHED_PROGRAMS = 256
-"""Programs kept to begin from; a program of a family of 16 x 16 cells takes little."""
 
 
 def find_fast_pattern(
@@ -207,7 +203,7 @@ class Movements:
             nothing, none = np.zeros(matrix.shape[0]), np.zeros(2 * len(cells))
             stacked = hstack([matrix, -matrix], format="csr")
             self._programs[name] = LinearProgram(stacked, nothing, nothing, lower=none, upper=none)
-            if len(self._programs) > MAX_CACHED_PROGRAMS:
+            if len(self._programs) > tuning.MAX_CACHED_PROGRAMS:
                 self._programs.popitem(last=False)
         self._programs.move_to_end(name)
         return self._programs[name]
@@ -220,7 +216,7 @@ def _prune_pattern(
     extra = np.flatnonzero(base_pattern & ~problem.start)
     work_of_one = len(problem.primary) * (len(problem.values) if problem.network else 20_000)
     order: Sequence[int] | Ints = extra[np.lexsort([-extra, -problem.cost[extra]])]
-    if work_of_one * len(extra) > MAX_PRUNING_WORK * (1000 if problem.network else 10):
+    if work_of_one * len(extra) > tuning.MAX_PRUNING_WORK * (1000 if problem.network else 10):
         return base_pattern
     pattern = base_pattern
     for cell in order:

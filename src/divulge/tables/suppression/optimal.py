@@ -1,4 +1,4 @@
-"""The cheapest protecting pattern, proven: cut generation around relaxations and whole patterns.
+"""Optimal cell suppression by cut generation (Fischetti-Salazar): the cheapest pattern, proven.
 
 A master problem chooses cells; the adversary answers with cuts that any protecting pattern keeps
 (Fischetti and Salazar 2000). First the linear relaxation is cut until nothing more is violated.
@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from divulge import work
+from divulge.tables import tuning
 from divulge.tables.suppression.branch_and_cut import Bounds, Relaxation, find_within_price
 from divulge.tables.suppression.cp_sat_patterns import PatternModel
 from divulge.tables.suppression.cut_pool import CutPool
@@ -25,16 +26,6 @@ from divulge.tables.suppression.problem import SuppressionProblem
 from divulge.tables.suppression.tie_breaking import find_first_of_ties
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Floats
-
-MAX_BRANCH_NODES = 60
-"""Subproblems of one question about a price, before the solver of constraints is asked."""
-
-MAX_BOUND_RISES = 100
-"""How often the bound rises by one unit of the costs; where amounts are the costs, units are tiny
-beside what separates two patterns, and the solver of constraints is asked instead."""
-
-MAX_STALE_ROUNDS = 40
-"""Rounds of cutting the relaxation without gain, after which it is left as it is."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -119,7 +110,7 @@ class _PatternSearch:
         """Cut the linear relaxation until nothing is violated, or little is gained."""
         everything = Bounds.all_open(len(self.pool.free))
         columns, stale_rounds, last = everything.low, 0, -1.0
-        while not self.effort.spent and stale_rounds < MAX_STALE_ROUNDS:
+        while not self.effort.spent and stale_rounds < tuning.MAX_STALE_ROUNDS:
             if not self.pool.separate_shares(columns, 1e-3):
                 break
             answer = self.relaxation.solve_within(everything)
@@ -138,12 +129,12 @@ class _PatternSearch:
     def branch_at_bound(self) -> None:
         """Ask for a pattern at the bound; where there is none, the bound rises."""
         everything = Bounds.all_open(len(self.pool.free))
-        for _ in range(MAX_BOUND_RISES):
+        for _ in range(tuning.MAX_BOUND_RISES):
             if self.is_proven or self.effort.spent:
                 return
             most = self.bound - self.pool.base
             pattern = find_within_price(
-                self.relaxation, everything, most, MAX_BRANCH_NODES, self.effort
+                self.relaxation, everything, most, tuning.MAX_BRANCH_NODES, self.effort
             )
             if not isinstance(pattern, str):
                 self.incumbent = pattern

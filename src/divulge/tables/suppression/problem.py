@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.solvers.highs import LinearProgram
+from divulge.tables import tuning
 from divulge.tables.feasibility.network import Network, build_network
 from divulge.tables.table.structure import Relations
 from divulge.work.arrays import Bools, Floats, Ints
 
 ZERO_TOLERANCE = 1e-6
 
-ROOM_SHARES = (1.0, 0.7, 0.4, 0.2)
-"""Shares of what free cells might move, with which cuts of a relaxation are looked for."""
 
 Shares = NDArray[Any]
 """Which share of each cell is suppressed: 0 or 1 in a pattern, anything between in a relaxation."""
@@ -127,7 +126,7 @@ class PatternAdversary:
         # A cut is strengthened once it is found, so that the flow sees only some of those that
         # are violated then: with less room in the free cells it meets the others.
         cuts = []
-        for room in (1.0,) if is_integral else ROOM_SHARES:
+        for room in (1.0,) if is_integral else tuning.ROOM_SHARES:
             narrowed_shares = np.where(self.problem.start, share, share * room)
             # The cuts nearest to where a flow begins and to where it ends are different ones.
             for backwards in (False, True):

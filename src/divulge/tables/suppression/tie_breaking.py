@@ -1,4 +1,4 @@
-"""Of all cheapest patterns, the lexicographically first: exactly, without perturbing any cost.
+"""Lexicographic optimum: the first of all cheapest patterns, without perturbing any cost.
 
 Cells are decided in their order. A cell that the best pattern so far suppresses stays suppressed,
 without a question. Of any other cell it is asked whether a cheapest pattern suppresses it that
@@ -10,12 +10,11 @@ that comes before the best so far.
 from __future__ import annotations
 
 from divulge import work
+from divulge.tables import tuning
 from divulge.tables.suppression.branch_and_cut import Bounds, Relaxation, find_within_price
 from divulge.tables.suppression.cp_sat_patterns import find_by_cp_sat
 from divulge.work import Effort
 from divulge.work.arrays import Bools
-
-MAX_TIE_NODES = 100
 
 
 def find_first_of_ties(
@@ -44,7 +43,7 @@ def find_first_of_ties(
             if bounds.high[column] == 0:
                 continue
             branch = bounds.with_suppressed(column)
-            pattern = find_within_price(relaxation, branch, most, MAX_TIE_NODES, effort)
+            pattern = find_within_price(relaxation, branch, most, tuning.MAX_TIE_NODES, effort)
             if isinstance(pattern, str) and pattern == "unknown":
                 pattern = find_by_cp_sat(pool, branch, most, best, effort)
             if not isinstance(pattern, str):

@@ -1,0 +1,15 @@
+"""Where one way to find equal records gives way to another."""
+
+from __future__ import annotations
+
+PLACES_PER_KEY = 8
+"""Places of a direct table for each key, up to which it is used in place of a sort of the keys:
+time of a sort against memory for empty places. Chosen by hand; no benchmark isolates it."""
+
+FEWEST_PLACES = 1 << 16
+"""Places up to which the table is always used: it fits the cache, however few keys there are.
+Chosen by hand; no benchmark isolates it."""
+
+COMPILED_SORT_ROWS = 200_000
+"""Records from which on the compiled kernels are used: below, loading numba takes longer than
+NumPy's sort. `benchmarks/longitudinal.py` times what is above it, none the number itself."""

@@ -1,0 +1,97 @@
+"""How data are read and looked at: portions, sizes of samples, when names are alike."""
+
+from __future__ import annotations
+
+MAX_RECORDS_ENCODED_SINGLY = 1_000
+"""Records that are encoded faster one by one than by calls of Arrow, each of which looks at all of
+them and has a price of its own. `benchmarks/many_columns.py` shows it: there columns are short."""
+
+RECORDS_AT_A_TIME = 1 << 19
+"""Records that are decoded at once: some tens of megabytes for a dozen attributes, against calls a
+portion. `benchmarks/reading.py` times reading as a whole."""
+
+PLACES_AT_A_TIME = 1 << 16
+"""Codes that are looked up at once: NumPy widens them to 64 bits first, and so many stay within the
+cache. `benchmarks/reading.py` times reading as a whole."""
+
+PARSED_BYTES_AT_A_TIME = 8 << 20
+"""Bytes of delimited text that Arrow parses at once: work for its threads, against memory. No row
+may be longer. Chosen by hand; no benchmark isolates it."""
+
+SCANNED_BYTES_AT_A_TIME = 1 << 20
+"""Bytes of a text file that are read at once to check its encoding and marks: memory against calls.
+Chosen by hand; no benchmark isolates it."""
+
+MAX_SAMPLED_LINES = 50
+"""Lines from which separator and quotation mark are told: more are surer and slower. Chosen by
+hand; no benchmark isolates it."""
+
+LONGEST_RECORD = 32 << 20
+"""Bytes within which a quotation mark must be closed; else it counts as never closed. It bounds the
+memory for a file with a stray mark. Chosen by hand; no benchmark isolates it."""
+
+STATISTICAL_ROWS_AT_A_TIME = 100_000
+"""Rows of an SPSS, Stata or SAS file that are read at once: fewer than of others, as every cell is
+a Python object on its way. Chosen by hand; no benchmark isolates it."""
+
+TEXTS_AT_A_TIME = 500
+"""Names that are compared with all known ones at once: a matrix of so many rows of bytes.
+`benchmarks/many_columns.py` times it among the rest of a draft."""
+
+SIMILARITY_THRESHOLD = 0.8
+"""From here on, of 0 to 1, two names are sufficiently similar (the paper's A ~ A1): roles that are
+missed against roles that are wrong. Chosen by hand, so that the pairs of names in the tests
+(`tests/data/test_categorisation.py`) fall on their sides; no benchmark isolates it."""
+
+MIN_LETTERS_COMPARED = 6
+"""Letters from which on a name may be a misspelling of another: short words are near many. Chosen
+by hand, with the names of the tests; no benchmark isolates it."""
+
+MISSPELLING_SCORE = 88
+"""Of 100: how much of their letters two names share for one to be a misspelling (rapidfuzz's
+ratio). Chosen by hand, with the names of the tests; no benchmark isolates it."""
+
+TIE_MARGIN = 0.03
+"""Known names that are alike by no less than this below the best speak with the same voice:
+conflicts that are shown against conflicts that are hidden. Chosen by hand; no benchmark isolates
+it."""
+
+CLEAR_LEAD = 0.1
+"""A category that is less supported than another by more than this is a doubt, not a conflict.
+Chosen by hand; no benchmark isolates it."""
+
+OWN_BASE_BONUS = 0.05
+"""A user's own decision outranks the shipped base by this, which is more than `TIE_MARGIN`. Chosen
+by hand; no benchmark isolates it."""
+
+MOSTLY_NUMERIC_SHARE = 0.9
+"""Share of values that are numbers, from which on the others look like codes for missing. Chosen by
+hand; no benchmark isolates it."""
+
+MIN_RECORDS_FOR_UNIQUENESS = 20
+"""Records from which on it means something that nearly all differ. Chosen by hand; no benchmark
+isolates it."""
+
+MIN_RECORDS_TO_COMBINE = 200
+"""Records from which on pairs of attributes are looked at: among a few dozen nearly every pair
+singles out many, a sign of nothing. Chosen by hand; no benchmark isolates it."""
+
+NEARLY_ALL_SHARE = 0.95
+"""Share of values that must have a shape, or differ, for the attribute to count as such: room for
+errors in the data against false signs. Chosen by hand; no benchmark isolates it."""
+
+MAX_SAMPLED_VALUES = 2_000
+"""Values whose shape is looked at: time against rare shapes that are missed. Chosen by hand; no
+benchmark isolates it."""
+
+MAX_SAMPLED_RECORDS = 50_000
+"""Records among which combinations single out: time against shares that are too high, as a sample
+has more uniques. Chosen by hand; no benchmark isolates it."""
+
+MIN_SINGLED_OUT_SHARE = 0.1
+"""Share of records that a combination singles out to be worth a line. Chosen by hand; no benchmark
+isolates it."""
+
+MAX_COMBINED_ATTRIBUTES = 20
+"""Share of records that are numbers, from which on the others are remarked on: slips and codes that
+are missed against remarks on plain text. Chosen by hand; no benchmark isolates it."""

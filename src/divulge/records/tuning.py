@@ -1,0 +1,112 @@
+"""Sizes of portions and tables, samples and rounds: where attacks, sweeps and risks trade time."""
+
+from __future__ import annotations
+
+MAX_GAIN_CELLS = 50_000_000
+"""Cells of the matrix of classes and guesses, 400 MB: with more it is not told who bears the risk.
+Chosen by hand; no benchmark isolates it."""
+
+DENSE_CELLS_PER_RECORD = 4
+"""Cells of classes and values for each record, up to which a table of all is used and not a sort:
+memory for empty cells against time. Chosen by hand; no benchmark isolates it."""
+
+MAX_DENSE_JOINT_CELLS = 1 << 20
+"""Cells of a joint distribution up to which it is a plain matrix, 8 MB, and beyond sparse. Chosen
+by hand; no benchmark isolates it."""
+
+EXPECTED_AGREEMENT = 0.95
+"""How often a true pair is expected to agree on a comparison, before the pairs are looked at: a
+prior of expectation maximisation. Chosen by hand; no benchmark isolates it."""
+
+PRIOR_TRUE_PAIRS = 20.0
+"""True pairs that `EXPECTED_AGREEMENT` is worth: more is steadier where true pairs are few, and
+slower to learn. Chosen by hand; no benchmark isolates it."""
+
+PRIOR_CHANCE_PAIRS = 2.0
+"""Pairs that the overall rate of agreement is worth as a prior for pairs of two people, of which
+there are many. Chosen by hand; no benchmark isolates it."""
+
+MAX_EM_ROUNDS = 2_000
+"""Rounds of expectation maximisation, over distinct patterns of agreement only: cheap, and enough
+for slow convergence. Chosen by hand; no benchmark isolates it."""
+
+EM_TOLERANCE = 1e-10
+"""Change of any rate at which expectation maximisation ends: far below what a weight of a pair
+shows. Chosen by hand; no benchmark isolates it."""
+
+MAX_UNBLOCKED_PAIRS = 500_000_000
+"""Pairs of records and people that no block keeps apart; more would take very long, and a block is
+asked for. Chosen by hand; no benchmark isolates it."""
+
+MAX_GROUP_CELLS = 50_000_000
+"""Cells of people and groups, 400 MB: with more the risk is not told by group. Chosen by hand; no
+benchmark isolates it."""
+
+MAX_GAIN_PAIRS = 100_000_000
+"""Pairs of people and records that fit them, for a gain on single records; with more it is refused.
+Chosen by hand; no benchmark isolates it."""
+
+LARGE_FREQUENCY = 30
+"""Frequency from which on the series is summed in place of the recurrence: terms then fall so fast
+that `SERIES_TERMS` of them are exact to the last digit. `benchmarks/risk.py` times the exact
+risk."""
+
+SERIES_TERMS = 64
+"""Terms of the series: enough for frequencies of `LARGE_FREQUENCY` or shares of a half, to the last
+digit of a double. Found by the size of the first term that is left out."""
+
+NEAREST_BLOCK_ROWS = 1024
+"""Records whose nearest are searched at once: memory and a responsive progress against calls.
+Chosen by hand; no benchmark isolates it."""
+
+GATHERING_SHARE = 0.75
+"""Share of the records that were carried, below which those that are left are gathered: a copy
+against records that are looked at in vain. `benchmarks/risk.py` times SUDA as a whole."""
+
+MAX_FITTED_CELLS = 20_000_000
+"""Cells of a table that is fitted, 160 MB and one pass a pair of attributes and round; larger ones
+are refused with advice. Chosen by hand; no benchmark isolates it."""
+
+MAX_FITTING_ROUNDS = 200
+"""Rounds of iterative proportional fitting, if it does not come within `FITTING_TOLERANCE` before.
+Chosen by hand; no benchmark isolates it."""
+
+FITTING_TOLERANCE = 1e-8
+"""Share of the records that a margin may be off at the end of fitting. Chosen by hand; no benchmark
+isolates it."""
+
+ORDER_SAMPLE_ROWS = 50_000
+"""Records, about, that are looked at to find a good order of the walk: time to look against a walk
+that meets more cells. `benchmarks/sweep.py` times the sweep as a whole."""
+
+ENTROPY_SAMPLE_ROWS = 1 << 14
+"""Records from which the entropy of several attributes is estimated, for the forecast of the time
+left. `benchmarks/sweep.py` times the sweep as a whole."""
+
+ROWS_PER_PASS = 1 << 22
+"""Records that are coded or selected at once: NumPy's intermediate results stay some tens of
+megabytes. `benchmarks/sweep.py` times the sweep as a whole."""
+
+ROWS_OF_A_CHUNK = 1 << 16
+"""Records that a thread walks at once: work that is shared evenly against calls.
+`benchmarks/sweep.py` times the sweep as a whole."""
+
+ROWS_OF_A_PORTION = 1 << 23
+"""Records that are walked between two checkpoints: what is lost by a stop against files that are
+written. `benchmarks/sweep.py` times the sweep as a whole."""
+
+MOST_KEY_ATTRIBUTES = 10
+"""Attributes that are decided within the key, one more if they are all: the walk doubles with each,
+while those outside cost a sort a set of them. `benchmarks/sweep.py` times the sweep as a whole."""
+
+FEW_ROWS = 4096
+"""Distinct rows up to which the rest is walked as one block, and not attribute by attribute.
+`benchmarks/sweep.py` times the sweep as a whole."""
+
+MAX_SETS = 1 << 20
+"""Sets of quasi-identifiers: more are no help to anybody, and a limit on their size is asked for.
+Chosen by hand; no benchmark isolates it."""
+
+JOINT_BITS = 12
+"""Records from which the entropy of several attributes is estimated, for the forecast of the time
+left. `benchmarks/sweep.py` times the sweep as a whole."""
