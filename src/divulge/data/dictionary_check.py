@@ -85,7 +85,12 @@ def _compare_labels(attribute: Attribute, column: Column, values: list[Any]) -> 
 def _compare_missing_codes(attribute: Attribute, values: list[Any]) -> Iterator[Remark]:
     unused = [c for c in attribute.missing if not any(c.covers(value) for value in values)]
     if unused:
-        message = f"declares {len(unused)} codes that mean missing and do not occur."
+        unused_codes = (
+            "1 code that means missing and does not occur"
+            if len(unused) == 1
+            else f"{len(unused)} codes that mean missing and do not occur"
+        )
+        message = f"declares {unused_codes}."
         yield Remark(attribute.name, message, tuple(unused))
 
 
@@ -129,7 +134,11 @@ def _find_mixed_values(attribute: Attribute, column: Column) -> Iterator[Remark]
     others = int(np.count_nonzero(~is_number[column.codes]))
     if 0 < others <= (1 - MOSTLY_NUMERIC_SHARE) * len(column.codes):
         first = int(np.argmax(~is_number[column.codes])) + 1
-        message = f"holds numbers but for {others:,} records, the first of them record {first:,}."
+        message = (
+            f"holds numbers in all records but record {first:,}."
+            if others == 1
+            else f"holds numbers in all but {others:,} records, the first of them record {first:,}."
+        )
         other_values = column.values.filter(pa.array(~numeric))
         yield Remark(attribute.name, message, tuple(other_values.to_pylist()))
 

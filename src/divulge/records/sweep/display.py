@@ -9,17 +9,21 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from divulge.assessment.sentence import format_percent
+from divulge.assessment.sentence import Sentence, format_percent, read_phrases
 
 if TYPE_CHECKING:
     from divulge.records.sweep.result import Sweep
 
+CATALOGUE = "divulge.records"
+
 
 def build_sweep_table(sweep: Sweep) -> RenderableType:
     """For every size the set that singles out most, and what it tells of each secret."""
-    secrets = [f"{name} known" for name in sweep.seeks]
-    table = Table("attributes", "most dangerous set", "singled out", "guessed right", *secrets,
-                  box=None, header_style="dim", pad_edge=False)  # fmt: skip
+    secrets = [
+        str(Sentence(CATALOGUE, "head.sweep_secret", {"secret": name})) for name in sweep.seeks
+    ]
+    head = (*read_phrases(CATALOGUE, "head.sweep"), *secrets)
+    table = Table(*head, box=None, header_style="dim", pad_edge=False)
     success = sweep.success()
     guessed = sweep.success(kind="probabilistic")
     for size in np.unique(sweep.figures.size):
@@ -33,10 +37,12 @@ def build_sweep_table(sweep: Sweep) -> RenderableType:
             format_percent(float(guessed[worst])),
             *secret_shares,
         )
-    added = Table("attribute", "adds on average", "adds at worst", box=None, header_style="dim",
-                  pad_edge=False)  # fmt: skip
+    head = read_phrases(CATALOGUE, "head.sweep_attribute")
+    added = Table(*head, box=None, header_style="dim", pad_edge=False)
     for row in sweep.marginal().to_pylist():
         added.add_row(
             row["attribute"], format_percent(row["average"]), format_percent(row["worst"])
         )
-    return Group(Text(repr(sweep)), Text(), table, Text(), added)
+    values = {"dataset": sweep.dataset.name, "sets": len(sweep)}
+    summary = str(Sentence(CATALOGUE, "sweep", values))
+    return Group(Text(summary), Text(), table, Text(), added)

@@ -72,7 +72,11 @@ class Intervals(Mapping[Key, tuple[Number, Number]]):
 
     def disclosures(self) -> list[Disclosure]:
         """For every disclosed cell, the sums by which it is computed."""
-        return [self.why(key) for key in self.disclosed]
+        return list(self._disclosures)
+
+    @cached_property
+    def _disclosures(self) -> tuple[Disclosure, ...]:
+        return tuple(self.why(key) for key in self.disclosed)
 
     def why(self, key: Key) -> Disclosure:
         """The sums that disclose a cell.
