@@ -177,6 +177,11 @@ _FORMATS = {
 }
 
 
+def load_catalogue(package: str, language: str = DEFAULT_LANGUAGE) -> dict[str, Any]:
+    """What a package says, by dotted key: templates, forms of them, or lists of phrases."""
+    return dict(_load_catalogue(package, language)[0])
+
+
 @lru_cache
 def _load_catalogue(package: str, language: str) -> tuple[dict[str, Any], dict[str, str]]:
     """The templates by dotted key, and the little words of the language."""

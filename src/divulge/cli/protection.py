@@ -177,7 +177,7 @@ def _read_decisions(
 
     from divulge.cli.output import build_sentence
     from divulge.release.output_files import METADATA_KEY
-    from divulge.work import InvalidInput, Problem, input_file
+    from divulge.work import InvalidInput, Problem, format_quantity, input_file
 
     path = _find_log(log) if log.is_dir() else log
     if not path.is_file():
@@ -199,7 +199,8 @@ def _read_decisions(
         raise InvalidInput(str(path), [Problem("dataset", message, dataset, names)])
     chosen = {name: summary for name, summary in summaries.items() if dataset in (None, name)}
     if chosen and record >= (most := max(summary["records"] for summary in chosen.values())):
-        raise InvalidInput(str(path), [Problem("record", f"there are {most:,} records.")])
+        message = f"the dataset has {format_quantity(most, 'record', 'records')}."
+        raise InvalidInput(str(path), [Problem("record", message)])
     containing = [summary for summary in chosen.values() if record < summary["records"]]
     sentences = [sentence for summary in containing for sentence in summary["said"]]
     sentences += [

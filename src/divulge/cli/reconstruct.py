@@ -139,8 +139,8 @@ def _print_result(result: Any, of_target: Any, identities: Any, remedies: Any) -
         print_text(_build_table(read_head("contradictions"), wrong))
     if identities is not None:
         head = read_phrases("divulge.cli", "reconstruct.identities")
-        rows = [(str(record), str(who)) for record, who in identities.items()]
-        print_text(_build_table(head, rows))
+        parties = [(str(record), str(who)) for record, who in identities.items()]
+        print_text(_build_table(head, parties))
     if remedies is not None:
         print_text(_build_table(read_head("remedies"), remedies.rows()))
         print_text(str(remedies))

@@ -52,6 +52,7 @@ from divulge.work.problems import (
     Problem,
     Problems,
     UnconfirmedName,
+    format_quantity,
     nearest,
     quoted,
 )
@@ -90,6 +91,7 @@ __all__ = [
     "checks",
     "current",
     "filesystem",
+    "format_quantity",
     "input_file",
     "is_stopped",
     "lives",

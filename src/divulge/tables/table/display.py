@@ -65,7 +65,7 @@ class Crosstab:
             cells = "".join(map(_render_html_cell, row[1:], of_row))
             lines.append(f'<tr><th scope="row">{escape(row[0])}</th>{cells}</tr>')
         present = [kind for kind in KIND_LETTERS if any(kind in of_row for of_row in self.kinds)]
-        legend = "; ".join(f"{KIND_LETTERS[kind]} {_explain_kind(kind)}" for kind in present)
+        legend = "; ".join(f"{KIND_LETTERS[kind]} {explain_kind(kind)}" for kind in present)
         caption = ". ".join(part for part in (escape(self.title), legend) if part)
         return (
             f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
@@ -131,7 +131,8 @@ def render_page(title: str, sentences: Sequence[str], tables: Sequence[Crosstab]
     )
 
 
-def _explain_kind(kind: str) -> str:
+def explain_kind(kind: str) -> str:
+    """What a mark of a cell means."""
     return str(Sentence("divulge.tables", f"kind.{kind}"))
 
 
@@ -149,7 +150,7 @@ def _render_html_cell(text: str, kind: str) -> str:
     if not kind:
         return f"<td>{escape(text)}</td>"
     style = f"background:{COLOURS[kind]};color:{_INK[kind]};border:{_FRAMES[kind]} #1f2a37"
-    meaning = escape(_explain_kind(kind))
+    meaning = escape(explain_kind(kind))
     return f'<td style="{style}" title="{meaning}">{escape(_mark_text(text, kind))}</td>'
 
 
