@@ -124,7 +124,7 @@ def test_the_command_line_suppresses_and_audits(divulge: Command, tmp_path: Path
         "tables", "suppress", "t.csv", "--min-frequency", "10", "--width", "10", "--out", "p.csv"
     )
     assert done.returncode == 0, done.stderr
-    assert "1 sensitive cells (P) and 3 others (*)" in done.stdout
+    assert "1 sensitive cell is suppressed (P).\n3 other cells are suppressed" in done.stdout
     assert (tmp_path / "p.csv").read_text().splitlines()[1] == "M1,*,*,60,78"
     audited = divulge("tables", "audit", "p.csv", "--json")
     assert audited.returncode == 0
