@@ -372,7 +372,7 @@ def test_a_misdeclared_rule_is_doubted_and_nothing_certain_is_wrong(
     )
     [level] = found.levels
     assert level.rule_is_doubted
-    assert "hardly rounded as said" in str(found)
+    assert "probably not rounded as stated" in str(found)
     true = month.truth.to_arrow()["state"].to_pylist()
     for group, possible in zip(level.totals_match.groups, level.possible, strict=True):
         names = [level.totals_match.names[p] for p in level.totals_match.place[group.rows]]
