@@ -244,6 +244,41 @@ def test_an_adversary_is_they() -> None:
         assert not found, f"{name} says {found}"
 
 
+def words_printed_as_they_are(path: Path) -> Iterator[str]:
+    """Words of texts that a verb prints without a catalogue, where they are more than two."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print_text"):
+            continue
+        texts = [
+            part.value
+            for argument in node.args
+            for part in ast.walk(argument)
+            if isinstance(part, ast.Constant) and isinstance(part.value, str)
+        ]
+        if len(re.findall(r"[A-Za-z]+", " ".join(texts))) > 2:
+            yield f"{path.name}:{node.lineno}"
+
+
+def test_what_the_command_line_says_comes_from_a_catalogue() -> None:
+    """So that another language is a file; `print_text` is for results and empty lines."""
+    command_line = PROJECT / "src" / "divulge" / "cli"
+    assert not [
+        place for path in command_line.glob("*.py") for place in words_printed_as_they_are(path)
+    ]
+
+
+def test_every_sentence_of_the_command_line_exists_and_is_used() -> None:
+    from divulge.assessment.sentence import load_catalogue
+
+    command_line = PROJECT / "src" / "divulge" / "cli"
+    source = "\n".join(path.read_text(encoding="utf-8") for path in command_line.glob("*.py"))
+    catalogue = set(load_catalogue("divulge.cli"))
+    said = set(re.findall(r"""_sentence\(\s*["']([\w.]+)["']""", source))
+    listed = set(re.findall(r"""read_phrases\("divulge.cli", "([\w.]+)"\)""", source))
+    marks = {key for key in catalogue if key.startswith("matching.mark.")}
+    assert said | listed | marks == catalogue
+
+
 CLOCKS = {
     "work/budget.py": "stops a run by the real clock, where somebody asks for it",
     "work/conditions.py": "tells how long a step takes",

@@ -19,7 +19,7 @@ from divulge.assessment import (
     attacks,
     measures,
 )
-from divulge.assessment.sentence import format_percent
+from divulge.assessment.sentence import format_percent, load_catalogue
 from divulge.work import DivulgeError, InvalidInput, Problem
 
 PUPILS = datasets.school_year_example()
@@ -219,17 +219,18 @@ def test_a_sentence_that_no_catalogue_has_is_an_error_and_another_language_falls
     assert Sentence("divulge.assessment", "claim.exact").render("it") == "These figures are exact."
 
 
-def test_every_catalogue_can_be_read_and_every_form_names_what_it_counts() -> None:
-    import tomllib
-    from importlib import resources
-
-    for package in ("assessment", "records", "release"):
-        text = (resources.files(f"divulge.{package}") / "sentences.en.toml").read_text()
-        catalogue = tomllib.loads(text)
-        assert catalogue.pop("words")["and"] == "and"
-        for key, forms in catalogue.items():
-            if isinstance(forms, dict) and "by" in forms:
-                assert "other" in forms, f"{package}: {key} has no ordinary form"
+@pytest.mark.parametrize(
+    "package",
+    ["assessment", "cli", "events", "protection", "reconstruction", "records", "release", "tables"],
+)
+def test_every_catalogue_can_be_read_and_every_form_names_what_it_counts(package: str) -> None:
+    for key, content in load_catalogue(f"divulge.{package}").items():
+        if isinstance(content, dict):
+            assert "other" in content, f"{package}: {key} has no ordinary form"
+            assert set(content) <= {"by", "zero", "one", "all", "other"}, f"{package}: {key}"
+        else:
+            phrases = [content] if isinstance(content, str) else content
+            assert all(isinstance(phrase, str) for phrase in phrases), f"{package}: {key}"
 
 
 def test_a_limit_holds_up_to_its_bound() -> None:

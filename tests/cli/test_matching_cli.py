@@ -42,7 +42,7 @@ def test_an_attack_that_narrows_cells_ends_with_code_1(published: str) -> None:
     assert told.exit_code == 1
     assert "row=r2, column=c4" in told.output
     assert "1 to 4" in told.output
-    assert "narrows all 2 sensitive cells below the width of 8" in told.output
+    assert "narrows the intervals of all 2 sensitive cells below the width of 8" in told.output
     content = json.loads(CliRunner().invoke(app, [*asked, "--json"]).output)
     assert content["candidates"] == 10
     assert content["unsafe"] == 2

@@ -13,7 +13,7 @@ from tests.events.histories import history, records
 
 import divulge as dv
 from divulge.events import Attacker, History, attack, ten_attackers, unicity
-from divulge.events.ten_attackers import TEN
+from divulge.events.ten_attackers import TEN, describe_ten
 from divulge.events.unicity import list_granularities
 
 WEIGHTS = st.sampled_from(["record", "event", "user"])
@@ -58,9 +58,9 @@ def test_several_points_are_borne_by_users(rows, points, weight) -> None:  # typ
     assert isclose(sum(found.distribution()["share"].to_pylist()), 1)
 
 
-@given(records, st.sampled_from([knows for knows, _ in TEN]), WEIGHTS)
+@given(records, st.sampled_from(TEN), WEIGHTS)
 def test_the_ten_are_counted_as_they_are_attacked(rows, knows, weight) -> None:  # type: ignore[no-untyped-def]
-    number = [each for each, _ in TEN].index(knows)
+    number = TEN.index(knows)
     ten = ten_attackers(history(rows), weight=weight)
     twin = plain.attack(rows, list(knows), weight)
     assert isclose(ten.exact[number], twin.uniform)
@@ -92,7 +92,7 @@ def test_the_ten_in_one_assessment_are_as_dangerous_as_the_worst(purchases: Hist
     assert said[1] == "9 of the ten are right in at least half of the cases."
     details = found.details()
     assert details is not None
-    assert [row[1] for row in details.rows] == [words for _, words in TEN]
+    assert [row[1] for row in details.rows] == list(describe_ten())
     assert len(details.charts) == 5  # Figs. 1 to 5 of the paper
 
 
@@ -109,7 +109,7 @@ def test_how_far_estimates_are_from_the_exact_values_is_shown(purchases: History
 def test_counting_records_of_an_event_is_asked_for_by_name(rows) -> None:  # type: ignore[no-untyped-def]
     by_records = ten_attackers(history(rows), count="records")
     for number in (2, 7):
-        knows = ["records" if word == "kinds" else word for word in TEN[number][0]]
+        knows = ["records" if word == "kinds" else word for word in TEN[number]]
         assert isclose(by_records.exact[number], plain.attack(rows, knows).uniform)
 
 

@@ -171,7 +171,7 @@ def test_a_sampled_share_comes_with_an_interval_that_holds_it(rows) -> None:  # 
     assert low - 1e-9 <= alone <= high + 1e-9
 
 
-@given(records, st.sampled_from([knows for knows, _ in TEN]), weights)
+@given(records, st.sampled_from(TEN), weights)
 def test_estimates_stay_between_one_in_n_and_one(rows, knows, weight) -> None:  # type: ignore[no-untyped-def]
     h = history(rows)
     totals = Marginals.of(h)

@@ -107,7 +107,7 @@ def test_table_10_theoretical_values(t: History) -> None:
         1317.6433,
     ]
     totals = Marginals.of(t)
-    found = [estimate(totals, knows, method="product") for knows, _ in TEN]
+    found = [estimate(totals, knows, method="product") for knows in TEN]
     assert [round(value, 4) for value in found] == printed
 
 

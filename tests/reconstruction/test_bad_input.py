@@ -77,9 +77,9 @@ def test_a_place_of_two_states_is_refused() -> None:
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        ([5, -6, 9], "1 rows have a negative amount"),
-        ([5, None, 9], "1 rows have no amount"),
-        ([5.5, 6.0, 9.0], "1 rows have an amount that is no whole number of steps of 1"),
+        ([5, -6, 9], "1 row has a negative amount"),
+        ([5, None, 9], "1 row has no amount"),
+        ([5.5, 6.0, 9.0], "1 row has an amount that is no whole number of steps of 1"),
         (["5", "six", "9"], "holds no numbers"),
     ],
 )
@@ -116,7 +116,7 @@ def test_a_contradiction_is_told_with_bin_and_amount_wherever_results_are_shown(
     assert told["at_least"] == pytest.approx(690.5)  # 9 is there, and 700 may be 699.5
     details = found.assessment.details()
     assert details is not None
-    assert any(part.head[-1] == "wrong at least by" for part in details.more)
+    assert any(part.head[-1] == "wrong by at least" for part in details.more)
 
 
 def test_names_are_told_only_to_who_asks_for_them() -> None:

@@ -161,7 +161,7 @@ def test_weights_that_are_none_are_counted(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as error:
         Release.load(written(tmp_path, sectors=bad)).check()
     assert "3 rows lack a sector, a kind or a weight above 0" in str(error.value)
-    assert "1 rows repeat the sector and chapter of another" in str(error.value)
+    assert "1 row repeats the sector and chapter of another" in str(error.value)
     elsewhere = "sector,chapter,weight\nfishing,03,2\nmining,99,2\n"
     with pytest.raises(InvalidInput, match="no weight is of a sector and kind that parties"):
         Release.load(written(tmp_path, sectors=elsewhere)).check()

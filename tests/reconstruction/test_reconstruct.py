@@ -372,7 +372,7 @@ def test_a_misdeclared_rule_is_doubted_and_nothing_certain_is_wrong(
     )
     [level] = found.levels
     assert level.rule_is_doubted
-    assert "hardly rounded as said" in str(found)
+    assert "probably not rounded as stated" in str(found)
     true = month.truth.to_arrow()["state"].to_pylist()
     for group, possible in zip(level.totals_match.groups, level.possible, strict=True):
         names = [level.totals_match.names[p] for p in level.totals_match.place[group.rows]]
@@ -550,9 +550,9 @@ def test_bad_records_and_totals_are_counted_and_named() -> None:
     table = Totals(totals, {"product": "product"}, "state", ["value"])
     with pytest.raises(work.InvalidInput) as error:
         reconstruct(records, [table], parties, units={"value": "0.01"})
-    for text in ("1 rows have no amount", "1 rows have a negative", "1 rows have an amount that"):
+    for text in ("1 row has no amount", "1 row has a negative", "1 row has an amount that"):
         assert text in str(error.value)
-    with pytest.raises(work.InvalidInput, match="1 rows repeat the product, state"):
+    with pytest.raises(work.InvalidInput, match="1 row repeats the product, state"):
         reconstruct(records, [table], parties, units={"value": "0.01"}, bad="drop")
     with pytest.raises(work.InvalidInput, match='give the unit of "value"'):
         reconstruct(records, [table], parties, units={})

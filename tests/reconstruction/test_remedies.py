@@ -158,7 +158,7 @@ def test_time_that_runs_out_is_not_enough() -> None:
     assert told["enough"] == []
     assert told["not_shown"] == ["coarser_totals"]
     assert told["tried"][-1]["verdict"] == "not shown"
-    assert "more time may tell" in str(last)
+    assert "more effort may find them" in str(last)
     assert "for 60 records it is not shown" in found.explain()[-1]
     assert "Every record can be denied" not in str(found)
     assert "60 undecided" in found.chart().description
@@ -180,7 +180,7 @@ def test_totals_that_contradict_the_records_are_not_enough() -> None:
     last = found[-1]
     assert (last.certain, last.undecided, last.waiting) == (0, 2, 0)
     assert last.verdict == "not shown"
-    assert "more time does not tell" in str(last)
+    assert "more effort does not help" in str(last)
     assert "for 2 records it is not shown" in found.explain()[-1]
 
 

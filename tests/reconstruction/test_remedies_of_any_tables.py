@@ -111,4 +111,7 @@ def test_one_place_is_said_as_one() -> None:
         workers=1,
         seconds=1.0,
     )
-    assert "As it is, 1 place of 3 records is certain, and of 1 the party." in found.explain()
+    assert (
+        "As it is, the place of 1 of 3 records is certain, and the party behind 1."
+        in found.explain()
+    )

@@ -307,7 +307,7 @@ def test_three_attackers_side_by_side() -> None:
         found.assessment("journalist").figures["records_above_threshold"]
         == (found["journalist"]["above_threshold"])
     )
-    assert "journalist: highest 3.33%" in str(found)
+    assert "The risk from the journalist is 3.33%" in str(found)
 
 
 def test_bars_are_values_if_few_bands_if_whole_and_steps_if_not() -> None:

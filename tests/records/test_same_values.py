@@ -86,7 +86,7 @@ def test_values_are_worth_something_however_they_are_written() -> None:
 
 def test_an_order_names_a_value_once() -> None:
     dataset = of(q=["a", "a", "b"], s=[1, 2, 3])
-    with pytest.raises(InvalidInput, match="1 values more than once"):
+    with pytest.raises(InvalidInput, match="1 value more than once"):
         records.t_closeness(dataset, "s", among=["q"], distance="ordered", order=[1, 2, 3, 1])
 
 

@@ -210,7 +210,7 @@ def test_explaining_tells_what_was_done_to_all_records(tmp_path: Path) -> None:
     assert "Nothing was changed" not in told.output
     assert "customer" in told.output
     beyond = run(app, ["explain", "record", "999999", "--log", str(tmp_path / "out")])
-    assert "there are" in str(beyond.exception)
+    assert "the dataset has" in str(beyond.exception)
 
 
 @pytest.mark.parametrize(

@@ -102,14 +102,14 @@ def test_linked_magnitude_tables_from_records_on_the_command_line(
     more = ["--margins", "suppressible", "--out", "p.parquet", "--html", "p.html"]
     done = divulge("tables", "suppress", "r.csv", *dimensions, *rules, *more)
     assert done.returncode == 0, done.stderr
-    assert "4 sensitive cells (P) and 4 others (*)" in done.stdout
+    assert "4 sensitive cells are suppressed (P).\n4 other cells are suppressed" in done.stdout
     assert "Table 2" in done.stdout
     assert 'title="sensitive, suppressed"' in (tmp_path / "p.html").read_text()
     audited = divulge(
         *("tables", "audit", "p-1.parquet", "p-2.parquet", *dimensions, "--value", "amount")
     )
     assert audited.returncode == 0, audited.stderr
-    assert "8 cells are suppressed; 0 of them are known (!)" in audited.stdout
+    assert "8 cells are suppressed.\nNone of them can be computed exactly." in audited.stdout
     assert "* [" in audited.stdout
 
 

@@ -124,7 +124,7 @@ def test_the_command_line_suppresses_and_audits(divulge: Command, tmp_path: Path
         "tables", "suppress", "t.csv", "--min-frequency", "10", "--width", "10", "--out", "p.csv"
     )
     assert done.returncode == 0, done.stderr
-    assert "1 sensitive cells (P) and 3 others (*)" in done.stdout
+    assert "1 sensitive cell is suppressed (P).\n3 other cells are suppressed" in done.stdout
     assert (tmp_path / "p.csv").read_text().splitlines()[1] == "M1,*,*,60,78"
     audited = divulge("tables", "audit", "p.csv", "--json")
     assert audited.returncode == 0
@@ -160,10 +160,10 @@ def test_a_crosstab_in_a_notebook_marks_primary_secondary_and_disclosed_cells() 
     found = suppress(Table.from_cells(FIGURE_2), min_frequency=10, width=10)
     page = found._repr_html_()
     assert page.count('title="sensitive, suppressed">P<') == 1
-    assert page.count('title="suppressed for the sake of others">*<') == 3
-    assert "<caption>P sensitive, suppressed; * suppressed for the sake of others<" in page
+    assert page.count('title="suppressed to protect others">*<') == 3
+    assert "<caption>P sensitive, suppressed; * suppressed to protect others<" in page
     alone = intervals(Table.from_cells(FIGURE_2).publish({(0, 0)}))._repr_html_()
-    assert alone.count('title="suppressed, and yet known">! [7, 7]<') == 1
+    assert alone.count('title="suppressed, but known">! [7, 7]<') == 1
 
 
 @pytest.mark.parametrize("rule", ["nan,85", "inf,85", "2.5,85", "2"])

@@ -137,7 +137,7 @@ def test_suppress_draws_and_tells_what_it_costs_and_leaves() -> None:
     assert min(safe.resistance.support_widths.values()) >= 8
     assert 0 < safe.resistance.vulnerability < 1
     assert all(values >= 2 for values in safe.resistance.likely_values.values())
-    assert "likely values (95%)" in str(safe.resistance)
+    assert "values are needed to reach 95%" in str(safe.resistance)
     told = json.dumps(safe.resistance.to_dict())
     assert "seed" not in told
     assert "4" not in repr(safe.resistance).partition("seed")[2], "the seed is a secret"

@@ -12,7 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from divulge.assessment import html
-from divulge.assessment.sentence import Sentence, format_number, format_percent, format_points
+from divulge.assessment.sentence import (
+    Sentence,
+    format_number,
+    format_percent,
+    format_points,
+    read_phrases,
+)
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError
 
@@ -36,7 +42,7 @@ Number: TypeAlias = int | float
 
 T = TypeVar("T")
 
-HEAD = ("", "before", "after", "change")
+CATALOGUE = "divulge.assessment"
 
 
 @dataclass(frozen=True)
@@ -203,14 +209,13 @@ class Assessment:
         """The figures as a table for people: what, before, after, how much more."""
         worst = self.at_worst
         rows = [
-            _format_row("known for certain", self.deterministic, self.certain, worst.certain),
-            _format_row("guessed right", self.guessed, self.right, worst.right),
+            _format_row("certain", self.deterministic, self.certain, worst.certain),
+            _format_row("right", self.guessed, self.right, worst.right),
         ]
         if self.by_gain:
             before, after = map(format_number, self.probabilistic)
-            rows.append(
-                ("worth to them", before, after, f"+{format_number(self.additive_leakage)}")
-            )
+            worth = str(Sentence(CATALOGUE, "row.worth"))
+            rows.append((worth, before, after, f"+{format_number(self.additive_leakage)}"))
         return rows
 
     @property
@@ -225,7 +230,7 @@ class Assessment:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(*HEAD, box=None, header_style="dim")
+        table = Table(*_read_head(), box=None, header_style="dim")
         for row in self.rows():
             table.add_row(*map(Text, row))
         return Group(Text(str(self)), table)
@@ -238,7 +243,7 @@ class Assessment:
         )
 
     def _repr_html_(self) -> str:
-        return html.render_paragraphs(self.explain()) + html.render_table(HEAD, self.rows())
+        return html.render_paragraphs(self.explain()) + html.render_table(_read_head(), self.rows())
 
 
 def _require_part(part: T | None, lack: str) -> T:
@@ -247,16 +252,21 @@ def _require_part(part: T | None, lack: str) -> T:
     return part
 
 
+def _read_head() -> tuple[str, ...]:
+    return read_phrases(CATALOGUE, "head.figures")
+
+
 def _format_row(
-    what: str, shares: PriorPosterior, counts: PriorPosterior, at_worst: PriorPosterior
+    key: str, shares: PriorPosterior, counts: PriorPosterior, at_worst: PriorPosterior
 ) -> tuple[str, str, str, str]:
     before = f"{format_number(counts.prior)} ({format_percent(shares.prior)})"
     after = f"{format_number(counts.posterior)} ({format_percent(shares.posterior)})"
     if at_worst is not counts:
-        after += f", at most {format_number(at_worst.posterior)}"
+        values = {"after": after, "most": at_worst.posterior}
+        after = str(Sentence(CATALOGUE, "row.at_most", values))
     change, factor = f"+{format_points(shares.additive)}", shares.multiplicative
     return (
-        what,
+        str(Sentence(CATALOGUE, f"row.{key}")),
         before,
         after,
         f"{change}, x{format_number(factor)}" if math.isfinite(factor) else change,

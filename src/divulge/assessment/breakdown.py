@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from divulge.assessment import html
 from divulge.assessment.assessment import Assessment
 from divulge.assessment.chart import RISK_COLOUR, Chart
-from divulge.assessment.sentence import format_number, format_percent
+from divulge.assessment.sentence import Sentence, format_number, format_percent, read_phrases
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -104,7 +104,8 @@ class Breakdown(Mapping[Any, Assessment]):
     @property
     def head(self) -> tuple[str, str, str, str]:
         """What the columns of `rows` are."""
-        return self.attribute, "secrets", "known for certain", "guessed right"
+        secrets, certain, right = read_phrases("divulge.assessment", "head.groups")
+        return self.attribute, secrets, certain, right
 
     def __rich__(self) -> RenderableType:
         from rich.table import Column, Table
@@ -124,4 +125,4 @@ class Breakdown(Mapping[Any, Assessment]):
 
 
 def _format_group(value: Any) -> str:
-    return "(missing)" if value is None else str(value)
+    return str(Sentence("divulge.assessment", "row.missing")) if value is None else str(value)

@@ -54,6 +54,16 @@ class Sentence:
         return self.render()
 
 
+def read_phrases(catalogue: str, key: str, language: str = DEFAULT_LANGUAGE) -> tuple[str, ...]:
+    """A list of phrases out of a catalogue, such as the headings of a table.
+
+    >>> read_phrases("divulge.assessment", "head.figures")
+    ('', 'before', 'after', 'change')
+    """
+    phrases, _ = _load_catalogue(catalogue, language)
+    return tuple(phrases[key])
+
+
 def _choose_plural_form(forms: Mapping[str, str], values: Mapping[str, Any]) -> str:
     """Which form of a sentence its counted value wants: zero, one, all or other."""
     count = values[forms["by"]]
@@ -165,6 +175,11 @@ _FORMATS = {
     "number": format_number,
     "factor": format_factor,
 }
+
+
+def load_catalogue(package: str, language: str = DEFAULT_LANGUAGE) -> dict[str, Any]:
+    """What a package says, by dotted key: templates, forms of them, or lists of phrases."""
+    return dict(_load_catalogue(package, language)[0])
 
 
 @lru_cache

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from divulge import datasets, protection, records
 from divulge.assessment import Limit
-from divulge.assessment.sentence import format_percent
-from divulge.cli.output import print_text
+from divulge.cli.output import build_sentence, print_sentence, print_text
 from divulge.data import Dataset
 from divulge.records.risk.frequencies import Nulls
 from divulge.release import Release
@@ -28,8 +27,8 @@ def run_demonstration(folder: Path, pupils: int, overwrite: bool = False) -> Non
     """Make the data and the release, check it, and say where everything is."""
     with OutputFolder(folder, "a demonstration", overwrite).held() as place:
         place.write(lambda new: _fill_folder(new, folder, pupils))
-    print_text(f"The report is in {folder / RESULTS / REPORT}")
-    print_text(f"Change {folder / RELEASE} and run: divulge check {folder / RELEASE} --out results")
+    print_sentence("demo.report", path=folder / RESULTS / REPORT)
+    print_sentence("demo.next", path=folder / RELEASE)
 
 
 def _fill_folder(new: Path, folder: Path, pupils: int) -> None:
@@ -40,11 +39,13 @@ def _fill_folder(new: Path, folder: Path, pupils: int) -> None:
     datasets.inflation_and_growth(5_000, balance="U").write(new / "companies.csv")
     make_payments(new)
     make_trade(new)
-    print_text(f"A release of made-up datasets is described in {folder / RELEASE}:\n")
+    print_sentence("demo.release", path=folder / RELEASE)
+    print_text("")
     verdict = check_into(Release.load(new / RELEASE), new / RESULTS)
     print_text(verdict)
     if not verdict.passed:
-        print_text("\nThis release is meant to fail: that is what the report is for.")
+        print_text("")
+        print_sentence("demo.meant_to_fail")
     _show_sweep(datasets.school_census(min(pupils, SWEPT_PUPILS)), new, folder)
     _show_before_and_after(datasets.school_census(min(pupils, SWEPT_PUPILS)))
     _show_special_companies()
@@ -58,12 +59,16 @@ def _show_sweep(pupils: Dataset, new: Path, folder: Path) -> None:
     sweep = records.sweep(pupils)
     sweep.chart().save(new / SWEEP)
     [worst] = sweep.most_dangerous(size=3, count=1).to_pylist()
-    print_text(
-        f"\nOf all {len(sweep):,} sets of attributes that an adversary might know of "
-        f"{pupils.rows:,} pupils, the most identifying three are {', '.join(worst['knows'])}: "
-        f"they single out {format_percent(worst['success'])}. "
-        f"The picture of all sets is in {folder / SWEEP}\n"
+    print_text("")
+    print_sentence(
+        "demo.sweep",
+        sets=len(sweep),
+        pupils=pupils.rows,
+        knows=worst["knows"],
+        share=worst["success"],
+        path=folder / SWEEP,
     )
+    print_text("")
 
 
 def _show_before_and_after(pupils: Dataset) -> None:
@@ -77,25 +82,29 @@ def _show_before_and_after(pupils: Dataset) -> None:
     hidden = Dataset.from_arrow(table.set_column(place, "day_of_birth", nothing))
     before = records.attack(pupils, "CRS", knows)
     after = records.attack(pupils, "CRS", knows, release=hidden)
-    print_text(
-        f"An adversary who knows birthdays and schools singles out "
-        f"{format_percent(before.deterministic.posterior)} of them; if the day of birth is hidden, "
-        f"{format_percent(after.deterministic.posterior)} (divulge attack --release).\n"
+    print_sentence(
+        "demo.hidden_attribute",
+        before=before.deterministic.posterior,
+        after=after.deterministic.posterior,
     )
+    print_text("")
 
 
 def _show_special_companies() -> None:
     """What makes companies special, and what a missing cell hides from whom."""
     companies = datasets.inflation_and_growth(5_000, balance="U")
-    print_text("What makes the companies special (divulge suda):")
+    print_sentence("demo.suda")
     print_text(records.suda(companies, max_size=3).explain()[2])
-    print_text(f"{records.individual_risk(companies, 'exact').explain()[0]} (divulge risk)")
+    print_sentence("demo.risk")
+    print_text(records.individual_risk(companies, "exact").explain()[0])
     before = datasets.local_suppression_example()
     after = datasets.local_suppression_example(protected=True)
-    print_text("Seven companies of a paper, one cell suppressed:")
+    print_sentence("demo.frequencies")
     print_text(str(records.frequencies(after, original=before)))
-    print_text("The companies as a prosecutor, a journalist and a marketer find them:")
-    print_text(f"{records.three_attackers(companies)}\n{records.population_uniques(companies)}\n")
+    print_sentence("demo.attackers")
+    print_text(str(records.three_attackers(companies)))
+    print_text(str(records.population_uniques(companies)))
+    print_text("")
 
 
 def _show_matching_attack() -> None:
@@ -105,37 +114,41 @@ def _show_matching_attack() -> None:
     cells = [[15, 15, 12, 10], [19, 20, 13, 3], [8, 8, 11, 14], [9, 3, 26, 6]]
     table = tables.Table.from_cells(cells)
     cheapest = tables.suppress(table, min_frequency=5, width=8)
-    print_text("A table of a paper, suppressed at the least cost (divulge tables attack):")
+    print_sentence("demo.matching")
     for sentence in tables.matching_attack(cheapest, 5, 8).assessment.explain()[:2]:
         print_text(sentence)
     randomised = tables.suppress(table, 5, 8, resist_matching=True, seed=1)
-    print_text("The same table with a drawn pattern (divulge tables suppress --resist-matching):")
-    print_text(f"{randomised.resistance}\n")
+    print_sentence("demo.resisting")
+    print_text(str(randomised.resistance))
+    print_text("")
 
 
 def _show_protection(new: Path, folder: Path) -> None:
     """The least change that protects, why counts understate the risk, and what the method tells."""
     companies = datasets.inflation_and_growth(5_000, balance="U")
-    print_text("Protecting the companies (divulge protect, divulge suppress):")
+    print_sentence("demo.protection")
     ways: tuple[Nulls, ...] = ("maybe", "bayes")
     for nulls in ways:
         protected = protection.suppress(companies, 3, nulls)
         cells = protected.suppressed_cells
-        print_text(f"- {cells} cells, if a null is taken as {nulls}: {protected.explain()[-1]}")
+        consequence = protected.explain()[-1]
+        _print_item(build_sentence("demo.cells", cells=cells, nulls=nulls, consequence=consequence))
     report(protected, new / PROTECTED)
-    print_text(f"What was changed, and why, is in {folder / PROTECTED}")
+    print_sentence("demo.protected", path=folder / PROTECTED)
     towns = [("Roma", "Center"), ("Milano", "North"), ("Torino", "North")]
     limit = Limit("k_anonymity", at_least=2, nulls="maybe")
     paper = datasets.local_suppression_example()
     protected_paper = protection.protect(paper, [limit], is_a={"Area": towns})
-    print_text("The seven companies again, protected by the cycle:")
+    print_sentence("demo.cycle")
     for sentence in protected_paper.decisions.explain():
-        print_text(f"- {sentence}")
+        _print_item(sentence)
     audit = protection.audit(protected_paper)
-    out = ", ".join(sorted(audit.excluded[0, "Sector"]))
-    print_text(
-        f"- An adversary who knows the algorithm rules out {out} for the suppressed sector.\n"
-    )
+    _print_item(build_sentence("demo.excluded", values=sorted(audit.excluded[0, "Sector"])))
+    print_text("")
+
+
+def _print_item(sentence: str) -> None:
+    print_text(f"- {sentence}")
 
 
 def make_payments(folder: Path) -> None:
@@ -168,10 +181,12 @@ def _show_reconstruction(new: Path, folder: Path) -> None:
     sources = [release.datasets[name].read() for name in reader.datasets]
     reconstruction = plugin.reconstruction(reader.settings, sources, workers=1)
     reconstruction.chart().save(new / PHASES)
-    print_text("What totals of imports disclose of single imports (divulge reconstruct):")
+    print_sentence("demo.reconstruction")
     for row in reconstruction.table_6b:
-        print_text(
-            f"  phase {row.phase}: {format_percent(row.probability)}, "
-            f"{row.identified:,} re-identified"
+        _print_item(
+            build_sentence(
+                "demo.phase", phase=row.phase, share=row.probability, identified=row.identified
+            )
         )
-    print_text(f"The picture of the phases is in {folder / PHASES}\n")
+    print_sentence("demo.phases", path=folder / PHASES)
+    print_text("")

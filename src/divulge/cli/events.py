@@ -181,6 +181,7 @@ def ten(
 ) -> None:
     """Run the ten attackers of Ito et al. (2018): exact, estimated, ranked."""
     from divulge import events
+    from divulge.cli.output import build_sentence
 
     with (
         set_run_conditions(None, {"--chart": chart}, [records.path], overwrite),
@@ -194,7 +195,11 @@ def ten(
             place.write(lambda folder: _draw_all(result, folder))
     remarks = [sentence.render() for sentence in history.remarks()]
     broken_down = {"by": {str(n): each.to_dict() for n, each in groups.items()}} if groups else {}
-    parts = [part for n, each in groups.items() for part in (f"\nAttacker {n}:", each)]
+    parts = [
+        part
+        for n, each in groups.items()
+        for part in ("", build_sentence("events.attacker", number=n), each)
+    ]
     _print_content(
         {**result.to_dict(), **broken_down} if json else [result, *remarks, *parts], json
     )

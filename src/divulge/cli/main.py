@@ -16,7 +16,7 @@ import typer
 
 from divulge.cli import events, matching, protection, reconstruct, records, risk, tables
 from divulge.cli.options import Overwrite, StopAfter
-from divulge.cli.output import print_json, print_text, tolerate_closed_pipe
+from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
 
 FINE, LIMIT_FAILS, COULD_NOT_RUN, NOT_JUDGED = 0, 1, 2, 3
 EXIT_CODES = {"pass": FINE, "fail": LIMIT_FAILS, "not judged": NOT_JUDGED}
@@ -82,7 +82,8 @@ def check(
             if out is not None:
                 from divulge.report.results import REPORT
 
-                print_text(f"\nThe report is in {out / REPORT}")
+                print_text("")
+                print_sentence("check.report", path=out / REPORT)
     raise typer.Exit(EXIT_CODES[verdict.status])
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from divulge.cli.options import Effort, Overwrite, StopAfter
-from divulge.cli.output import print_json, print_text, tolerate_closed_pipe
+from divulge.cli.output import build_sentence, print_json, print_text, tolerate_closed_pipe
 
 if TYPE_CHECKING:
     from divulge.tables import Matching
@@ -101,7 +101,8 @@ def _write_page(result: Matching, html: Path, name: str) -> None:
     structure = result.published.structure
     sentences = str(result.assessment).splitlines()
     sentences += [
-        f"Unsafe: {structure.describe_cell(structure.cell_number(key))}." for key in result.unsafe
+        build_sentence("matching.unsafe", cell=structure.describe_cell(structure.cell_number(key)))
+        for key in result.unsafe
     ]
     html_text = render_page(name, sentences, result.intervals.crosstabs(result.sensitive_cells))
     with whole_file(html) as part:
@@ -112,17 +113,21 @@ def _print_intervals(result: Matching) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from divulge.assessment.sentence import format_number
+    from divulge.assessment.sentence import read_phrases
 
-    head = ("suppressed cell", "by the sums", "knowing the suppressor", "")
+    head = read_phrases("divulge.cli", "matching.head")
     table = RichTable(*head, box=None, header_style="dim")
     structure, unsafe = result.published.structure, set(result.unsafe)
     judged = set(result.sensitive_cells)
     for key, (low, high) in result.intervals.items():
         before = result.feasible[key]
-        mark = "unsafe" if key in unsafe else "" if key in judged else "never primary"
+        mark = "unsafe" if key in unsafe else "" if key in judged else "not_judged"
         label = structure.describe_cell(structure.cell_number(key))
-        intervals = (f"{format_number(a)} to {format_number(b)}" for a, b in (before, (low, high)))
-        table.add_row(*map(Text, (label, *intervals, mark)))
+        intervals = (
+            build_sentence("matching.interval", low=a, high=b) for a, b in (before, (low, high))
+        )
+        mark_text = build_sentence(f"matching.mark.{mark}") if mark else ""
+        table.add_row(*map(Text, (label, *intervals, mark_text)))
     print_text(table)
-    print_text(f"\n{result.assessment}")
+    print_text("")
+    print_text(str(result.assessment))

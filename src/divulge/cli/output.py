@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 @contextmanager
@@ -36,6 +37,18 @@ def print_text(content: object) -> None:
     Screen(markup=False, emoji=False).print(
         content, soft_wrap=isinstance(content, str), highlight=False
     )
+
+
+def print_sentence(key: str, **values: Any) -> None:
+    """Print a sentence of the command line's own."""
+    print_text(build_sentence(key, **values))
+
+
+def build_sentence(key: str, **values: Any) -> str:
+    """A sentence of the command line's own, in words."""
+    from divulge.assessment import Sentence
+
+    return Sentence("divulge.cli", key, values).render()
 
 
 def print_json(content: object) -> None:

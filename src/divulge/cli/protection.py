@@ -37,7 +37,7 @@ def protect(
     stop_after: StopAfter = None,
 ) -> None:
     """Change the data until every limit of a release holds, and attack them again."""
-    from divulge.cli.output import print_json, print_text, tolerate_closed_pipe
+    from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
     from divulge.cli.run_context import set_run_conditions
     from divulge.release import Release
     from divulge.release.output_files import INTERNAL, RELEASE
@@ -56,9 +56,9 @@ def protect(
             if out is not None:
                 print_text("")
                 if judged:
-                    print_text(f"What may be released is in {out / RELEASE}, and nothing else.")
-                print_text(f"Results and decisions stay in {out / INTERNAL}: they help to undo it.")
-                print_text(f"Why a record was changed: divulge explain record 1 --log {out}")
+                    print_sentence("protect.release", folder=out / RELEASE)
+                print_sentence("protect.internal", folder=out / INTERNAL)
+                print_sentence("protect.explain", folder=out)
     raise typer.Exit(FINE if judged else NOT_JUDGED)
 
 
@@ -151,7 +151,7 @@ def explain(
     json: Json = False,
 ) -> None:
     """Explain the decisions on a record: what was changed, why, and what it did to the risk."""
-    from divulge.cli.output import print_json, print_text, tolerate_closed_pipe
+    from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
 
     decisions, of_all = _read_decisions(log, number - 1, dataset)
     with tolerate_closed_pipe():
@@ -163,7 +163,7 @@ def explain(
         for sentence in of_all:
             print_text(sentence)
         if not decisions and not of_all:
-            print_text(f"Nothing was changed in record {number}.")
+            print_sentence("explain.unchanged", record=number)
 
 
 def _read_decisions(
@@ -175,8 +175,9 @@ def _read_decisions(
     """
     import pyarrow.parquet as pq
 
+    from divulge.cli.output import build_sentence
     from divulge.release.output_files import METADATA_KEY
-    from divulge.work import Interruption, InvalidInput, Problem, input_file
+    from divulge.work import Interruption, InvalidInput, Problem, format_quantity, input_file
 
     path = _find_log(log) if log.is_dir() else log
     if not path.is_file():
@@ -200,11 +201,12 @@ def _read_decisions(
         raise InvalidInput(str(path), [Problem("dataset", message, dataset, names)])
     chosen = {name: summary for name, summary in summaries.items() if dataset in (None, name)}
     if chosen and record >= (most := max(summary["records"] for summary in chosen.values())):
-        raise InvalidInput(str(path), [Problem("record", f"there are {most:,} records.")])
+        message = f"the dataset has {format_quantity(most, 'record', 'records')}."
+        raise InvalidInput(str(path), [Problem("record", message)])
     containing = [summary for summary in chosen.values() if record < summary["records"]]
     sentences = [sentence for summary in containing for sentence in summary["said"]]
     sentences += [
-        f"Replaced or removed in all records: {', '.join(summary['names'])}."
+        build_sentence("explain.columns", names=summary["names"])
         for summary in containing
         if summary["names"]
     ]

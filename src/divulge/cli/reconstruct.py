@@ -124,27 +124,25 @@ def _to_plain_values(
 
 def _print_result(result: Any, of_target: Any, identities: Any, remedies: Any) -> None:
     """The result for people."""
-    from divulge.assessment.sentence import format_number
+    from divulge.assessment.sentence import format_number, read_phrases
     from divulge.cli.output import print_text
-    from divulge.reconstruction.reporting import details
+    from divulge.reconstruction.reporting.details import format_complexity_rows, read_head
 
     print_text(str(result))
-    print_text(_build_table(details.PHASE_COLUMNS, result.rows()))
-    print_text(_build_table(details.COMPLEXITY_COLUMNS, details.format_complexity_rows(result)))
+    print_text(_build_table(read_head("phases"), result.rows()))
+    print_text(_build_table(read_head("complexity"), format_complexity_rows(result)))
     if of_target:
         rows = [(r.phase, f"1/{r.parties:,.0f}", f"x{r.factor:,.1f}") for r in of_target]
-        print_text(_build_table(("phase", "chance", "factor"), rows))
+        print_text(_build_table(read_head("target"), rows))
     wrong = [(*where, format_number(by)) for *where, by in result.inconsistent()]
     if wrong:
-        print_text(_build_table(details.CONTRADICTION_COLUMNS, wrong))
+        print_text(_build_table(read_head("contradictions"), wrong))
     if identities is not None:
-        print_text(
-            _build_table(
-                ("record", "named"), [(str(record), str(who)) for record, who in identities.items()]
-            )
-        )
+        head = read_phrases("divulge.cli", "reconstruct.identities")
+        parties = [(str(record), str(who)) for record, who in identities.items()]
+        print_text(_build_table(head, parties))
     if remedies is not None:
-        print_text(_build_table(details.REMEDY_COLUMNS, remedies.rows()))
+        print_text(_build_table(read_head("remedies"), remedies.rows()))
         print_text(str(remedies))
 
 

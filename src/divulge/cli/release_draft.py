@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from divulge.cli.output import build_sentence
 from divulge.cli.run_context import set_run_conditions
 from divulge.data import Experience
 from divulge.data.formats import Options
@@ -40,13 +41,17 @@ def draft_release(
     lines = []
     for name, categorisation in release_draft.proposals.items():
         settled = sum(p.status == "settled" for p in categorisation.proposals.values())
+        attributes = len(categorisation.proposals)
         lines.append(
-            f"{name}: {len(categorisation.proposals)} attributes, {settled} with a settled role"
+            build_sentence("init.dataset", dataset=name, attributes=attributes, settled=settled)
         )
         lines += [
             f"  {p}".replace("\n", "\n  ")
             for p in (*categorisation.conflicts, *categorisation.doubts)
         ]
-        lines += [f"  {p.attribute}: no role proposed" for p in categorisation.unknown]
-    lines += ["", f"The draft is in {out}. Read it, then run: divulge check {out}"]
+        lines += [
+            f"  {build_sentence('init.unknown', attribute=p.attribute)}"
+            for p in categorisation.unknown
+        ]
+    lines += ["", build_sentence("init.next", path=out)]
     return "\n".join(lines), {"release": str(out), **release_draft.to_dict()}

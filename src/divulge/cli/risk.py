@@ -174,7 +174,7 @@ def suda(
 ) -> None:
     """Find what makes records special: minimal sample uniques, SUDA and DIS-SUDA scores."""
     from divulge import records
-    from divulge.assessment.sentence import format_percent
+    from divulge.cli.output import build_sentence
     from divulge.cli.run_context import set_run_conditions
     from divulge.data.missing_kinds import separate_missing_kinds
 
@@ -186,7 +186,7 @@ def suda(
         scores = records.suda(loaded, max_size, sampling_fraction, nulls=nulls)  # type: ignore[arg-type]  # checked there
         sentences = scores.explain()
         sentences += [
-            f"{name}: {format_percent(share)} of all scores"
+            build_sentence("suda.contribution", attribute=name, share=share)
             for name, share in sorted(scores.contributions().items(), key=lambda each: -each[1])
         ]
         if chart is not None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from divulge.cli.options import Effort, Overwrite, StopAfter
-from divulge.cli.output import print_json, print_text, tolerate_closed_pipe
+from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
 
 if TYPE_CHECKING:
-    from divulge.tables import Published, Suppression, Table
+    from divulge.tables import Published, Table
     from divulge.tables.table.display import Crosstab
 
 FINE, LIMIT_FAILS = 0, 1
@@ -155,17 +155,16 @@ def suppress(
                 seed=seed,
                 sealed=sealed,
             )
-        said = [
-            _describe_suppression(result),
-            *([] if result.resistance is None else [str(result.resistance)]),
-        ]
+        sentences = result.explain()
+        if result.resistance is not None:
+            sentences += result.resistance.explain()
         _write_published(result.published, out)
-        _write_page(result.crosstabs(), said, html, str(source.name))
+        _write_page(result.crosstabs(), sentences, html, str(source.name))
     if json:
         with tolerate_closed_pipe():
             print_json(result.to_dict())
     else:
-        _print_crosstabs(result.crosstabs(), said)
+        _print_crosstabs(result.crosstabs(), sentences)
 
 
 @app.command()
@@ -188,12 +187,7 @@ def audit(
         published_table = _read_published(published, by, value, hierarchy, separator)
         intervals = tables.intervals(published_table)
         reasons = [str(why) for why in intervals.disclosures()]
-        sentences = [
-            f"{len(intervals)} cells are suppressed; {len(reasons)} of them are known (!).",
-            *reasons,
-        ]
-        if not intervals.integral:
-            sentences.append("Bounds are those of numbers with decimals, rounded inwards.")
+        sentences = intervals.explain()
         _write_page(
             intervals.crosstabs(), sentences, html, ", ".join(path.name for path in published)
         )
@@ -345,20 +339,6 @@ def _write_published(published: Published, out: Path | None) -> None:
             published.write(path, table)
 
 
-def _describe_suppression(suppression: Suppression) -> str:
-    from divulge.assessment.sentence import format_number, format_percent
-
-    structure, hidden = suppression.table.structure, suppression.published.suppressed
-    primary = int(structure.to_mask(suppression.primary).sum())
-    ties = " First of all equally cheap patterns." if suppression.first else ""
-    return (
-        f"{primary} sensitive cells (P) and {int(hidden.sum()) - primary} others (*) are "
-        f"suppressed. Cost {format_number(suppression.cost)}, "
-        f"at least {format_number(suppression.bound)} "
-        f"(gap {format_percent(suppression.gap)}).{ties}"
-    )
-
-
 def _write_page(
     tables: Sequence[Crosstab], sentences: Sequence[str], html: Path | None, name: str
 ) -> None:
@@ -378,7 +358,7 @@ def _print_crosstabs(tables: Sequence[Crosstab], sentences: Sequence[str]) -> No
             if len(table.head) <= MOST_COLUMNS and len(table.rows) <= MOST_ROWS:
                 print_text(table.to_text())
             else:
-                print_text("The table is too large for a terminal: --html FILE draws it.")
+                print_sentence("tables.too_large")
         print_text("")
         for sentence in sentences:
             print_text(sentence)

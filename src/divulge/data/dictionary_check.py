@@ -14,6 +14,7 @@ from divulge.data import tuning
 from divulge.data.column import Column
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import Attribute
+from divulge.work import format_quantity
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,10 +71,8 @@ def _compare_labels(attribute: Attribute, column: Column, values: list[Any]) -> 
     ]
     unused = [v for v in attribute.labels if v not in present and v not in missing_values]
     if unused:
-        unused_values = (
-            "1 value that does not occur"
-            if len(unused) == 1
-            else f"{len(unused)} values that do not occur"
+        unused_values = format_quantity(
+            len(unused), "value that does not occur", "values that do not occur"
         )
         yield Remark(attribute.name, f"has labels for {unused_values}.", tuple(unused))
     unlabelled = [v for v in values if v not in attribute.labels]
@@ -85,7 +84,12 @@ def _compare_labels(attribute: Attribute, column: Column, values: list[Any]) -> 
 def _compare_missing_codes(attribute: Attribute, values: list[Any]) -> Iterator[Remark]:
     unused = [c for c in attribute.missing if not any(c.covers(value) for value in values)]
     if unused:
-        message = f"declares {len(unused)} codes that mean missing and do not occur."
+        codes = format_quantity(
+            len(unused),
+            "code that means missing and does not occur",
+            "codes that mean missing and do not occur",
+        )
+        message = f"declares {codes}."
         yield Remark(attribute.name, message, tuple(unused))
 
 
@@ -129,7 +133,11 @@ def _find_mixed_values(attribute: Attribute, column: Column) -> Iterator[Remark]
     others = int(np.count_nonzero(~is_number[column.codes]))
     if 0 < others <= (1 - tuning.MOSTLY_NUMERIC_SHARE) * len(column.codes):
         first = int(np.argmax(~is_number[column.codes])) + 1
-        message = f"holds numbers but for {others:,} records, the first of them record {first:,}."
+        message = (
+            f"holds numbers in all records but record {first:,}."
+            if others == 1
+            else f"holds numbers in all but {others:,} records, the first of them record {first:,}."
+        )
         other_values = column.values.filter(pa.array(~numeric))
         yield Remark(attribute.name, message, tuple(other_values.to_pylist()))
 

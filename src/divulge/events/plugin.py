@@ -171,7 +171,7 @@ def _build_attackers(adversary: LimitedAdversary, names: Sequence[str]) -> dict[
         attacker = Attacker(settings.knows, settings.points, weight, guess, names)
         return {adversary.name: attacker}
     ten = {}
-    for number, (words, _) in enumerate(TEN):
+    for number, words in enumerate(TEN):
         knows = [settings.count if word == "kinds" else word for word in words]
         ten[f"{adversary.name} {number}"] = Attacker(knows, weight=weight, guess=guess)
     return ten

@@ -24,7 +24,7 @@ import numpy as np
 
 from divulge import work
 from divulge.assessment import Breakdown, Chart, Details, Sentence
-from divulge.assessment.sentence import format_number
+from divulge.assessment.sentence import format_number, read_phrases
 from divulge.events import charts
 from divulge.events.assess import EventAssessment, problems_with_release
 from divulge.events.attack import attack
@@ -40,21 +40,21 @@ if TYPE_CHECKING:
 
 Count: TypeAlias = Literal["kinds", "records"]
 
-TEN: tuple[tuple[tuple[str, ...], str], ...] = (
-    ((), "nothing"),
-    (("item",), "one item"),
-    (("kinds",), "how many kinds"),
-    (("kinds", "item"), "how many kinds, one item"),
-    (("kinds", "all items"), "how many kinds, all items"),
-    (("day",), "the date"),
-    (("day", "item"), "the date, one item"),
-    (("day", "kinds"), "the date, how many kinds"),
-    (("day", "kinds", "item"), "the date, how many kinds, one item"),
-    (("day", "kinds", "all items"), "the date, how many kinds, all items"),
+TEN: tuple[tuple[str, ...], ...] = (
+    (),
+    ("item",),
+    ("kinds",),
+    ("kinds", "item"),
+    ("kinds", "all items"),
+    ("day",),
+    ("day", "item"),
+    ("day", "kinds"),
+    ("day", "kinds", "item"),
+    ("day", "kinds", "all items"),
 )
-"""What each of the ten attackers knows, as facets and in words, by number."""
+"""What each of the ten attackers knows, as facets, by number."""
 
-TABLE_HEAD = ("", "knows", "exact", "rank", "certain", "estimate", "rank", "marginals", "product")
+CATALOGUE = "divulge.events"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -97,7 +97,7 @@ class TenAttackers:
             value = checks.describe_value(number)
             message = f"{value} is none of the ten; they are 0 to {len(TEN) - 1}."
             raise InvalidInput("ten attackers", [Problem("number", message)])
-        knows, _ = TEN[number]
+        knows = TEN[number]
         return Attacker(_substitute_count(knows, self.count), weight=self.weight, guess=self.guess)
 
     def by(self, group: str) -> dict[int, Breakdown]:
@@ -111,7 +111,7 @@ class TenAttackers:
         largest_error = max(abs(error) for error in self.errors)
         values = {
             "number": worst,
-            "words": TEN[worst][1],
+            "words": describe_ten()[worst],
             "share": self.exact[worst],
             "many": sum(value >= 0.5 for value in self.exact),
             "near": largest_error,
@@ -133,9 +133,8 @@ class TenAttackers:
         """The table of the ten, the distributions behind it, and users against records."""
         pictures = self.charts()
         del pictures["ten"]
-        return Details(
-            TABLE_HEAD, self.rows(), tuple(range(2, len(TABLE_HEAD))), tuple(pictures.values())
-        )
+        head = _read_head()
+        return Details(head, self.rows(), tuple(range(2, len(head))), tuple(pictures.values()))
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain values."""
@@ -158,7 +157,7 @@ class TenAttackers:
                     "marginals": self.marginals[n],
                     "product": self.product[n],
                 }
-                for n, (knows, _) in enumerate(TEN)
+                for n, knows in enumerate(TEN)
             ],
             "remarks": [sentence.render() for sentence in self.history.remarks()],
         }
@@ -183,14 +182,14 @@ class TenAttackers:
                 f"{self.marginals[n]:.4f}",
                 format_number(self.product[n]),
             )
-            for n, (_, words) in enumerate(TEN)
+            for n, words in enumerate(describe_ten())
         ]
 
     def chart(self) -> Chart:
         """The ten attackers beside each other."""
         records = [
             {"attacker": f"{n}: {words}", "exact": self.exact[n], "estimate": self.estimated[n]}
-            for n, (_, words) in enumerate(TEN)
+            for n, words in enumerate(describe_ten())
         ]
         return charts.draw_ten_attackers_chart(records, self.weight)
 
@@ -212,18 +211,30 @@ class TenAttackers:
         return pictures
 
     def __str__(self) -> str:
-        table = [TABLE_HEAD, *self.rows()]
-        widths = [max(len(row[at]) for row in table) for at in range(len(TABLE_HEAD))]
+        table = [_read_head(), *self.rows()]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in table]
-        return "\n".join(line.rstrip() for line in [*lines, f"The weight is the {self.weight}."])
+        return "\n".join(line.rstrip() for line in [*lines, self._describe_weight()])
+
+    def _describe_weight(self) -> str:
+        return Sentence(CATALOGUE, "drawn.weight", {"drawn": self.weight}).render()
 
     def __rich__(self) -> RenderableType:
         from rich.table import Table
 
-        table = Table(*TABLE_HEAD, box=None, header_style="dim", caption=f"weight: {self.weight}")
+        table = Table(*_read_head(), box=None, header_style="dim", caption=self._describe_weight())
         for row in self.rows():
             table.add_row(*row)
         return table
+
+
+def describe_ten() -> tuple[str, ...]:
+    """What each of the ten attackers knows, in words, by number."""
+    return read_phrases(CATALOGUE, "ten_attackers.knows")
+
+
+def _read_head() -> tuple[str, ...]:
+    return read_phrases(CATALOGUE, "head.ten_attackers")
 
 
 def ten_attackers(
@@ -254,7 +265,7 @@ def ten_attackers(
     problems.raise_any()
     exact, certain = [], []
     with work.step("Running ten attackers", len(TEN)) as step:
-        for knows, _ in TEN:
+        for knows in TEN:
             attacker = Attacker(_substitute_count(knows, count), weight=weight, guess=guess)
             uniform, best, certain_share = KnowledgeMatching.from_attacker(
                 history, attacker
@@ -270,9 +281,9 @@ def ten_attackers(
         count=count,
         exact=tuple(exact),
         certain=tuple(certain),
-        estimated=tuple(estimate(totals, knows, weight) for knows, _ in TEN),
-        marginals=tuple(estimate(totals, knows, weight, "marginals") for knows, _ in TEN),
-        product=tuple(estimate(totals, knows, weight, "product") for knows, _ in TEN),
+        estimated=tuple(estimate(totals, knows, weight) for knows in TEN),
+        marginals=tuple(estimate(totals, knows, weight, "marginals") for knows in TEN),
+        product=tuple(estimate(totals, knows, weight, "product") for knows in TEN),
     )
 
 

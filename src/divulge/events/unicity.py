@@ -18,7 +18,7 @@ import numpy as np
 from divulge import work
 from divulge.assessment import Chart, Details, Sentence
 from divulge.assessment.assessment import Claim, Number
-from divulge.assessment.sentence import format_percent
+from divulge.assessment.sentence import format_percent, read_phrases
 from divulge.data.dictionary import as_names
 from divulge.events import charts
 from divulge.events.assess import (
@@ -213,7 +213,7 @@ class UnicityCurve:
 
     def details(self) -> Details:
         """The curves as a table and a picture."""
-        head = ("known of each point", "points", "singled out", "between", "and", "claim")
+        head = read_phrases("divulge.events", "head.unicity")
         rows = [
             (
                 row["knows"],
@@ -226,10 +226,8 @@ class UnicityCurve:
         return Details(head, rows, (1, 2, 3, 4), (self.chart(),))
 
     def __str__(self) -> str:
-        return "\n".join(
-            f"{row['points']} of {row['knows']}: {format_percent(row['share'])} ({row['claim']})"
-            for row in self.rows()
-        )
+        sentences = (Sentence("divulge.events", "unicity.row", row) for row in self.rows())
+        return "\n".join(map(str, sentences))
 
 
 def list_granularities(knows: Sequence[str], units: Sequence[str] = ()) -> list[tuple[str, ...]]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy.typing as npt
 
 from divulge import work
-from divulge.assessment import Assessment, Chart
+from divulge.assessment import Assessment, Chart, Sentence
 from divulge.classes.partition import AttributeCodes, Partition
 from divulge.classes.weights import read_weights
 from divulge.data import Dataset
@@ -60,7 +60,15 @@ class Growth(Sequence[Assessment]):
         return {"assessments": [assessment.to_dict() for assessment in self.assessments]}
 
     def __str__(self) -> str:
-        return "\n".join(f"{int(a.figures['datasets'])}: {a.explain()[0]}" for a in self)
+        sentences = (
+            Sentence(
+                "divulge.records",
+                "longitudinal",
+                {"datasets": int(each.figures["datasets"]), "found": each.explain()[0]},
+            )
+            for each in self
+        )
+        return "\n".join(map(str, sentences))
 
 
 def longitudinal(

@@ -8,20 +8,21 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from divulge.assessment import html
+from divulge.assessment import Sentence, html
+from divulge.assessment.sentence import read_phrases
 
 if TYPE_CHECKING:
     from divulge.assessment import Assessment, Outcome
     from divulge.release.verdict import Verdict
 
-TABLE_HEAD = ("adversary", "knows", "known for certain", "guessed right", "limits")
+CATALOGUE = "divulge.release"
 STATUS_STYLES = {"pass": "bold green", "fail": "bold red", "not judged": "bold yellow"}
 STATE_STYLES = {"none": "dim", "within": "green", "outside": "red"}
 
 
 def render_verdict(verdict: Verdict) -> RenderableType:
     """The verdict, the adversaries, what was found, and the limits."""
-    title = Text(verdict.status.upper(), STATUS_STYLES[verdict.status])
+    title = Text(_say(f"status.{verdict.status}"), STATUS_STYLES[verdict.status])
     parts: list[RenderableType] = [title, *(Text(str(s)) for s in verdict.sentences)]
     if verdict.assessments:
         parts += [Text(), _build_adversary_table(verdict)]
@@ -34,9 +35,9 @@ def render_verdict(verdict: Verdict) -> RenderableType:
 
 def as_html(verdict: Verdict) -> str:
     """The same for a notebook."""
-    verdict_in_words = [verdict.status.upper(), *map(str, verdict.sentences)]
+    verdict_in_words = [_say(f"status.{verdict.status}"), *map(str, verdict.sentences)]
     limits = [" ".join(map(str, outcome.sentences)) for outcome in verdict.outcomes]
-    table = html.render_table(TABLE_HEAD, list_rows(verdict)) if verdict.assessments else ""
+    table = html.render_table(_read_head(), list_rows(verdict)) if verdict.assessments else ""
     return html.render_paragraphs(verdict_in_words) + table + html.render_paragraphs(limits)
 
 
@@ -48,14 +49,25 @@ def list_rows(verdict: Verdict) -> list[tuple[str, str, str, str, str]]:
 def _build_row(verdict: Verdict, assessment: Assessment) -> tuple[str, str, str, str, str]:
     certain, guessed = assessment.rows()[:2]
     name, knows = str(assessment.adversary), ", ".join(assessment.knows)
-    return name, knows, certain[2], guessed[2], _summarise_limits(verdict, assessment)
+    limits = _say(f"limits.{_summarise_limits(verdict, assessment)}")
+    return name, knows, certain[2], guessed[2], limits
 
 
 def _build_adversary_table(verdict: Verdict) -> Table:
-    table = Table(*TABLE_HEAD, box=None, header_style="dim", pad_edge=False)
-    for *cells, state in list_rows(verdict):
-        table.add_row(*map(Text, cells), Text(state, STATE_STYLES[state]))
+    table = Table(*_read_head(), box=None, header_style="dim", pad_edge=False)
+    for assessment in verdict.assessments:
+        *cells, limits = _build_row(verdict, assessment)
+        style = STATE_STYLES[_summarise_limits(verdict, assessment)]
+        table.add_row(*map(Text, cells), Text(limits, style))
     return table
+
+
+def _read_head() -> tuple[str, ...]:
+    return read_phrases(CATALOGUE, "head.adversaries")
+
+
+def _say(key: str) -> str:
+    return Sentence(CATALOGUE, key).render()
 
 
 def _summarise_limits(verdict: Verdict, assessment: Assessment) -> str:
@@ -65,5 +77,6 @@ def _summarise_limits(verdict: Verdict, assessment: Assessment) -> str:
 
 
 def _render_outcome(outcome: Outcome) -> Text:
-    mark = Text("pass ", "green") if outcome.held else Text("FAIL ", "bold red")
+    key, style = ("held", "green") if outcome.held else ("failed", "bold red")
+    mark = Text(f"{_say(f'limits.{key}')} ", style)
     return mark + Text(" ".join(str(sentence) for sentence in outcome.sentences))

@@ -8,34 +8,29 @@ here: both stay in `internal/`, and whoever publishes may add what they choose t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from divulge.assessment import Sentence
+from divulge.assessment.sentence import read_phrases
 from divulge.protection import Protected, ProtectedHistory
 
 if TYPE_CHECKING:
     from divulge.release.protected_release import Part, ProtectedRelease
 
-CHANGE_PHRASES = {
-    "recoded": "Recoded to coarser values",
-    "suppressed": "Single values withheld (missing in the file)",
-}
+CATALOGUE = "divulge.release"
 
 
 def build_methods_note(
     result: ProtectedRelease, files: Mapping[str, str], tables: Mapping[str, str]
 ) -> str:
     """The text of the note: files, and for each what kinds of changes were made to what."""
-    lines = ["How these data were protected", "", "Files"]
+    lines = [_say("title"), "", _say("files")]
     lines += [f"  {file}" for file in sorted([*files.values(), *tables.values()])]
     for name, file in files.items():
         lines += ["", file, *(f"  {line}" for line in _describe_changes(result, name))]
     for name, file in tables.items():
         lines += ["", file, *(f"  {line}" for line in _describe_table(result, name))]
-    lines += [
-        "",
-        "Before publication the data were checked against limits on disclosure risk, and attacked",
-        "again after protection. Limits, results and decisions are kept by the data owner.",
-    ]
+    lines += ["", *read_phrases(CATALOGUE, "note.closing")]
     return "\n".join(lines) + "\n"
 
 
@@ -47,33 +42,37 @@ def _describe_changes(result: ProtectedRelease, name: str) -> Iterator[str]:
     yield from lines
     removed, replaced = result.identifiers.get(name, ((), ()))
     if removed:
-        yield "Direct identifiers were removed."
+        yield _say("identifiers")
     if replaced:
-        yield f"Replaced by pseudonyms: {', '.join(replaced)}."
+        yield _say("pseudonyms", names=list(replaced))
     if name in result.merged:
-        yield "Reasons for missing values are not told apart."
+        yield _say("merged")
     if not lines:
-        yield "The values are as they were collected."
+        yield _say("unchanged")
 
 
 def _describe_part(part: Part, names: Sequence[str]) -> Iterator[str]:
     if isinstance(part, ProtectedHistory):
-        yield "Times, items or events were made coarser or left out."
+        yield _say("history")
         return
     if not isinstance(part, Protected):
-        yield "Values were changed, or records left out."
+        yield _say("changed")
         return
-    for kind, phrase in CHANGE_PHRASES.items():
+    for kind in ("recoded", "suppressed"):
         touched = {change.attribute for change in part.decisions.changes if change.kind == kind}
         attributes = [name for name in names if name in touched]
         if attributes:
-            yield f"{phrase}: {', '.join(attributes)}."
+            yield _say(kind, names=attributes)
     if part.removed:
-        yield "Some records were left out."
+        yield _say("removed_records")
 
 
 def _describe_table(result: ProtectedRelease, name: str) -> Iterator[str]:
     if result.tables[name].suppressed.any():
-        yield "Some cells are withheld, marked *."
+        yield _say("cells_withheld")
     else:
-        yield "All cells are published."
+        yield _say("cells_published")
+
+
+def _say(key: str, **values: Any) -> str:
+    return Sentence(CATALOGUE, f"note.{key}", values).render()

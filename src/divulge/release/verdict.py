@@ -136,7 +136,8 @@ class Verdict:
         }
 
     def __str__(self) -> str:
-        lines = [self.status.upper(), *map(str, self.sentences)]
+        status = Sentence("divulge.release", f"status.{self.status}")
+        lines = [str(status), *map(str, self.sentences)]
         for assessment in self.assessments:
             lines += ["", f"{assessment.adversary}:", *assessment.explain()]
         for outcome in self.outcomes:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from divulge.assessment.sentence import format_number, format_percent
+from divulge.assessment import Sentence
 from divulge.tables.candidate_tables.enumeration import candidates
 from divulge.tables.candidate_tables.small_network import find_first_optimum
 from divulge.tables.candidate_tables.suppressor_knowledge import (
@@ -38,6 +38,7 @@ from divulge.tables.table.structure import Key
 from divulge.tables.table.table import Published, Table
 from divulge.work.arrays import Bools
 
+CATALOGUE = "divulge.tables"
 CREDIBLE_MASS = 0.95
 
 
@@ -103,17 +104,23 @@ class Resistance:
             "unsafe": len(self.attack.unsafe),
         }
 
-    def __str__(self) -> str:
+    def explain(self) -> list[str]:
+        """How it was drawn, what that cost, and what is left to an adversary, in sentences."""
         figures = self.to_dict()
         if figures["vulnerability"] is None:
-            return "No cell is primary: nothing was drawn."
-        return (
-            f"Drawn {self.draws} times; {format_number(self.price)} above the least cost. "
-            f"An adversary who knows all but the seed leaves every primary cell at least "
-            f"{figures['narrowest_support']} wide, with {figures['fewest_likely_values']} or more "
-            f"likely values (95%), and guesses {format_percent(figures['vulnerability'])} of them "
-            f"right (estimated)."
-        )
+            return [Sentence(CATALOGUE, "resistance.none").render()]
+        values = {
+            "draws": self.draws,
+            "price": self.price,
+            "width": figures["narrowest_support"],
+            "values": figures["fewest_likely_values"],
+            "share": figures["vulnerability"],
+        }
+        keys = ("draws", "price", "interval", "likely", "guess")
+        return [Sentence(CATALOGUE, f"resistance.{key}", values).render() for key in keys]
+
+    def __str__(self) -> str:
+        return "\n".join(self.explain())
 
 
 def count_likely_values(chances: Any) -> int:
@@ -165,11 +172,21 @@ class FreshDraws:
     primary: int
 
     def __str__(self) -> str:
+        figures = zip(self.unsafe, self.disclosed, strict=True)
         sentences = (
-            f"after {k + 1}: {unsafe} of {self.primary} unsafe, {disclosed} known exactly"
-            for k, (unsafe, disclosed) in enumerate(zip(self.unsafe, self.disclosed, strict=True))
+            Sentence(
+                CATALOGUE,
+                "fresh_draws",
+                {
+                    "releases": place + 1,
+                    "unsafe": unsafe,
+                    "primary": self.primary,
+                    "disclosed": disclosed,
+                },
+            )
+            for place, (unsafe, disclosed) in enumerate(figures)
         )
-        return "Fresh draws, " + "; ".join(sentences) + "."
+        return "\n".join(map(str, sentences))
 
 
 def fresh_draws(

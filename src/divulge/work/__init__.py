@@ -53,6 +53,7 @@ from divulge.work.problems import (
     Problem,
     Problems,
     UnconfirmedName,
+    format_quantity,
     nearest,
     quoted,
 )
@@ -92,6 +93,7 @@ __all__ = [
     "checks",
     "current",
     "filesystem",
+    "format_quantity",
     "input_file",
     "is_stopped",
     "lives",

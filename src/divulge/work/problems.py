@@ -86,6 +86,15 @@ class Problem:
         return f"{self.place}: {self.text}" if self.place else self.text
 
 
+def format_quantity(count: int, one: str, other: str) -> str:
+    """A number of things in a message, with the form of words that it wants.
+
+    >>> format_quantity(1, "row has", "rows have"), format_quantity(1200, "row has", "rows have")
+    ('1 row has', '1,200 rows have')
+    """
+    return f"{count:,} {one if count == 1 else other}"
+
+
 class Problems:
     """Gathers problems of one subject (a file, a call) and raises them once.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from divulge import records
 from divulge.assessment import Assessment, Chart, Limit, Outcome, Sentence, html
-from divulge.assessment.sentence import format_number, format_percent
+from divulge.assessment.sentence import format_number, format_percent, read_phrases
 from divulge.data import Dataset
 from divulge.protection.changes.changes import select_records
 from divulge.protection.changes.decision_log import DecisionLog
@@ -260,7 +260,7 @@ class Protected:
         first, then = self._frequencies_before, self._frequencies_after
         rows = [
             (
-                f"unique ({name})",
+                _say_row("unique", nulls=name),
                 format_number(first.others[name]),
                 format_number(then.others[name]),
             )
@@ -268,12 +268,12 @@ class Protected:
         ]
         rows.append(
             (
-                "guessed right",
+                _say_row("right"),
                 format_percent(self.before.probabilistic.posterior),
                 format_percent(self.after.probabilistic.posterior),
             )
         )
-        return [*rows, ("suppressed cells", "", format_number(self.suppressed_cells))]
+        return [*rows, (_say_row("cells"), "", format_number(self.suppressed_cells))]
 
     def __str__(self) -> str:
         return "\n".join(self.explain())
@@ -283,7 +283,7 @@ class Protected:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table("", "before", "after", box=None, header_style="dim", pad_edge=False)
+        table = Table(*_read_head(), box=None, header_style="dim", pad_edge=False)
         for row in self.rows():
             table.add_row(*map(Text, row))
         return Group(Text(str(self)), table)
@@ -295,9 +295,7 @@ class Protected:
         )
 
     def _repr_html_(self) -> str:
-        return html.render_paragraphs(self.explain()) + html.render_table(
-            ("", "before", "after"), self.rows()
-        )
+        return html.render_paragraphs(self.explain()) + html.render_table(_read_head(), self.rows())
 
     @cached_property
     def _frequencies_before(self) -> Frequencies:
@@ -310,6 +308,14 @@ class Protected:
         if self.removed:
             known = select_records(known, self.kept)
         return records.frequencies(self.dataset, "bayes", among=self.among, original=known)
+
+
+def _read_head() -> tuple[str, ...]:
+    return read_phrases("divulge.protection", "head.figures")
+
+
+def _say_row(key: str, **values: Any) -> str:
+    return str(_build_sentence(f"row.{key}", values))
 
 
 def _build_sentence(key: str, values: Mapping[str, Any]) -> Sentence:

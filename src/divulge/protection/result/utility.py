@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from divulge.assessment import Sentence
 from divulge.classes.keys import assign_classes
 from divulge.data import Column, Dataset
 from divulge.data.hierarchy_rules import format_value
@@ -65,22 +66,34 @@ class Utility:
     def rows(self) -> list[tuple[str, str]]:
         """The figures for people."""
         rows = [
-            ("nulls", f"{self.nulls:,}"),
-            ("information loss", f"{self.information_loss:.2%}"),
-            ("Loss", f"{self.loss:.4f}"),
-            ("discernibility", f"{self.discernibility_before:,.0f} to {self.discernibility:,.0f}"),
-            ("largest shift of shares", f"{max(self.distribution_shift.values(), default=0):.2%}"),
-            ("mean shift of two-way tables", f"{self.contingency:.2%}"),
-            ("largest change of a correlation", _format_figure(self.correlations)),
+            (_say("nulls"), f"{self.nulls:,}"),
+            (_say("information_loss"), f"{self.information_loss:.2%}"),
+            (_say("loss"), f"{self.loss:.4f}"),
+            (
+                _say("discernibility"),
+                _say(
+                    "change",
+                    before=f"{self.discernibility_before:,.0f}",
+                    after=f"{self.discernibility:,.0f}",
+                ),
+            ),
+            (_say("shift"), f"{max(self.distribution_shift.values(), default=0):.2%}"),
+            (_say("contingency"), f"{self.contingency:.2%}"),
+            (_say("correlations"), _format_figure(self.correlations)),
         ]
         if self.model is not None:
             before, after = self.model
-            rows.append((f"model of {self.model_of} right", f"{before:.2%} to {after:.2%}"))
+            change = _say("change", before=f"{before:.2%}", after=f"{after:.2%}")
+            rows.append((_say("model", attribute=self.model_of), change))
         return rows
 
 
 def _format_figure(figure: float | None) -> str:
-    return "not defined" if figure is None else f"{figure:.4f}"
+    return _say("undefined") if figure is None else f"{figure:.4f}"
+
+
+def _say(key: str, **values: Any) -> str:
+    return Sentence("divulge.protection", f"lost.{key}", values).render()
 
 
 def measure_utility(

@@ -51,7 +51,7 @@ from divulge.protection.suppression.wildcard_nulls import (
     spread_wildcards,
 )
 from divulge.records.risk.frequencies import SEMANTICS_OF_ORIGINAL, Nulls
-from divulge.work import DivulgeError
+from divulge.work import DivulgeError, format_quantity
 from divulge.work.arrays import Floats, Ints
 
 
@@ -536,6 +536,7 @@ def _check_frequencies(protected: Protected, request: SuppressionRequest) -> Non
     below = int((frequencies < request.k - 1e-9).sum())
     if below:
         raise DivulgeError(
-            f"{below:,} records were found below the limit when they were counted again; "
+            f"{format_quantity(below, 'record was', 'records were')} found below the limit when "
+            "counted again; "
             "nothing is released. This is a mistake of Divulge's."
         )

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from divulge.data import Dataset
 from divulge.data.dictionary import find_name_problems
 from divulge.reconstruction.problem.generalisation import Generalised
-from divulge.work import Problem, Problems
+from divulge.work import Problem, Problems, format_quantity
 from divulge.work.arrays import Floats
 
 
@@ -89,10 +89,11 @@ class Prior:
             repeated += pair in weight_of_pair
             weight_of_pair[pair] = float(value)
         if unusable:
-            problems.add("", f"{unusable} rows lack a sector, a kind or a weight above 0.")
+            rows = format_quantity(unusable, "row lacks", "rows lack")
+            problems.add("", f"{rows} a sector, a kind or a weight above 0.")
         if repeated:
-            message = f"{repeated} rows repeat the {sector} and {kind} of another; give one each."
-            problems.add("", message)
+            rows = format_quantity(repeated, "row repeats", "rows repeat")
+            problems.add("", f"{rows} the {sector} and {kind} of another; give one each.")
         problems.raise_any()
         return cls(sector, attribute, weight_of_pair, otherwise)
 

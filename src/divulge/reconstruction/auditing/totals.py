@@ -25,7 +25,7 @@ from divulge.reconstruction.problem.amounts import (
     parse_decimal,
 )
 from divulge.reconstruction.problem.generalisation import Generalised
-from divulge.work import Problems
+from divulge.work import Problems, format_quantity
 from divulge.work.arrays import Ints
 
 
@@ -251,7 +251,9 @@ def _read_places(totals: Totals, column: str) -> tuple[Ints, tuple[str, ...]]:
     problems = Problems(f'dataset "{totals.dataset.name}"')
     if own.has_missing:
         missing = int((own.codes == own.missing_code).sum())
-        problems.add(f'column "{column}"', f"{missing} rows have no place.")
+        problems.add(
+            f'column "{column}"', f"{format_quantity(missing, 'row has', 'rows have')} no place."
+        )
     problems.raise_any()
     return own.codes.astype(np.int64), tuple(str(v) for v in own.values.to_pylist())
 
@@ -262,7 +264,8 @@ def _refuse_repeated_rows(totals: Totals, key: Ints, place: Ints) -> None:
     if repeated:
         problems = Problems(f'dataset "{totals.dataset.name}"')
         columns = ", ".join([*totals.by, totals.finest])
-        message = f"{repeated} rows repeat the {columns} of another; give one row each."
+        rows = format_quantity(repeated, "row repeats", "rows repeat")
+        message = f"{rows} the {columns} of another; give one row each."
         problems.add("", message)
         problems.raise_any()
 
@@ -300,10 +303,10 @@ def read_amounts(
     problems = Problems(f'dataset "{dataset.name}"')
     amounts, unusable = {}, np.zeros(dataset.rows, bool)
     words = {
-        "missing": "have no amount",
-        "negative": "have a negative amount",
-        "undivided": "have an amount that is no whole number of {called} of {unit}",
-        "too_large": "have an amount that is too large for {called} of {unit}",
+        "missing": "no amount",
+        "negative": "a negative amount",
+        "undivided": "an amount that is no whole number of {called} of {unit}",
+        "too_large": "an amount that is too large for {called} of {unit}",
     }
     for name, column in columns.items():
         own = dataset.columns[column]
@@ -319,7 +322,8 @@ def read_amounts(
             unusable |= here
             if here.any() and bad == "refuse":
                 message = words[kind].format(unit=units[name], called=called)
-                problems.add(f'column "{column}"', f"{int(here.sum())} rows {message}.")
+                rows = format_quantity(int(here.sum()), "row has", "rows have")
+                problems.add(f'column "{column}"', f"{rows} {message}.")
     problems.raise_any()
     return amounts, unusable
 

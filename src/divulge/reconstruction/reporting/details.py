@@ -7,31 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from divulge.assessment import Details
-from divulge.assessment.sentence import format_number, format_percent
+from divulge.assessment import Details, Sentence
+from divulge.assessment.sentence import format_number, format_percent, read_phrases
 
 if TYPE_CHECKING:
     from divulge.reconstruction.remedies.remedies import Remedies
     from divulge.reconstruction.reporting.result import Reconstruction
 
-PHASE_COLUMNS = ("phase", "chance", "by counting", "leakage", "placed", "named", "value")
-TARGET_COLUMNS = ("phase", "chance", "factor")
-COMPLEXITY_COLUMNS = (
-    "complexity",
-    "instances",
-    "closed",
-    "packages",
-    "with a finding",
-    "mean seconds",
-)
-STATUS_COLUMNS = ("instances", "count", "mean complexity", "mean seconds")
-PLACE_COLUMNS = ("place", "records named", "value")
-CONTRADICTION_COLUMNS = ("table", "place", "amount", "wrong at least by")
-REMEDY_COLUMNS = (
-    *("remedy", "strength", "places certain", "undecided"),
-    *("named", "utility lost", "enough"),
-)
-_STATUS_LABELS = {"closed": "settled", "open": "not settled in time", "infeasible": "contradict"}
+CATALOGUE = "divulge.reconstruction"
 
 
 def build_details(
@@ -39,7 +22,7 @@ def build_details(
 ) -> Details:
     """Success by phase (Table 6b), then instances (Table 5, Fig. 5), places (6a), remedies."""
     by_status = [
-        (_STATUS_LABELS[status], format_number(count), f"{complexity:.2f}", f"{seconds:.4f}")
+        (_say(f"status.{status}"), format_number(count), f"{complexity:.2f}", f"{seconds:.4f}")
         for status, (count, complexity, seconds) in reconstruction.table_5.items()
     ]
     places = [
@@ -47,48 +30,50 @@ def build_details(
         for place, n, value in reconstruction.table_6a()
     ]
     more = [
-        Details(STATUS_COLUMNS, by_status, (1, 2, 3), title="Instances"),
+        Details(read_head("instances"), by_status, (1, 2, 3), title=_say("title.instances")),
         Details(
-            COMPLEXITY_COLUMNS,
+            read_head("complexity"),
             format_complexity_rows(reconstruction),
             (1, 2, 3, 4, 5),
             (reconstruction.complexity_chart(),) if reconstruction.solved else (),
-            title="Instances by complexity (log10 of bins to the packages)",
+            title=_say("title.complexity"),
         ),
     ]
     if target is not None:
         more.insert(
             0,
             Details(
-                TARGET_COLUMNS,
+                read_head("target"),
                 format_target_rows(reconstruction, target),
                 (1, 2),
-                title="One target",
+                title=_say("title.target"),
             ),
         )
     if places:
-        title = "Places with the largest value re-identified"
-        more.append(Details(PLACE_COLUMNS, places, (1, 2), title=title))
+        title = _say("title.places")
+        more.append(Details(read_head("places"), places, (1, 2), title=title))
     contradictions = [
         (table, place, amount, format_number(by))
         for table, place, amount, by in reconstruction.inconsistent()
     ]
     if contradictions:
-        title = "Totals that contradict the records: one way to make them fit"
-        more.append(Details(CONTRADICTION_COLUMNS, contradictions, (3,), title=title))
+        title = _say("title.contradictions")
+        more.append(Details(read_head("contradictions"), contradictions, (3,), title=title))
     if remedies is not None:
         charts = (remedies.chart(),) if len(remedies) > 1 else ()
         as_it_is = remedies[0].sentences[1:]
         notes = [str(sentence) for sentence in [*as_it_is, *remedies.notes]]
-        title, numbers = "What would help", (2, 3, 4, 5)
+        title, numbers = _say("title.remedies"), (2, 3, 4, 5)
         more.append(
-            Details(REMEDY_COLUMNS, remedies.rows(), numbers, charts, title=title, notes=notes)
+            Details(
+                read_head("remedies"), remedies.rows(), numbers, charts, title=title, notes=notes
+            )
         )
     return Details(
-        PHASE_COLUMNS,
+        read_head("phases"),
         format_phase_rows(reconstruction),
         (1, 2, 3, 4, 5, 6),
-        title="Phase by phase",
+        title=_say("title.phases"),
         more=more,
     )
 
@@ -165,9 +150,22 @@ def format_complexity_rows(reconstruction: Reconstruction) -> list[tuple[str, ..
     rows: list[tuple[str, ...]] = []
     for row in reconstruction.by_complexity:
         if row.instances:
-            label = "one bin" if row.up_to == 0 else f"above {row.above:g}"
+            label = (
+                _say("complexity.one_bin")
+                if row.up_to == 0
+                else _say("complexity.above", bound=f"{row.above:g}")
+            )
             closed = format_percent(row.closed / row.instances)
             finding = format_percent(row.with_finding / max(1, row.packages))
             figures = format_number(row.instances), closed, format_number(row.packages), finding
             rows.append((label, *figures, f"{row.seconds:.4f}"))
     return rows
+
+
+def read_head(table: str) -> tuple[str, ...]:
+    """The headings of one of the tables."""
+    return read_phrases(CATALOGUE, f"head.{table}")
+
+
+def _say(key: str, **values: Any) -> str:
+    return Sentence(CATALOGUE, key, values).render()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge.data.hierarchy_rules import format_value
-from divulge.work import InvalidInput, Problem, checks
+from divulge.work import InvalidInput, Problem, checks, format_quantity
 
 if TYPE_CHECKING:
     from divulge.qif.gain import Gain
@@ -89,7 +89,8 @@ def _parse_gain_table(table: Mapping[str, Any], values: Sequence[Any] | int) -> 
     code_of_name = _find_values(table["worth"], values)
     lacking = sum(place is None for place in code_of_name.values())
     if lacking:
-        message = f"worth names {lacking} values that the secret does not have."
+        values = format_quantity(lacking, "value", "values")
+        message = f"worth names {values} that the secret does not have."
         raise InvalidInput("attack", [Problem("gain", message)])
     worth = {code_of_name[name]: float(amount) for name, amount in table["worth"].items()}
     return gains.worth_of_secrets(

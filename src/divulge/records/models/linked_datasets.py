@@ -17,7 +17,7 @@ from divulge.assessment import Assessment
 from divulge.classes.partition import AttributeCodes, Partition
 from divulge.data import Column, Dataset
 from divulge.data.dictionary import as_names
-from divulge.work import Problems
+from divulge.work import Problems, format_quantity
 from divulge.work.arrays import Ints
 
 Duplicates: TypeAlias = Literal["error", "first", "random"]
@@ -162,7 +162,8 @@ def _check_id(problems: Problems, dataset: Dataset, on: str, focal: Dataset) -> 
     column = dataset.columns[on]
     if column.has_missing:
         count = int(np.count_nonzero(column.codes == column.missing_code))
-        problems.add("on", f'"{on}" is missing in {count:,} records of dataset "{dataset.name}".')
+        records = format_quantity(count, "record", "records")
+        problems.add("on", f'"{on}" is missing in {records} of dataset "{dataset.name}".')
     if on in focal.names and column.values.type != focal.columns[on].values.type:
         problems.add(
             "on",
@@ -175,10 +176,11 @@ def _count_duplicates(problems: Problems, dataset: Dataset, on: str, duplicates:
     """How many records have an id that another record has: they are dropped, or an error."""
     repeats = dataset.rows - len(dataset.columns[on].values)
     if repeats and duplicates == "error":
+        records = format_quantity(repeats, "record", "records")
         problems.add(
             "on",
-            f'{repeats:,} records of dataset "{dataset.name}" have an id that another record has; '
-            'say duplicates="first" or "random".',
+            f'{records} of dataset "{dataset.name}" {"has" if repeats == 1 else "have"} an id '
+            'that another record has; say duplicates="first" or "random".',
         )
     return repeats
 

@@ -22,7 +22,7 @@ from divulge.qif import PriorPosterior
 from divulge.records.inference import charts
 from divulge.records.inference.per_record import AttackDescription, PerRecordSuccess
 from divulge.records.models.one_person import build_person_assessment
-from divulge.work import Problems
+from divulge.work import Problems, format_quantity
 from divulge.work.arrays import Floats, Ints
 
 MEMBERSHIP = ("not in the release", "in the release")
@@ -167,11 +167,12 @@ def require_enough_people(wrong: int) -> None:
     """Refuse a population that lacks some who were released."""
     if wrong:
         problems = Problems("attack")
-        noun = "class" if wrong == 1 else "classes"
+        classes = format_quantity(wrong, "class", "classes")
         problems.add(
             "population",
-            f"{wrong:,} {noun} of what is known have more records in the release than people in "
-            "the population; the population must hold everybody who might be in the release.",
+            f"{classes} of what is known {'has' if wrong == 1 else 'have'} more records in the "
+            "release than people in the population; the population must hold everybody who might "
+            "be in the release.",
         )
         problems.raise_any()
 

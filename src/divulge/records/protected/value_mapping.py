@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from divulge.data import Column, Dataset, Hierarchy
 from divulge.data.hierarchy_rules import format_value
-from divulge.work import Problems
+from divulge.work import Problems, format_quantity
 from divulge.work.arrays import Ints
 
 REMOVED = -1
@@ -265,9 +265,8 @@ def _match_by_id(problems: Problems, original: Dataset, release: Dataset, on: st
     )
     extra = int(np.count_nonzero(original_codes[ids.codes] == REMOVED))
     if extra:
-        problems.add(
-            "release", f'{extra:,} records have an "{on}" that the original does not have.'
-        )
+        records = format_quantity(extra, "record has", "records have")
+        problems.add("release", f'{records} an "{on}" that the original does not have.')
     if release.rows > len(ids.values) or original.rows > len(texts):
         problems.add("on", f'"{on}" does not tell records apart: some values occur twice.')
     problems.raise_any()

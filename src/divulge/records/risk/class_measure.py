@@ -11,7 +11,7 @@ import numpy as np
 
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, html
 from divulge.assessment.limit import is_beyond_bound
-from divulge.assessment.sentence import format_number
+from divulge.assessment.sentence import format_number, read_phrases
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
 from divulge.records.risk.charts import draw_class_measure
@@ -178,9 +178,8 @@ class ClassMeasure:
     def _repr_html_(self) -> str:
         ways = list(self.side_by_side.items())
         rows = [(name, format_number(value)) for name, value in ways]
-        return html.render_paragraphs(self.explain()) + html.render_table(
-            ("missing values", self.title), rows
-        )
+        head = (*read_phrases("divulge.records", "head.class_measure"), self.title)
+        return html.render_paragraphs(self.explain()) + html.render_table(head, rows)
 
 
 @dataclass(frozen=True, repr=False)

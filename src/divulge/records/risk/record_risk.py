@@ -11,7 +11,7 @@ import numpy as np
 
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, html
 from divulge.assessment.limit import is_beyond_bound
-from divulge.assessment.sentence import format_number, format_percent
+from divulge.assessment.sentence import format_number, format_percent, read_phrases
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
@@ -220,7 +220,7 @@ class RecordRisk:
         )
 
     def _repr_html_(self) -> str:
-        head = ("highest", "average", "expected to be found")
+        head = read_phrases("divulge.records", "head.record_risk")
         row = (
             format_percent(self.highest),
             format_percent(self.average),

@@ -17,7 +17,7 @@ from divulge.records.risk.class_measure import SensitiveMeasure
 from divulge.records.risk.frequencies import Nulls
 from divulge.records.risk.l_diversity import build_sensitive_measure
 from divulge.records.risk.sensitive_classes import Count, SensitiveClasses, count_sensitive_values
-from divulge.work import InvalidInput, Problem
+from divulge.work import InvalidInput, Problem, format_quantity
 from divulge.work.arrays import Floats, Ints
 
 Distance: TypeAlias = Literal["equal", "ordered", "hierarchical"]
@@ -138,7 +138,8 @@ def _rank_codes(dataset: Dataset, sensitive: SensitiveClasses, order: Sequence[A
     if order is not None:
         places = {value: rank for rank, value in enumerate(order)}
         if len(places) < len(order):
-            message = f"the order names {len(order) - len(places)} values more than once."
+            values = format_quantity(len(order) - len(places), "value", "values")
+            message = f"the order names {values} more than once."
             raise InvalidInput("order", [Problem(place, message)])
         lacking = [value for value in column.values.to_pylist() if value not in places]
         if lacking:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from divulge.assessment import Assessment, Breakdown, Chart, html
-from divulge.assessment.sentence import format_number, format_percent
+from divulge.assessment import Assessment, Breakdown, Chart, Sentence, html
+from divulge.assessment.sentence import format_number, format_percent, read_phrases
 from divulge.data import Dataset
 from divulge.records.risk.charts import draw_attackers
 from divulge.records.risk.frequencies import Nulls
@@ -16,8 +16,6 @@ from divulge.records.risk.record_risk import DEFAULT_THRESHOLD, RecordRisk
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-TABLE_HEAD = ("attacker", "highest", "average", "records above the threshold")
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,18 +75,32 @@ class ThreeAttackers(Mapping[str, dict[str, Any]]):
             for name, of in self.items()
         ]
 
+    def explain(self) -> list[str]:
+        """The risk from each of the three, in sentences."""
+        return [
+            Sentence(
+                "divulge.records",
+                "three_attackers",
+                {
+                    "attacker": name,
+                    "highest": figures["highest"],
+                    "average": figures["average"],
+                    "above": figures["above_threshold"],
+                    "threshold": self.threshold,
+                },
+            ).render()
+            for name, figures in self.items()
+        ]
+
     def __str__(self) -> str:
-        return "\n".join(
-            f"{name}: highest {highest}, average {average}, "
-            f"{above} above {format_percent(self.threshold)}"
-            for name, highest, average, above in self.rows()
-        )
+        return "\n".join(self.explain())
 
     def __repr__(self) -> str:
         return f"ThreeAttackers({'; '.join(str(self).splitlines())})"
 
     def _repr_html_(self) -> str:
-        return html.render_table(TABLE_HEAD, self.rows())
+        head = read_phrases("divulge.records", "head.three_attackers")
+        return html.render_table(head, self.rows())
 
 
 def three_attackers(

@@ -9,10 +9,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from divulge.assessment.sentence import format_percent
+from divulge.assessment.sentence import Sentence, format_percent, read_phrases
 
 if TYPE_CHECKING:
     from divulge.records.sweep.result import Success, Sweep
+
+CATALOGUE = "divulge.records"
 
 
 def build_sweep_table(sweep: Sweep) -> RenderableType:
@@ -20,10 +22,12 @@ def build_sweep_table(sweep: Sweep) -> RenderableType:
 
     Where there are weights, the same shares stand beside with each record as likely as it weighs.
     """
-    secrets = [f"{name} known" for name in sweep.seeks]
-    by_weight = ["singled out, by weight", "guessed right, by weight"] if sweep.is_weighted else []
-    table = Table("attributes", "most dangerous set", "singled out", "guessed right", *secrets,
-                  *by_weight, box=None, header_style="dim", pad_edge=False)  # fmt: skip
+    secrets = [
+        str(Sentence(CATALOGUE, "head.sweep_secret", {"secret": name})) for name in sweep.seeks
+    ]
+    by_weight = read_phrases(CATALOGUE, "head.sweep_by_weight") if sweep.is_weighted else ()
+    head = (*read_phrases(CATALOGUE, "head.sweep"), *secrets, *by_weight)
+    table = Table(*head, box=None, header_style="dim", pad_edge=False)
     success = sweep.success()
     guessed = sweep.success(kind="probabilistic")
     kinds: tuple[Success, ...] = ("deterministic", "probabilistic") if sweep.is_weighted else ()
@@ -40,10 +44,12 @@ def build_sweep_table(sweep: Sweep) -> RenderableType:
             *secret_shares,
             *(format_percent(float(shares[worst])) for shares in weighted),
         )
-    added = Table("attribute", "adds on average", "adds at worst", box=None, header_style="dim",
-                  pad_edge=False)  # fmt: skip
+    head = read_phrases(CATALOGUE, "head.sweep_attribute")
+    added = Table(*head, box=None, header_style="dim", pad_edge=False)
     for row in sweep.marginal().to_pylist():
         added.add_row(
             row["attribute"], format_percent(row["average"]), format_percent(row["worst"])
         )
-    return Group(Text(repr(sweep)), Text(), table, Text(), added)
+    values = {"dataset": sweep.dataset.name, "sets": len(sweep)}
+    summary = str(Sentence(CATALOGUE, "sweep", values))
+    return Group(Text(summary), Text(), table, Text(), added)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge import work
+from divulge.assessment import Sentence
 from divulge.solvers.highs import INFINITE, LinearProgram
 from divulge.tables.feasibility.disclosure_proof import Disclosure, prove_disclosure
 from divulge.tables.feasibility.exact_extremes import Extremes
@@ -71,7 +72,11 @@ class Intervals(Mapping[Key, tuple[Number, Number]]):
 
     def disclosures(self) -> list[Disclosure]:
         """For every disclosed cell, the sums by which it is computed."""
-        return [self.why(key) for key in self.disclosed]
+        return list(self._disclosures)
+
+    @cached_property
+    def _disclosures(self) -> tuple[Disclosure, ...]:
+        return tuple(self.why(key) for key in self.disclosed)
 
     def why(self, key: Key) -> Disclosure:
         """The sums that disclose a cell.
@@ -85,6 +90,18 @@ class Intervals(Mapping[Key, tuple[Number, Number]]):
             raise InvalidInput("why", [Problem(str(key), "is not exactly disclosed.")])
         place = int(np.searchsorted(self.cells, self.published.structure.cell_number(key)))
         return prove_disclosure(self.published, int(self.cells[place]), int(self.lower[place]))
+
+    def explain(self) -> list[str]:
+        """How many cells are suppressed, which are known nevertheless and why, in sentences."""
+        catalogue = "divulge.tables"
+        sentences = [Sentence(catalogue, "audit.suppressed", {"count": len(self)})]
+        if len(self):
+            known = {"count": len(self.disclosed)}
+            sentences.append(Sentence(catalogue, "audit.known", known))
+        sentences += [disclosure.sentence for disclosure in self.disclosures()]
+        if not self.integral:
+            sentences.append(Sentence(catalogue, "audit.not_integral"))
+        return [sentence.render() for sentence in sentences]
 
     def to_dict(self) -> dict[str, Any]:
         """The intervals as plain values, for JSON."""

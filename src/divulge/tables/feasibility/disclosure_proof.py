@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from divulge.assessment import Sentence
 from divulge.solvers.highs import INFINITE, LinearProgram
 from divulge.tables.table.published import Published, floor
 from divulge.tables.table.structure import Key
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+CATALOGUE = "divulge.tables"
 
 
 @dataclass(frozen=True)
@@ -30,10 +33,20 @@ class Disclosure:
     relations: tuple[tuple[str, float], ...]
     by_sums_alone: bool
 
+    @property
+    def sentence(self) -> Sentence:
+        """The cell and the chain of reasoning that discloses it."""
+        chain = "; ".join(
+            name
+            if factor > 0
+            else str(Sentence(CATALOGUE, "disclosure.subtracted", {"relation": name}))
+            for name, factor in self.relations
+        )
+        key = "disclosure.by_sums" if self.by_sums_alone else "disclosure.by_bounds"
+        return Sentence(CATALOGUE, key, {"cell": self.label, "chain": chain})
+
     def __str__(self) -> str:
-        chain = "; ".join(name if factor > 0 else f"less {name}" for name, factor in self.relations)
-        limits = "" if self.by_sums_alone else ", and no cell is below its lowest value"
-        return f"{self.label} is known: {chain}{limits}."
+        return str(self.sentence)
 
 
 def prove_disclosure(published: Published, cell: int, value: int) -> Disclosure:

@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from divulge import work
+from divulge.assessment import Sentence
 from divulge.tables.feasibility.cell_intervals import Intervals, intervals
 from divulge.tables.table.contributions import Contributions
 from divulge.tables.table.published import Published
@@ -34,13 +35,13 @@ class Exposure:
     elsewhere: bool = False
 
     def __str__(self) -> str:
-        if self.elsewhere:
-            who = "a contributor to" if self.insiders == 1 else f"{self.insiders} contributors to"
-            return f"{self.label}: {who} another suppressed cell can compute an amount in this one."
-        if self.insiders == 0:
-            return f"{self.label}: the one contributor's amount is read off the table."
-        who = "one contributor" if self.insiders == 1 else f"{self.insiders} together"
-        return f"{self.label}: of {self.contributors} contributors, {who} can compute the last's."
+        values = {
+            "cell": self.label,
+            "contributors": self.contributors,
+            "insiders": self.insiders,
+        }
+        place = "elsewhere" if self.elsewhere else "here"
+        return str(Sentence("divulge.tables", f"exposure.{place}", values))
 
 
 def exposed_contributors(

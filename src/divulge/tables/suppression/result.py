@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from divulge import work
-from divulge.assessment.sentence import format_percent
+from divulge.assessment.sentence import Sentence, format_percent
 from divulge.tables.feasibility.cell_intervals import bound_cells
 from divulge.tables.suppression.heuristic import find_fast_pattern
 from divulge.tables.suppression.optimal import PatternSolution, optimal_pattern
@@ -23,6 +23,7 @@ from divulge.work.arrays import Bools, Ints
 if TYPE_CHECKING:
     from divulge.tables.resistance import Resistance
 
+CATALOGUE = "divulge.tables"
 Method = Literal["optimal", "fast"]
 METHODS = ("optimal", "fast")
 MARGINS = ("published", "suppressible")
@@ -103,6 +104,21 @@ class Suppression:
         structure, hidden = self.table.structure, self.published.suppressed
         kinds = classify_cells(hidden, structure.to_mask(self.primary), hidden & False)
         return build_crosstabs(structure, self.published.texts(), kinds)
+
+    def explain(self) -> list[str]:
+        """What is suppressed, what it costs, and how good that is proven to be, in sentences."""
+        primary = int(self.table.structure.to_mask(self.primary).sum())
+        secondary = int(self.published.suppressed.sum()) - primary
+        sentences = [Sentence(CATALOGUE, "suppression.primary", {"count": primary})]
+        if secondary:
+            sentences.append(Sentence(CATALOGUE, "suppression.secondary", {"count": secondary}))
+        if primary:
+            key = "suppression.cheapest" if self.gap == 0 else "suppression.cost"
+            values = {"cost": self.cost, "bound": self.bound, "gap": self.gap}
+            sentences.append(Sentence(CATALOGUE, key, values))
+            if self.first:
+                sentences.append(Sentence(CATALOGUE, "suppression.first"))
+        return [sentence.render() for sentence in sentences]
 
     def _repr_html_(self) -> str:
         return "".join(table.to_html() for table in self.crosstabs())

@@ -8,7 +8,7 @@ from typing import Any
 
 from divulge.assessment import Chart
 from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR
-from divulge.tables.table.display import COLOURS, KIND_LETTERS, MEANINGS, Crosstab
+from divulge.tables.table.display import COLOURS, KIND_LETTERS, Crosstab, explain_kind
 from divulge.work.arrays import Bools, Floats
 
 WIDTH_BANDS = (
@@ -42,7 +42,7 @@ def draw_audited_table(of_sensitive: Floats, tables: Sequence[Crosstab]) -> Char
         return Chart.of(width_chart, records, caption)
     parts = [_draw_crosstab(number, table) for number, table in enumerate(small_tables)]
     counts = ", ".join(
-        f"{sum(cell['kind'] == kind for cell in cells)} {MEANINGS[kind]} ({KIND_LETTERS[kind]})"
+        f"{sum(cell['kind'] == kind for cell in cells)} {explain_kind(kind)} ({KIND_LETTERS[kind]})"
         for kind in KIND_LETTERS
     )
     return Chart.of(
@@ -77,7 +77,7 @@ def _draw_crosstab(number: int, table: Crosstab) -> Any:
             Chart.source(),
             title=alt.TitleParams(
                 table.title or "What is published",
-                subtitle=[f"{KIND_LETTERS[kind]}  {MEANINGS[kind]}" for kind in KIND_LETTERS],
+                subtitle=[f"{KIND_LETTERS[kind]}  {explain_kind(kind)}" for kind in KIND_LETTERS],
             ),
         )
         .transform_filter(alt.datum.table == number)

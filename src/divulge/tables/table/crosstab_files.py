@@ -16,7 +16,7 @@ from divulge.tables.table.published import Published
 from divulge.tables.table.structure import Structure
 from divulge.tables.table.table import Table
 from divulge.tables.table.units import LARGEST_SUM, to_units
-from divulge.work import InvalidInput, Problem, Problems, input_file, whole_file
+from divulge.work import InvalidInput, Problem, Problems, format_quantity, input_file, whole_file
 from divulge.work.arrays import Bools, Floats, Ints
 
 SUPPRESSION_MARKS = ("*", "x", "X", "c", ":", "..", "-")
@@ -162,7 +162,8 @@ def read_complete_crosstab(path: Path | str, separator: str = ",") -> Table:
     """A crosstab of which nothing is suppressed."""
     published = read_crosstab(path, separator)
     if published.suppressed.any():
-        message = f"{int(published.suppressed.sum())} cells are suppressed; all are needed here."
+        cells = format_quantity(int(published.suppressed.sum()), "cell is", "cells are")
+        message = f"{cells} suppressed; all are needed here."
         raise InvalidInput(str(path), [Problem("", message)])
     return Table(published.structure, published.units, published.decimals)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from divulge.assessment import Sentence
 from divulge.tables.table.structure import Structure
 from divulge.work.arrays import Bools
 
@@ -24,12 +25,6 @@ KINDS = ("", "primary", "secondary", "disclosed")
 
 KIND_LETTERS = {"primary": "P", "secondary": "*", "disclosed": "!"}
 COLOURS = {"": "#f4f5f7", "primary": "#c2452d", "secondary": "#e9c46a", "disclosed": "#7b2d8b"}
-MEANINGS = {
-    "primary": "sensitive, suppressed",
-    "secondary": "suppressed for the sake of others",
-    "disclosed": "suppressed, and yet known",
-}
-
 _STYLES = {
     "primary": "bold white on red",
     "secondary": "black on yellow",
@@ -70,7 +65,7 @@ class Crosstab:
             cells = "".join(map(_render_html_cell, row[1:], of_row))
             lines.append(f'<tr><th scope="row">{escape(row[0])}</th>{cells}</tr>')
         present = [kind for kind in KIND_LETTERS if any(kind in of_row for of_row in self.kinds)]
-        legend = "; ".join(f"{KIND_LETTERS[kind]} {MEANINGS[kind]}" for kind in present)
+        legend = "; ".join(f"{KIND_LETTERS[kind]} {explain_kind(kind)}" for kind in present)
         caption = ". ".join(part for part in (escape(self.title), legend) if part)
         return (
             f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
@@ -89,7 +84,7 @@ def build_crosstabs(
             tuple(rows[0]),
             tuple(map(tuple, rows[1:])),
             tuple(tuple(row[1:]) for row in to_text_rows(structure, kinds, table)[1:]),
-            f"Table {table + 1}" if structure.is_linked else "",
+            _name_table(table + 1) if structure.is_linked else "",
         )
         for table in range(len(structure.grids))
         for rows in [to_text_rows(structure, texts, table)]
@@ -136,6 +131,15 @@ def render_page(title: str, sentences: Sequence[str], tables: Sequence[Crosstab]
     )
 
 
+def explain_kind(kind: str) -> str:
+    """What a mark of a cell means."""
+    return str(Sentence("divulge.tables", f"kind.{kind}"))
+
+
+def _name_table(number: int) -> str:
+    return str(Sentence("divulge.tables", "table.number", {"number": number}))
+
+
 def _mark_text(text: str, kind: str) -> str:
     if not kind:
         return text
@@ -146,7 +150,8 @@ def _render_html_cell(text: str, kind: str) -> str:
     if not kind:
         return f"<td>{escape(text)}</td>"
     style = f"background:{COLOURS[kind]};color:{_INK[kind]};border:{_FRAMES[kind]} #1f2a37"
-    return f'<td style="{style}" title="{MEANINGS[kind]}">{escape(_mark_text(text, kind))}</td>'
+    meaning = escape(explain_kind(kind))
+    return f'<td style="{style}" title="{meaning}">{escape(_mark_text(text, kind))}</td>'
 
 
 def format_intervals(

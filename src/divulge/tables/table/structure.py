@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from divulge.assessment import Sentence
 from divulge.tables.table.axis import Axis
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Bools, Ints
@@ -198,9 +199,13 @@ def _build_grid_relations(axes: Sequence[Axis], numbers: Ints) -> Relations:
             for k, (a, c) in enumerate(zip(axes, place, strict=True))
             if k != axis
         ]
-        return (
-            f"{', '.join(where) or 'all'}: {axes[axis].name} adds up to {axes[axis].codes[total]}"
-        )
+        values = {
+            "where": ", ".join(where),
+            "part": axes[axis].name,
+            "total": axes[axis].codes[total],
+        }
+        key = "relation.sum" if where else "relation.whole"
+        return Sentence("divulge.tables", key, values).render()
 
     return Relations(
         starts=np.concatenate([[0], np.cumsum(lengths)]),
@@ -266,7 +271,9 @@ def _join_relations(relations: Sequence[Relations]) -> Relations:
 
     def describe_relation(relation: int) -> str:
         table = int(np.searchsorted(counts, relation, side="right")) - 1
-        return f"table {table + 1}: {relations[table].names(relation - int(counts[table]))}"
+        name = relations[table].names(relation - int(counts[table]))
+        values = {"number": table + 1, "relation": name}
+        return Sentence("divulge.tables", "relation.of_table", values).render()
 
     return Relations(
         starts=np.concatenate(
