@@ -15,14 +15,12 @@ from tests.reconstruction.paper_program import allocations_of, attack_algorithm
 from tests.reconstruction.strategies import instance_of, rounded, widened
 
 from divulge.assessment import Most
-from divulge.reconstruction import RULES, allocate, allocation
+from divulge.reconstruction import RULES, allocate, allocation, tuning
 from divulge.reconstruction.agreement import agreement
 from divulge.reconstruction.counting import (
-    by_sets,
     dp_final_bins,
     dp_shared_states,
     dynamic_program,
-    two_bins_lists,
 )
 from divulge.reconstruction.problem.bitsets import pack_bitsets, unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
@@ -73,10 +71,10 @@ def test_every_count_is_that_of_trying_everything(
 def without(monkeypatch: pytest.MonkeyPatch, *rungs: str) -> None:
     """Leave rungs of the ladder out."""
     if "walk through all" in rungs:
-        monkeypatch.setattr(ladder, "MAX_BACKTRACK_STEPS", 0)
+        monkeypatch.setattr(tuning, "LADDER_MOST_BACKTRACK_STEPS", 0)
     if "sets" in rungs:
-        turns = [replace(turn, budgets=()) for turn in ladder.SCHEDULE]
-        monkeypatch.setattr(ladder, "SCHEDULE", turns)
+        turns = [replace(turn, budgets=()) for turn in tuning.LADDER_SCHEDULE]
+        monkeypatch.setattr(tuning, "LADDER_SCHEDULE", turns)
     if "walks" in rungs:
         monkeypatch.setattr(ladder, "_start_local_search", lambda *_: None)
     if "questions" in rungs:
@@ -110,9 +108,11 @@ def test_all_sets_of_a_bin_count_as_trying_everything_does(
 ) -> None:
     without(monkeypatch, "walk through all", "walks", "questions")
     budgets = (0, 10**6)
-    monkeypatch.setattr(by_sets, "BUDGETS", budgets)
-    monkeypatch.setattr(by_sets, "MOST_LISTED_AT_ONCE", few)
-    monkeypatch.setattr(ladder, "SCHEDULE", [replace(ladder.SCHEDULE[0], budgets=budgets)])
+    monkeypatch.setattr(tuning, "SETS_BUDGETS", budgets)
+    monkeypatch.setattr(tuning, "SETS_MOST_LISTED_AT_ONCE", few)
+    monkeypatch.setattr(
+        tuning, "LADDER_SCHEDULE", [replace(tuning.LADDER_SCHEDULE[0], budgets=budgets)]
+    )
     random = np.random.default_rng(6)
     for number in range(80):
         bins = 2 + number % 2
@@ -175,9 +175,9 @@ def test_two_bins_whose_sets_are_unknown_are_counted_by_splitting_what_is_left(
                 "split_states_at_once",
                 dp_shared_states.split_states_at_once if together else lambda *_: None,
             ),
-            mock.patch.object(dp_final_bins, "FEW_LEFT", few),
-            mock.patch.object(dp_final_bins, "MOST_LISTING_STEPS", steps),
-            mock.patch.object(two_bins_lists, "MOST_LISTED_ALLOCATIONS", 0),
+            mock.patch.object(tuning, "FINAL_FEW_PACKAGES", few),
+            mock.patch.object(tuning, "FINAL_MOST_LISTING_STEPS", steps),
+            mock.patch.object(tuning, "TWO_BINS_MOST_LISTED", 0),
         ):
             split = dynamic_program.count_allocations(instance, fewer)
         assert split is not None

@@ -13,8 +13,8 @@ from tests.reconstruction.paper_program import allocations_of
 from tests.reconstruction.strategies import instance_of, widened
 from tests.reconstruction.test_lattice import sets_of
 
+from divulge.reconstruction import tuning
 from divulge.reconstruction.counting import by_sets
-from divulge.reconstruction.exact_cover import by_covers as rung
 from divulge.reconstruction.exact_cover.by_covers import CoverSolver
 from divulge.reconstruction.exact_cover.cover_conclusions import CoverConclusions
 from divulge.reconstruction.exact_cover.cover_search import BinSetLists
@@ -80,7 +80,7 @@ def test_questions_to_covers_are_answered_as_by_trying_everything(
     lists = BinSetLists(instance, listed(instance, bins - (1 if one_left else 2)))
     known = SearchState.from_instance(instance)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rung, "FEW_COVERS", 10**6)
+        patch.setattr(tuning, "COVER_FEW", 10**6)
         CoverSolver(solve_soon)._ask_open_pairs(known, lists, 1.0, Effort(math.inf))
     _, pairs = of_every(instance)
     assert (known.possible == (pairs > 0)).all()

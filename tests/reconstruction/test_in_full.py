@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reconstruction.test_two_bins import agrees, two_bin_instances
 
-from divulge.reconstruction.counting import two_bins, two_bins_choice, two_bins_lists
+from divulge.reconstruction import tuning
+from divulge.reconstruction.counting import two_bins, two_bins_choice
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum import lattice_enumeration
 from divulge.work import Effort
@@ -26,7 +27,7 @@ def test_what_is_foretold_decides_on_the_way_and_never_on_what_is_found(
     instance, possible = case
     sampled = None, foretold
     with (
-        mock.patch.object(two_bins_lists, "MOST_LISTED_ALLOCATIONS", 0),
+        mock.patch.object(tuning, "TWO_BINS_MOST_LISTED", 0),
         mock.patch.object(two_bins_choice, "_sample_listing", return_value=sampled),
     ):
         agrees(
@@ -68,7 +69,7 @@ def test_sets_that_are_listed_are_those_that_are_counted() -> None:
     effort = Effort(60)
     with mock.patch.object(two_bins, "count_two_bins", return_value=None):
         listed = two_bins_choice.count_or_list_all(instance, anywhere, effort)
-    with mock.patch.object(two_bins_lists, "MOST_LISTED_ALLOCATIONS", 0):
+    with mock.patch.object(tuning, "TWO_BINS_MOST_LISTED", 0):
         counted = two_bins.count_two_bins(instance, anywhere, 1e9, effort)
     assert listed is not None
     assert counted is not None

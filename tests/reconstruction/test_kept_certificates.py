@@ -15,11 +15,9 @@ from tests.reconstruction.test_reconstruct import UNITS, tables_of
 
 from divulge import work
 from divulge.datasets import trade_month
-from divulge.reconstruction import Reconstruction, reconstruct
+from divulge.reconstruction import Reconstruction, reconstruct, tuning
 from divulge.reconstruction.auditing import workers
 from divulge.reconstruction.auditing.effort_shares import (
-    LARGE_COMPLEXITY,
-    LAST_EFFORT_SHARE,
     compute_round_effort,
     share_last_effort,
     share_round_effort,
@@ -27,7 +25,6 @@ from divulge.reconstruction.auditing.effort_shares import (
 from divulge.reconstruction.auditing.run import Run
 from divulge.reconstruction.auditing.workers import Task, solve_all
 from divulge.reconstruction.problem.certificates import (
-    SECOND_PLACE_WEIGHT,
     keep_valid_certificates,
     mark_proved_pairs,
     select_certificates,
@@ -234,7 +231,12 @@ def test_few_certificates_are_taken_as_a_plain_greedy_choice_takes_them(
 
     def worth(rows: Any) -> int:
         places = mark_proved_pairs(certificates[rows], 2).sum(axis=1)
-        return int((SECOND_PLACE_WEIGHT * np.minimum(places, 2) + np.maximum(places - 2, 0)).sum())
+        return int(
+            (
+                tuning.CERTIFICATES_SECOND_PLACE_WEIGHT * np.minimum(places, 2)
+                + np.maximum(places - 2, 0)
+            ).sum()
+        )
 
     chosen = [0]
     while len(chosen) < most:
@@ -377,14 +379,14 @@ def test_a_walk_that_a_checkpoint_has_is_not_walked_again(crowded: Any, tmp_path
 
 
 def test_time_goes_to_those_that_can_be_closed_while_tables_limit_each_other() -> None:
-    complexity = np.array([3.0, 40, 60, LARGE_COMPLEXITY + 1, 5000])
+    complexity = np.array([3.0, 40, 60, tuning.LARGE_COMPLEXITY + 1, 5000])
     shares = share_round_effort(complexity, 3.0, 4.0)
     assert shares[0] == 3.0
     assert shares[1] == shares[2] > 10 * shares[3]
     assert shares[1:].sum() <= 4.0
     assert (share_round_effort(complexity, 3.0, None) == 3.0).all()
     assert compute_round_effort(100.0, 100.0) > 50
-    assert compute_round_effort(100.0, 100.0 * LAST_EFFORT_SHARE) == 0
+    assert compute_round_effort(100.0, 100.0 * tuning.LAST_EFFORT_SHARE) == 0
 
 
 @given(st.lists(st.integers(0, 3000), min_size=1, max_size=20), st.floats(0.1, 500))

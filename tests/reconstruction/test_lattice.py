@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.reconstruction.paper_program import allocations_of
 from tests.reconstruction.strategies import instance_of, widened
 
+from divulge.reconstruction import tuning
 from divulge.reconstruction.counting import dp_final_bins, dynamic_program
 from divulge.reconstruction.local_search.lattice_resplit import LatticeResplit
 from divulge.reconstruction.problem.bitsets import pack_bitsets, unpack_bitsets
@@ -220,7 +221,7 @@ def test_what_is_left_is_split_at_once_and_in_the_lattice_as_by_trying_everythin
         for b in range(bins - 2)
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dp_final_bins, "FEW_LEFT", -1)
+        patch.setattr(tuning, "FINAL_FEW_PACKAGES", -1)
         if not at_once:
             patch.setattr(dp_final_bins, "split_states_at_once", lambda *_: None)
         found = dynamic_program.count_allocations(

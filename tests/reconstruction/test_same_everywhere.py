@@ -17,8 +17,14 @@ import numpy as np
 import pytest
 
 from divulge import datasets, work
-from divulge.reconstruction import Generalised, Reconstruction, Totals, allocate, reconstruct
-from divulge.reconstruction.auditing import workers
+from divulge.reconstruction import (
+    Generalised,
+    Reconstruction,
+    Totals,
+    allocate,
+    reconstruct,
+    tuning,
+)
 from divulge.reconstruction.problem.result import pack_results
 
 UNITS: Any = {"value": "0.01", "weight": "0.00001"}
@@ -82,7 +88,7 @@ def alone(month: datasets.TradeMonth) -> bytes:
 def test_two_processes_on_a_busy_machine_find_the_same_as_one(
     month: datasets.TradeMonth, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "WORTH_PROCESSES", 0.0)
+    monkeypatch.setattr(tuning, "PROCESSES_LEAST_COMPLEXITY", 0.0)
     asked: Any = {"fixpoint": False, "in_all": None}
     one = bytes_of(audited(month, workers=1, **asked))
     assert bytes_of(audited(month, workers=2, **asked)) == one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from types import ModuleType
 from unittest import mock
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from divulge.reconstruction import tuning
 from divulge.reconstruction.counting import dp_final_bins, dp_shared_states, dynamic_program
 from divulge.reconstruction.problem.bitsets import pack_bitsets
 from divulge.reconstruction.problem.instance import Instance
@@ -62,10 +64,8 @@ def test_ways_marginals_and_examples_are_those_of_looking_at_every_split(
     cells = data.draw(st.sampled_from([[1, 1], [4, 8]]))
     with (
         mock.patch.object(dp_shared_states, "_choose_sides", return_value=sides),
-        mock.patch.object(
-            dp_shared_states, "MOST_CELLS", data.draw(st.sampled_from([1, 50, 10**6]))
-        ),
-        mock.patch.object(dp_shared_states, "CELLS_OF_WINDOW", np.array(cells)),
+        mock.patch.object(tuning, "SHARED_MOST_CELLS", data.draw(st.sampled_from([1, 50, 10**6]))),
+        mock.patch.object(tuning, "SHARED_CELLS_OF_WINDOW", tuple(cells)),
     ):
         found = dp_shared_states.split_states_at_once(
             instance, states, weights, [0, 2], Effort(math.inf)
@@ -141,8 +141,17 @@ def test_allocations_are_the_same_whether_states_are_split_at_once_or_one_by_one
     assert (proved == (one.pairs > 0)).all()
 
 
-@pytest.mark.parametrize("limit", ["HEAVIEST_STATE", "LONGEST_LARGE_SIDE", "MOST_LOOKS"])
-def test_what_is_too_heavy_too_long_or_too_much_is_refused(limit: str) -> None:
+@pytest.mark.parametrize(
+    ("holder", "limit", "lowest"),
+    [
+        (dp_shared_states, "HEAVIEST_STATE", 1),
+        (tuning, "SHARED_LONGEST_LARGE_SIDE", 0),
+        (dp_shared_states, "MOST_LOOKS", 0),
+    ],
+)
+def test_what_is_too_heavy_too_long_or_too_much_is_refused(
+    holder: ModuleType, limit: str, lowest: int
+) -> None:
     amounts = np.arange(1, 9)[:, None]
     instance = Instance.from_intervals(amounts, np.zeros((2, 1), np.int64), np.full((2, 1), 36))
     states, weights = np.ones((1, 8), bool), np.array([2])
@@ -150,7 +159,7 @@ def test_what_is_too_heavy_too_long_or_too_much_is_refused(limit: str) -> None:
         dp_shared_states.split_states_at_once(instance, states, weights, [0, 1], Effort(math.inf))
         is not None
     )
-    with mock.patch.object(dp_shared_states, limit, 0 if limit != "HEAVIEST_STATE" else 1):
+    with mock.patch.object(holder, limit, lowest):
         assert (
             dp_shared_states.split_states_at_once(
                 instance, states, weights, [0, 1], Effort(math.inf)

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from divulge.reconstruction.counting import two_bins, two_bins_dominance, two_bins_lists
+from divulge.reconstruction import tuning
+from divulge.reconstruction.counting import two_bins, two_bins_lists
 from divulge.reconstruction.problem.counts import AllocationCounts
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum import meet_in_middle
@@ -70,7 +71,7 @@ def test_the_count_the_marginals_and_the_certificates_are_those_of_looking_at_al
     case: tuple[Instance, Bools],
 ) -> None:
     instance, possible = case
-    with mock.patch.object(two_bins_lists, "MOST_LISTED_ALLOCATIONS", 0):
+    with mock.patch.object(tuning, "TWO_BINS_MOST_LISTED", 0):
         agrees(
             two_bins.count_two_bins(instance, possible, 1e9, Effort(math.inf)), instance, possible
         )
@@ -86,12 +87,10 @@ def test_it_does_not_matter_how_packages_are_divided_nor_how_many_sums_are_taken
     small = data.draw(st.integers(0, n))
     first = data.draw(st.integers(0, n - small))
     with (
-        mock.patch.object(two_bins_lists, "MOST_LISTED_ALLOCATIONS", 0),
+        mock.patch.object(tuning, "TWO_BINS_MOST_LISTED", 0),
         mock.patch.object(two_bins_lists, "_find_cheapest_split", return_value=(0.0, first, small)),
-        mock.patch.object(two_bins_dominance, "SLAB_SIZE", data.draw(st.sampled_from([1, 6, 50]))),
-        mock.patch.object(
-            two_bins_dominance, "MOST_LEADS", data.draw(st.sampled_from([1, 20, 1000]))
-        ),
+        mock.patch.object(tuning, "TWO_BINS_SLAB_SIZE", data.draw(st.sampled_from([1, 6, 50]))),
+        mock.patch.object(tuning, "TWO_BINS_MOST_LEADS", data.draw(st.sampled_from([1, 20, 1000]))),
     ):
         agrees(
             two_bins.count_two_bins(instance, possible, 1e9, Effort(math.inf)), instance, possible
@@ -160,7 +159,7 @@ def test_what_is_hopeless_late_or_too_large_at_once_is_refused() -> None:
     instance, anywhere = month_like(0, 34), np.ones((34, 2), bool)
     assert two_bins.count_two_bins(instance, anywhere, 100, Effort(math.inf)) is None
     assert two_bins.count_two_bins(instance, anywhere, 1e9, Effort(0)) is None
-    with mock.patch.object(two_bins_dominance, "LARGEST_SLAB", 3):
+    with mock.patch.object(tuning, "TWO_BINS_LARGEST_SLAB", 3):
         assert two_bins.count_two_bins(instance, anywhere, 1e9, Effort(math.inf)) is None
 
 

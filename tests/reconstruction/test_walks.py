@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.reconstruction.paper_program import allocations_of
 from tests.reconstruction.strategies import instance_of, widened
 
-from divulge.reconstruction.local_search import explore
+from divulge.reconstruction import tuning
 from divulge.reconstruction.local_search.explore import LocalSearch
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.solving.ladder import solve_instance
@@ -88,8 +88,8 @@ def test_many_packages_of_two_bins_are_found_ambiguous_in_parts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Lists far too short for all packages still prove each of them ambiguous."""
-    monkeypatch.setattr(explore, "LONGEST_LIST", 512)
-    monkeypatch.setattr(explore, "SHORTEST_LIST", 64)
+    monkeypatch.setattr(tuning, "WALK_LONGEST_LIST", 512)
+    monkeypatch.setattr(tuning, "WALK_SHORTEST_LIST", 64)
     random = np.random.default_rng(9)
     amounts = random.integers(1, 60, (80, 2))
     truth = random.integers(0, 3, 80)

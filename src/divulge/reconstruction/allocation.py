@@ -13,6 +13,7 @@ import numpy as np
 
 from divulge import work
 from divulge.assessment.assessment import Finding
+from divulge.reconstruction import tuning
 from divulge.reconstruction.auditing.rounding_diagnosis import TIGHTEST_FIRST
 from divulge.reconstruction.problem.amounts import Amount
 from divulge.reconstruction.problem.instance import Instance
@@ -22,16 +23,12 @@ from divulge.reconstruction.problem.solution import InstanceSolution
 from divulge.reconstruction.reporting.allocation_result import Allocation
 from divulge.reconstruction.solving.ladder import solve_instance
 from divulge.reconstruction.solving.mismatched_totals import (
-    LEAST_SHARE,
     find_certain_despite_missing,
     find_inconsistencies,
     solve_under_premise,
 )
 from divulge.work import Effort
 from divulge.work.arrays import Floats, Ints
-
-DOUBT_SHARE = 0.3
-"""Of the time, what is kept to ask whether something is certain by whatever rule."""
 
 
 def allocate(
@@ -105,8 +102,8 @@ class _AllocationEffort:
 
     def __init__(self, seconds: float, in_doubt: bool) -> None:
         self._whole = Effort(seconds)
-        self._reserve = DOUBT_SHARE * seconds if in_doubt else 0.0
-        self._minimum = LEAST_SHARE * seconds
+        self._reserve = tuning.ALLOCATE_DOUBT_SHARE * seconds if in_doubt else 0.0
+        self._minimum = tuning.PREMISE_LEAST_SHARE * seconds
 
     @property
     def search_seconds(self) -> float:

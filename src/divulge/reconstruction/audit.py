@@ -16,6 +16,7 @@ import numpy as np
 
 from divulge import work
 from divulge.data import Dataset
+from divulge.reconstruction import tuning
 from divulge.reconstruction.auditing.input_report import refuse_split_places
 from divulge.reconstruction.auditing.prior import Prior
 from divulge.reconstruction.auditing.request import ReconstructionRequest
@@ -31,9 +32,6 @@ from divulge.work import Effort
 
 if TYPE_CHECKING:
     pass
-
-FIRST_READING_SHARE = 0.6
-"""The share of the effort for the rules as given, where others must be tried as well."""
 
 
 def reconstruct(
@@ -138,7 +136,7 @@ def _audit_tables(
     doubtful = not all(level.rule_is_known for level in levels)
     total_effort = None if in_all is None else Effort(in_all)
     first_effort = (
-        total_effort.share(FIRST_READING_SHARE)
+        total_effort.share(tuning.AUDIT_FIRST_READING_SHARE)
         if total_effort is not None and doubtful
         else total_effort
     )

@@ -11,22 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from divulge.reconstruction import tuning
 from divulge.work.arrays import Floats, Ints
-
-EASY_COMPLEXITY = 30.0
-"""Up to which complexity instances take next to no effort, nearly all of them."""
-
-MAX_EASY_MULTIPLE = 10.0
-"""How many times an equal share an easy instance may have: most take a tenth of it."""
-
-LARGE_COMPLEXITY = 85.0
-"""From which complexity on an instance is hardly ever closed."""
-
-LEAST_SECONDS = 0.002  # nominal, as all
-MAX_LARGE_SECONDS = 0.05
-
-LAST_EFFORT_SHARE = 0.15
-"""Of the whole effort, for what is open when tables have told each other all they know."""
 
 
 def compute_round_effort(in_all: float, left: float) -> float:
@@ -35,7 +21,7 @@ def compute_round_effort(in_all: float, left: float) -> float:
     >>> compute_round_effort(100, 70)
     55.0
     """
-    return max(0.0, left - LAST_EFFORT_SHARE * in_all)
+    return max(0.0, left - tuning.LAST_EFFORT_SHARE * in_all)
 
 
 def share_round_effort(complexity: Floats, seconds: float, in_all: float | None) -> Floats:
@@ -47,13 +33,13 @@ def share_round_effort(complexity: Floats, seconds: float, in_all: float | None)
     shares = np.full(len(complexity), seconds)
     if in_all is None:
         return shares
-    of_each = max(LEAST_SECONDS, in_all / max(1, len(complexity)))
-    easy, large = complexity <= EASY_COMPLEXITY, complexity > LARGE_COMPLEXITY
-    shares[easy] = min(seconds, MAX_EASY_MULTIPLE * of_each)
-    shares[large] = min(seconds, MAX_LARGE_SECONDS, of_each)
+    of_each = max(tuning.INSTANCE_LEAST_SECONDS, in_all / max(1, len(complexity)))
+    easy, large = complexity <= tuning.EASY_COMPLEXITY, complexity > tuning.LARGE_COMPLEXITY
+    shares[easy] = min(seconds, tuning.EASY_MOST_MULTIPLE * of_each)
+    shares[large] = min(seconds, tuning.LARGE_MOST_SECONDS, of_each)
     remaining = in_all - shares[large].sum()
     each = remaining / max(1, int((~easy & ~large).sum()))
-    shares[~easy & ~large] = min(seconds, max(LEAST_SECONDS, each))
+    shares[~easy & ~large] = min(seconds, max(tuning.INSTANCE_LEAST_SECONDS, each))
     return shares
 
 
@@ -84,6 +70,6 @@ def share_last_effort(
         each = remaining / max(weight[~full].sum(), 1e-9)
         more = ~full & (each * weight >= seconds)
         if not more.any():
-            return np.where(full, seconds, np.maximum(LEAST_SECONDS, each * weight))
+            return np.where(full, seconds, np.maximum(tuning.INSTANCE_LEAST_SECONDS, each * weight))
         remaining = max(0.0, remaining - seconds * int(more.sum()))
         full |= more

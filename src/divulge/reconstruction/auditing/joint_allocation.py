@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from divulge import work
+from divulge.reconstruction import tuning
 from divulge.reconstruction.auditing.cross_table_coupling import find_records_open_in_several
 from divulge.reconstruction.auditing.cross_table_limits import map_places
 from divulge.reconstruction.auditing.table_state import TableState
@@ -21,9 +22,6 @@ from divulge.solvers import cp_sat
 from divulge.solvers import tuning as solver_tuning
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Ints
-
-MOST_PAIRS = 3_000
-SECONDS_PER_QUESTION = 1.0  # nominal
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,10 @@ def _prove_pairs(
     proved = {n: np.zeros_like(fine.possible[n]) for n in part.fine}
     instances = [(fine, n) for n in part.fine] + [(levels[at], n) for at, n in part.others]
     complete = all(_is_complete(level, n) for level, n in instances)
-    if not complete or sum(int(fine.possible[n].sum()) for n in part.fine) > MOST_PAIRS:
+    if (
+        not complete
+        or sum(int(fine.possible[n].sum()) for n in part.fine) > tuning.JOINT_MOST_PAIRS
+    ):
         return proved
     joint_model = _JointModel.from_instances(levels, part)
     while joint_model is not None:
@@ -233,7 +234,7 @@ class _JointModel:
             question.get_bool_var_from_proto_index(self.pairs[pair].index) for pair in open_pairs
         )
         work.charge(solver_tuning.CP_SAT_MODEL, len(self.pairs))
-        answer = cp_sat.solve_model(question, effort.part(SECONDS_PER_QUESTION))
+        answer = cp_sat.solve_model(question, effort.part(tuning.JOINT_QUESTION_SECONDS))
         if not answer.is_solution:
             return None
         return [

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from divulge.reconstruction import tuning
 from divulge.reconstruction.auditing.table_state import TableState
 from divulge.reconstruction.auditing.totals import Group
 from divulge.reconstruction.auditing.workers import Task, solve_all
 from divulge.reconstruction.problem.rounding import Rule, SumIntervals
 from divulge.work.arrays import Bools
 
-DIAGNOSIS_SAMPLE = 200
 TIGHTEST_FIRST: tuple[Rule, ...] = (
     "exact",
     "round_then_sum",
@@ -36,8 +36,10 @@ def diagnose_rule(level: TableState, read: Callable[[Rule], list[SumIntervals]])
     """The tightest rule by which small instances have an allocation: most of them, by vote."""
     sizes = [len(g.records) * len(g.rows) for g in level.totals_match.groups]
     # One package says little of the order of rounding and adding; very many take long.
-    sample = [n for n in np.argsort(sizes) if 4 <= sizes[n] <= 60][-DIAGNOSIS_SAMPLE:]
-    sample = sample or list(range(min(len(sizes), DIAGNOSIS_SAMPLE)))
+    sample = [n for n in np.argsort(sizes) if 4 <= sizes[n] <= 60][
+        -tuning.ROUNDING_DIAGNOSIS_SAMPLE :
+    ]
+    sample = sample or list(range(min(len(sizes), tuning.ROUNDING_DIAGNOSIS_SAMPLE)))
     if not sample:
         return TIGHTEST_FIRST[-1]
     best: tuple[float, int] = (2.0, 0)

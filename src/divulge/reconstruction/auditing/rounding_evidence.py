@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from divulge.reconstruction import tuning
 from divulge.reconstruction.auditing.totals import Group
 from divulge.reconstruction.problem.rounding import CERTAIN_RULES, Rule, SumIntervals
 from divulge.work.arrays import Bools, Ints
@@ -18,9 +19,6 @@ from divulge.work.arrays import Bools, Ints
 RuleReader = Callable[[Rule, Ints, Ints], list[SumIntervals]]
 """Readings of some records and some rows of a table by a rule, one an amount."""
 
-MOST_KEYS = 20_000
-EVIDENCE_RATIO = 10
-"""How many keys must speak against a rule, and so many times as many as for it, to rule it out."""
 
 _STRICTER_RULES: dict[Rule, tuple[Rule, ...]] = {
     "sum_then_round": ("exact",),
@@ -46,7 +44,7 @@ def find_fitting_rules(rule: Rule, groups: Sequence[Group], read: RuleReader) ->
         read: how amounts and totals are read by a rule.
     """
     others = [r for r in CERTAIN_RULES if r != rule and r not in _STRICTER_RULES.get(rule, ())]
-    sample = sorted(groups, key=_rank_evidence)[:MOST_KEYS]
+    sample = sorted(groups, key=_rank_evidence)[: tuning.ROUNDING_EVIDENCE_MOST_KEYS]
     if not sample:
         return tuple(others)
     rule_fits = _find_supporting_keys(rule, sample, read)
@@ -57,7 +55,10 @@ def find_fitting_rules(rule: Rule, groups: Sequence[Group], read: RuleReader) ->
             int((rule_fits & ~other_fits).sum()),
             int((other_fits & ~rule_fits).sum()),
         )
-        if against < EVIDENCE_RATIO or against < EVIDENCE_RATIO * in_favour:
+        if (
+            against < tuning.ROUNDING_EVIDENCE_RATIO
+            or against < tuning.ROUNDING_EVIDENCE_RATIO * in_favour
+        ):
             fitting_rules.append(other)
     return tuple(fitting_rules)
 

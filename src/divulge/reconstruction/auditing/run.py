@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from divulge import work
+from divulge.reconstruction import tuning
 from divulge.reconstruction.auditing.cross_table_limits import limit_coarse, limit_fine
 from divulge.reconstruction.auditing.effort_shares import (
-    EASY_COMPLEXITY,
     compute_round_effort,
     count_full_efforts,
 )
@@ -28,23 +28,6 @@ from divulge.reconstruction.auditing.workers import Task, solve_all
 from divulge.reconstruction.problem.result import InstanceResult
 from divulge.work import Effort, Problems
 from divulge.work.arrays import Bools
-
-MOST_ROUNDS = 7
-"""How often tables limit each other before open instances have their effort, if it is limited."""
-FIRST_SHARE = 0.1
-"""Of what is left to rounds, for the finest table: what the others tell makes it easier later."""
-ALONE_SHARE = 0.6
-COARSE_SHARE = 0.35
-ROUND_SHARE = 0.12
-OPEN_SHARE = 0.5
-"""Of what is left to rounds, for one pass over what is open; the rest is for what that changes."""
-MOST_TRIES = 4
-PAIRS_PER_TRY = 20
-"""What another try is like: as many more pairs in question."""
-LEAST_EFFORT_SHARE = 0.02
-"""Of the whole effort: with less left, walks are not taken up again."""
-DOUBTFUL_SHARE = 0.05
-"""The share of instances without an allocation from which on a rounding rule is not believed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +86,9 @@ class Run:
             build_prior_phase(self.fine, self.rows, self.party_counts),
             self.build_current_phase("1/1"),
         ]
-        self.solve_instances(self.fine, None, FIRST_SHARE if self.coarse else ALONE_SHARE)
+        self.solve_instances(
+            self.fine, None, tuning.RUN_FIRST_SHARE if self.coarse else tuning.RUN_ALONE_SHARE
+        )
         if not self.coarse:
             while self.solve_open():
                 pass
@@ -115,12 +100,12 @@ class Run:
             self.at_fixpoint = True
             return phases
         for level in self.coarse:
-            self.solve_instances(level, None, COARSE_SHARE / len(self.coarse))
+            self.solve_instances(level, None, tuning.RUN_COARSE_SHARE / len(self.coarse))
         exact = self._is_exact()
         phases.append(self.build_current_phase("2/2", exact))
         changed = limit_fine(self.fine, self.coarse, self.rows, certain_only=True)
         phases.append(self.build_current_phase("3/1", exact))
-        self.solve_instances(self.fine, changed, ROUND_SHARE)
+        self.solve_instances(self.fine, changed, tuning.RUN_ROUND_SHARE)
         phases.append(self.build_current_phase("3/2", exact and self._is_exact()))
         if fixpoint:
             self.iterate_to_fixpoint()
@@ -219,7 +204,7 @@ class Run:
         if totals.tolerance is not None or totals.rounding == "diagnose":
             return
         failed = sum(r.premise != "complete" or r.status == "infeasible" for r in results)
-        level.rule_is_doubted = failed > DOUBTFUL_SHARE * len(results)
+        level.rule_is_doubted = failed > tuning.RUN_DOUBTFUL_SHARE * len(results)
         level.rule_is_known &= not level.rule_is_doubted
 
     def _record_result(self, level: TableState, n: int, task: Task, result: InstanceResult) -> None:
@@ -265,15 +250,19 @@ class Run:
         """Sets of places limit each other until nothing changes, and what is open has its turn."""
         while True:
             is_stable = False
-            for _ in itertools.count() if self.effort is None else range(MOST_ROUNDS):
+            for _ in itertools.count() if self.effort is None else range(tuning.RUN_MOST_ROUNDS):
                 fine = limit_fine(self.fine, self.coarse, self.rows, certain_only=False)
                 self.solve_instances(
-                    self.fine, [n for n in fine if not self.fine.is_settled(n)], ROUND_SHARE
+                    self.fine,
+                    [n for n in fine if not self.fine.is_settled(n)],
+                    tuning.RUN_ROUND_SHARE,
                 )
                 coarse = limit_coarse(self.fine, self.coarse, self.rows)
                 for level, changed in zip(self.coarse, coarse, strict=True):
                     self.solve_instances(
-                        level, [n for n in changed if not level.is_settled(n)], ROUND_SHARE
+                        level,
+                        [n for n in changed if not level.is_settled(n)],
+                        tuning.RUN_ROUND_SHARE,
                     )
                 if not fine and not any(coarse):
                     is_stable = True
@@ -286,18 +275,18 @@ class Run:
         remaining = self._share_round_effort(1.0)
         if remaining is None or self.effort is None:
             return work.is_stopped()
-        return remaining < LEAST_EFFORT_SHARE * self.effort.seconds
+        return remaining < tuning.RUN_LEAST_EFFORT_SHARE * self.effort.seconds
 
     def solve_open(self) -> bool:
         """Solve what is open with full effort, in half of what is left; False if nothing is.
 
         The easiest first; once more, as long as that shows more, where few pairs are in question.
         """
-        round_effort = self._share_round_effort(OPEN_SHARE)
+        round_effort = self._share_round_effort(tuning.RUN_OPEN_SHARE)
         if (
             round_effort is None
             or self.effort is None
-            or round_effort < LEAST_EFFORT_SHARE * self.effort.seconds
+            or round_effort < tuning.RUN_LEAST_EFFORT_SHARE * self.effort.seconds
         ):
             return False
         candidates = []
@@ -307,14 +296,14 @@ class Run:
                     continue
                 tries, open_before = self.full_efforts.get((number, n), (0, -1))
                 open_pairs = level.count_open_pairs(n)
-                if open_pairs != open_before and tries < MOST_TRIES:
+                if open_pairs != open_before and tries < tuning.RUN_MOST_TRIES:
                     effort = (
                         level.measure_complexity(n)
                         if tries == 0
-                        else open_pairs + PAIRS_PER_TRY * tries
+                        else open_pairs + tuning.RUN_PAIRS_PER_TRY * tries
                     )
                     candidates.append((effort, number, n))
-        easy = sum(effort <= EASY_COMPLEXITY for effort, _, _ in candidates)
+        easy = sum(effort <= tuning.EASY_COMPLEXITY for effort, _, _ in candidates)
         selection = sorted(candidates)[: easy + count_full_efforts(self.seconds, round_effort)]
         for number, level in enumerate(self.levels):
             of_level = [n for _, at, n in selection if at == number]
@@ -322,7 +311,7 @@ class Run:
                 tries, _ = self.full_efforts.get((number, n), (0, -1))
                 self.full_efforts[number, n] = tries + 1, level.count_open_pairs(n)
             share = len(of_level) / max(1, sum(at >= number for _, at, _ in selection))
-            self.solve_instances(level, of_level, OPEN_SHARE * share, again=True)
+            self.solve_instances(level, of_level, tuning.RUN_OPEN_SHARE * share, again=True)
         return bool(selection)
 
     def prove_more(self) -> None:
@@ -335,7 +324,7 @@ class Run:
         candidates = [
             (level, n) for level in self.levels for n in range(len(level.totals_match.groups))
         ]
-        while candidates and self.effort.left > LEAST_EFFORT_SHARE * self.effort.seconds:
+        while candidates and self.effort.left > tuning.RUN_LEAST_EFFORT_SHARE * self.effort.seconds:
             all_of_them = [(level, n, level.build_continuation_task(n)) for level, n in candidates]
             continuations = [(level, n, task) for level, n, task in all_of_them if task is not None]
             tasks = [task for _, _, task in continuations]

@@ -27,8 +27,9 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
+from divulge.reconstruction import tuning
 from divulge.reconstruction.auditing.effort_shares import share_last_effort, share_round_effort
-from divulge.reconstruction.problem.certificates import MOST_STORED_PLACES, select_certificates
+from divulge.reconstruction.problem.certificates import select_certificates
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.premises import Premise
 from divulge.reconstruction.problem.result import InstanceResult, pack_results, unpack_results
@@ -39,14 +40,6 @@ from divulge.reconstruction.solving.mismatched_totals import (
 )
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Ints
-
-MOST_IN_BUNDLE = 400
-COMPLEXITY_OF_BUNDLE = 600.0
-WORTH_PROCESSES = 300.0
-"""From which sum of complexities on processes are started: they take a second each."""
-
-DOUBT_SHARE = 0.1
-"""Of an instance's effort, for whether records that are missing unnoticed would matter."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -140,7 +133,7 @@ def solve_all(
     results: list[InstanceResult | None] = [None] * len(tasks)
     progress = _ClosedCounter(name, len(tasks))
     with work.step(progress.name, len(tasks)) as step:
-        if workers == 1 or complexity.sum() < WORTH_PROCESSES:
+        if workers == 1 or complexity.sum() < tuning.PROCESSES_LEAST_COMPLEXITY:
             for bundle in bundles:
                 with work.uncharged():  # they are charged below, also those of a checkpoint
                     arrays = _solve_bundle(
@@ -188,7 +181,11 @@ def _split_into_bundles(order: Ints, complexity: npt.NDArray[np.float64]) -> Ite
     for t in order:
         bundle.append(int(t))
         weight += float(complexity[t])
-        if len(bundle) == MOST_IN_BUNDLE or weight > COMPLEXITY_OF_BUNDLE or complexity[t] > 60:
+        if (
+            len(bundle) == tuning.BUNDLE_MOST_INSTANCES
+            or weight > tuning.BUNDLE_COMPLEXITY
+            or complexity[t] > 60
+        ):
             yield bundle
             bundle, weight = [], 0.0
     if bundle:
@@ -282,7 +279,7 @@ def _solve_bundle(tasks: Sequence[Task], efforts: _TaskEfforts) -> Mapping[str, 
             return solve_tasks()
         digest = hashlib.blake2b(b"".join(task.compute_digest() for task in tasks), digest_size=16)
         digest.update(efforts.each.tobytes())
-        key = {"instances": digest.hexdigest(), "kept": MOST_STORED_PLACES}
+        key = {"instances": digest.hexdigest(), "kept": tuning.CERTIFICATES_MOST_PLACES}
         return work.Checkpoints(efforts.folder).remember("allocations", key, solve_tasks)
 
 
@@ -315,7 +312,7 @@ def _solve_task(task: Task, seconds: float) -> InstanceResult:
     sure = np.ones(n, bool)
     if task.premise == "any":
         sure = find_certain_despite_missing(
-            task.instance, outcome, DOUBT_SHARE * seconds, task.beyond_doubt
+            task.instance, outcome, tuning.MISSING_DOUBT_SHARE * seconds, task.beyond_doubt
         )
     if not solution.proved.any():
         # No allocation was found: the premise itself is not shown to hold.

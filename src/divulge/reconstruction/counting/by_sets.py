@@ -28,21 +28,7 @@ from divulge.reconstruction.subset_sum.expected_count import estimate_log2_sets
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Floats
 
-BUDGETS = (20_000, 400_000, 8_000_000, 60_000_000, 160_000_000)
-"""How far the sets of a bin are looked for, from try to try."""
-STEPS_PER_SECOND = 100_000_000
-"""Of budgets: how they compare with the effort for an instance."""
-MOST_WORDS = 400_000
-LONGEST_TAIL = 16
-MOST_LISTED_AT_ONCE = 24
-"""Packages of which meeting in the middle lists all sets at once."""
-MOST_COUNTED_PACKAGES = 66
-"""Packages of two bins up to which allocations are counted, however many there are."""
 NO_LIMIT = 2**62
-EXPECTATION_MARGIN = 4
-"""How many times as many sets as there are steps may be expected: it may be too high."""
-REACHABLE_EXTRA_PACKAGES = 8
-"""How many packages more than all sums of two sides would be of: many sums are out of reach."""
 
 
 @dataclass
@@ -70,7 +56,7 @@ def solve_by_sets(
     `to_count`: sets are wanted for the count, even of bins where nothing is left to exclude.
     """
     for budget in budgets:
-        if budget / STEPS_PER_SECOND > effort.left:
+        if budget / tuning.SETS_STEPS_PER_SECOND > effort.left:
             return
         if _can_count_two_bins(state, budget, prior):
             if _count_two_bins(state, budget, effort, in_full):
@@ -109,7 +95,7 @@ def _count_allocations(
 
 def _can_count_two_bins(state: SearchState, budget: int, prior: Floats | None) -> bool:
     two = state.instance.bins == 2 and not state.instance.counts_matter
-    return two and prior is None and budget > BUDGETS[0]
+    return two and prior is None and budget > tuning.SETS_BUDGETS[0]
 
 
 def _count_two_bins(state: SearchState, budget: int, effort: Effort, in_full: bool) -> bool:
@@ -119,7 +105,11 @@ def _count_two_bins(state: SearchState, budget: int, effort: Effort, in_full: bo
         reduce_to_one_bin(instance), 0, can, forced=must, budget=budget, most_sets=0, effort=effort
     )
     counts = None if fitting_sets is None else to_allocation_counts(fitting_sets)
-    in_full = in_full and budget == BUDGETS[1] and instance.packages <= MOST_COUNTED_PACKAGES
+    in_full = (
+        in_full
+        and budget == tuning.SETS_BUDGETS[1]
+        and instance.packages <= tuning.SETS_MOST_COUNTED_PACKAGES
+    )
     if counts is None and in_full:
         counts = count_or_list_all(instance, state.possible, effort)
     if counts is not None:
@@ -134,13 +124,13 @@ def list_bin_sets(state: SearchState, b: int, steps: int, most: int) -> BinSets 
     fitting_sets = lattice_enumeration.enumerate_fitting_sets(
         instance, b, candidates, forced=forced, most_steps=steps, most_sets=most
     )
-    if fitting_sets is None and (candidates & ~forced).sum() <= MOST_LISTED_AT_ONCE:
+    if fitting_sets is None and (candidates & ~forced).sum() <= tuning.SETS_MOST_LISTED_AT_ONCE:
         fitting_sets = meet_in_middle.enumerate_fitting_sets(
             instance,
             b,
             candidates,
             forced=forced,
-            longest=2 ** (MOST_LISTED_AT_ONCE // 2),
+            longest=2 ** (tuning.SETS_MOST_LISTED_AT_ONCE // 2),
             most_sets=most,
         )
     if fitting_sets is None or fitting_sets.count > most:
@@ -254,8 +244,8 @@ def _enumerate_sets(
     from divulge.reconstruction.subset_sum import depth_first_kernels
 
     words = (instance.packages + 63) // 64
-    most_sets = max(64, MOST_WORDS // words)
-    if budget > BUDGETS[0]:
+    most_sets = max(64, tuning.SETS_MOST_WORDS // words)
+    if budget > tuning.SETS_BUDGETS[0]:
         fitting_sets = _list_all_sets(
             instance,
             b,
@@ -277,7 +267,9 @@ def _enumerate_sets(
     amounts = np.ascontiguousarray(instance.amounts[:, lead])
     free = np.flatnonzero(candidates & ~forced)
     free = free[np.argsort(-amounts[free, 0], kind="stable")]
-    tail = min(len(free), max(len(free) // 2, 4), LONGEST_TAIL, max(4, budget.bit_length() - 3))
+    tail = min(
+        len(free), max(len(free) // 2, 4), tuning.SETS_LONGEST_TAIL, max(4, budget.bit_length() - 3)
+    )
     base = amounts[forced].sum(axis=0)
     complete, count, sets, union, common, steps = depth_first_kernels.enumerate_sets_depth_first(
         amounts,
@@ -310,17 +302,17 @@ def _list_all_sets(
     effort: Effort,
 ) -> meet_in_middle.FittingSets | None:
     """All sets of a bin by the way that is likely to list them, then by the other."""
-    free, longest = int((candidates & ~forced).sum()), budget // meet_in_middle.STEPS_PER_SUM
-    if free > MOST_LISTED_AT_ONCE:
-        steps = lattice_enumeration.seconds_to_steps(budget / STEPS_PER_SECOND)
-        most_bits = math.log2(max(1, EXPECTATION_MARGIN * steps))
+    free, longest = int((candidates & ~forced).sum()), budget // tuning.MEET_IN_MIDDLE_STEPS_PER_SUM
+    if free > tuning.SETS_MOST_LISTED_AT_ONCE:
+        steps = lattice_enumeration.seconds_to_steps(budget / tuning.SETS_STEPS_PER_SECOND)
+        most_bits = math.log2(max(1, tuning.SETS_EXPECTATION_MARGIN * steps))
         if estimate_log2_sets(instance, b, candidates, forced) <= most_bits:
             fitting_sets = lattice_enumeration.enumerate_fitting_sets(
                 instance, b, candidates, forced=forced, most_steps=steps, most_sets=most_sets
             )
             if fitting_sets is not None:
                 return fitting_sets
-        if free > 2 * longest.bit_length() + REACHABLE_EXTRA_PACKAGES:
+        if free > 2 * longest.bit_length() + tuning.SETS_REACHABLE_EXTRA_PACKAGES:
             return None
     return meet_in_middle.enumerate_fitting_sets(
         instance, b, candidates, forced=forced, longest=longest, most_sets=most_sets, effort=effort

@@ -17,12 +17,7 @@ from divulge.reconstruction.subset_sum import lattice_enumeration, meet_in_middl
 from divulge.work import Effort
 from divulge.work.arrays import Array, Bools, Ints
 
-SHORTEST_HALF, LONGEST_HALF = 2**14, 2**21
-FEW_LEFT = 28
-SECONDS_PER_LATTICE = 0.008  # nominal
 MAX_SECONDS = 1e6  # nominal seconds, where there is no end
-MOST_LISTING_STEPS = 1_000_000
-"""Of listing what is left in a state, before its splits are counted without listing them."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,10 +48,10 @@ def split_final_states(
     if len(last) == 1:
         fits = _can_fill_last(instance, unpack_bitsets(states, instance.packages), last[0])
         return FinalSplits(last=last[0], ways=fits.astype(np.int64))
-    if int(np.bitwise_count(states).sum(axis=1).max(initial=0)) > FEW_LEFT:
+    if int(np.bitwise_count(states).sum(axis=1).max(initial=0)) > tuning.FINAL_FEW_PACKAGES:
         masks, one_by_one = (
             unpack_bitsets(states, instance.packages),
-            len(states) * SECONDS_PER_LATTICE,
+            len(states) * tuning.FINAL_LATTICE_SECONDS,
         )
         at_once = _split_shared_states(instance, masks, into, last, effort.part(one_by_one))
         if at_once is not None:
@@ -69,7 +64,10 @@ def split_final_states(
     amounts = np.ascontiguousarray(instance.amounts[:, lead])
     by_size = np.argsort(-(amounts / np.maximum(amounts.sum(axis=0), 1)).sum(axis=1))
     sums = int(min(effort.left, MAX_SECONDS) / tuning.FINAL_SPLITS.per_step)
-    longest = max(SHORTEST_HALF, min(LONGEST_HALF, sums // (4 * max(1, len(states)))))
+    longest = max(
+        tuning.FINAL_SHORTEST_HALF,
+        min(tuning.FINAL_LONGEST_HALF, sums // (4 * max(1, len(states)))),
+    )
     complete, ways, alive, in_other, first, witness_states, witnesses, steps = (
         meet_in_middle_kernels.count_splits(
             states,
@@ -196,11 +194,16 @@ def _split_state(
 
     steps = lattice_enumeration.seconds_to_steps(effort.left)
     fitting_sets = lattice_enumeration.enumerate_fitting_sets(
-        one, 0, can, forced=must, most_steps=min(MOST_LISTING_STEPS, steps), most_sets=0
+        one,
+        0,
+        can,
+        forced=must,
+        most_steps=min(tuning.FINAL_MOST_LISTING_STEPS, steps),
+        most_sets=0,
     )
-    if fitting_sets is None and (can & ~must).sum() <= FEW_LEFT:
+    if fitting_sets is None and (can & ~must).sum() <= tuning.FINAL_FEW_PACKAGES:
         fitting_sets = meet_in_middle.enumerate_fitting_sets(
-            one, 0, can, forced=must, longest=SHORTEST_HALF, most_sets=0
+            one, 0, can, forced=must, longest=tuning.FINAL_SHORTEST_HALF, most_sets=0
         )
     if fitting_sets is None:
         packages, bins = np.flatnonzero(state), [b, a]
@@ -223,7 +226,7 @@ def _split_state(
             lattice_enumeration.enumerate_fitting_sets(
                 one, 0, can, forced=must, most_steps=steps, most_sets=0
             )
-            if steps > MOST_LISTING_STEPS
+            if steps > tuning.FINAL_MOST_LISTING_STEPS
             else None
         )
     if fitting_sets is None:

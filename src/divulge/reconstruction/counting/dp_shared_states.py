@@ -19,11 +19,7 @@ from divulge.reconstruction.problem.instance import Instance
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Ints
 
-MOST_SMALL, MOST_LARGE = 20, 64  # packages
-LONGEST_LARGE_SIDE = 2**23  # sums of the large side
-MOST_CELLS = 2**22
-CELLS_OF_WINDOW = np.array([4, 8])  # of the first two amounts
-SAMPLED_GROUPS = 3
+MOST_LARGE = 64  # packages: a set of them is one word
 HEAVIEST_STATE, MOST_LOOKS = 2**24, 2**37
 """How often a state may count, and how many ways there may be: all is a number of 62 bits."""
 
@@ -125,7 +121,7 @@ def _choose_sides(remainders: _StateRemainders, most_sums: float) -> tuple[Ints,
     order = order[np.asarray(remainders.members.any(axis=0))[order]]
     free = remainders.options[:, order] == 3
     best, sides = most_sums, None
-    for many in range(min(len(order), MOST_SMALL), -1, -1):
+    for many in range(min(len(order), tuning.SHARED_MOST_SMALL), -1, -1):
         at = len(order) - many
         points = float((2.0 ** free[:, at:].sum(axis=1)).sum())
         if points > best:
@@ -147,7 +143,9 @@ def _estimate_needs(remainders: _StateRemainders, large: Ints, small: Ints) -> f
     if not len(first_states):
         return 0.0
     sampled_states = first_states[
-        np.linspace(0, len(first_states) - 1, min(len(first_states), SAMPLED_GROUPS)).astype(int)
+        np.linspace(
+            0, len(first_states) - 1, min(len(first_states), tuning.SHARED_SAMPLED_GROUPS)
+        ).astype(int)
     ]
     least = remainders.low.min(axis=0) - remainders.amounts[small].sum(axis=0)
     total = 0.0
@@ -206,7 +204,7 @@ class _SharedSplitCounter:
             remainders.options[group[0], self.large],
             (low - most).min(axis=0),
             high.max(axis=0),
-            LONGEST_LARGE_SIDE,
+            tuning.SHARED_LONGEST_LARGE_SIDE,
         )
         work.charge(tuning.SHARED_SUMS, len(sums))
         if not complete:
@@ -284,9 +282,9 @@ def _choose_cells(sums: Ints, widths: Ints) -> tuple[Ints, Ints, Ints]:
     Sizes are powers of 2.
     """
     least, span = sums[:, :2].min(axis=0), np.ptp(sums[:, :2], axis=0)
-    shifts = np.log2(np.maximum(widths[:2] // CELLS_OF_WINDOW, 1)).astype(np.int64)
+    shifts = np.log2(np.maximum(widths[:2] // tuning.SHARED_CELLS_OF_WINDOW, 1)).astype(np.int64)
     while True:
         shape = (span >> shifts) + 1
-        if int(shape[0]) * int(shape[1]) <= MOST_CELLS:
+        if int(shape[0]) * int(shape[1]) <= tuning.SHARED_MOST_CELLS:
             return least, shape, shifts
         shifts[int(np.argmax(shape))] += 1

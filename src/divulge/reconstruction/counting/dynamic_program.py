@@ -26,10 +26,6 @@ from divulge.reconstruction.problem.instance import Instance
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Ints
 
-MOST_PAIRS = 1_000_000_000
-MOST_STATES = 400_000
-MOST_STEPS = 4_000_000
-
 
 def count_allocations(
     instance: Instance,
@@ -100,8 +96,8 @@ def _build_stages(
 ) -> tuple[list[Stage], list[Bitsets]] | None:
     states = [pack_bitsets(np.ones(instance.packages, bool))[None, :]]
     stages: list[Stage] = []
-    most_steps = int(min(MOST_STEPS, seconds / tuning.STATES.per_step))
-    most_pairs = int(min(MOST_PAIRS, seconds / tuning.STATE_TRANSITIONS.per_step))
+    most_steps = int(min(tuning.PROGRAM_MOST_STEPS, seconds / tuning.STATES.per_step))
+    most_pairs = int(min(tuning.PROGRAM_MOST_PAIRS, seconds / tuning.STATE_TRANSITIONS.per_step))
     steps = 0
     for place, b in enumerate(order):
         of_bin = sets[b]
@@ -121,7 +117,7 @@ def _build_stages(
             return None
         unique, target = _number_states(targets)
         work.charge(tuning.STATES, len(source))
-        if len(unique) > MOST_STATES:
+        if len(unique) > tuning.PROGRAM_MOST_STATES:
             return None
         stages.append(Stage(place=b, source=source, set_rows=set_rows, target=target, sets=of_bin))
         states.append(unique)

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from divulge.reconstruction import tuning
 from divulge.reconstruction.counting import two_bins
 from divulge.reconstruction.problem.bitsets import unpack_bitsets
 from divulge.reconstruction.problem.counts import AllocationCounts
@@ -21,13 +22,6 @@ from divulge.reconstruction.subset_sum.expected_count import estimate_log2_sets
 from divulge.reconstruction.subset_sum.meet_in_middle import FittingSets
 from divulge.work import Effort
 from divulge.work.arrays import Bools
-
-COUNTING_SHARE, LISTING_SHARE = 0.8, 0.5
-"""Of the effort left: if either fails, enough is left to prove and exclude pair by pair."""
-
-SAMPLE_STEPS = 1_000_000
-LISTING_MARGIN = 16
-"""How many times too many steps of listing may be foretold: there may be fewer sets."""
 
 NO_LIMIT = 2**62
 
@@ -53,8 +47,8 @@ def count_or_list_all(
         return to_allocation_counts(first)
     counts = _count_within(instance, possible, listing, effort)
     seconds_left = effort.left
-    if counts is None and listing <= LISTING_MARGIN * seconds_left:
-        steps = lattice_enumeration.seconds_to_steps(LISTING_SHARE * seconds_left)
+    if counts is None and listing <= tuning.TWO_BINS_LISTING_MARGIN * seconds_left:
+        steps = lattice_enumeration.seconds_to_steps(tuning.TWO_BINS_LISTING_SHARE * seconds_left)
         fitting_sets = lattice_enumeration.enumerate_fitting_sets(
             one, 0, possible[:, 0], forced=~possible[:, 1], most_steps=steps, most_sets=0
         )
@@ -85,7 +79,7 @@ def _sample_listing(
     """The first sets, and how many nominal seconds it probably takes to list all."""
     can, must = possible[:, 0], ~possible[:, 1]
     sampling = Effort(effort.left)
-    steps = min(SAMPLE_STEPS, lattice_enumeration.seconds_to_steps(effort.left))
+    steps = min(tuning.TWO_BINS_SAMPLE_STEPS, lattice_enumeration.seconds_to_steps(effort.left))
     first = lattice_enumeration.enumerate_fitting_sets(
         one, 0, can, forced=must, most_steps=steps, most_sets=0, enough=NO_LIMIT
     )
@@ -97,6 +91,6 @@ def _count_within(
     instance: Instance, possible: Bools, seconds: float, effort: Effort
 ) -> AllocationCounts | None:
     """All allocations, counted; None if that is foretold to take longer than so many seconds."""
-    counting = effort.share(COUNTING_SHARE)
+    counting = effort.share(tuning.TWO_BINS_COUNTING_SHARE)
     sums = two_bins.seconds_to_sums(min(counting.left, seconds))
     return two_bins.count_two_bins(instance, possible, sums, counting)

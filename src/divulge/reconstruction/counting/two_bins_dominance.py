@@ -14,21 +14,15 @@ from divulge import work
 from divulge.reconstruction import tuning
 from divulge.reconstruction.counting.two_bins_lists import (
     INFINITE_AMOUNT,
-    MOST_LEADS,
-    SLAB_SIZE,
     SubsetSums,
 )
 from divulge.reconstruction.problem.counts import AllocationCounts
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Ints
 
-LARGEST_SLAB = 2**24
-"""Needs and points of a slab: how many there is memory for."""
-
 MAX_SECONDS = 1e6  # nominal seconds, where there is no end
 
 MOST_COUNTED = 2**62
-BANDS = 16  # a need's reach in the other amount, in bands of the second list
 
 
 class _SumRuns:
@@ -36,7 +30,11 @@ class _SumRuns:
 
     def __init__(self, first: Ints, second: Ints, least: int, most: int) -> None:
         """Sums whose other amount may be from least to most, of rows of two amounts each."""
-        band = max(1, (most - least + BANDS) // BANDS, int(np.ptp(second[:, 1])) // 256 + 1)
+        band = max(
+            1,
+            (most - least + tuning.TWO_BINS_BANDS) // tuning.TWO_BINS_BANDS,
+            int(np.ptp(second[:, 1])) // 256 + 1,
+        )
         base = int(second[:, 1].min())
         of_band = (second[:, 1] - base) // band
         self.order = np.lexsort((second[:, 0], of_band))
@@ -60,7 +58,7 @@ class _SumRuns:
         self.run_end = edges[run_band + 1].astype(np.int32)
         self.run_next = np.empty(len(self.run_first), np.int64)
         self.runs_after = np.empty_like(self.run_at), np.empty_like(self.run_next)
-        self.buffer = _SlabSums.with_room_for(min(LARGEST_SLAB, 2**16))
+        self.buffer = _SlabSums.with_room_for(min(tuning.TWO_BINS_LARGEST_SLAB, 2**16))
 
     def skip_below(self, begin: int) -> None:
         """Leave out all sums whose leading amount is less than begin."""
@@ -101,9 +99,9 @@ class _SumRuns:
             )
             if many >= 0:
                 return self.buffer.take_first(many)
-            if room >= LARGEST_SLAB:
+            if room >= tuning.TWO_BINS_LARGEST_SLAB:
                 return None
-            self.buffer = _SlabSums.with_room_for(min(LARGEST_SLAB, 4 * room))
+            self.buffer = _SlabSums.with_room_for(min(tuning.TWO_BINS_LARGEST_SLAB, 4 * room))
 
     def advance_runs(self) -> None:
         """Runs are now behind the sums that were gathered last."""
@@ -237,7 +235,7 @@ class DominanceCounter:
                 self.in_all,
                 self.witnesses,
                 self.witness_count,
-                pairs + SLAB_SIZE,
+                pairs + tuning.TWO_BINS_SLAB_SIZE,
             )
             if len(self.widths):
                 work.charge(tuning.TWO_BIN_PAIRS, pairs if pairs_met < 0 else pairs_met)
@@ -253,11 +251,11 @@ class DominanceCounter:
 
     def _choose_slab_length(self, length: int, needs: int, points: int) -> int:
         """How long a slab to take next, if one so long had so many: more sums than runs."""
-        aim = max(SLAB_SIZE, 2 * len(self.needs.run_first))
-        for_needs = length * min(aim, LARGEST_SLAB // 4) // max(needs, 1)
-        aim = max(SLAB_SIZE, 2 * len(self.points.run_first))
-        for_points = length * min(aim, LARGEST_SLAB // 4) // max(points, 1)
-        return max(1, min(4 * length, MOST_LEADS, for_needs, for_points))
+        aim = max(tuning.TWO_BINS_SLAB_SIZE, 2 * len(self.needs.run_first))
+        for_needs = length * min(aim, tuning.TWO_BINS_LARGEST_SLAB // 4) // max(needs, 1)
+        aim = max(tuning.TWO_BINS_SLAB_SIZE, 2 * len(self.points.run_first))
+        for_points = length * min(aim, tuning.TWO_BINS_LARGEST_SLAB // 4) // max(points, 1)
+        return max(1, min(4 * length, tuning.TWO_BINS_MOST_LEADS, for_needs, for_points))
 
     def to_counts(self, forced: Bools) -> AllocationCounts:
         """What was counted, where the first bin has packages that are forced besides."""

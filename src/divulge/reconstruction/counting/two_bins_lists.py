@@ -15,23 +15,7 @@ from divulge.reconstruction import tuning
 from divulge.reconstruction.problem.bitsets import Bitsets
 from divulge.work.arrays import Ints
 
-SAMPLE_SIZE = 2**14
-"""Sums that stand for all of a list while its length is foretold."""
-
-LONGEST_FIRST_LIST = 2**22  # of the first list
-MOST_SECOND, MOST_SMALL = 20, 30  # packages
-SLAB_SIZE = 2**19
-"""Needs and points of a slab: how many are aimed at."""
-
 INFINITE_AMOUNT = 2**62
-MOST_LEADS = 2**20
-WIDEST_WINDOW = 2**22
-MOST_LISTED_ALLOCATIONS = 1_000_000
-"""Allocations of more than two amounts that are listed sooner than counted."""
-
-COST_OF_SLAB = 300.0  # in needs, as all costs
-COST_OF_POINT, COST_OF_LISTING = 7.0, 10.0
-COST_OF_PAIR = 0.01  # of packages that fit in two amounts where there are more
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,18 +32,21 @@ def split_into_four_lists(
 ) -> tuple[SubsetSums, SubsetSums, SubsetSums, SubsetSums] | None:
     """The packages, which come from the largest, in four lists such that least is to be done."""
     n = len(packages)
-    if int(high[0] - low[0]) > WIDEST_WINDOW:
+    if int(high[0] - low[0]) > tuning.TWO_BINS_WIDEST_WINDOW:
         return None  # a slab is as wide as the window, and this takes too much memory
     if amounts.shape[1] > 2 and not _can_number_cells(amounts[packages], high - low + 1):
         return None
     sizes = estimate_list_sizes(amounts[packages], low, high)
     least, first, small = _find_cheapest_split(sizes)
     if amounts.shape[1] > 2:
-        if sizes[-1] < MOST_LISTED_ALLOCATIONS:
+        if sizes[-1] < tuning.TWO_BINS_MOST_LISTED:
             return None
-        least += COST_OF_PAIR * estimate_list_sizes(amounts[packages, :2], low[:2], high[:2])[-1]
-    slabs = int(amounts[packages, 0].sum()) / MOST_LEADS
-    if least + COST_OF_SLAB * slabs > most_sums:
+        least += (
+            tuning.TWO_BINS_PAIR_COST
+            * estimate_list_sizes(amounts[packages, :2], low[:2], high[:2])[-1]
+        )
+    slabs = int(amounts[packages, 0].sum()) / tuning.TWO_BINS_MOST_LEADS
+    if least + tuning.TWO_BINS_SLAB_COST * slabs > most_sums:
         return None
     halved = n - small + small // 2
     parts = np.split(packages, [first, n - small, halved])
@@ -83,13 +70,13 @@ def _find_cheapest_split(sizes: list[float]) -> tuple[float, int, int]:
     """What counting costs, in needs, with so many packages in the first list and so many small."""
     n = len(sizes) - 1
     best = (math.inf, n, 0)
-    for small in range(min(n, MOST_SMALL) + 1):
-        meeting = sizes[n - small] + COST_OF_POINT * 2.0**small
-        chunks = 1 + meeting / SLAB_SIZE
-        for second in range(min(n - small, MOST_SECOND) + 1):
+    for small in range(min(n, tuning.TWO_BINS_MOST_SMALL) + 1):
+        meeting = sizes[n - small] + tuning.TWO_BINS_POINT_COST * 2.0**small
+        chunks = 1 + meeting / tuning.TWO_BINS_SLAB_SIZE
+        for second in range(min(n - small, tuning.TWO_BINS_MOST_SECOND) + 1):
             first = n - small - second
-            lists = COST_OF_LISTING * (max(sizes[: first + 1]) + 2.0**second)
-            if first <= 64 and max(sizes[: first + 1]) <= LONGEST_FIRST_LIST:
+            lists = tuning.TWO_BINS_LISTING_COST * (max(sizes[: first + 1]) + 2.0**second)
+            if first <= 64 and max(sizes[: first + 1]) <= tuning.TWO_BINS_LONGEST_FIRST_LIST:
                 best = min(best, (meeting + lists + chunks * sizes[first], first, small))
     return best
 
@@ -110,7 +97,9 @@ def estimate_list_sizes(amounts: Ints, low: Ints, high: Ints) -> list[float]:
         size *= len(more) / max(len(sums), 1)
         sizes.append(size)
         sums = (
-            more if len(more) <= SAMPLE_SIZE else more[random.permutation(len(more))[:SAMPLE_SIZE]]
+            more
+            if len(more) <= tuning.TWO_BINS_SAMPLE_SIZE
+            else more[random.permutation(len(more))[: tuning.TWO_BINS_SAMPLE_SIZE]]
         )
     return sizes
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from divulge.reconstruction import tuning
 from divulge.reconstruction.counting import by_sets
 from divulge.reconstruction.exact_cover.cover_conclusions import CoverConclusions, Remainder
 from divulge.reconstruction.exact_cover.cover_search import (
-    MOST_COVERS,
     BinSetLists,
     seconds_to_steps,
 )
@@ -24,24 +24,6 @@ from divulge.reconstruction.propagation.state import SearchState
 from divulge.reconstruction.subset_sum import lattice_enumeration
 from divulge.work import Effort
 from divulge.work.arrays import Ints
-
-MOST_SETS = 400_000
-MOST_BITS = 20
-"""Bins that probably have more sets than this power of 2 are not listed."""
-MOST_UNLISTED = 2
-STEPS_PER_SET = 20
-"""What listing takes for each set, at least."""
-REMAINDERS_PER_SECOND = 200
-"""Remainders of covers that are solved in a nominal second, about."""
-LISTING_SHARE = 0.5
-"""Of the time, for listing the sets of bins."""
-ALL_COVERS_SHARE = 0.6
-"""Of the time then left, for all covers; the rest is for one pair after the other."""
-SECONDS_PER_QUESTION = (0.01, 0.1, 1.0)
-FEW_COVERS = 8
-"""Covers with a pair whose remainders are solved before it is left open."""
-MOST_SEARCH_CELLS = 2**28
-"""What a search may keep, by bins twice and packages."""
 
 
 @dataclass
@@ -61,26 +43,30 @@ class CoverSolver:
         instance = state.instance
         if instance.counts_matter or instance.bins < 3 or effort.spent:
             return
-        if instance.bins**2 * instance.packages > MOST_SEARCH_CELLS:
+        if instance.bins**2 * instance.packages > tuning.COVER_MOST_CELLS:
             return
-        if not self._list_bins(state, bin_sets, effort.share(LISTING_SHARE)):
+        if not self._list_bins(state, bin_sets, effort.share(tuning.COVER_LISTING_SHARE)):
             return
         listed_bins = [b for b in range(instance.bins) if by_sets.is_listed(state, b, bin_sets)]
         if len(listed_bins) == instance.bins:
             listed_bins.remove(max(listed_bins, key=lambda b: bin_sets[b].count))
-        seconds_left = ALL_COVERS_SHARE * effort.left
+        seconds_left = tuning.COVER_ALL_SHARE * effort.left
         if seconds_left <= 0:
             return
         of_bins = {b: of_bin for b in listed_bins if (of_bin := bin_sets[b].sets) is not None}
         lists = BinSetLists(instance.restricted_to(state.possible), of_bins)
-        most = MOST_COVERS if len(lists.last) == 1 else int(seconds_left * REMAINDERS_PER_SECOND)
+        most = (
+            tuning.COVER_MOST_COVERS
+            if len(lists.last) == 1
+            else int(seconds_left * tuning.COVER_REMAINDERS_PER_SECOND)
+        )
         complete, covers = lists.search_covers(most, seconds_to_steps(seconds_left))
         if complete:
             conclusions = CoverConclusions(lists, covers)
             conclusions.solve_remainders(self.solve, effort)
             conclusions.update_state(state)
         else:
-            for seconds in SECONDS_PER_QUESTION:
+            for seconds in tuning.COVER_QUESTION_SECONDS:
                 if state.is_settled:
                     return
                 self._ask_open_pairs(state, lists, seconds, effort)
@@ -98,12 +84,15 @@ class CoverSolver:
             (bits, b)
             for b in bins
             if not by_sets.is_listed(state, b, bin_sets)
-            if (bits := by_sets.estimate_log2_bin_sets(state, b)) <= MOST_BITS
+            if (bits := by_sets.estimate_log2_bin_sets(state, b)) <= tuning.COVER_MOST_BITS
         )
         in_time = lattice_enumeration.seconds_to_steps(effort.left)
-        if unlisted - len(waiting) > MOST_UNLISTED:
+        if unlisted - len(waiting) > tuning.COVER_MOST_UNLISTED:
             return False
-        if sum(2.0**bits for bits, _ in waiting[: unlisted - 1]) * STEPS_PER_SET > in_time:
+        if (
+            sum(2.0**bits for bits, _ in waiting[: unlisted - 1]) * tuning.COVER_STEPS_PER_SET
+            > in_time
+        ):
             return False
         for _, b in waiting:
             if unlisted == 1:
@@ -114,14 +103,14 @@ class CoverSolver:
             if steps <= 0 or (before == key and steps <= in_steps):
                 continue
             self.listing_attempts[b] = key, steps
-            of_bin = by_sets.list_bin_sets(state, b, steps, MOST_SETS)
+            of_bin = by_sets.list_bin_sets(state, b, steps, tuning.COVER_MOST_SETS)
             if of_bin is not None:
                 bin_sets[b] = of_bin
                 unlisted -= 1
                 if not of_bin.count:
                     state.infeasible = True
                     return False
-        return unlisted <= min(MOST_UNLISTED, state.instance.bins - 1)
+        return unlisted <= min(tuning.COVER_MOST_UNLISTED, state.instance.bins - 1)
 
     def _ask_open_pairs(
         self, state: SearchState, lists: BinSetLists, seconds: float, effort: Effort
@@ -134,7 +123,7 @@ class CoverSolver:
             if seconds_left <= 0:
                 return
             complete, covers = lists.search_covers(
-                0 if len(lists.last) == 1 else FEW_COVERS,
+                0 if len(lists.last) == 1 else tuning.COVER_FEW,
                 seconds_to_steps(seconds_left),
                 lists.restrict_to_pair(package, b),
             )

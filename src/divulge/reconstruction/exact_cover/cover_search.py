@@ -18,7 +18,6 @@ from divulge.reconstruction.problem.instance import Instance
 from divulge.work.arrays import Bools, Ints
 
 MAX_SECONDS = 1e6  # nominal seconds, where there is no end
-MOST_COVERS, MOST_STEPS = 400_000, 500_000_000
 
 
 def seconds_to_steps(seconds: float) -> int:
@@ -56,7 +55,10 @@ class BinSetLists:
         )
 
     def search_covers(
-        self, most: int = MOST_COVERS, steps: int = MOST_STEPS, among: Bitsets | None = None
+        self,
+        most: int = tuning.COVER_MOST_COVERS,
+        steps: int = tuning.COVER_MOST_STEPS,
+        among: Bitsets | None = None,
     ) -> tuple[bool, Ints]:
         """The ways to give each bin one of its sets: of each way its place in every bin's list.
 

@@ -19,28 +19,12 @@ from divulge.reconstruction import tuning
 from divulge.reconstruction.local_search.lattice_resplit import LatticeResplit
 from divulge.reconstruction.local_search.targeted_refill import TargetedRefill
 from divulge.reconstruction.local_search.two_bin_resplit import (
-    NODE_BUDGETS,
     find_all_splits,
     find_split,
 )
 from divulge.reconstruction.problem.instance import Instance
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Ints
-
-SHORT_HALF = 100_000
-LONG_HALF = 1_500_000
-MOST_PACKAGES_IN_FULL = 150
-MEMORY_DECAY = 0.5
-SHORTEST_TURN = 0.02
-TURN_SHARE = 0.08
-IDLE_TRIES = 40
-MOST_COMPLEXITY = 26.0
-TRIES_PER_PAIR = 16
-PROOFS_AT_ONCE = 256
-STEPS_AT_ONCE = 3_000_000
-SHORTEST_LIST = 16_384
-LONGEST_LIST = 2**19
-
 
 SearchMove: TypeAlias = Callable[[Bools, Bools, Effort], bool]
 """A way to go on with some effort; False if there is no sense in going on with it."""
@@ -82,7 +66,10 @@ class LocalSearch:
         way that has proved most with its effort is taken, for a while.
         """
         moves: list[SearchMove] = [self._resplit_pair_by_pair]
-        if not self.instance.counts_matter and self.instance.packages > MOST_PACKAGES_IN_FULL:
+        if (
+            not self.instance.counts_matter
+            and self.instance.packages > tuning.WALK_MOST_PACKAGES_IN_FULL
+        ):
             moves = [self._some_of_two_bins]
         elif not self.instance.counts_matter:
             moves = [self._two_bins, self._resplit_several_bins, *moves]
@@ -100,19 +87,19 @@ class LocalSearch:
             seconds_left, before = effort.left, int(proved.sum())
             if not seconds_left or (patience + proofs[move]) * seconds_left < effort_used[move] / 2:
                 return
-            turn = Effort(max(SHORTEST_TURN, TURN_SHARE * seconds_left))
+            turn = Effort(max(tuning.WALK_SHORTEST_TURN, tuning.WALK_TURN_SHARE * seconds_left))
             work.charge(tuning.MOVE)
             is_promising = move(possible, proved, turn)
-            proofs[move] = MEMORY_DECAY * proofs[move] + int(proved.sum()) - before
-            effort_used[move] = MEMORY_DECAY * effort_used[move] + turn.used
+            proofs[move] = tuning.WALK_MEMORY_DECAY * proofs[move] + int(proved.sum()) - before
+            effort_used[move] = tuning.WALK_MEMORY_DECAY * effort_used[move] + turn.used
             if not is_promising:
                 moves.remove(move)
 
     def _two_bins(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
-        return self._resplit_in_full(possible, proved, SHORT_HALF, effort)
+        return self._resplit_in_full(possible, proved, tuning.WALK_SHORT_HALF, effort)
 
     def _two_large_bins(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
-        return self._resplit_in_full(possible, proved, LONG_HALF, effort)
+        return self._resplit_in_full(possible, proved, tuning.WALK_LONG_HALF, effort)
 
     def _resplit_in_full(
         self, possible: Bools, proved: Bools, longest: int, effort: Effort
@@ -139,7 +126,7 @@ class LocalSearch:
         while instance.bins > 2 and not effort.spent:
             work.charge(tuning.MOVE)
             waiting = np.argwhere(possible & ~proved)
-            if not len(waiting) or idle > IDLE_TRIES:
+            if not len(waiting) or idle > tuning.WALK_IDLE_TRIES:
                 return False
             package, goal = waiting[random.integers(len(waiting))]
             bins = self._choose_bins_around(possible, int(self.place[package]), int(goal))
@@ -170,7 +157,7 @@ class LocalSearch:
         if a == b:
             b = (a + 1) % self.instance.bins
         bins = [a, b]
-        complex_enough = MOST_COMPLEXITY * (0.5 + 0.5 * self.random.random())
+        complex_enough = tuning.WALK_MOST_COMPLEXITY * (0.5 + 0.5 * self.random.random())
         for other in self.random.permutation(self.instance.bins):
             more = [*bins, int(other)]
             inside = np.isin(self.place, more)
@@ -185,7 +172,7 @@ class LocalSearch:
 
         del effort  # a call takes a few hundredths of a second
         instance = self.instance
-        proofs = np.empty((PROOFS_AT_ONCE, instance.packages), np.int16)
+        proofs = np.empty((tuning.WALK_PROOFS_AT_ONCE, instance.packages), np.int16)
         proof_rows, steps, seed = two_bin_resplit_kernels.walk_allocations(
             instance.amounts,
             instance.low,
@@ -196,17 +183,17 @@ class LocalSearch:
             proofs,
             self.tries_of_bins,
             self.tries_of_pairs,
-            TRIES_PER_PAIR,
+            tuning.WALK_TRIES_PER_PAIR,
             self.seed,
-            STEPS_AT_ONCE,
-            SHORTEST_LIST,
-            LONGEST_LIST,
+            tuning.WALK_STEPS_AT_ONCE,
+            tuning.WALK_SHORTEST_LIST,
+            tuning.WALK_LONGEST_LIST,
         )
         work.charge(tuning.TWO_BIN_RESPLIT, steps)
         self.seed = np.uint64(seed)
         self.add_certificates(proofs[:proof_rows])
         self.add_certificates(self.place[None].astype(np.int16))
-        return bool(proof_rows == PROOFS_AT_ONCE or steps >= STEPS_AT_ONCE)
+        return bool(proof_rows == tuning.WALK_PROOFS_AT_ONCE or steps >= tuning.WALK_STEPS_AT_ONCE)
 
     def _resplit_by_lattice(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
         """Some packages of two bins by their lattice; False if nothing is left to try."""
@@ -243,7 +230,11 @@ class LocalSearch:
         """One pair after the other; False if each was tried often enough."""
         while not effort.spent:
             work.charge(tuning.MOVE)
-            waiting = possible & ~proved & (self.tries_of_pairs_alone < len(NODE_BUDGETS) + 1)
+            waiting = (
+                possible
+                & ~proved
+                & (self.tries_of_pairs_alone < len(tuning.RESPLIT_NODE_BUDGETS) + 1)
+            )
             open_pairs = np.argwhere(waiting)
             if not len(open_pairs):
                 return False
@@ -255,7 +246,9 @@ class LocalSearch:
     def _move_package(self, possible: Bools, package: int, b: int) -> None:
         """A package goes into a bin, and the two bins' others make up for it."""
         instance, random, tries = self.instance, self.random, self.tries_of_pairs_alone
-        budget = NODE_BUDGETS[min(int(tries[package, b]), len(NODE_BUDGETS) - 1)]
+        budget = tuning.RESPLIT_NODE_BUDGETS[
+            min(int(tries[package, b]), len(tuning.RESPLIT_NODE_BUDGETS) - 1)
+        ]
         tries[package, b] += 1
         a = int(self.place[package])
         allocation = find_split(
@@ -271,7 +264,7 @@ class LocalSearch:
                 a=one,
                 b=other,
                 package=None,
-                budget=NODE_BUDGETS[0],
+                budget=tuning.RESPLIT_NODE_BUDGETS[0],
                 random=random,
             )
         if allocation is not None:

@@ -10,22 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from divulge.reconstruction import tuning
 from divulge.reconstruction.problem.bitsets import unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum import lattice_enumeration
 from divulge.work.arrays import Bools, Ints
-
-UNAMBIGUOUS_WEIGHT = 10.0
-"""How much more is wanted of a package that has one place proved only."""
-OPEN_PAIR_BONUS = 0.3
-ONE_PAIR_SHARE = 0.5
-"""How often one pair is wanted, rather than whatever two bins promise."""
-TRIES_PER_PAIR = 16
-SURPLUS_BITS = 8.0
-"""How many packages more than bits that their sums must meet: as many splits as two to this."""
-MOST_PACKAGES = 90
-MOST_STEPS = 200_000
-ENOUGH_SPLITS = 12
 
 
 class LatticeResplit:
@@ -59,10 +48,10 @@ class LatticeResplit:
         self, place: Ints, possible: Bools, proved: Bools
     ) -> tuple[int, int, int] | None:
         """A package that is wanted in another bin: where it is, where it goes, and which."""
-        if self.random.random() > ONE_PAIR_SHARE:
+        if self.random.random() > tuning.LATTICE_RESPLIT_ONE_PAIR_SHARE:
             return None
         weights = _weigh_open_pairs(possible, proved) / (1.0 + self.pair_tries) ** 2
-        weights[self.pair_tries >= TRIES_PER_PAIR] = 0
+        weights[self.pair_tries >= tuning.LATTICE_RESPLIT_TRIES_PER_PAIR] = 0
         if not weights.any():
             return None
         index = int(self.random.choice(weights.size, p=weights.ravel() / weights.sum()))
@@ -79,7 +68,10 @@ class LatticeResplit:
         np.add.at(weights, place, _weigh_open_pairs(possible, proved))
         weights = (weights + weights.T) / (1.0 + self.bin_tries) ** 2
         np.fill_diagonal(weights, 0)
-        if not weights.any() or self.bin_tries[weights > 0].min() >= TRIES_PER_PAIR:
+        if (
+            not weights.any()
+            or self.bin_tries[weights > 0].min() >= tuning.LATTICE_RESPLIT_TRIES_PER_PAIR
+        ):
             return None
         index = int(self.random.choice(weights.size, p=weights.ravel() / weights.sum()))
         self.last_bins = divmod(index, self.instance.bins)
@@ -94,16 +86,20 @@ class LatticeResplit:
         movable = np.flatnonzero(inside & possible[:, a] & possible[:, b])
         movable = movable[movable != package]
         urgency = self.random.random(len(movable))
-        urgency -= OPEN_PAIR_BONUS * ~(proved[movable, a] & proved[movable, b])
+        urgency -= tuning.LATTICE_RESPLIT_OPEN_PAIR_BONUS * ~(
+            proved[movable, a] & proved[movable, b]
+        )
         movable = movable[np.argsort(urgency)]
         width = np.minimum(instance.high[b] - instance.low[b], instance.high[a] - instance.low[a])
         squares = np.cumsum(instance.amounts[movable].astype(np.float64) ** 2, axis=0)
         bits = np.log2(np.maximum(1.0, 2 * np.sqrt(squares) / (width + 1))).sum(axis=1)
         surplus = np.arange(1, len(movable) + 1) - bits
         enough = (
-            int(np.argmax(surplus > SURPLUS_BITS)) + 1 if (surplus > SURPLUS_BITS).any() else None
+            int(np.argmax(surplus > tuning.LATTICE_RESPLIT_SURPLUS_BITS)) + 1
+            if (surplus > tuning.LATTICE_RESPLIT_SURPLUS_BITS).any()
+            else None
         )
-        some: Ints = movable[:enough][:MOST_PACKAGES]
+        some: Ints = movable[:enough][: tuning.LATTICE_RESPLIT_MOST_PACKAGES]
         return some
 
     def _split_packages(self, place: Ints, a: int, b: int, package: int, movable: Ints) -> Ints:
@@ -125,9 +121,9 @@ class LatticeResplit:
             b,
             can,
             forced=must,
-            most_steps=MOST_STEPS,
+            most_steps=tuning.LATTICE_RESPLIT_MOST_STEPS,
             most_sets=0,
-            enough=ENOUGH_SPLITS,
+            enough=tuning.LATTICE_RESPLIT_ENOUGH_SPLITS,
             random=self.random,
         )
         if fitting_sets is None:
@@ -141,4 +137,6 @@ def _weigh_open_pairs(
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """How much each pair that is not proved is wanted."""
     ambiguous = proved.sum(axis=1, keepdims=True) > 1
-    return np.where(ambiguous, 1.0, UNAMBIGUOUS_WEIGHT) * (possible & ~proved)
+    return np.where(ambiguous, 1.0, tuning.LATTICE_RESPLIT_UNAMBIGUOUS_WEIGHT) * (
+        possible & ~proved
+    )

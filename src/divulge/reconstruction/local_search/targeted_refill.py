@@ -17,27 +17,6 @@ from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum import lattice_enumeration
 from divulge.work.arrays import Bools, Ints
 
-EXTRA_BINS = (0, 1, 1, 2, 1, 2, 3)
-"""How many bins are filled beside the two of a pair, from try to try."""
-TRIES_PER_PAIR = 30 * len(EXTRA_BINS)
-AMBIGUOUS_PENALTY = 3
-"""How many tries a pair comes later whose package is known to be ambiguous."""
-
-SURPLUS_BITS = 2.0
-"""How many more bits packages have to choose among than bits that their sums must meet."""
-LEAST_SURPLUS_BITS = -12.0
-"""With so many bits fewer than are to be met, a hit would be a wonder."""
-MOST_DECIDING = 90
-MOST_TO_MEET = 44
-"""Packages whose sums are listed; more are left to their lattice, up to where its basis is slow."""
-LONGEST_LIST = 2**15
-MOST_DOUBLINGS = 3
-"""How often lists may become twice as long, where a pair was tried in vain."""
-MOST_STEPS = 200_000
-ENOUGH_SETS = 12
-CHANCE_BITS = 0.3
-"""How many bits chance counts for when packages are chosen to decide: not always the same."""
-
 
 class TargetedRefill:
     """How often each pair was aimed at so far; it goes on where it was left."""
@@ -46,8 +25,13 @@ class TargetedRefill:
         self.instance, self.random = instance, random
         self.tries = np.zeros((instance.packages, instance.bins), np.int64)
         self.pair_queue: list[tuple[int, int]] = []
-        self.sums = np.empty((3, LONGEST_LIST << MOST_DOUBLINGS, instance.attributes), np.int64)
-        self.sets = np.empty((3, LONGEST_LIST << MOST_DOUBLINGS), np.uint64)
+        self.sums = np.empty(
+            (3, tuning.REFILL_LONGEST_LIST << tuning.REFILL_MOST_DOUBLINGS, instance.attributes),
+            np.int64,
+        )
+        self.sets = np.empty(
+            (3, tuning.REFILL_LONGEST_LIST << tuning.REFILL_MOST_DOUBLINGS), np.uint64
+        )
 
     def find_allocations(self, place: Ints, possible: Bools, proved: Bools) -> Ints | None:
         """Some allocations with a pair that is not proved; None if each was tried often enough."""
@@ -59,8 +43,10 @@ class TargetedRefill:
         self.tries[package, goal] += 1
         if place[package] == goal:
             return place[None]
-        bins = self._choose_bins(place, package, goal, EXTRA_BINS[attempt % len(EXTRA_BINS)])
-        harder = min(attempt // len(EXTRA_BINS), MOST_DOUBLINGS)
+        bins = self._choose_bins(
+            place, package, goal, tuning.REFILL_EXTRA_BINS[attempt % len(tuning.REFILL_EXTRA_BINS)]
+        )
+        harder = min(attempt // len(tuning.REFILL_EXTRA_BINS), tuning.REFILL_MOST_DOUBLINGS)
         return self._refill_bins(place, np.ascontiguousarray(possible), bins, package, harder)
 
     def _choose_next_pair(self, possible: Bools, proved: Bools) -> tuple[int, int] | None:
@@ -70,11 +56,13 @@ class TargetedRefill:
                 package, b = self.pair_queue.pop()
                 if possible[package, b] and not proved[package, b]:
                     return package, b
-            pairs = np.argwhere(possible & ~proved & (self.tries < TRIES_PER_PAIR))
+            pairs = np.argwhere(possible & ~proved & (self.tries < tuning.REFILL_TRIES_PER_PAIR))
             if not len(pairs):
                 return None
             ambiguous = proved[pairs[:, 0]].sum(axis=1) > 1
-            rank = self.tries[pairs[:, 0], pairs[:, 1]] + AMBIGUOUS_PENALTY * ambiguous
+            rank = (
+                self.tries[pairs[:, 0], pairs[:, 1]] + tuning.REFILL_AMBIGUOUS_PENALTY * ambiguous
+            )
             first = self.random.permutation(pairs[rank == rank.min()])
             self.pair_queue = [(int(package), int(b)) for package, b in first]
 
@@ -134,11 +122,17 @@ class TargetedRefill:
             return np.array([must]) if is_fillable else nothing
         amounts = instance.amounts[free]
         chance = expected_count_kernels.compute_inclusion_chances(amounts, low, high, aim)
-        doubt = CHANCE_BITS * self.random.random(len(free))
+        doubt = tuning.REFILL_CHANCE_BITS * self.random.random(len(free))
         decide, surplus = targeted_refill_kernels.select_deciding(
-            amounts, low, high, chance, doubt, SURPLUS_BITS + harder, MOST_DECIDING
+            amounts,
+            low,
+            high,
+            chance,
+            doubt,
+            tuning.REFILL_SURPLUS_BITS + harder,
+            tuning.REFILL_MOST_DECIDING,
         )
-        if surplus < LEAST_SURPLUS_BITS:
+        if surplus < tuning.REFILL_LEAST_SURPLUS_BITS:
             return nothing
         is_drawn = self.random.random(len(free)) < chance
         is_drawn[decide] = False
@@ -156,9 +150,9 @@ class TargetedRefill:
         nothing = np.empty((0, len(amounts)), bool)
         if (high < 0).any():
             return nothing
-        if len(amounts) <= MOST_TO_MEET:
-            members = np.empty((ENOUGH_SETS, len(amounts)), bool)
-            longest = LONGEST_LIST << harder
+        if len(amounts) <= tuning.REFILL_MOST_TO_MEET:
+            members = np.empty((tuning.REFILL_ENOUGH_SETS, len(amounts)), bool)
+            longest = tuning.REFILL_LONGEST_LIST << harder
             number, steps = targeted_refill_kernels.match_sums(
                 amounts, low, high, self.sums, self.sets, longest, members
             )
@@ -171,9 +165,9 @@ class TargetedRefill:
             0,
             everything,
             forced=none,
-            most_steps=MOST_STEPS,
-            most_sets=ENOUGH_SETS,
-            enough=ENOUGH_SETS,
+            most_steps=tuning.REFILL_MOST_STEPS,
+            most_sets=tuning.REFILL_ENOUGH_SETS,
+            enough=tuning.REFILL_ENOUGH_SETS,
             random=self.random,
         )
         return nothing if fitting_sets is None else unpack_bitsets(fitting_sets.sets, len(amounts))

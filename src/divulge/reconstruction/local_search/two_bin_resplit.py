@@ -17,12 +17,6 @@ from divulge.reconstruction.subset_sum import meet_in_middle
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Ints
 
-NODE_BUDGETS = (60_000, 1_000_000, 6_000_000)
-"""How far a split is looked for: at the first try, at the second, from the third on."""
-
-ENOUGH_SETS = 4
-LONGEST_TAIL = 14
-
 
 def find_all_splits(
     instance: Instance,
@@ -105,7 +99,7 @@ def construct_allocation(instance: Instance, possible: Bools, effort: Effort) ->
                 forced=unplaced & ~later,
                 low=instance.low[b],
                 high=instance.high[b],
-                budget=NODE_BUDGETS[0],
+                budget=tuning.RESPLIT_NODE_BUDGETS[0],
                 random=random,
             )
             if members is None:
@@ -124,7 +118,7 @@ def construct_allocation(instance: Instance, possible: Bools, effort: Effort) ->
                 a=a,
                 b=b,
                 package=None,
-                budget=NODE_BUDGETS[1],
+                budget=tuning.RESPLIT_NODE_BUDGETS[1],
                 random=random,
             )
             if allocation is not None:
@@ -157,7 +151,7 @@ def _find_set(
     size = np.log1p(amounts[free, 0]) + random.normal(0, 1.0, len(free))
     free = free[np.argsort(-size)]
     words = (instance.packages + 63) // 64
-    tail = min(len(free), LONGEST_TAIL, max(4, len(free) // 2))
+    tail = min(len(free), tuning.RESPLIT_LONGEST_TAIL, max(4, len(free) // 2))
     _, count, sets, _, _, steps = depth_first_kernels.enumerate_sets_depth_first(
         amounts,
         free,
@@ -170,11 +164,13 @@ def _find_set(
         tail,
         words,
         budget,
-        ENOUGH_SETS,
-        ENOUGH_SETS,
+        tuning.RESPLIT_ENOUGH_SETS,
+        tuning.RESPLIT_ENOUGH_SETS,
     )
     work.charge(tuning.DEPTH_FIRST, steps + 2**tail)
-    masks = unpack_bitsets(sets[: min(count, ENOUGH_SETS)], instance.packages) | forced
+    masks = (
+        unpack_bitsets(sets[: min(count, tuning.RESPLIT_ENOUGH_SETS)], instance.packages) | forced
+    )
     if other is not None and len(masks):
         masks = masks[[_is_fitting(instance, other[0], other[1] & ~mask) for mask in masks]]
     if not len(masks):

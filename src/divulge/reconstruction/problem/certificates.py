@@ -11,13 +11,8 @@ import heapq
 
 import numpy as np
 
+from divulge.reconstruction import tuning
 from divulge.work.arrays import Bools, Ints
-
-MOST_CERTIFICATES = 48
-MOST_STORED_PLACES = 16_000
-"""Of small instances more are kept, so that few pairs are left to be asked for."""
-SECOND_PLACE_WEIGHT = 10
-"""How much more the first two places of a package count than further ones: they are a finding."""
 
 
 def keep_valid_certificates(certificates: Ints, allowed: Bools) -> Ints:
@@ -54,9 +49,11 @@ def select_certificates(certificates: Ints, bins: int, most: int | None = None) 
     """
     packages = np.arange(certificates.shape[1])
     if most is None:
-        most = max(MOST_CERTIFICATES, MOST_STORED_PLACES // max(1, len(packages)))
+        most = max(
+            tuning.CERTIFICATES_MOST, tuning.CERTIFICATES_MOST_PLACES // max(1, len(packages))
+        )
     proved = np.zeros((len(packages), bins + 1), bool)
-    worth = np.full(len(packages), SECOND_PLACE_WEIGHT)
+    worth = np.full(len(packages), tuning.CERTIFICATES_SECOND_PLACE_WEIGHT)
     # The first stays: it is the start of all others, and where most of them agree.
     selected, queue = [], [(-np.inf, row) for row in range(min(1, len(certificates)))]
     for number in range(most):
@@ -72,7 +69,7 @@ def select_certificates(certificates: Ints, bins: int, most: int | None = None) 
             break
         selected.append(row)
         proved[packages, certificates[row]] = True
-        worth = np.where(proved.sum(axis=1) < 2, SECOND_PLACE_WEIGHT, 1)
+        worth = np.where(proved.sum(axis=1) < 2, tuning.CERTIFICATES_SECOND_PLACE_WEIGHT, 1)
         if number == 0:
             gains = (~proved[packages, certificates[1:]] * worth).sum(axis=1)
             queue = [(-int(g), row) for row, g in enumerate(gains, start=1) if g]

@@ -21,12 +21,6 @@ from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.propagation.propagation import propagate
 from divulge.work.arrays import Bools, Ints
 
-MOST_RATIOS = 48
-FEWEST_RATIOS = 6
-"""Of how many packages the ratio of two amounts is tried in each bin: more tell little more."""
-MOST_WEIGHED_AMOUNTS = 600_000
-"""How many amounts are looked at before fewer ratios are tried: large instances tell less."""
-
 
 def exclude_by_ratios(instance: Instance, possible: Bools) -> Bools | None:
     """What stays possible; None if nothing can be.
@@ -69,8 +63,8 @@ def bound_set_by_ratios(amounts: Ints, low: Ints, high: Ints) -> tuple[Bools, Bo
 
     free = np.ones((len(amounts), 2), np.uint8)
     both = np.stack([low, np.zeros_like(low)]), np.stack([high, amounts.sum(axis=0)])
-    excluded = ratio_bounds_kernels.exclude_by_ratio(amounts, *both, free, MOST_RATIOS)
-    _charge_ratios(amounts.shape[1], free.size, min(MOST_RATIOS, len(amounts)))
+    excluded = ratio_bounds_kernels.exclude_by_ratio(amounts, *both, free, tuning.RATIOS_MOST)
+    _charge_ratios(amounts.shape[1], free.size, min(tuning.RATIOS_MOST, len(amounts)))
     if excluded < 0:
         return None
     return free[:, 0] == 1, free[:, 1] == 0
@@ -79,7 +73,7 @@ def bound_set_by_ratios(amounts: Ints, low: Ints, high: Ints) -> tuple[Bools, Bo
 def _choose_ratio_count(instance: Instance) -> int:
     pairs = instance.attributes * (instance.attributes - 1) // 2
     size = max(1, instance.packages * instance.bins * pairs)
-    return max(FEWEST_RATIOS, min(MOST_RATIOS, MOST_WEIGHED_AMOUNTS // size))
+    return max(tuning.RATIOS_FEWEST, min(tuning.RATIOS_MOST, tuning.RATIOS_MOST_AMOUNTS // size))
 
 
 def _exclude_per_bin(instance: Instance, possible: Bools) -> Bools | None:

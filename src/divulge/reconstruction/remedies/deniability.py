@@ -13,14 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from divulge.reconstruction import tuning
 from divulge.reconstruction.auditing.cross_table_limits import map_places
 from divulge.reconstruction.auditing.joint_allocation import prove_jointly
 from divulge.reconstruction.auditing.table_state import TableState
 from divulge.reconstruction.reporting.result import Reconstruction
 from divulge.work.arrays import Bools
-
-JOINT_SECONDS = 2.0
-"""Seconds in which allocations of all tables at once are looked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +32,7 @@ class Deniability:
 def find_deniable_records(
     reconstruction: Reconstruction,
     holds: Mapping[str, int] | None = None,
-    seconds: float = JOINT_SECONDS,
+    seconds: float = tuning.DENIABILITY_SECONDS,
 ) -> Deniability:
     """Which records can be in two places at least, as far as that was shown.
 

@@ -10,8 +10,7 @@ from typing import Any
 from divulge.assessment import Chart
 from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR
 from divulge.assessment.sentence import format_number, format_percent
-
-MAX_BINS_DRAWN = 12
+from divulge.reconstruction import tuning
 
 
 def draw_packages(
@@ -32,7 +31,7 @@ def draw_packages(
 
     records: list[dict[str, Any]] = []
     second = len(units) > 1
-    for place, b in enumerate(bins[:MAX_BINS_DRAWN]):
+    for place, b in enumerate(bins[: tuning.CHART_MOST_BINS]):
         x = y = 0.0
         inside = [p for p, name in enumerate(packages) if allocation.get(name) == b]
         for p in sorted(inside, key=lambda p: -int(amounts[p, 0])):
@@ -69,7 +68,11 @@ def draw_packages(
     # All bins are told of, also those that are not drawn.
     package_counts = Counter(allocation.values())
     description = "; ".join(f"{b}: {format_number(package_counts[b])} packages" for b in bins)
-    some = f" (the first {MAX_BINS_DRAWN} are drawn)" if len(bins) > MAX_BINS_DRAWN else ""
+    some = (
+        f" (the first {tuning.CHART_MOST_BINS} are drawn)"
+        if len(bins) > tuning.CHART_MOST_BINS
+        else ""
+    )
     return Chart.of(chart, records, f"Packages by bin{some}: {description}")
 
 

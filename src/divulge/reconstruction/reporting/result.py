@@ -15,6 +15,7 @@ import numpy as np
 
 from divulge.assessment import Assessment, Chart
 from divulge.data import Dataset
+from divulge.reconstruction import tuning
 from divulge.reconstruction.auditing.cross_table_coupling import find_coupled_records
 from divulge.reconstruction.auditing.input_report import InputReport
 from divulge.reconstruction.auditing.phases import Phase
@@ -35,9 +36,6 @@ from divulge.work.arrays import Bools
 
 if TYPE_CHECKING:
     from divulge.reconstruction.remedies.remedies import Remedies
-
-MOST_INCONSISTENT = 20
-"""Of how many inconsistent instances of a table it is said which total would have to give way."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -132,7 +130,7 @@ class Reconstruction:
                 if result is not None and result.status == "infeasible"
             ]
             failed.sort(key=lambda n: level.possible[n].size)
-            for n in failed[:MOST_INCONSISTENT]:
+            for n in failed[: tuning.REPORT_MOST_INCONSISTENT]:
                 group = level.totals_match.groups[n]
                 every = np.ones_like(level.possible[n])
                 instance = level.build_instance(group, level.readings, every)

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from divulge.reconstruction import tuning
 from divulge.reconstruction.local_search.explore import LocalSearch
 from divulge.reconstruction.problem.certificates import mark_proved_pairs, select_certificates
 from divulge.reconstruction.problem.instance import Instance
@@ -24,8 +25,6 @@ from divulge.reconstruction.solving.ladder import solve_instance
 from divulge.reconstruction.solving.left_out_records import add_discard_bin
 from divulge.work import Effort
 from divulge.work.arrays import Ints
-
-PART_SECONDS = 0.02
 
 
 def extend_proofs(instance: Instance, result: InstanceResult, seconds: float) -> InstanceResult:
@@ -85,5 +84,7 @@ def _build_assumed_instance(
 
 def _find_part_allocations(part: Instance, effort: Effort) -> Ints:
     """Allocations of a small part of an instance, as many as are found in a small while."""
-    certificates = solve_instance(part, min(PART_SECONDS, effort.left), solver=False).certificates
+    certificates = solve_instance(
+        part, min(tuning.CONTINUATION_PART_SECONDS, effort.left), solver=False
+    ).certificates
     return certificates.astype(np.int64)

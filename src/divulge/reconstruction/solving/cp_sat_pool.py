@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from divulge import work
+from divulge.reconstruction import tuning
 from divulge.reconstruction.problem.instance import Instance
 from divulge.solvers import cp_sat
 from divulge.solvers import tuning as solver_tuning
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Ints
-
-SECONDS_PER_QUESTION = 20.0  # nominal
 
 
 @dataclass
@@ -84,7 +83,7 @@ def enumerate_new_allocations(
         question = allocation_model.model.clone()
         question.add_bool_or(question.get_bool_var_from_proto_index(v.index) for v in unproved)
         work.charge(solver_tuning.CP_SAT_MODEL, len(allocation_model.pairs) * instance.attributes)
-        answer = cp_sat.solve_model(question, effort.part(SECONDS_PER_QUESTION))
+        answer = cp_sat.solve_model(question, effort.part(tuning.CP_SAT_QUESTION_SECONDS))
         if answer.is_infeasible:
             yield None
             return

@@ -23,16 +23,6 @@ from divulge.reconstruction.subset_sum.expected_count import estimate_log2_sets
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Ints
 
-STEPS_TO_LIST = 30_000
-MOST_SETS = 3_000
-MAX_BINS_LISTED = 3
-MAX_EXPECTED_RATIO = 8
-"""How many times too many sets may be expected of a bin that is listed all the same."""
-MAX_SETS_TRIED = 3
-MAX_SPLIT_SECONDS = 5.0
-MAX_MEET_IN_MIDDLE_PACKAGES = 20
-MAX_HALF_SUMS = 20_000
-
 
 @dataclass(frozen=True, eq=False)
 class FeasibilityAnswer:
@@ -43,7 +33,10 @@ class FeasibilityAnswer:
 
 
 def find_allocation(
-    instance: Instance, possible: Bools, effort: Effort, steps: int = STEPS_TO_LIST
+    instance: Instance,
+    possible: Bools,
+    effort: Effort,
+    steps: int = tuning.FEASIBILITY_STEPS_TO_LIST,
 ) -> FeasibilityAnswer:
     """Look for an allocation within what is possible, with some effort.
 
@@ -109,8 +102,8 @@ def _sample_sets(part: Instance, steps: int) -> tuple[int, Bools]:
         can,
         forced=must,
         most_steps=steps,
-        most_sets=MAX_SETS_TRIED,
-        enough=MAX_SETS_TRIED,
+        most_sets=tuning.FEASIBILITY_MOST_SETS_TRIED,
+        enough=tuning.FEASIBILITY_MOST_SETS_TRIED,
         random=random,
     )
     if fitting is None:
@@ -125,7 +118,8 @@ def _search_two_bins(part: Instance, effort: Effort) -> FeasibilityAnswer:
     one = replace(part, low=low[None], high=high[None])
     can, must = part.allowed[:, 0], ~part.allowed[:, 1]
     steps = (
-        lattice_enumeration.seconds_to_steps(min(MAX_SPLIT_SECONDS, effort.left)) + STEPS_TO_LIST
+        lattice_enumeration.seconds_to_steps(min(tuning.FEASIBILITY_SPLIT_SECONDS, effort.left))
+        + tuning.FEASIBILITY_STEPS_TO_LIST
     )
     fitting = _list_sets(one, 0, can, must=must, steps=steps, most=1, enough=1)
     if fitting is None:
@@ -140,14 +134,22 @@ def _list_fewest_sets(part: Instance, effort: Effort, steps: int) -> tuple[int, 
     """A bin with few sets, and all of them; None if there are too many."""
     best: tuple[int, meet_in_middle.FittingSets | None] = (-1, None)
     settled = part.allowed.sum(axis=1) == 1
-    for bits, b in _rank_bins(part, settled)[:MAX_BINS_LISTED]:
-        if bits > math.log2(max(1, MAX_EXPECTED_RATIO * min(steps, MOST_SETS))):
+    for bits, b in _rank_bins(part, settled)[: tuning.FEASIBILITY_MOST_BINS_LISTED]:
+        if bits > math.log2(
+            max(1, tuning.FEASIBILITY_EXPECTATION_MARGIN * min(steps, tuning.FEASIBILITY_MOST_SETS))
+        ):
             break
         can, must = part.allowed[:, b], part.allowed[:, b] & settled
         fitting = _list_sets(
-            part, b, can, must=must, steps=steps, most=MOST_SETS, enough=MOST_SETS + 1
+            part,
+            b,
+            can,
+            must=must,
+            steps=steps,
+            most=tuning.FEASIBILITY_MOST_SETS,
+            enough=tuning.FEASIBILITY_MOST_SETS + 1,
         )
-        if fitting is None or not fitting.complete or fitting.count > MOST_SETS:
+        if fitting is None or not fitting.complete or fitting.count > tuning.FEASIBILITY_MOST_SETS:
             continue
         if best[1] is None or fitting.count < best[1].count:
             best = b, fitting
@@ -168,9 +170,9 @@ def _rank_bins(part: Instance, settled: Bools) -> list[tuple[float, int]]:
 def _list_sets(
     part: Instance, b: int, can: Bools, *, must: Bools, steps: int, most: int, enough: int | None
 ) -> meet_in_middle.FittingSets | None:
-    if int((can & ~must).sum()) <= MAX_MEET_IN_MIDDLE_PACKAGES:
+    if int((can & ~must).sum()) <= tuning.FEASIBILITY_MOST_MEETING_PACKAGES:
         return meet_in_middle.enumerate_fitting_sets(
-            part, b, can, forced=must, longest=MAX_HALF_SUMS, most_sets=most
+            part, b, can, forced=must, longest=tuning.FEASIBILITY_MOST_HALF_SUMS, most_sets=most
         )
     return lattice_enumeration.enumerate_fitting_sets(
         part, b, can, forced=must, most_steps=steps, most_sets=most, enough=enough

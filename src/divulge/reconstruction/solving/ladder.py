@@ -16,13 +16,12 @@ certificate. Effort that is spent leaves a gap between the two; it never drops a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from divulge import work
 from divulge.reconstruction import tuning
-from divulge.reconstruction.counting.by_sets import BUDGETS, BinSets, solve_by_sets
+from divulge.reconstruction.counting.by_sets import BinSets, solve_by_sets
 from divulge.reconstruction.exact_cover.by_covers import CoverSolver
 from divulge.reconstruction.local_search.explore import LocalSearch
 from divulge.reconstruction.local_search.two_bin_resplit import construct_allocation
@@ -40,48 +39,6 @@ from divulge.reconstruction.solving.pair_questions import decide_pairs
 from divulge.reconstruction.subset_sum.bin_support import BinSupport
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Floats, Ints
-
-
-@dataclass(frozen=True, kw_only=True)
-class Schedule:
-    """Sets, walks, covers and questions take turns; until when each, of the effort for an instance.
-
-    Proofs that are found soon spare much: what is proved need not be excluded.
-    """
-
-    budgets: tuple[int, ...]
-    sets: float
-    walks: float
-    covers: float
-    questions: float
-    first_question: int
-
-
-SCHEDULE = (
-    Schedule(
-        budgets=BUDGETS[:2], sets=1.0, walks=0.1, covers=0.22, questions=0.3, first_question=0
-    ),
-    Schedule(
-        budgets=BUDGETS[2:4], sets=0.4, walks=0.6, covers=0.8, questions=0.9, first_question=1
-    ),
-    Schedule(
-        budgets=BUDGETS[4:], sets=0.9, walks=0.95, covers=0.95, questions=0.98, first_question=2
-    ),
-)
-SCHEDULE_MANY_PAIRS = (
-    Schedule(budgets=BUDGETS[:2], sets=0.3, walks=0.6, covers=0.6, questions=0.8, first_question=0),
-    Schedule(
-        budgets=BUDGETS[2:3], sets=0.9, walks=1.0, covers=1.0, questions=1.0, first_question=1
-    ),
-)
-"""Where there are many pairs, few can be excluded, and most of the effort is for proofs."""
-MANY_PAIRS = 800
-MAX_LOG_WAYS_COUNTED = 25.0
-"""Up to which power of ten ways are counted, even if walks have settled all pairs before."""
-MAX_CP_SAT_PAIRS = 1_500
-MAX_BACKTRACK_STEPS = 30_000
-MAX_EXCHANGE_TRIES = 300_000
-REMAINDER_SECONDS = 0.1
 
 
 def solve_instance(
@@ -137,7 +94,9 @@ def _exclude_by_bounds(instance: Instance) -> Bools | None:
     possible = propagate(instance, instance.allowed)
     if possible is None:
         return None
-    if np.log10(possible.sum(axis=1)).sum() <= math.log10(max(MAX_BACKTRACK_STEPS, 1)):
+    if np.log10(possible.sum(axis=1)).sum() <= math.log10(
+        max(tuning.LADDER_MOST_BACKTRACK_STEPS, 1)
+    ):
         return possible  # all allocations are walked through anyway
     return exclude_by_ratios(instance, possible)
 
@@ -166,7 +125,9 @@ def _solve_part(
     sets: dict[int, BinSets] = {}
     _climb_rungs(state, sets, effort, prior=prior, truth=truth, solver=solver)
     if counting and state.allocation_counts is None and _has_few_ways(state):
-        solve_by_sets(state, sets, BUDGETS[1:], effort=effort, prior=prior, to_count=True)
+        solve_by_sets(
+            state, sets, tuning.SETS_BUDGETS[1:], effort=effort, prior=prior, to_count=True
+        )
     return state
 
 
@@ -174,7 +135,7 @@ def _has_few_ways(state: SearchState) -> bool:
     """Whether all pairs are settled, and there are few ways to choose among them."""
     if not state.is_closed or state.infeasible:
         return False
-    return bool(np.log10(state.possible.sum(axis=1)).sum() <= MAX_LOG_WAYS_COUNTED)
+    return bool(np.log10(state.possible.sum(axis=1)).sum() <= tuning.LADDER_MOST_LOG_WAYS)
 
 
 def _climb_rungs(
@@ -191,8 +152,8 @@ def _climb_rungs(
     support = BinSupport(instance)
     covers = CoverSolver(_solve_remainder)
     walk = None
-    many = state.possible.sum() > MANY_PAIRS
-    for turn in SCHEDULE_MANY_PAIRS if many else SCHEDULE:
+    many = state.possible.sum() > tuning.LADDER_MANY_PAIRS
+    for turn in tuning.LADDER_SCHEDULE_MANY_PAIRS if many else tuning.LADDER_SCHEDULE:
         solve_by_sets(state, sets, turn.budgets, effort=effort.until(turn.sets), prior=prior)
         if state.is_settled and (prior is None or state.allocation_counts or state.infeasible):
             return
@@ -234,13 +195,13 @@ def _find_quick_allocations(instance: Instance, effort: Effort) -> Ints:
     """Allocations of a small instance: all of its pairs, or those that are found at once."""
     state = SearchState.from_instance(instance)
     if not _enumerate_all(state):
-        solve_by_sets(state, {}, BUDGETS[:2], effort=effort, prior=None, in_full=False)
+        solve_by_sets(state, {}, tuning.SETS_BUDGETS[:2], effort=effort, prior=None, in_full=False)
     return np.array(state.certificates, np.int64).reshape(-1, instance.packages)
 
 
 def _solve_remainder(instance: Instance, seconds: float) -> InstanceSolution:
     """What is left to a few bins, with next to no effort."""
-    return solve_instance(instance, min(REMAINDER_SECONDS, seconds), solver=False)
+    return solve_instance(instance, min(tuning.LADDER_REMAINDER_SECONDS, seconds), solver=False)
 
 
 def _enumerate_all(state: SearchState) -> bool:
@@ -259,7 +220,7 @@ def _enumerate_all(state: SearchState) -> bool:
         instance.allowed.astype(np.uint8),
         instance.already_in_bin,
         order,
-        MAX_BACKTRACK_STEPS,
+        tuning.LADDER_MOST_BACKTRACK_STEPS,
     )
     work.charge(tuning.BACKTRACKING, steps)
     if not complete:
@@ -287,7 +248,7 @@ def _exchange_packages(state: SearchState, start: Ints) -> None:
         proved,
         proofs,
         1,
-        MAX_EXCHANGE_TRIES,
+        tuning.LADDER_MOST_EXCHANGE_TRIES,
     )
     work.charge(tuning.EXCHANGE, steps)
     state.add_certificates(proofs[:new])
@@ -295,7 +256,7 @@ def _exchange_packages(state: SearchState, start: Ints) -> None:
 
 def _ask_cp_sat(state: SearchState, walk: LocalSearch | None, effort: Effort) -> None:
     """Rung 3c: CP-SAT, as long as there is effort left; a walk from the first that it finds."""
-    if effort.left <= 0.02 or state.possible.sum() > MAX_CP_SAT_PAIRS:
+    if effort.left <= 0.02 or state.possible.sum() > tuning.LADDER_MOST_CP_SAT_PAIRS:
         return
     open_instance = state.instance.restricted_to(state.possible)
     for of_package in enumerate_new_allocations(open_instance, state.proved, effort):

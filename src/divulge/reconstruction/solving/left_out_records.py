@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from divulge.reconstruction import tuning
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.premises import (
     PremiseOutcome,
@@ -19,8 +20,6 @@ from divulge.reconstruction.problem.premises import (
 from divulge.reconstruction.problem.solution import build_infeasible_solution
 from divulge.reconstruction.solving.ladder import solve_instance
 from divulge.work.arrays import Bools, Floats, Ints
-
-MAX_COMBINATIONS = 100_000
 
 
 def find_left_out(instance: Instance, truth: Ints) -> Bools | None:
@@ -35,7 +34,7 @@ def find_left_out(instance: Instance, truth: Ints) -> Bools | None:
         inside = np.flatnonzero(truth == b)
         sums = instance.amounts[inside].sum(axis=0)
         for size in range(3):
-            if math.comb(len(inside), size) > MAX_COMBINATIONS:
+            if math.comb(len(inside), size) > tuning.LEFT_OUT_MOST_COMBINATIONS:
                 return None
             combinations = np.array(list(itertools.combinations(inside, size)), np.int64)
             combinations = combinations.reshape(math.comb(len(inside), size), size)

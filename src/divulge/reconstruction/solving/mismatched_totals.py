@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from divulge.reconstruction import tuning
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.premises import (
     WITH_EXTRA,
@@ -37,9 +38,6 @@ from divulge.reconstruction.solving.left_out_records import (
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Floats, Ints
 
-LEAST_SHARE = 0.1
-"""Of the effort, what every premise has at least, however much the one before it took."""
-
 
 def solve_under_premise(
     instance: Instance,
@@ -63,7 +61,7 @@ def solve_under_premise(
     effort = Effort(seconds)
 
     def remaining_seconds() -> float:
-        return max(effort.left, LEAST_SHARE * seconds)
+        return max(effort.left, tuning.PREMISE_LEAST_SHARE * seconds)
 
     at_large = instance if beyond_doubt is None else replace(instance, allowed=beyond_doubt)
     true_premise = _infer_premise(instance, truth) if premise == "any" else None

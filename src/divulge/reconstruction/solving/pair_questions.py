@@ -9,29 +9,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from divulge.reconstruction import tuning
 from divulge.reconstruction.local_search.explore import LocalSearch
 from divulge.reconstruction.propagation.state import SearchState
 from divulge.reconstruction.solving.feasibility_search import find_allocation
 from divulge.reconstruction.subset_sum.bin_support import BinSupport
 from divulge.work import Effort
 
-QUESTION_LIMITS = ((20_000, 0.03), (100_000, 0.15), (600_000, 0.6), (3_000_000, 2.5))
-"""How much is tried to answer one question: steps for one bin, nominal seconds for all."""
-ONE_BIN_SHARE = 0.5
-"""Of the time, for questions to one bin alone: they exclude much, or nothing for long."""
-WALK_SHARE = 0.1
-"""Of the time, for a walk from where the questions have led."""
-
 
 def decide_pairs(
     state: SearchState, support: BinSupport, walk: LocalSearch | None, first: int, effort: Effort
 ) -> None:
     """Ask for all pairs that are open; `first` is the round of questions to begin with."""
-    for steps, seconds in QUESTION_LIMITS[first:]:
+    for steps, seconds in tuning.QUESTION_LIMITS[first:]:
         if effort.spent or not state.exclude_by_ratios():
             return
         remaining = support.exclude_unsupported(
-            state.possible, state.proved, steps, effort.share(ONE_BIN_SHARE)
+            state.possible, state.proved, steps, effort.share(tuning.QUESTION_ONE_BIN_SHARE)
         )
         state.infeasible = remaining is None
         if remaining is None:
@@ -41,7 +35,9 @@ def decide_pairs(
         if state.is_settled:
             return
         if walk is not None:
-            walk.explore_allocations(state.possible, state.proved, effort.share(WALK_SHARE))
+            walk.explore_allocations(
+                state.possible, state.proved, effort.share(tuning.QUESTION_WALK_SHARE)
+            )
 
 
 def _decide_open_pairs(

@@ -20,9 +20,6 @@ from divulge.reconstruction.subset_sum import lattice_enumeration, meet_in_middl
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Ints
 
-LONGEST_LIST = 100_000
-MEET_IN_MIDDLE_SECONDS = 0.3
-
 
 class BinSupport:
     """What was found to support pairs so far; it goes on where it was left."""
@@ -129,8 +126,8 @@ class BinSupport:
             instance, b, candidates, forced=forced, most_steps=steps, most_sets=1, enough=1
         )
         if fitting_sets is None:
-            short_effort = effort.part(MEET_IN_MIDDLE_SECONDS)
-            longest = min(LONGEST_LIST, steps)
+            short_effort = effort.part(tuning.SUPPORT_MEET_IN_MIDDLE_SECONDS)
+            longest = min(tuning.SUPPORT_LONGEST_LIST, steps)
             fitting_sets = meet_in_middle.enumerate_fitting_sets(
                 instance,
                 b,

@@ -22,8 +22,6 @@ from divulge.reconstruction.subset_sum.meet_in_middle import FittingSets
 from divulge.work.arrays import Bools, Floats, Ints
 
 MAX_SECONDS = 1e6  # nominal seconds, where there is no end
-MOST_PACKAGES = 100
-MOST_REDUCTION_STEPS = 200_000
 MAX_INITIAL_ENTRY = 2.0**44
 MAX_REDUCED_ENTRY = 2.0**27
 """Up to which entries floating numbers tell exactly enough what is near: before, and in the end."""
@@ -53,7 +51,7 @@ def enumerate_fitting_sets(
     from divulge.reconstruction.subset_sum import lattice_enumeration_kernels
 
     free = np.flatnonzero(candidates & ~forced)
-    if not 0 < len(free) <= MOST_PACKAGES:
+    if not 0 < len(free) <= tuning.LATTICE_MOST_PACKAGES:
         return None
     if random is not None:
         free = random.permutation(free)
@@ -143,7 +141,7 @@ def _reduce_basis(
     basis = np.ascontiguousarray(basis)
     room = np.zeros((n, n)), np.zeros((n, n))
     is_short, steps = lattice_enumeration_kernels.reduce_basis_lll(
-        basis, scale, *room, MOST_REDUCTION_STEPS
+        basis, scale, *room, tuning.LATTICE_MOST_REDUCTION_STEPS
     )
     work.charge(tuning.BASIS_REDUCTION, (steps + n) * basis.size)
     if not is_short:

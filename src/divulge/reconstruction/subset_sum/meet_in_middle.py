@@ -20,7 +20,6 @@ from divulge.work import Effort
 from divulge.work.arrays import Bools, Ints
 
 MOST_ON_A_SIDE = 63  # packages: a side's sets are words of 64 bits
-STEPS_PER_SUM = 16
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -121,7 +120,7 @@ def enumerate_fitting_sets(
             np.ascontiguousarray(instance.slack_by_count[lead]),
             np.ascontiguousarray(instance.extra_above[lead]),
             already_in_bin,
-            STEPS_PER_SUM * longest,
+            tuning.MEET_IN_MIDDLE_STEPS_PER_SUM * longest,
             most_sets,
         )
     )
