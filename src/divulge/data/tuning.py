@@ -4,7 +4,7 @@ from __future__ import annotations
 
 MAX_RECORDS_ENCODED_SINGLY = 1_000
 """Records that are encoded faster one by one than by calls of Arrow, each of which looks at all of
-them and has a price of its own. `benchmarks/many_columns.py` shows it: there columns are short."""
+them and has a price of its own. `benchmarks/many_columns.py` times short columns as a whole."""
 
 RECORDS_AT_A_TIME = 1 << 19
 """Records that are decoded at once: some tens of megabytes for a dozen attributes, against calls a
@@ -40,16 +40,16 @@ TEXTS_AT_A_TIME = 500
 
 SIMILARITY_THRESHOLD = 0.8
 """From here on, of 0 to 1, two names are sufficiently similar (the paper's A ~ A1): roles that are
-missed against roles that are wrong. Chosen by hand, so that the pairs of names in the tests
-(`tests/data/test_categorisation.py`) fall on their sides; no benchmark isolates it."""
+missed against roles that are wrong. Chosen by hand; no benchmark isolates it, and
+`tests/data/test_categorisation.py` has names on both sides."""
 
 MIN_LETTERS_COMPARED = 6
 """Letters from which on a name may be a misspelling of another: short words are near many. Chosen
-by hand, with the names of the tests; no benchmark isolates it."""
+by hand; no benchmark isolates it."""
 
 MISSPELLING_SCORE = 88
 """Of 100: how much of their letters two names share for one to be a misspelling (rapidfuzz's
-ratio). Chosen by hand, with the names of the tests; no benchmark isolates it."""
+ratio). Chosen by hand; no benchmark isolates it."""
 
 TIE_MARGIN = 0.03
 """Known names that are alike by no less than this below the best speak with the same voice:
@@ -65,8 +65,8 @@ OWN_BASE_BONUS = 0.05
 by hand; no benchmark isolates it."""
 
 MOSTLY_NUMERIC_SHARE = 0.9
-"""Share of values that are numbers, from which on the others look like codes for missing. Chosen by
-hand; no benchmark isolates it."""
+"""Share of records that are numbers, from which on the others are remarked on: slips and codes that
+are missed against remarks on plain text. Chosen by hand; no benchmark isolates it."""
 
 MIN_RECORDS_FOR_UNIQUENESS = 20
 """Records from which on it means something that nearly all differ. Chosen by hand; no benchmark
@@ -93,5 +93,5 @@ MIN_SINGLED_OUT_SHARE = 0.1
 isolates it."""
 
 MAX_COMBINED_ATTRIBUTES = 20
-"""Share of records that are numbers, from which on the others are remarked on: slips and codes that
-are missed against remarks on plain text. Chosen by hand; no benchmark isolates it."""
+"""Attributes whose pairs and triples are looked at: 1,330 of them. Chosen by hand; no benchmark
+isolates it."""

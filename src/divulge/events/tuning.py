@@ -21,12 +21,13 @@ by hand; no benchmark isolates it."""
 
 MAX_COUNTED_BITS = 21
 """Bits of a number of cells: into two million it is faster to count than to sort, as the counts fit
-the cache. `benchmarks/events.py` shows it."""
+the cache. `benchmarks/events.py` times ten attackers as a whole."""
 
 MAX_POSSIBLE_BASKETS = 50_000_000
 """Pairs of an event and a basket that it may be, in all: 16 bytes each, and beyond it the question
 is refused with advice. Chosen by hand; no benchmark isolates it."""
 
 MAX_COUNT_GROUPS = 80
-"""Bits of a number of cells: into two million it is faster to count than to sort, as the counts fit
-the cache. `benchmarks/events.py` times ten attackers as a whole."""
+"""Groups into which the counts of a marginal are taken together, at most: three marginals are
+crossed, so the work is its cube, against the error of the estimate. Chosen by hand; no benchmark
+isolates it."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 MOST_ROUNDS = 200
 """Rounds, in each of which everything is measured anew and something changed, before the cycle
-gives up. None of `benchmarks/protection.py` comes near it; chosen by hand."""
+gives up. Chosen by hand; no benchmark isolates it."""
 
 MOST_DONORS = 30
 """Records that are asked to hide the same as somebody whom nothing else helps; each costs a
 measurement of everybody. Chosen by hand; no benchmark isolates it."""
 
 MOST_LEVEL_COMBINATIONS = 1_000
-"""Combinations of levels up to which all are tried, each with a measurement, so that the result is
-proved; beyond, global recoding climbs level by level. Chosen by hand; no benchmark isolates it."""
+"""Combinations of levels up to which all are tried, each with a measurement, so that the result can
+be proved; beyond, the cycle climbs level by level. Chosen by hand; no benchmark isolates it."""
 
 MAX_PROTECTED_TRIALS = 20
 """Combinations of levels for which it is found out what suppression then costs, the least loss
@@ -56,5 +56,5 @@ BASKET_CAPS = (10, 5, 3, 2, 1)
 benchmark isolates it."""
 
 SAMPLE_SHARES = (0.5, 0.25, 0.1)
-"""Combinations of levels up to which all are tried, each with a measurement, so that the result can
-be proved; beyond, the cycle climbs level by level. Chosen by hand; no benchmark isolates it."""
+"""Shares of the users that are released, in the order in which they are tried. Chosen by hand; no
+benchmark isolates it."""

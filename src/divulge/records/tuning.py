@@ -7,8 +7,9 @@ MAX_GAIN_CELLS = 50_000_000
 Chosen by hand; no benchmark isolates it."""
 
 DENSE_CELLS_PER_RECORD = 4
-"""Cells of classes and values for each record, up to which a table of all is used and not a sort:
-memory for empty cells against time. Chosen by hand; no benchmark isolates it."""
+"""Cells of classes and values for each record, up to which a compiled count in a table of all is
+used and not a sort: memory for empty cells against time. Chosen by hand; no benchmark isolates
+it."""
 
 MAX_DENSE_JOINT_CELLS = 1 << 20
 """Cells of a joint distribution up to which it is a plain matrix, 8 MB, and beyond sparse. Chosen
@@ -47,13 +48,12 @@ MAX_GAIN_PAIRS = 100_000_000
 Chosen by hand; no benchmark isolates it."""
 
 LARGE_FREQUENCY = 30
-"""Frequency from which on the series is summed in place of the recurrence: terms then fall so fast
-that `SERIES_TERMS` of them are exact to the last digit. `benchmarks/risk.py` times the exact
-risk."""
+"""Frequency from which on the series is summed in place of the recurrence: its terms then fall so
+fast that `SERIES_TERMS` of them are exact to the last digit. Derived, not measured."""
 
 SERIES_TERMS = 64
-"""Terms of the series: enough for frequencies of `LARGE_FREQUENCY` or shares of a half, to the last
-digit of a double. Found by the size of the first term that is left out."""
+"""Terms of the series: for frequencies of `LARGE_FREQUENCY` or shares of a half, what is left out
+is below the last digit of a double. Derived, not measured."""
 
 NEAREST_BLOCK_ROWS = 1024
 """Records whose nearest are searched at once: memory and a responsive progress against calls.
@@ -108,5 +108,5 @@ MAX_SETS = 1 << 20
 Chosen by hand; no benchmark isolates it."""
 
 JOINT_BITS = 12
-"""Records from which the entropy of several attributes is estimated, for the forecast of the time
-left. `benchmarks/sweep.py` times the sweep as a whole."""
+"""Bits of a joint code up to which sensitive attributes share a walk: a walk less against more
+values a cell. `benchmarks/sweep.py` times the sweep as a whole."""

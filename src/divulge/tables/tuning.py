@@ -31,8 +31,9 @@ MOST_PATTERN_STEPS = 200_000
 general solver. `benchmarks/matching_attack.py` times the attack as a whole."""
 
 PATTERN_POOL_SIZE = 4096
-"""Patterns that are kept to refute later candidates at once: a hit spares a search, and each is
-looked at for every candidate. `benchmarks/matching_attack.py` times the attack as a whole."""
+"""Patterns that beat the released one and are tried first on later candidates: a hit spares a
+search, and each is looked at for every candidate. `benchmarks/matching_attack.py` times the attack
+as a whole."""
 
 MOST_COUNTING_STEPS = 200_000
 """Values tried while the tables of one group of cells are counted; groups with more are left out.
@@ -40,7 +41,7 @@ Chosen by hand; no benchmark isolates it."""
 
 MAX_RIGHT_HAND_SIDE = 2.0**14
 """Right-hand sides are brought below this where the solver fails: its tolerances are fixed. Chosen
-by hand, with tables on which it failed; no benchmark isolates it."""
+by hand; no benchmark isolates it."""
 
 MAX_DENOMINATOR = 60
 """Prices are multiples of one over a number up to this; halves and thirds are what is met. Chosen
@@ -103,9 +104,9 @@ that lose little against numbers that CP-SAT adds without overflow. Chosen by ha
 isolates it."""
 
 MAX_PRUNING_WORK = 2_000_000
-"""Arcs, or as much work of linear programs, times cells: up to here a fast pattern is freed of
-cells that nobody needs, ten times it by programs and a thousand times on networks.
-`benchmarks/tables.py` times patterns as a whole."""
+"""Work up to which a fast pattern is freed of cells that nobody needs: primary cells times cells of
+the table (20,000 where linear programs answer) times cells to try, in units of 1,000 on networks
+and of 10 elsewhere. `benchmarks/tables.py` times patterns as a whole."""
 
 MAX_CACHED_PROGRAMS = 256
 """Linear programs that are kept to begin from: a warm start against memory, of which a family of 16
@@ -129,6 +130,5 @@ ROOM_SHARES = (1.0, 0.7, 0.4, 0.2)
 of cuts against a maximum flow each. `benchmarks/tables.py` times patterns as a whole."""
 
 MAX_TIE_NODES = 100
-"""Patterns that beat the released one and are tried first on later candidates: a hit spares a
-search, and each is looked at for every candidate. `benchmarks/matching_attack.py` times the attack
-as a whole."""
+"""Subproblems of one cell's question whether an equally cheap pattern suppresses it, before CP-SAT
+is asked. Chosen by hand; no benchmark isolates it."""
