@@ -135,7 +135,7 @@ def test_the_demonstration_says_where_counting_flatters_and_who_finds_whom(
     told = " ".join(capsys.readouterr().out.split())
     for wanted in (
         "This count understates the risk",
-        "prosecutor: highest",
+        "The risk from the prosecutor is",
         "unique in the population",
     ):
         assert wanted in told
