@@ -107,7 +107,7 @@ class _AllocationEffort:
 
     @property
     def search_seconds(self) -> float:
-        """What may be spent before doubts are asked."""
+        """What may be spent before other rounding rules are tried."""
         return max(self._whole.left - self._reserve, self._minimum)
 
     @property

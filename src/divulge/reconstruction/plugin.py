@@ -167,7 +167,7 @@ def read_truth(
 def _build_options(
     settings: ReconstructionSettings, datasets: Sequence[Dataset], other: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What `reconstruct` is asked besides the data."""
+    """The arguments of `reconstruct` besides the data."""
     options = settings.model_dump(
         include={"units", "rule_is_known", "premise", "bad", "unmatched"}
         | {"seconds", "in_all", "workers"}

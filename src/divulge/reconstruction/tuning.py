@@ -1,10 +1,11 @@
 """Tuned numbers of reconstruction, in one table: prices of work, budgets, limits, shares of effort.
 
-Results depend on all of them: another number gives another result, though never a wrong one. Each
-line says the unit, what more or less of it trades off, and how it was found. Prices are measured by
-`benchmarks/effort.py`. What all numbers do together is shown by `benchmarks/reconstruction.py`:
-how many instances are closed, by class of complexity. "Chosen by hand; no benchmark isolates it"
-means that nobody has varied this number alone. Modules read them as `tuning.NAME` when they run.
+Results depend on all of them: with other numbers, other pairs may stay open. Each line says the
+unit, what more or less of it trades off, and how it was found. Prices are measured by
+`benchmarks/effort.py`. What all numbers do together is shown by `benchmarks/reconstruction.py`: how
+many instances are closed, by class of complexity. "Chosen by hand; no benchmark isolates it" means
+that it is not known how a number was found, and that no benchmark varies it alone. Modules read
+them as `tuning.NAME` when they run.
 
 Not here: numbers that follow from the width of a word or of a float, sentinels, and constants of
 compiled loops, which stand in the `*_kernels.py` that they are compiled into.
@@ -538,9 +539,9 @@ LADDER_SCHEDULE = (
         first_question=2,
     ),
 )
-"""The turns of an instance: what is cheap first in every rung, then the same with more effort. By
-hand, with closed instances by class of complexity (benchmarks/reconstruction.py) as the check; no
-benchmark isolates one share."""
+"""The turns of an instance: what is cheap first in every rung, then the same with more effort.
+Chosen by hand; benchmarks/reconstruction.py shows what all turns do together, no benchmark isolates
+a share."""
 
 LADDER_SCHEDULE_MANY_PAIRS = (
     Schedule(
@@ -551,7 +552,7 @@ LADDER_SCHEDULE_MANY_PAIRS = (
     ),
 )
 """The same where there are many pairs: few can be excluded, and most of the effort is for proofs.
-By hand, as `LADDER_SCHEDULE`."""
+Chosen by hand, as `LADDER_SCHEDULE`."""
 
 LADDER_MANY_PAIRS = 800
 """Pairs of package and bin above which an instance has this other schedule. Chosen by hand; no
@@ -667,8 +668,8 @@ isolates it."""
 
 LAST_EFFORT_SHARE = 0.15
 """Share of the whole effort that rounds leave for proofs, when tables do not limit each other any
-more. More in rounds excludes more, more at last proves more. By hand, with whole months
-(benchmarks/reconstruction.py --month) as the check; no benchmark isolates it."""
+more. More in rounds excludes more, more at last proves more. Chosen by hand;
+benchmarks/reconstruction.py --month shows the whole, no benchmark isolates it."""
 
 # --- auditing: rounds ---
 

@@ -1,7 +1,7 @@
 """Records of which tables tell more together than by the places that each of them leaves.
 
 Tables limit each other by sets of places. Where a record has a choice in two of them, its places in
-both may hang together, and whoever adds up both tables at once may exclude more.
+both may be connected, and whoever adds up both tables at once may exclude more.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class InputReport:
 
 
 def refuse_split_places(table: TotalsMatch) -> None:
-    """One place in two coarser ones is two places of one name: then nothing can be told."""
+    """One place in two coarser ones is two places of one name: then nothing can be concluded."""
     problems = Problems(f'dataset "{table.totals.dataset.name}"')
     for column, (codes, _) in table.coarser.items():
         pairs = np.unique(np.stack([table.place, codes], axis=1), axis=0)

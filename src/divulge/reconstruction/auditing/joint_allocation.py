@@ -26,7 +26,7 @@ from divulge.work.arrays import Bools, Ints
 
 @dataclass(frozen=True)
 class CoupledInstances:
-    """Instances that hang together: numbers of the finest table's; level and number of others."""
+    """Instances that are connected: numbers of the finest table's; level and number of others."""
 
     fine: tuple[int, ...]
     others: tuple[tuple[int, int], ...]
@@ -108,7 +108,7 @@ def _prove_pairs(
     joint_model = _JointModel.from_instances(levels, part)
     while joint_model is not None:
         work.check()
-        # Who has two places is shown; what is asked for is another place of somebody else.
+        # Who has two places is done; what is wanted is another place of somebody else.
         open_pairs = [
             (n, int(p), int(b))
             for n in part.fine

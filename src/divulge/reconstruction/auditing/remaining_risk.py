@@ -2,7 +2,7 @@
 
 With more time places are only taken away. So whose possible places all have two parties is never
 known for certain, whatever else is found; and who knew the place would still guess among its
-parties. Where all instances that hang together are closed, and nobody has a choice in two tables,
+parties. Where all connected instances are closed, and nobody has a choice in two tables,
 nothing more will come out. While a rule of rounding is in doubt, what counts is what all rules that
 may be right exclude.
 """
@@ -88,7 +88,7 @@ def _find_possible_places(level: TableState, n: int, used: Bools) -> Bools:
 
 
 def _find_unsettled_records(levels: tuple[TableState, ...], rows: int) -> Bools:
-    """Records of which more may come out: those of open instances, and all that hang together.
+    """Records of which more may come out: those of open instances, and all connected with them.
 
     What is doubtful, because records may be missing, is not settled either.
     """

@@ -1,4 +1,4 @@
-"""What is asked of a reconstruction: the arguments, checked all at once, as numbers."""
+"""The checked arguments of a reconstruction, all problems at once, as numbers."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class InstanceSummary:
 
 
 class Run:
-    """The phases, one after the other, over the same levels; of chosen instances if so told."""
+    """The phases, one after the other, over the same levels; of all instances or a selection."""
 
     def __init__(
         self,

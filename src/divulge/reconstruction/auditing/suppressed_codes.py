@@ -41,7 +41,7 @@ def spread_slack(onto: TableState, of: TableState) -> None:
 
     Rows whose key no record has are of records that are not published. Another table holds them
     too, where key and place agree as far as they can be compared; so a bin may hold less than its
-    total by as much. How much that is at most can be told if both tables add up before they round,
+    total by as much. How much that is at most is known if both tables add up before they round,
     or both round every amount in the same way; else it depends on how many records there are,
     which nobody is told.
     """

@@ -115,7 +115,7 @@ def _find_granularity(table: Totals, name: str, unit: Decimal) -> Decimal:
 
 
 def _collect_totals(table: Totals, steps: Mapping[str, Decimal]) -> dict[str, list[Decimal]]:
-    """The totals as they are written; of those that may be wrong by a distance no step is asked."""
+    """The totals as they are written; those that may be wrong by a distance need no step."""
     if table.tolerance is not None:
         try:
             return {name: _read_decimals(table, column) for name, column in table.summed.items()}

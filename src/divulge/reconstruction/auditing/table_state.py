@@ -75,7 +75,7 @@ class TableState:
         if result is not None:
             earlier = keep_valid_certificates(result.certificates, allowed)
             if truth is None and result.premise == "complete" and len(earlier):
-                # One that was found serves as well: it fits, so it tells no other premise.
+                # One that was found serves as well: it fits, so it shows no other premise.
                 start = earlier[-1].astype(np.int64)
         instance = self.build_instance(group, self.readings, allowed)
         at_large = self.beyond_doubt[number] if premise == "any" else None
@@ -127,7 +127,7 @@ class TableState:
         return (by_distance or self.rule in SUM_RULES) and not self.reads_any_rule
 
     def has_same_measure(self, other: TableState) -> bool:
-        """Whether both tables add up the same amounts: what one tells of a sum, the other holds."""
+        """Whether both tables add up the same amounts: bounds of one are bounds of the other."""
         if self.has_sum_bounds or other.has_sum_bounds:
             return self.has_sum_bounds and other.has_sum_bounds
         same = self.rule == other.rule in CERTAIN_RULES
@@ -223,7 +223,7 @@ class TableState:
     def is_settled(self, number: int) -> bool:
         """Whether one place is left to every record of an instance, and that meets the totals.
 
-        Other tables may have left them just there, which this one was not asked about.
+        Other tables may have left them just there, which this one does not know of.
         """
         possible = self.possible[number]
         if not (possible.sum(axis=1) == 1).all():

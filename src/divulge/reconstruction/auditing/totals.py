@@ -2,7 +2,7 @@
 
 A row of totals has a key (a product, or the first digits of it; a country), a place, and amounts.
 The records with the same key are packages, the places of its rows are bins. Nothing here knows
-what the attributes are about: names, units and generalisations are told.
+what the attributes are about: names, units and generalisations are arguments.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Rungs 1 and 2: the sets that fit into each bin, and how many allocations are made of them.
+"""Rungs 1 and 2: arc consistency of each bin by its listed sets, then the dynamic program.
 
-Smallest bin first: what is in none of its sets is excluded, what is in all is forced, and that
-narrows the other bins. Once all sets are known, but for two bins, allocations are counted.
+The sets that fit each bin, smallest bin first: what is in none of its sets is excluded, what is in
+all is forced, and that narrows the other bins. Once all sets are known, but for two bins,
+allocations are counted.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def solve_by_sets(
         if _can_count_two_bins(state, budget, prior):
             if _count_two_bins(state, budget, effort, in_full):
                 return
-            continue  # one bin for itself tells less than both
+            continue  # one bin by itself excludes less than both
         if not _prune_bins(state, bin_sets, budget, effort, to_count):
             state.infeasible = True
             return
@@ -167,7 +168,7 @@ def _find_forced(state: SearchState, b: int) -> Bools:
 def _prune_bins(
     state: SearchState, bin_sets: dict[int, BinSets], budget: int, effort: Effort, to_count: bool
 ) -> bool:
-    """Enumerate bin after bin, smallest first, until no bin tells anything new."""
+    """Enumerate bin after bin, smallest first, until no bin excludes anything new."""
     instance = state.instance
     given_up: set[int] = set()
     while True:
@@ -263,7 +264,7 @@ def _enumerate_sets(
         return True, fitting_sets.count, fitting_sets.sets, union, common
     room = np.maximum(instance.high[b] - instance.low[b], 0) + 1
     spread = instance.amounts[candidates].sum(axis=0) / room
-    lead = np.argsort(-spread)  # the attribute that tells most comes first
+    lead = np.argsort(-spread)  # the tightest attribute comes first
     amounts = np.ascontiguousarray(instance.amounts[:, lead])
     free = np.flatnonzero(candidates & ~forced)
     free = free[np.argsort(-amounts[free, 0], kind="stable")]

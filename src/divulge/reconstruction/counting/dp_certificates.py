@@ -1,4 +1,4 @@
-"""Whole allocations through the states of the dynamic programme: proofs of what is possible."""
+"""Certificates of the dynamic program: allocations traced through its states, proofs of pairs."""
 
 from __future__ import annotations
 

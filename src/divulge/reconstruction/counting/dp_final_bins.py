@@ -1,4 +1,4 @@
-"""What becomes of packages that are left when all bins but the last, or the last two, are full."""
+"""Last stage of the dynamic program: what is left goes to the last bin, or to the last two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left in many states, split between two bins all at once.
+"""Meet in the middle for many states at once: what is left is split between the last two bins.
 
 Thousands of states that differ by a few packages have most of their sums in common. Packages that
 are in all states, and the largest of the others, are one side: its sums are listed once for all
@@ -100,7 +100,7 @@ def _collect_remainders(
         amounts = np.hstack([amounts, np.zeros_like(amounts)])
         low, high = np.hstack([low, nothing]), np.hstack([high, nothing])
     room = (high - low).max(axis=0, initial=0) + 1
-    lead = np.argsort(-(amounts.sum(axis=0) / room), kind="stable")  # what tells most comes first
+    lead = np.argsort(-(amounts.sum(axis=0) / room), kind="stable")  # the tightest first
     options = instance.allowed[:, a] + 2 * instance.allowed[:, b].astype(np.int64)
     return _StateRemainders(
         numbers=alive,

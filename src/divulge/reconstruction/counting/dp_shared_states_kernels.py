@@ -1,4 +1,4 @@
-"""The loops that split what is left in many states between two bins, all at once.
+"""Kernels of meet in the middle for many states at once, with sums in the buckets of a grid.
 
 Large packages make needs: sums that lie in cells as large as the windows. Small ones make points,
 for each state by itself, and a point looks at the needs of the few cells that it can meet.
@@ -29,6 +29,9 @@ def list_needs(
     Options of a package: 1 if it may be elsewhere, 2 if it may be in the bin, 3 if both. A sum must
     lie between bottom and top once all packages are decided upon. False if there are more sums than
     the longest list.
+
+    Invariant: `sums[:count]` are the sums of the packages before p that can still come to lie
+    between bottom and top, and `rest` is what the packages from p on can add.
     """
     n, k = amounts.shape
     room = INITIAL_ROOM
@@ -76,6 +79,8 @@ def list_points(
     """All sums that small packages can make in a bin, where there is room for them.
 
     Those with a package that may be in it or not come after those without it, in the same order.
+
+    Invariant: `sums[:count]` are all sums of the packages before p.
     """
     n, k = amounts.shape
     sums[0], sets[0] = 0, np.uint64(0)
@@ -101,6 +106,9 @@ def sort_into_cells(
     """Needs in the order of their cells by the first two amounts, and where each cell begins.
 
     Cells are as large as powers of 2.
+
+    Invariant: (counting sort) `at[cell]` is where the next need of a cell goes; all needs before i
+    are in their places.
     """
     rows, columns = shape
     starts = np.zeros(rows * columns + 1, np.int32)
@@ -151,6 +159,10 @@ def count_matches(
     allocations have each large and each small package in the bin, where a state counts as often as
     it weighs; and pairs that have each package in the bin, and elsewhere, wherever any has. Says
     how many needs were looked at, or -1 if it takes more than at most.
+
+    Invariant: `ways`, `in_small` and `first` are final for all states before s, and `by_need` is of
+    these states and of the points before i. `proved` are the packages that a kept pair has in the
+    bin and elsewhere: large in, large out, small in, small out.
     """
     k = amounts.shape[1]
     rows, columns = shape

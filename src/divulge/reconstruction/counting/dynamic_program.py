@@ -1,10 +1,10 @@
-"""How many allocations there are, exactly, from the sets that fit into each bin.
+"""Dynamic program over bins: the exact number of allocations, from the sets that fit each bin.
 
-A dynamic programme over bins: its states are the packages that are still without a bin. Forwards
-it counts the ways into a state, backwards the ways out of it; together they give the number of
-allocations and, for every package and bin, the number of those that put it there. The last bin
-gets what is left, so its own sets need not be known; or the last two, and what is left is split
-between them in all ways. Counts are Python's integers as soon as they might not fit into 62 bits.
+Its states are the packages that are still without a bin. Forwards it counts the ways into a state,
+backwards the ways out of it; together they give the number of allocations and, for every package
+and bin, the number of those that put it there. The last bin gets what is left, so its own sets need
+not be known; or the last two, and what is left is split between them in all ways. Counts are
+Python's integers as soon as they might not fit into 62 bits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The loop of counting: which of a bin's sets are in what is left."""
+"""Kernel of the dynamic program: transitions, which are the sets of a bin within a state."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ def find_transitions(
     """All (state, set) pairs where the set is in the state and has what the state must give.
 
     False if there are more than `most`.
+
+    Invariant: the first `count` entries are all transitions before this state and set, in their
+    order.
     """
     words = states.shape[1]
     source = np.empty(1024, np.int64)

@@ -1,13 +1,14 @@
-"""How many allocations to two bins there are, where there are far too many to list them.
+"""Number of allocations to two bins, by four lists (Schroeppel-Shamir) and dominance counting.
 
-A set of packages fits one bin, and what it leaves the other, if its sums lie in two windows. Four
-lists: the largest packages and the next on one side, the small ones and the smallest on the other,
-each list with the sums of all its sets that can still lead to the windows. What a set of large
-packages lacks is a need, a set of small ones is a point, and a need is met by all points in a
-rectangle. Needs and points come slab by slab of the leading amount, so that neither are in memory
-all at once, and no pair is ever looked at: needs ask how many points meet them. (Where there are
-more than two amounts, those that meet in three are looked at: they are far fewer.) What is in
-memory grows with the fourth root of the number of sets, what takes time with its square root.
+For where there are far too many to list them. A set of packages fits one bin, and what it leaves
+the other, if its sums lie in two windows. Four lists: the largest packages and the next on one
+side, the small ones and the smallest on the other, each list with the sums of all its sets that can
+still lead to the windows. What a set of large packages lacks is a need, a set of small ones is a
+point, and a need is met by all points in a rectangle. Needs and points come slab by slab of the
+leading amount, so that neither are in memory all at once, and no pair is ever looked at: how many
+points meet a need is counted. (Where there are more than two amounts, those that meet in three are
+looked at: they are far fewer.) What is in memory grows with the fourth root of the number of sets,
+what takes time with its square root.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def count_two_bins(
     """Count all allocations to two bins; None if it takes too many sums or more effort.
 
     Only where intervals do not depend on the number of packages in a bin. How many sums there will
-    be is foretold from a sample, so that what is hopeless is refused at once.
+    be is estimated from a sample, so that what is hopeless is refused at once.
 
     >>> amounts = np.array([[1, 10], [2, 20], [3, 30], [4, 40]])
     >>> low, high = np.array([[4, 0], [4, 0]]), np.array([[6, 99], [6, 99]])

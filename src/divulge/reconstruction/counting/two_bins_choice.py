@@ -1,8 +1,8 @@
 """All allocations to two bins, however many: listed or counted, whichever is likely to be quicker.
 
 Listing (by the lattice) takes as long as there are sets; counting takes as long as there are sums,
-however many sets come of them. How long counting takes is foretold well, listing less so: from what
-the first sets took, and how many are expected.
+however many sets come of them. How long counting takes is estimated well, listing less so: from
+what the first sets took, and how many are expected.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _sample_listing(
 def _count_within(
     instance: Instance, possible: Bools, seconds: float, effort: Effort
 ) -> AllocationCounts | None:
-    """All allocations, counted; None if that is foretold to take longer than so many seconds."""
+    """All allocations, counted; None if that is likely to take longer than so many seconds."""
     counting = effort.share(tuning.TWO_BINS_COUNTING_SHARE)
     sums = two_bins.seconds_to_sums(min(counting.left, seconds))
     return two_bins.count_two_bins(instance, possible, sums, counting)

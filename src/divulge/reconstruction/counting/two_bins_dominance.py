@@ -1,4 +1,4 @@
-"""Needs and points of two bins, slab by slab, and what is counted where they meet.
+"""Dominance counting for two bins: needs and points are gathered slab by slab, and counted.
 
 A side is all sums of an element of one list and an element of another. What comes of them is
 gathered in order of the leading amount, a slab at a time.

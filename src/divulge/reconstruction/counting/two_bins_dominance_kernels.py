@@ -1,11 +1,13 @@
-"""The loops that count which needs and points of a slab meet.
+"""Kernels of dominance counting: a plane sweep over a tree of prefix sums in blocks of 32.
 
-Needs and points come in order of the other amount. While a need is looked at, those points are
-open whose other amount meets it, and it asks how many of them have a leading amount that does:
-counts of open points by leading amount, in blocks of blocks, tell it at once. How many needs ask
-for a point is counted the other way round: each need enters where its window begins and ends, and a
-point looks at all that was entered up to it when it opens and when it closes. Where windows are
-narrow, it is quicker to go through all leading amounts of a need's window.
+Needs and points come in order of the other amount. While a need is looked at, those points are open
+whose other amount meets it, and the question is how many of them have a leading amount in its
+window. A block holds prefix counts of its 32 places, blocks are the places of larger blocks, and so
+on: an update writes one block a level, a query reads one number a level. (A Fenwick tree has the
+same use; this one has wider nodes.) How many needs a point meets is counted the other way round,
+with differences in a tree of the same shape: a need adds one where its window begins and takes one
+away where it ends, and a point reads the sum up to its place when it opens and when it closes.
+Where windows are narrow, it is quicker to go through all leading amounts of a window.
 """
 
 from __future__ import annotations
@@ -27,7 +29,10 @@ WIDEST_NARROW_WINDOW = 512
 
 @kernel
 def radix_argsort(others: NDArray[Any]) -> NDArray[Any]:
-    """The order of the other amounts."""
+    """The order of the other amounts, by radix sort from the lowest digit.
+
+    Invariant: before each round, keys are in order of all digits below the one at hand.
+    """
     n = others.shape[0]
     order = np.empty(n, np.int32)
     if n == 0:
@@ -76,6 +81,9 @@ def build_block_offsets(leads: int) -> NDArray[Any]:
     """Where the levels of so many leading amounts begin: blocks of them, blocks of blocks, and on.
 
     The last number is where all of them end.
+
+    Invariant: `begins[levels]` is where the next level begins, and `leads` is the largest place in
+    it.
     """
     begins = np.zeros(16, np.int64)
     levels = 0
@@ -88,10 +96,13 @@ def build_block_offsets(leads: int) -> NDArray[Any]:
 
 
 @kernel
-def fenwick_add(counts: NDArray[Any], begins: NDArray[Any], signs: NDArray[Any], lead: Any) -> None:
-    """A point opens or closes: of each level, what comes after it in its block is one more or less.
+def add_to_prefix_tree(
+    counts: NDArray[Any], begins: NDArray[Any], signs: NDArray[Any], lead: Any
+) -> None:
+    """A point opens or closes: on each level, places after it in its block are one more or less.
 
-    signs[i, j] is what that is for place j if the point is at place i.
+    signs[i, j] is by how much place j changes if the point is at place i of the block. Invariant of
+    the tree: `counts[block, j]` is how many open points lie in the places before j of the block.
     """
     for level in range(begins.shape[0] - 1):
         block, inside = begins[level] + (lead >> BLOCK_BITS), lead & LAST_IN_BLOCK
@@ -101,8 +112,11 @@ def fenwick_add(counts: NDArray[Any], begins: NDArray[Any], signs: NDArray[Any],
 
 
 @kernel
-def fenwick_prefix(counts: NDArray[Any], begins: NDArray[Any], lead: Any) -> int:
-    """How many open points have a smaller leading amount."""
+def query_prefix_tree(counts: NDArray[Any], begins: NDArray[Any], lead: Any) -> int:
+    """How many open points have a smaller leading amount.
+
+    Invariant: `total` is of the smaller points in the block that the levels so far have reached.
+    """
     total = 0
     for level in range(begins.shape[0] - 1):
         total += counts[begins[level] + (lead >> BLOCK_BITS), lead & LAST_IN_BLOCK]
@@ -111,16 +125,26 @@ def fenwick_prefix(counts: NDArray[Any], begins: NDArray[Any], lead: Any) -> int
 
 
 @kernel
-def range_add(demand: NDArray[Any], begins: NDArray[Any], lead: Any, times: Any) -> None:
-    """From this leading amount on, a point is asked for so many times more."""
+def add_to_difference_tree(
+    demand: NDArray[Any], begins: NDArray[Any], lead: Any, times: Any
+) -> None:
+    """From this leading amount on, points meet so many needs more.
+
+    Invariant of the tree: `demand[block, j]` is the sum of all differences in place j of the block.
+    """
     for level in range(begins.shape[0] - 1):
         demand[begins[level] + (lead >> BLOCK_BITS), lead & LAST_IN_BLOCK] += times
         lead >>= BLOCK_BITS
 
 
 @kernel
-def range_at(demand: NDArray[Any], begins: NDArray[Any], before: NDArray[Any], lead: Any) -> Any:
-    """How many times a point has been asked for: all that was entered up to its leading amount."""
+def query_difference_tree(
+    demand: NDArray[Any], begins: NDArray[Any], before: NDArray[Any], lead: Any
+) -> Any:
+    """How many needs so far have a leading amount in their window: the sum of differences up to it.
+
+    Invariant: `total` is of the differences up to it in the block that the levels have reached.
+    """
     total = np.int32(0)
     lead += 1
     for level in range(begins.shape[0] - 1):
@@ -141,7 +165,12 @@ def count_dominance(
     window: int,
     width: int,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """How many points meet each need, and how many needs each point meets."""
+    """How many points meet each need, and how many needs each point meets.
+
+    Invariant: the points from `closed` to `opened` are open, and `counts` is the tree of them;
+    `demand` is the tree of the windows of all needs before q. An open point has entered minus the
+    needs before it opened, so that a closed one has the number of needs that it meets.
+    """
     n, m = need_leads.shape[0], point_leads.shape[0]
     by_need, by_point = np.empty(n, np.int32), np.zeros(m, np.int32)
     need_order, order = radix_argsort(need_others), radix_argsort(point_others)
@@ -160,20 +189,26 @@ def count_dominance(
     for q in range(n):
         other = ordered_others[q]
         while opened < m and others[opened] < other + width:
-            fenwick_add(counts, begins, opening, np.int64(leads[opened]))
-            by_point[order[opened]] = -range_at(demand, begins, before, np.int64(leads[opened]))
+            add_to_prefix_tree(counts, begins, opening, np.int64(leads[opened]))
+            by_point[order[opened]] = -query_difference_tree(
+                demand, begins, before, np.int64(leads[opened])
+            )
             opened += 1
         while closed < opened and others[closed] < other:
-            fenwick_add(counts, begins, closing, np.int64(leads[closed]))
-            by_point[order[closed]] += range_at(demand, begins, before, np.int64(leads[closed]))
+            add_to_prefix_tree(counts, begins, closing, np.int64(leads[closed]))
+            by_point[order[closed]] += query_difference_tree(
+                demand, begins, before, np.int64(leads[closed])
+            )
             closed += 1
         lead = np.int64(ordered_leads[q])
-        many = fenwick_prefix(counts, begins, lead + window) - fenwick_prefix(counts, begins, lead)
+        many = query_prefix_tree(counts, begins, lead + window) - query_prefix_tree(
+            counts, begins, lead
+        )
         by_need[need_order[q]] = many
-        range_add(demand, begins, lead, 1)
-        range_add(demand, begins, lead + window, -1)
+        add_to_difference_tree(demand, begins, lead, 1)
+        add_to_difference_tree(demand, begins, lead + window, -1)
     for p in range(closed, opened):
-        by_point[order[p]] += range_at(demand, begins, before, np.int64(leads[p]))
+        by_point[order[p]] += query_difference_tree(demand, begins, before, np.int64(leads[p]))
     return by_need, by_point
 
 
@@ -187,14 +222,18 @@ def count_dominance_narrow(
     window: int,
     width: int,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The same where windows are narrow: open points, and how often each is asked for, by lead."""
+    """The same where windows are narrow: open points, and needs whose window has a lead, by lead.
+
+    Invariant: the points from `closed` to `opened` are open, `counts` are of them by leading
+    amount, and `demand` is how many needs before q have that leading amount in their window.
+    """
     n, m = need_leads.shape[0], point_leads.shape[0]
     by_need, by_point = np.empty(n, np.int32), np.zeros(m, np.int32)
     need_order, order = radix_argsort(need_others), radix_argsort(point_others)
     ordered_others, ordered_leads = need_others[need_order], need_leads[need_order]
     others, leads = point_others[order], point_leads[order]
     counts, demand = np.zeros(length + window, np.int32), np.zeros(length + window, np.int32)
-    before = np.empty(m, np.int32)  # how often a point had been asked for when it opened
+    before = np.empty(m, np.int32)  # the needs of its leading amount before it opened
     closed, opened = 0, 0
     for q in range(n):
         other = ordered_others[q]
@@ -242,6 +281,10 @@ def count_dominance_all_amounts(
     By cells as large as the windows of the leading and of the third amount: a need is met by
     points of its own cell and of the next in either direction. Nothing if more pairs have to be
     looked at than at most.
+
+    Invariant: the points from `closed` to `opened` are those whose key is from that of the need to
+    `width` - 1 beyond, in the neighbouring cell at hand; pairs with needs before q, and those in
+    the cells before, are counted.
     """
     n, m = need_leads.shape[0], point_leads.shape[0]
     by_need, by_point = np.zeros(n, np.int32), np.zeros(m, np.int32)
@@ -290,7 +333,10 @@ def count_dominance_all_amounts(
 def sum_third_amounts(
     elements: NDArray[Any], first: NDArray[Any], second: NDArray[Any]
 ) -> NDArray[Any]:
-    """The third amount of sums."""
+    """The third amount of sums.
+
+    Invariant: `thirds[:i]` is done.
+    """
     thirds = np.empty(elements.shape[0], np.int64)
     for i in range(elements.shape[0]):
         thirds[i] = first[elements[i] >> 32, 0] + second[elements[i] & LOW_32_BITS, 0]
@@ -307,7 +353,10 @@ def is_need_met(
     more_c: NDArray[Any],
     more_d: NDArray[Any],
 ) -> bool:
-    """Whether a point meets a need in all amounts but the first two."""
+    """Whether a point meets a need in all amounts but the first two.
+
+    Invariant: the point meets the need in all further amounts before i.
+    """
     a, b, c, d = need >> 32, need & LOW_32_BITS, point >> 32, point & LOW_32_BITS
     for i in range(widths.shape[0]):
         beyond = more_c[c, i] + more_d[d, i] - more_a[a, i] - more_b[b, i]
@@ -328,7 +377,11 @@ def store_witness(
     witnesses: NDArray[Any],
     witness_count: NDArray[Any],
 ) -> None:
-    """Keep a pair of sums, and enter what it has and what it lacks."""
+    """Keep a pair of sums, and enter what it has and what it lacks.
+
+    Invariant: `in_some` and `in_all` are the union and the intersection of all witnesses, which are
+    the first `witness_count[0]` rows.
+    """
     a, b, c, d = elements
     words = (sets_a[a], sets_b[b], sets_c[c], sets_d[d])
     for i in range(4):
@@ -374,6 +427,10 @@ def count_meeting_pairs(
     amount is from the need to width - 1 beyond. Needs have leading amounts less than length.
     Of further amounts there are the widths, and what they are for the elements of each list; -1 if
     more pairs than at most have to be looked at for them.
+
+    Invariant: `by_a` and `by_b` are of all needs before q, `by_c` and `by_d` of all points before
+    p; `in_some` and `in_all` are the union and the intersection of the witnesses so far. An element
+    that was counted before has nothing new for them.
     """
     if widths.shape[0] == 0 and window <= WIDEST_NARROW_WINDOW:
         points_per_need, needs_per_point = count_dominance_narrow(

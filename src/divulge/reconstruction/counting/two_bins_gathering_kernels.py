@@ -1,4 +1,4 @@
-"""The loops that gather sums of two lists, slab by slab of the leading amount.
+"""Kernels that list the sums X + Y of two lists, slab by slab of the leading amount.
 
 The sums are all sums of an element of one list and an element of the other; they are never there
 all at once. A run is one element of the first list with a stretch of the second that is in order of
@@ -26,7 +26,10 @@ def skip_runs_below(
     begin: int,
     past: Any,
 ) -> None:
-    """Move every run to its first sum whose leading amount is not less than begin."""
+    """Move every run to its first sum whose leading amount is not less than begin.
+
+    Invariant: all runs before this one stand at their first sum from `begin` on.
+    """
     for run in range(run_first.shape[0]):
         lead = first[run_first[run], 0]
         at = find_first_from(second, run_at[run], run_end[run], begin - lead)
@@ -36,7 +39,10 @@ def skip_runs_below(
 
 @kernel
 def find_first_from(second: NDArray[Any], low: Any, high: Any, least: int) -> Any:
-    """The first place from low to high whose leading amount is not less."""
+    """The first place from low to high whose leading amount is not less, by binary search.
+
+    Invariant: places before `low` are less than `least`, places from `high` on are not.
+    """
     while low < high:
         middle = (low + high) // 2
         if second[middle, 0] < least:
@@ -72,6 +78,10 @@ def gather_sums(
     amounts from begin on, other amounts and, as one number, which elements a sum is of: the number
     of the one of the first list times 2^32, and of the second. How far runs get is moved_at and
     moved_next. Says how many there are, or -1 if there is no room for them.
+
+    Invariant: the first n entries are the sums within the limits of all runs before this one, and
+    of this one up to `at`; `moved_at` of a run before is its first sum beyond the slab, unless it
+    is out of reach and stays behind.
     """
     length = least.shape[0]
     end = begin + length
@@ -111,7 +121,13 @@ def gather_sums(
 def bound_needs(
     leads: NDArray[Any], others: NDArray[Any], length: int, window: int, width: int, never: Any
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """From where to where a need's other amount can be, for each leading amount, to be met."""
+    """From where to where a need's other amount can be, for each leading amount, to be met.
+
+    Invariant: after both passes, `low[t]` is the least other amount of the points from t to the end
+    of its block (blocks are as long as the window), and `low_before[t]` that from the beginning of
+    the block to t: a window is an end of one block and a beginning of the next (sliding window
+    minimum by van Herk and Gil-Werman). The same for `high`.
+    """
     whole = length + window
     low, high = np.full(whole, never), np.full(whole, -never)
     for point in range(leads.shape[0]):

@@ -1,6 +1,6 @@
-"""The packages of two bins in four lists, such that least is to be done when they meet.
+"""Four lists of subset sums (Schroeppel-Shamir): packages of two bins, cut where it costs least.
 
-How long lists get, and how many sums there will be, is foretold from a sample.
+How long lists get, and how many sums there will be, is estimated from a sample.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Allocations as exact covers by listed sets."""
+"""Exact cover: allocations that are made of listed sets, one for each bin."""

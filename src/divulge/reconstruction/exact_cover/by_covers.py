@@ -1,4 +1,4 @@
-"""Rung 2b: allocations as covers by listed sets: all of them, or one for each pair in question.
+"""Rung 2b: allocations as exact covers by listed sets: all of them, or one for each open pair.
 
 Where the sets of all bins but one or two can be listed, what they make together is searched: for
 all covers if they are few, and else, pair by pair, for one that has it.
@@ -76,7 +76,7 @@ class CoverSolver:
     ) -> bool:
         """List the sets of all bins but one or two; False if that is not to be done.
 
-        Bins with few sets come first; whether there are few can be told beforehand.
+        Bins with few sets come first; how many there are is estimated beforehand.
         """
         bins = range(state.instance.bins)
         unlisted = sum(not by_sets.is_listed(state, b, bin_sets) for b in bins)

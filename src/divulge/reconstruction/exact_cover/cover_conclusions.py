@@ -1,4 +1,4 @@
-"""What all covers of an instance tell: which pairs are possible, proofs of them, and how many.
+"""Conclusions from all exact covers: which pairs are possible, proofs of them, and their number.
 
 A cover gives every bin whose sets are listed one of them. What it leaves is for the last bins: for
 one alone it fits, or else it would be no cover; several share it in ways that are found by solving

@@ -1,4 +1,4 @@
-"""All allocations by an exact cover: bin after bin takes a set, that with fewest left first.
+"""Exact cover (Knuth's Algorithm X on bitsets): each bin takes a set, that with fewest left first.
 
 The dynamic programme goes through bins in one order and remembers what is left. Where each bin
 alone has thousands of sets and only all together are few, it drowns in what one bin leaves to the

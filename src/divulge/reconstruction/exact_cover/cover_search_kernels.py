@@ -1,4 +1,4 @@
-"""The search of covering: bin after bin takes one of its sets, the bin with fewest left first.
+"""Kernels of exact cover: Algorithm X on bitsets, the bin with fewest sets left first.
 
 The sets of a bin are bits: for every package a row of words says which of them have it. What
 a choice leaves of a list of thousands is then a few operations on words.
@@ -21,7 +21,10 @@ LONG_LIST_FACTOR = 32
 def index_sets_by_package(
     sets: NDArray[Any], begin: NDArray[Any], words: NDArray[Any], packages: int
 ) -> Any:
-    """Which sets have a package, by package: bits of words, bin b those from `words[b]` on."""
+    """Which sets have a package, by package: bits of words, bin b those from `words[b]` on.
+
+    Invariant: `has` has the bits of all sets before this row.
+    """
     has = np.zeros((packages, words[words.shape[0] - 1]), np.uint64)
     for b in range(begin.shape[0] - 1):
         for row in range(begin[b], begin[b + 1]):
@@ -51,9 +54,13 @@ def search_exact_covers(
     and have sums from `low` to `high`. Of each way, the place of every bin's set in its list; not
     all of them, and False, if there are more than at most, or there is more to look at. At last the
     steps that it took.
+
+    Invariant: `rest[level]` are the packages that no set taken before this level has, and
+    `bin_done` marks the bins that took one; `live_sets[level]` leaves out no set that a cover with
+    these choices has; all covers with an earlier choice are in `cover_rows`.
     """
     packages, bins = has.shape[0], words.shape[0] - 1
-    # Level 0 is before anything is asked; level d + 1 once d bins have taken their sets.
+    # Level 0 is before anything was narrowed; level d + 1 once d bins have taken their sets.
     live_sets = np.zeros((bins + 2, has.shape[1]), np.uint64)
     live_sets[0] = alive
     able = np.ones((bins + 2, bins, packages), np.uint8)
@@ -141,6 +148,9 @@ def narrow_lists(
 
     A set stays if it is of packages that are left and has all of them that no other bin can take.
     A list that waits stays as it was at the level `as_of_level`.
+
+    Invariant: `takers[p]` counts the bins to come, and the rest, that may still be able to take
+    package p; a set is taken off a list only if no cover with the choices made so far has it.
     """
     packages, bins = has.shape[0], words.shape[0] - 1
     steps[0] += bins * packages
@@ -199,7 +209,10 @@ def narrow_lists(
 
 @kernel
 def count_bits(bits: NDArray[Any], first: int, last: int) -> int:
-    """How many bits are set from one word to another."""
+    """How many bits are set from one word to another (population count).
+
+    Invariant: `total` is of the words before w.
+    """
     one, two, four = np.uint64(1), np.uint64(2), np.uint64(4)
     ones, pairs = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
     fours, eights = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
@@ -213,7 +226,10 @@ def count_bits(bits: NDArray[Any], first: int, last: int) -> int:
 
 @kernel
 def has_common_bit(bits: NDArray[Any], other_bits: NDArray[Any], first: int, last: int) -> bool:
-    """Whether a bit is set in both, from one word to another."""
+    """Whether a bit is set in both, from one word to another.
+
+    Invariant: the words before w have no bit in common.
+    """
     for w in range(first, last):  # noqa: SIM110  # compiled
         if bits[w] & other_bits[w] != 0:
             return True
@@ -222,7 +238,10 @@ def has_common_bit(bits: NDArray[Any], other_bits: NDArray[Any], first: int, las
 
 @kernel
 def find_next_bit(bits: NDArray[Any], first: int, last: int, place: int) -> int:
-    """The first bit that is set, from a place on; -1 if none is."""
+    """The first bit that is set, from a place on; -1 if none is.
+
+    Invariant: no bit from where it began up to `place` is set, and x are the bits from there on.
+    """
     word = first + place // 64
     if word >= last:
         return -1
@@ -243,7 +262,10 @@ def find_next_bit(bits: NDArray[Any], first: int, last: int, place: int) -> int:
 def has_sums_within(
     leftover: NDArray[Any], amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any]
 ) -> bool:
-    """Whether packages that are left have sums within bounds."""
+    """Whether packages that are left have sums within bounds.
+
+    Invariant: all sums before a are within their bounds.
+    """
     for a in range(amounts.shape[1]):
         total = 0
         for p in range(amounts.shape[0]):

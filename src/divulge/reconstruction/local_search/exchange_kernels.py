@@ -1,4 +1,4 @@
-"""From one allocation to others near it: few packages are moved or change places.
+"""Kernel of local search by swaps of few packages, drawn by a linear congruential generator.
 
 Intervals are as in `propagation_kernels`: they may widen with the number of packages.
 """
@@ -15,7 +15,7 @@ from divulge.engines import kernel
 
 @kernel
 def next_lcg31(chance: int) -> int:
-    """Give the next of a sequence of made-up numbers of 31 bits; the upper ones are good enough."""
+    """Next state of a linear congruential generator modulo 2^31; use the high bits."""
     return (chance * 1103515245 + 12345) & 0x7FFFFFFF
 
 
@@ -39,6 +39,9 @@ def exchange_packages(
     Every allocation on the way proves its pairs; one that has a pair not yet `proved` is written
     into the next row of `proofs`, and its pairs are marked. Gives how many rows were written, and
     how many steps it took.
+
+    Invariant: `place` is an allocation, `sums` and `inside` are those of its bins, and all pairs of
+    the rows written are marked in `proved`.
     """
     n, k = amounts.shape
     m = low.shape[0]

@@ -1,9 +1,9 @@
-"""Other allocations from one: the packages of two bins are put together and split anew.
+"""Local search from one allocation to others; its moves are chosen as by a multi-armed bandit.
 
 Where there are very many allocations, most of what is not excluded is possible, and the proof is
-an allocation that has it. Each step takes two bins between which something is not proved yet, and
-looks for sets of their packages that make both sums. What is found is an allocation; what is not
-found says nothing.
+an allocation that has it. Most moves take two bins between which something is not proved yet, and
+look for other splits of their packages that make both sums. What is found is an allocation; what is
+not found proves nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SearchMove: TypeAlias = Callable[[Bools, Bools, Effort], bool]
 class LocalSearch:
     """From one allocation to others, two bins at a time; it goes on where it was left.
 
-    `add_certificates` is told every allocation that has a pair which was not proved before, and
+    `add_certificates` is called with each allocation that has a pair not proved before, and
     marks it; `find_allocations` gives allocations of a small instance that have all of its pairs,
     or as many as are found with some effort.
     """
@@ -104,7 +104,7 @@ class LocalSearch:
     def _resplit_in_full(
         self, possible: Bools, proved: Bools, longest: int, effort: Effort
     ) -> bool:
-        """All splits of two bins, pair of bins after pair; False if a round told nothing new."""
+        """All splits of two bins, pair of bins after pair; False if a round proved nothing new."""
         instance, random = self.instance, self.random
         before = int(proved.sum())
         for a, b in random.permutation(list(itertools.combinations(range(instance.bins), 2))):

@@ -1,4 +1,4 @@
-"""Other allocations near one: some packages of two bins are split anew, by their lattice.
+"""Large neighbourhood search by lattice: some packages of two bins are split anew.
 
 As many packages as are needed for other splits to be likely: the more amounts, the more packages.
 Where bins are large, each such split shows of many packages at once that they could be elsewhere.

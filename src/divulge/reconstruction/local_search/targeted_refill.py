@@ -1,9 +1,9 @@
-"""Other allocations near one that have a wanted pair: some bins are emptied and filled anew.
+"""Large neighbourhood search for a wanted pair: some bins are emptied and filled anew.
 
 What a bin gets is drawn. Every package has a chance, such that with the package that is wanted in
 the bin its sums are right in the mean; most packages are drawn by it, and the few that decide most
 are then chosen so that the sums are exact. So a dear package finds cheap ones beside it, which
-packages taken at random would hardly ever be. What is not found says nothing.
+packages taken at random would hardly ever be. What is not found proves nothing.
 """
 
 from __future__ import annotations

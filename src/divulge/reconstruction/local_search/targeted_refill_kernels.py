@@ -1,4 +1,4 @@
-"""The loops of filling a bin anew: what is at hand, which packages decide, and which sums hit."""
+"""Kernels of filling a bin anew: packages that decide (maximum entropy), meet in the middle."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ from numpy.typing import NDArray
 
 from divulge.engines import kernel
 
+# Tuned, but compiled in, so that they stand here and not in `tuning`. Chosen by hand; no benchmark
+# isolates them.
 WEIGHT_RANK_FACTOR = 3.0
+"""How late a package comes for each one before it by its part in the variance of the sums."""
 DOUBT_RANK_FACTOR = 1.5
-"""How late packages come by what the sums owe them, and by how unsure it is where they are."""
+"""How late a package comes for each one before it by how unsure it is where it is."""
 LOOKS_PER_SUM = 8
-MOST_ON_A_SIDE = 62
+"""Pairs of sums looked at for each sum that a list may have, before a set is given up."""
+
+MOST_ON_A_SIDE = 62  # packages: a set of a side is one word
 
 
 @kernel
@@ -33,6 +38,9 @@ def prepare_refill(
     Gives whether that may succeed; who must be in it (2) and who may (1); and, beside what must,
     between which sums it is to be filled, and what to aim at: the sums that it had, and the wanted
     package (-1: none) with them. The others must be able to hold the rest.
+
+    Invariant: `both` is the sum of the packages before p that are left, `base` of those that must
+    be in the bin; then, `reach` is what packages before p that may be in it can add.
     """
     n, k = amounts.shape
     b = bins[0]
@@ -92,6 +100,9 @@ def select_deciding(
 
     On some the sums depend much, and of others it is unsure where they are: as many as have bits
     to choose among beyond those that their sums must meet. `doubt` (0 to 1 each) mixes them.
+
+    Invariant: `order[:selected_count]` are selected, `bits_so_far` and `squares` are theirs, and
+    `best` is the largest surplus of any beginning of them.
     """
     n, k = amounts.shape
     total, weight, bits = np.zeros(k), np.zeros(n), np.zeros(n)
@@ -137,7 +148,11 @@ def extend_list(
     more_sums: NDArray[Any],
     more_sets: NDArray[Any],
 ) -> int:
-    """Write a list with and without one more package, in order of the first amount."""
+    """Write a list with and without one more package, in order of the first amount.
+
+    Invariant: the first n rows are those not above the top of `sums[:without]` as they are and of
+    `sums[:with_it]` with the package, in order of the first amount.
+    """
     k = added.shape[0]
     without, with_it, n = 0, 0, 0
     while with_it < length:
@@ -162,7 +177,10 @@ def extend_list(
 def order_columns(
     amounts: NDArray[Any], low: NDArray[Any], high: NDArray[Any], column: NDArray[Any]
 ) -> None:
-    """Put the amount that tells most first."""
+    """Put the tightest amount first.
+
+    Invariant: `lead` is the tightest amount before i.
+    """
     lead, tightest = 0, -1.0
     for i in range(amounts.shape[1]):
         total = 0.0
@@ -190,6 +208,9 @@ def match_sums(
     there are, and how many steps it took.
     `sums` and `sets` are room for three lists, which may become as long as `longest`; a package
     that would make them longer is in no set.
+
+    Invariant: both lists are in order of the first amount and have all sums of their packages up to
+    the top; the sums of the second after `end` are too large for this row and all that follow.
     """
     n, k = amounts.shape
     column, top, bottom = np.empty(k, np.int64), np.empty(k, np.int64), np.empty(k, np.int64)

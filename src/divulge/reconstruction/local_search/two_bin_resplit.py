@@ -1,4 +1,4 @@
-"""The packages of two bins, split anew so that both sums are right: all ways, or some.
+"""Large neighbourhood search over two bins: their packages are split anew, in all ways or in some.
 
 Bin after bin, that makes an allocation from nothing.
 """

@@ -1,4 +1,4 @@
-"""The walk from one allocation to others: two bins at a time are put together and split anew.
+"""Kernels of a random walk over allocations: two bins are split anew by meet in the middle.
 
 All splits of some of their packages are looked at by meeting in the middle: of each half all sums,
 in order, and both lists run through from two ends. So a step finds all allocations that differ
@@ -14,21 +14,27 @@ from numpy.typing import NDArray
 
 from divulge.engines import kernel
 
-MOST_ON_A_SIDE = 62
-BIN_PAIR_SHARE = 0.5
-"""How often a step takes two bins that promise much, rather than one pair that is wanted."""
+MOST_ON_A_SIDE = 62  # packages: a set of a side is one word
 
+# Tuned, but compiled in, so that they stand here and not in `tuning`. Chosen by hand; no benchmark
+# isolates them.
+BIN_PAIR_SHARE = 0.5
+"""How often a step takes two bins between which much is open, rather than one open pair."""
 OPEN_PAIR_BONUS = 0.3
+"""How far packages with something to prove come forward, where 1 is the whole order."""
 LARGER_PENALTY = 0.3
+"""How far packages go back for each unit of log size by which they are larger than the mover."""
 LOOKS_PER_SUM = 30
+"""Pairs of sums looked at for each sum of the lists, before a split is given up."""
 AMBIGUOUS_PENALTY = 6
+"""How many tries a pair comes later whose package is known to be ambiguous."""
 UNAMBIGUOUS_WEIGHT = 10.0
-"""How much more is wanted of a package that has one place proved only."""
+"""How many pairs a pair counts for whose package has one place proved only."""
 
 
 @kernel
 def next_xorshift64(state: Any) -> Any:
-    """Give the next of a sequence of made-up words of 64 bits; it never comes to nought."""
+    """Next state of a xorshift generator of 64 bits (Marsaglia); it never comes to 0."""
     state ^= state << np.uint64(13)
     state ^= state >> np.uint64(7)
     state ^= state << np.uint64(17)
@@ -52,7 +58,11 @@ def extend_list(
     more_sums: NDArray[Any],
     more_sets: NDArray[Any],
 ) -> int:
-    """Write a list with and without one more package, in order; sums above the top are left out."""
+    """Write a list with and without one more package, in order; sums above the top are left out.
+
+    Invariant: the first n rows are those not above the top of `sums[:without]` as they are and of
+    `sums[:with_it]` with the package, in order of attribute 0.
+    """
     k = amounts.shape[0]
     without, with_it, n = 0, 0, 0
     while with_it < length:
@@ -83,7 +93,11 @@ def draw_bin_pair(
     weight: NDArray[Any],
     state: Any,
 ) -> tuple[int, int]:
-    """Two bins, by how many pairs between them are not proved and how often they were tried."""
+    """Two bins, by how many pairs between them are not proved and how often they were tried.
+
+    Invariant: `point` is what is left of the number drawn after the weights of all pairs before: it
+    falls below 0 in the pair that was drawn.
+    """
     n, m = allowed.shape
     weight[:] = 0.0
     for p in range(n):
@@ -116,6 +130,9 @@ def draw_open_pair(
     """Of the pairs that are not proved, one of those that were tried least.
 
     Packages that are not known to be ambiguous yet come before those that are.
+
+    Invariant: (reservoir sampling) the pair at hand is drawn evenly from the `ties` pairs seen so
+    far that were tried least.
     """
     n, m = allowed.shape
     package, goal, least, ties = -1, -1, 1 << 30, 0
@@ -138,7 +155,10 @@ def draw_open_pair(
 def draw_transit_bin(
     allowed: NDArray[Any], place: NDArray[Any], package: int, goal: int, state: Any
 ) -> tuple[int, Any]:
-    """A bin with many packages through which one can go from where it is to its goal."""
+    """A bin with many packages through which one can go from where it is to its goal.
+
+    Invariant: `best_bin` has the largest score of the bins before b.
+    """
     n, m = allowed.shape
     inside = np.zeros(m, np.int64)
     for p in range(n):
@@ -157,7 +177,10 @@ def draw_transit_bin(
 def move_package(
     amounts: NDArray[Any], in_bin: NDArray[Any], place: NDArray[Any], package: int, to: int
 ) -> None:
-    """A package goes to a bin, and its amounts with it."""
+    """A package goes to a bin, and its amounts with it.
+
+    Invariant: before and after, `in_bin` are the sums of the bins by `place`.
+    """
     for i in range(amounts.shape[1]):
         in_bin[place[package], i] -= amounts[package, i]
         in_bin[to, i] += amounts[package, i]
@@ -227,6 +250,9 @@ def list_movable(
 
     At random, but those with something to prove before others; `by_size`: and those before that
     are no larger than the package in question, since larger ones can hardly make up for it.
+
+    Invariant: `movable[:count]` are those before p who can move, and `top` is the highest shift of
+    b and the amounts of those of them that are in b.
     """
     k = amounts.shape[1]
     count = 0
@@ -265,7 +291,10 @@ def order_columns(
     top: NDArray[Any],
     column: NDArray[Any],
 ) -> None:
-    """Put the attribute that tells most first."""
+    """Put the tightest attribute first.
+
+    Invariant: `lead` is the tightest attribute before i.
+    """
     lead, tightest = 0, -1.0
     for i in range(amounts.shape[1]):
         inside = 0.0
@@ -299,6 +328,9 @@ def build_half_lists(
     `lists` has for each of the two: which of the three buffers, its length, and how many packages
     it is of, which stand in `inside`. `wanted_sum` (from, to) is raised by what is in b now. False
     if not all packages are in the lists; the others stay where they are.
+
+    Invariant: each list has, in order of the first column, all sums up to the top of the packages
+    that joined it, and `wanted_sum` is raised by those of them that are in b.
     """
     k = amounts.shape[1]
     added = np.empty(k, np.int64)
@@ -342,7 +374,10 @@ def write_allocation(
     lists: NDArray[Any],
     words: NDArray[Any],
 ) -> None:
-    """Write an allocation that differs from where one stands in these packages; mark its pairs."""
+    """Write an allocation that differs from where one stands in these packages; mark its pairs.
+
+    Invariant: each package that was moved in `row` is marked in `proved` where it went.
+    """
     for p in range(place.shape[0]):
         row[p] = place[p]
     for side in range(2):
@@ -377,6 +412,10 @@ def match_half_lists(
 
     Those with something new are written into `proofs`; one of all, at random, is left in `after`
     as words. Gives how many there are, the rows written so far, the steps made, and the state.
+
+    Invariant: the sums of the second list after `end` are too large for this row and all that
+    follow; `new_in` and `new_out` have a bit for each package that is not proved in b, or in a, by
+    now; `after` is drawn evenly from the `count` splits so far.
     """
     one, none = np.uint64(1), np.uint64(0)
     k = wanted_sum.shape[1]
@@ -449,6 +488,9 @@ def walk_allocations(
     `place`, `proved` and the numbers of tries are left as they then are, so that a next call goes
     on. Gives the rows written, the steps made (fewer than the budget: nothing is left to try), and
     the seed to go on with.
+
+    Invariant: `place` is an allocation and `in_bin` its sums; all pairs of the rows written are
+    marked in `proved`.
     """
     n, k = amounts.shape
     m = low.shape[0]

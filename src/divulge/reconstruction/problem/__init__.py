@@ -1,1 +1,1 @@
-"""What is asked and what is found, in whole numbers: packages, bins, intervals, solutions."""
+"""The problem and its results in whole numbers: packages, bins, intervals, solutions."""

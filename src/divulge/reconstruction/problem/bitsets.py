@@ -1,4 +1,4 @@
-"""Sets of packages as words of 64 bits: what is kept of millions of them."""
+"""Bitsets: sets of packages as words of 64 bits, since there are millions of them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Allocations that are kept as certificates: they prove places until a pair of theirs is taken.
+"""Certificates: allocations kept as proofs, chosen by lazy greedy maximum coverage.
 
+They prove places until a pair of theirs is taken away.
 Amounts and totals of an instance stay the same while tables limit each other. So an allocation
 that was found once stays one as long as every package may still be where it has it; only that need
 be looked at again. A package in the bin after the last is one that the totals leave out.

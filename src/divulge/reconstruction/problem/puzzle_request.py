@@ -133,7 +133,7 @@ class PuzzleRequest:
         return parse_decimal(tolerance)
 
     def build_instance(self, rule: Rule | None = None) -> Instance:
-        """The instance by the rule asked for, or another."""
+        """The instance by the rule that was given, or by another."""
         return self._combine_readings(
             [self._read_attribute(i, rule) for i in range(len(self.units))]
         )

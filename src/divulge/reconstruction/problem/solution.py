@@ -1,4 +1,4 @@
-"""What is known of one instance, put together from parts that hang together within."""
+"""The solution of one instance, put together from its connected components."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is excluded without any search."""
+"""Constraint propagation: what is excluded without any search."""

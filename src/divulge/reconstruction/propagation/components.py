@@ -1,4 +1,4 @@
-"""An instance falls into parts, once it is known where some of its packages are."""
+"""Connected components of an instance, once it is known where some of its packages are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from divulge.work.arrays import Bools, Ints
 
 
 def find_components(possible: Bools) -> list[tuple[Ints, Ints]]:
-    """Packages and bins that hang together through packages with a choice.
+    """Packages and bins that are connected through packages with a choice.
 
     A package with one bin left stands in it; it is no part's, and neither is a bin that has no
     package with a choice.

@@ -1,4 +1,4 @@
-"""What one amount excludes, to a fixpoint: no bin overflows, and none falls short."""
+"""Bounds propagation to a fixpoint, one amount at a time: no bin overflows, none falls short."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The loops over packages and bins: what fits, counted one by one. Whole numbers only.
+"""Kernels of bounds propagation, connected components and backtracking, in whole numbers.
 
 The sum of attribute i over the c packages of bin b must lie in
-[low[b, i] - widening[i, c], high[b, i] + widening[i, c] + deeper[i, c]]; widening and deeper never
-fall with c, so the widest that a branch can still reach is that of all packages left in it. Sets
-of packages are words of 64 bits. No kernel changes what it is given, except `allowed`, which
-`propagate` narrows.
+[low[b, i] - slack_by_count[i, c], high[b, i] + slack_by_count[i, c] + extra_above[i, c]]; neither
+of the two falls with c, so the widest that a branch can still reach is that of all packages left in
+it. Sets of packages are words of 64 bits. No kernel changes what it is given, except `allowed`,
+which `propagate` narrows.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ def propagate(
 
     A package larger than its bin's room cannot be there; a bin that cannot reach its total
     without a package must have it; a package with one bin left is in it.
+
+    Invariant: `choices[p]` is how many bins package p has left, and no pair was taken away that an
+    allocation has.
     """
     n, k = amounts.shape
     m = low.shape[0]
@@ -81,9 +84,12 @@ def propagate(
 
 @kernel
 def connected_components(allowed: NDArray[Any]) -> NDArray[Any]:
-    """Number the parts that hang together: of every package, and after them of every bin.
+    """Number the connected components: that of every package, and after them that of every bin.
 
-    A package with one bin left belongs to none (-1); it stands where it stands.
+    A package with one bin left belongs to none (-1), and joins nothing.
+
+    Invariant: (breadth-first search) the nodes in `queue[:tail]` have the number of this component,
+    and those before `head` have passed it on to all their neighbours.
     """
     n, m = allowed.shape
     label = np.full(n + m, -1, np.int64)
@@ -136,6 +142,10 @@ def count_by_backtracking(
     package is in each bin, allocations (so many rows) that together have every pair that occurs,
     and how many steps it took. A branch ends where a bin overflows, or cannot be filled by what
     is left for it.
+
+    Invariant: at the head of the loop, `sums` and `inside` are of the packages that have a place,
+    and `room[b]` is the sum of those without one that may be in b; `count` and `counts` are of all
+    allocations before the one at hand, and every pair that they have is in a row of `proofs`.
     """
     n, k = amounts.shape
     m = low.shape[0]

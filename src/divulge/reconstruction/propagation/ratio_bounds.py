@@ -1,4 +1,4 @@
-"""What no bin can hold, by two amounts at once and by bins together.
+"""Surrogate constraints: what no bin can hold by two amounts at once, or by bins together.
 
 The prices of what could be in a bin are known, and so is the price of the whole: what is dear by
 weight cannot be in a bin of cheap goods, though it is neither too large nor too heavy. With weights

@@ -1,4 +1,4 @@
-"""The loops that tell what two amounts of a bin exclude together."""
+"""Kernels of surrogate constraints: two amounts of a bin are weighed into one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def compute_ratio_weights(
 def sample_by_ratio(
     amounts: NDArray[Any], inside: NDArray[Any], count: int, i: int, j: int, most: int
 ) -> NDArray[Any]:
-    """Some packages of a bin, evenly by the ratio of two amounts; all if they are few."""
+    """Some packages of a bin, evenly by the ratio of two amounts; all if they are few.
+
+    Invariant: `sample[:s]` is in order of the ratio.
+    """
     ratio = np.empty(count, np.float64)
     for c in range(count):
         ratio[c] = amounts[inside[c], j] / (amounts[inside[c], i] + 1.0)
@@ -57,6 +60,9 @@ def exclude_by_ratio(
     nothing and of those that are in it for sure. It must reach what the bin's intervals weigh at
     least. So a package that would leave it short cannot be in the bin, and one without which it
     is short must be.
+
+    Invariant: `choices[p]` is how many bins package p has left, and no pair was taken away that an
+    allocation has; what is taken away in a pass does not change `most`.
     """
     n, k = amounts.shape
     m = low.shape[0]

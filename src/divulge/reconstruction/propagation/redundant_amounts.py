@@ -1,4 +1,4 @@
-"""The amounts of an instance that tell something of their own.
+"""Redundant constraints: amounts of an instance that limit nothing by themselves are dropped.
 
 Weight and quantity are one amount where goods are counted in kilograms, and an insurance that is
 next to nothing limits no bin. Whoever takes them for amounts of their own works more, and takes

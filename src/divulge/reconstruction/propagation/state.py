@@ -1,4 +1,4 @@
-"""What is known of one part of an instance while the ladder is climbed."""
+"""Search state of one component of an instance, while the ladder is climbed."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def draw_packages(
         .resolve_scale(x="independent", y="independent")
         .properties(title="Packages end where the published totals (crosses) are")
     )
-    # All bins are told of, also those that are not drawn.
+    # The description is of all bins, also of those that are not drawn.
     package_counts = Counter(allocation.values())
     description = "; ".join(f"{b}: {format_number(package_counts[b])} packages" for b in bins)
     some = (

@@ -1,7 +1,7 @@
 """Further proofs where nothing more is excluded: a walk that goes on from a certificate.
 
 Most of what is left in a large instance is possible, and only waits for an allocation that shows
-it. So when the tables have told each other all they know, effort is best spent on walking alone.
+it. So when tables do not limit each other any more, effort is best spent on walking alone.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def extend_proofs(instance: Instance, result: InstanceResult, seconds: float) ->
 def _build_assumed_instance(
     instance: Instance, result: InstanceResult, certificate: Ints
 ) -> Instance | None:
-    """The instance that a certificate is of, by its premise; None if that is not to be told."""
+    """The instance that a certificate is of, by its premise; None if that is not known."""
     if result.premise == "excluded":
         return add_discard_bin(instance) or instance
     if result.premise in WITH_EXTRA:

@@ -159,7 +159,7 @@ def solve_with_extra(
 ) -> PremiseOutcome:
     """One run a bin: the record that only the totals have is in it."""
     true_bin = None if truth is None else find_extra_bin(instance, truth)
-    # The bin that a truth tells comes first.
+    # The bin that a truth shows comes first.
     order = sorted(range(instance.bins), key=lambda b: b != true_bin)
     runs = ((place_extra_record(instance, b), truth) for b in order)
     union = _RunUnion(
@@ -209,7 +209,7 @@ class _RunUnion:
     """What several runs found together: each is one way in which totals and records differ.
 
     `allowed` is where packages may go, `truth_comes_first` whether the first run is the one that a
-    truth tells, which has as much effort as all others.
+    truth shows, which has as much effort as all others.
     """
 
     allowed: Bools

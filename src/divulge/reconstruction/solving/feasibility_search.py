@@ -1,8 +1,8 @@
-"""Is there an allocation at all? Bin after bin is filled with each of its sets.
+"""Backtracking search for one allocation: bin after bin, that with fewest sets first.
 
-The bin that has fewest sets comes first, and what stands in it is taken away from the others; what
-is left falls into parts, and the last two bins are one question to the lattice. An allocation that
-is found is a proof; if there is none, whatever was assumed is excluded.
+A bin is filled with each of its sets in turn, and what is in it is taken away from the others; what
+is left falls into connected components, and the last two bins are one question to the lattice. An
+allocation that is found is a proof; if there is none, whatever was assumed is excluded.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The ladder: from what is excluded at a glance to what takes a solver, rung by rung.
+"""The ladder of methods for one instance: from bounds propagation to CP-SAT, rung by rung.
 
 0. what one amount, two at once or wide bins together exclude, to a fixpoint, and one walk through
    all allocations if they are few;
-1. the sets that fit into each bin, smallest bin first: what is in none is excluded, what is in
+1. the sets that fit each bin, smallest bin first: what is in none is excluded, what is in
    all is forced;
 2. the dynamic programme over these sets: the number of allocations, and exact shares; or all
    their exact covers, where the programme has too many states;
@@ -58,7 +58,7 @@ def solve_instance(
         seconds: the effort, in nominal seconds; what is then not settled stays open.
         prior: how probable each bin is for each package before.
         truth: an allocation that is known to be right: exchanges start from it.
-        solver: whether CP-SAT is asked where the rest does not suffice.
+        solver: whether CP-SAT is used where the rest does not suffice.
         earlier: allocations that were found before, one per row; those that hold are proofs.
         counting: whether few allocations are counted even if all pairs are settled without it.
     """

@@ -51,7 +51,7 @@ def solve_under_premise(
 ) -> PremiseOutcome:
     """Solve an instance under a premise; "any" takes the first of them that is consistent.
 
-    A truth that the totals contradict tells the premise: which records they leave out, or in which
+    A truth that the totals contradict shows the premise: which records they leave out, or in which
     bin they have one too many. Allocations that were found `earlier` are proofs if they hold. Where
     packages may go may have been concluded as if none were missing; `beyond_doubt` is where they
     may go if some are.
@@ -101,7 +101,7 @@ def _list_plausible_premises(instance: Instance) -> list[Premise]:
 
 
 def _infer_premise(instance: Instance, truth: Ints | None) -> Premise | None:
-    """The premise that a truth tells if the totals contradict it; None if it tells none."""
+    """The premise that a truth shows if the totals contradict it; None if it shows none."""
     if truth is None or instance.is_allocation(truth):
         return None
     is_left_out = find_left_out(instance, truth)
@@ -128,7 +128,7 @@ def find_certain_despite_missing(
     if not small.any():
         return np.ones(n, bool)
     if not ((solution.possible.sum(axis=1) == 1) & ~small).any():
-        return np.zeros(n, bool)  # nothing is told by one place left, so nothing is worth the time
+        return np.zeros(n, bool)  # one place is left only to records that may be missing
     # An allocation of all packages is one where none is missing, and a proof of its pairs.
     at_large = instance if beyond_doubt is None else replace(instance, allowed=beyond_doubt)
     bins = add_discard_bin(at_large) or at_large

@@ -1,1 +1,1 @@
-"""Which sets of packages make the sums of one bin: listed, counted in advance, asked for."""
+"""Subset sums of one bin: which sets of packages make its totals, and how many to expect."""

@@ -1,9 +1,9 @@
-"""Which pairs of package and bin are in a set that fits the bin: asked pair by pair.
+"""Support of each pair in its bin (arc consistency): is there a set with the package, or without?
 
-Where a bin has too many sets to list them all, one question is often still easy: is there a set
-with this package, or without it? No set with it excludes the pair; no set without it excludes the
-package's other bins. Sets that are found answer for all their packages, and an allocation that is
-known answers for its pairs, so that few questions are left.
+Where a bin has too many sets to list them all, one such question is often still easy. No set with
+it excludes the pair; no set without it excludes the package's other bins. Sets that are found
+answer for all their packages, and an allocation that is known answers for its pairs, so that few
+questions are left.
 """
 
 from __future__ import annotations

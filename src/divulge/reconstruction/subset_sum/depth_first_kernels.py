@@ -1,4 +1,4 @@
-"""The sets of packages that fit into one bin: depth first, with the sums of the last ones listed.
+"""Depth-first search for subset sums of one bin, with a table of all sums of the last packages.
 
 Intervals are as in `propagation_kernels`: they may widen with the number of packages.
 """
@@ -36,6 +36,10 @@ def enumerate_sets_depth_first(
     sorted by attribute 0. Gives whether all were found, how many there are, the first `most_sets`
     of them, the packages that occur in some, those that occur in all, and how many steps it took.
     The search ends when `enough` were found, or the budget of steps is spent.
+
+    Invariant: at the head of the loop, `mask` has all packages whose choice is 1, and `inside` and
+    `sums` are of these and of the base; every set of an earlier branch was found; `union` and
+    `common` are of all sets found.
     """
     k = amounts.shape[1]
     count = free.shape[0]

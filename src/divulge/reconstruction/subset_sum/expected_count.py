@@ -1,4 +1,4 @@
-"""How many sets of a bin there are to be expected, before any is looked for.
+"""Saddle-point estimate of how many sets fit a bin, before any is looked for.
 
 Whether the sets of a bin can be listed depends on how many there are: from some packages with sums
 of some bits one can tell that within a few bits, in a fraction of a millisecond. So no time is

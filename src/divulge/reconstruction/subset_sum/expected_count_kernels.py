@@ -1,4 +1,7 @@
-"""The loops of the estimate of how many sets fit into a bin, and what is likely to be in them."""
+"""Kernels of the saddle-point estimate: exponential tilting by Newton's method with Cholesky.
+
+How many sets fit into a bin, and what is likely to be in them.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,11 @@ from numpy.typing import NDArray
 from divulge.engines import kernel
 
 NEWTON_ROUNDS = 25
+"""Steps of Newton's method, at most; a few suffice. Chosen by hand; no benchmark isolates it."""
 LONGEST_NEWTON_STEP = 2.0
+"""By how much a package's log odds may change in a step: longer ones may overshoot."""
 NEWTON_TOLERANCE = 1e-4
+"""Change of log odds at which the chances are exact enough for an estimate."""
 
 
 @kernel
@@ -22,6 +28,9 @@ def estimate_log2_count(amounts: NDArray[Any], low: NDArray[Any], high: NDArray[
     Each package is in with a chance of its own, such that the sums are right in the mean and no
     more is assumed; the sets that are likely then all have about the same chance. Of those, the
     sums are spread like normal ones.
+
+    Invariant: `nats` is the entropy of the packages before p, and then also the logarithm of the
+    chance to hit the windows before a.
     """
     n, k = amounts.shape
     share, width, spread, gap = np.zeros((n, k)), np.zeros(k), np.zeros((k, k)), np.zeros(k)
@@ -70,6 +79,9 @@ def fit_exponential_tilt(
     """Chances that make the sums right in the mean, by Newton's steps.
 
     Leaves the amounts and the widths as shares of all, and the aim as a share within reach.
+
+    Invariant: `chance[p]` is 1 / (1 + exp(share[p] . tilt)): of all chances with these means, those
+    of largest entropy.
     """
     n, k = amounts.shape
     for a in range(k):
@@ -114,7 +126,10 @@ def compute_moments(
     spread: NDArray[Any],
     gap: NDArray[Any],
 ) -> None:
-    """How the sums are spread, that of the window included, and by how much their means are off."""
+    """How the sums are spread, that of the window included, and by how much their means are off.
+
+    Invariant: `gap` and the lower half of `spread` are those of the packages before p.
+    """
     n, k = share.shape
     for a in range(k):
         gap[a] = -aim[a]
@@ -134,7 +149,10 @@ def compute_moments(
 
 @kernel
 def factor_cholesky(matrix: NDArray[Any]) -> None:
-    """The lower Cholesky factor of a matrix, in its place."""
+    """The lower Cholesky factor of a matrix, in its place.
+
+    Invariant: the rows before a, and row a up to b, are those of the factor.
+    """
     k = matrix.shape[0]
     for a in range(k):
         for b in range(a + 1):
@@ -149,7 +167,10 @@ def factor_cholesky(matrix: NDArray[Any]) -> None:
 
 @kernel
 def solve_cholesky(factor: NDArray[Any], right_side: NDArray[Any], solution: NDArray[Any]) -> None:
-    """What the matrix of a Cholesky factor takes to the right side."""
+    """What the matrix of a Cholesky factor takes to the right side.
+
+    Invariant: in the first pass the entries before a, in the second those after a are solved.
+    """
     k = factor.shape[0]
     for a in range(k):
         total = right_side[a]

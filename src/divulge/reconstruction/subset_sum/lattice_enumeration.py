@@ -1,10 +1,11 @@
-"""The sets that fit into one bin, as the points of a lattice near its middle.
+"""Lattice enumeration (LLL, Schnorr-Euchner, Ritter): the sets of packages that fit one bin.
 
-A point has how often each package is taken and, in units of the windows, the sums of the amounts.
-The sets that fit are the points in a cube of edge 1 around one half of everything and the middle of
-the windows. With a short basis of the lattice, the points of the cube are listed nearly without
-detours, however many packages there are: what it takes depends on how many sets fit. Meeting in the
-middle is for bins with very many sets of few packages, this is for sixty packages and more.
+They are the points of a lattice near its middle. A point has how often each package is taken and,
+in units of the windows, the sums of the amounts. The sets that fit are the points in a cube of edge
+1 around one half of everything and the middle of the windows. With a short basis of the lattice,
+the points of the cube are listed nearly without detours, however many packages there are: what it
+takes depends on how many sets fit. Meeting in the middle is for bins with very many sets of few
+packages, this is for sixty packages and more.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The loops of the lattice of a bin: its basis is made short, and all its points near are listed.
+"""Kernels of lattice enumeration: LLL with deep insertions (Schnorr-Euchner), Ritter's pruning.
 
 A row of a basis has whole numbers: how often each package is taken, then the sums of its amounts.
 Columns are weighed by `scale`, so that one unit is as much as the whole width of a window.
@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 from divulge.engines import kernel
 
 LOVASZ_DELTA = 0.99
+"""Of Lovasz' condition: near 1, the basis is short and its reduction long."""
 SIZE_REDUCTION_BOUND = 0.51
+"""Of multiples after size reduction: 0.5, and what floating numbers err."""
 MOST_SIZE_REDUCTIONS = 1_000
+"""Passes over one row: only an end, should rounding go back and forth."""
 ROUNDING_SLACK = 1e-6
 """Rounding errors of the sums of squares are smaller by far; what is found is checked exactly."""
 
@@ -27,7 +30,10 @@ MAX_EXACT_INTEGER = 2.0**62
 def orthogonalise_row(
     basis: NDArray[Any], scale: NDArray[Any], k: int, mu: NDArray[Any], r: NDArray[Any]
 ) -> None:
-    """Orthogonalise row k: its products with the directions before (r), and as multiples (mu)."""
+    """Orthogonalise row k: its products with the directions before (r), and as multiples (mu).
+
+    Invariant: `r[k, :j]` and `mu[k, :j]` are final.
+    """
     for j in range(k + 1):
         product = 0.0
         for t in range(basis.shape[1]):
@@ -43,7 +49,10 @@ def orthogonalise_row(
 def size_reduce_row(
     basis: NDArray[Any], scale: NDArray[Any], k: int, mu: NDArray[Any], r: NDArray[Any]
 ) -> None:
-    """Take whole multiples of the rows before off row k until it cannot be made shorter so."""
+    """Take whole multiples of the rows before off row k until it cannot be made shorter so.
+
+    Invariant: the rows span the same lattice, and `mu[k]` is that of row k as it is now.
+    """
     for _ in range(MOST_SIZE_REDUCTIONS):
         again = False
         orthogonalise_row(basis, scale, k, mu, r)
@@ -68,6 +77,9 @@ def reduce_basis_lll(
     """Make a basis short (LLL with deep insertions): whether it is, and after how many steps.
 
     A row goes before the first one that is longer than what the row adds there.
+
+    Invariant: the rows span the lattice that they spanned at first; those before k are reduced, and
+    their `mu` and `r` are right.
     """
     k = 1
     orthogonalise_row(basis, scale, 0, mu, r)
@@ -113,6 +125,9 @@ def orthogonalise_basis(
     The middle is moved by whole multiples of rows to near nought, in whole numbers, or small
     differences of large numbers would err; False if they become too large for that, as where one
     window is narrow and another wide. What of it no direction has is left in `outside`.
+
+    Invariant: directions before k are orthogonal to each other; then, `middle` differs from twice
+    the middle by twice a point of the lattice.
     """
     n, d = basis.shape
     for k in range(n):
@@ -161,7 +176,10 @@ def is_fitting_set(
     extra_above: NDArray[Any],
     already_in_bin: int,
 ) -> bool:
-    """Whether just these packages make the sums of the bin, in whole numbers."""
+    """Whether just these packages make the sums of the bin, in whole numbers.
+
+    Invariant: all sums before i are within their intervals.
+    """
     count = already_in_bin
     for p in range(amounts.shape[0]):
         count += members[p]
@@ -179,7 +197,10 @@ def is_fitting_set(
 def step_with_l1_norm(
     before: NDArray[Any], step: float, direction: NDArray[Any], after: NDArray[Any]
 ) -> float:
-    """Go a step in a direction; gives the sum of the entries (a multiple of four) without signs."""
+    """Go a step in a direction; gives the sum of the entries (a multiple of four) without signs.
+
+    Invariant: `a + b + c + d` is the sum over the entries before t.
+    """
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     for t in range(0, before.shape[0], 4):
         after[t] = before[t] + step * direction[t]
@@ -218,6 +239,11 @@ def enumerate_lattice_points(
     no such point, nor one further on in the same direction (Ritter; Schnorr and Horner).
     Gives whether all were listed, how many, the steps made, the first of them (rows of 0 and 1),
     some that have and lack every package which any has or lacks, and how many have each package.
+
+    Invariant: `w[k + 1]` is the part of the distance that the multiples of the rows after k settle,
+    and `distance[k + 1]` its square; all points with a multiple tried before were listed; a package
+    is in `with_each[p]` of the `count` sets so far, and the witnesses have and lack it if any of
+    these do.
     """
     n, d = directions.shape
     packages = amounts.shape[0]

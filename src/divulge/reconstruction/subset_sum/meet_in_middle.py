@@ -1,4 +1,4 @@
-"""The sets that fit into one bin, by meeting in the middle.
+"""Meet in the middle (Horowitz-Sahni): the sets of packages that fit one bin.
 
 The large packages on one side, the small ones on the other: of each side all sums that can still
 lead to the bin's totals. A sum of one side then needs a sum of the other in a narrow window of
@@ -93,7 +93,7 @@ def enumerate_fitting_sets(
     base = instance.amounts[forced].sum(axis=0)
     top = instance.high[b] + instance.slack_by_count[:, most] + instance.extra_above[:, most] - base
     bottom = instance.low[b] - instance.slack_by_count[:, most] - base
-    # The attribute that tells most leads: by its windows the table is ordered, then by the next.
+    # The tightest attribute leads: by its windows the table is ordered, then by the next.
     windows = np.maximum(top - bottom, 0) + 1
     lead = np.argsort(-(instance.amounts[free].sum(axis=0) / windows), kind="stable")
     amounts = np.ascontiguousarray(instance.amounts[:, lead])

@@ -1,4 +1,4 @@
-"""The loops of meeting in the middle: lists of sums that grow in order, and pairs of them that fit.
+"""Kernels of meet in the middle: sorted lists of subset sums that are merged, and pairs that fit.
 
 A list has one row a set of packages: its sums, attribute after attribute, and the set as a word of
 64 bits. Lists stay ordered by attribute 0, since a list and the same list with one more package
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from divulge.engines import kernel
 
 INSERTION_SORT_ROWS = 12
+"""Rows of a window up to which insertion sort is used. Chosen by hand; no benchmark isolates it."""
 
 
 @kernel
@@ -29,7 +30,12 @@ def extend_list_into(
     more_sums: NDArray[Any],
     more_sets: NDArray[Any],
 ) -> int:
-    """Write a list with and without one more package, in order, where sums are in the limits."""
+    """Write a list with and without one more package, in order, where sums are in the limits.
+
+    Invariant: the first n rows are those within the limits of `sums[:without]` as they are and of
+    `sums[:with_it]` with the package, in order of attribute 0. As no amount is negative, the first
+    list ends before the second.
+    """
     k = amounts.shape[0]
     without, with_it, n = 0, 0, 0
     while with_it < length:
@@ -73,7 +79,10 @@ def extend_list(
 def sort_within_windows(
     sums: NDArray[Any], sets: NDArray[Any], width: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The rows of each window of attribute 0, so wide, ordered by attribute 1."""
+    """The rows of each window of attribute 0, so wide, ordered by attribute 1.
+
+    Invariant: the rows before `begin` are done: whole windows, each in order of attribute 1.
+    """
     n, k = sums.shape
     other_sums = np.empty_like(sums)
     other_sets = np.empty_like(sets)
@@ -106,7 +115,10 @@ def sort_within_windows(
 
 @kernel
 def find_window_end(sums: NDArray[Any], at: int, width: int) -> int:
-    """The first row after `at` that is in another window of attribute 0."""
+    """The first row after `at` that is in another window of attribute 0, by galloping search.
+
+    Invariant: row `low` is in the window; in the second loop, row `high` is not, or is the end.
+    """
     n: int = sums.shape[0]
     window = sums[at, 0] // width
     low, high, step = at, at + 1, 1
@@ -148,6 +160,10 @@ def match_halves(
     first `most_sets` of them as two words each, those that first had or first lacked a package
     (what is in some is in one of these, what is in all is in all of these), how many pairs each of
     the large and each of the small sums is in, and how many steps it took.
+
+    Invariant: the small sums before `begin` are too small for this row and all that follow;
+    `by_large` and `by_small` are of the pairs so far; `union` and `common` are those of the
+    witnesses, and of all pairs so far.
     """
     k = top.shape[0]
     n = small_sums.shape[0]
@@ -244,6 +260,10 @@ def count_splits(
     whether all states were settled, the ways of each state, the states that have any, with the
     number of ways that have each package in bin 1 and one of the ways, splits (state, packages in
     bin 1) that together have each package in each of the two bins wherever any has, and the steps.
+
+    Invariant: all that is given is final for the states before this one; each list has, in order of
+    attribute 0, all sums of its packages that can still lead to the window; the small sums after
+    `end` are too large for this row and all that follow.
     """
     count = states.shape[0]
     n, k = amounts.shape
@@ -272,7 +292,7 @@ def count_splits(
     one = np.uint64(1)
     steps = 0
     for state in range(count):
-        # What the first states took tells what all will take.
+        # What the first states took is what the others will take, about.
         if state % 16 == 15 and steps / state * count > budget:
             return (
                 False,
