@@ -14,9 +14,9 @@ from tests.reconstruction.strategies import instance_of, widened
 from tests.reconstruction.test_lattice import sets_of
 
 from divulge.reconstruction import tuning
-from divulge.reconstruction.counting import by_sets
-from divulge.reconstruction.exact_cover.by_covers import CoverSolver
+from divulge.reconstruction.counting import fitting_sets
 from divulge.reconstruction.exact_cover.cover_conclusions import CoverConclusions
+from divulge.reconstruction.exact_cover.cover_rung import CoverSolver
 from divulge.reconstruction.exact_cover.cover_search import BinSetLists
 from divulge.reconstruction.problem.bitsets import Bitsets, pack_bitsets
 from divulge.reconstruction.problem.instance import Instance
@@ -115,7 +115,7 @@ def thin(seed: int) -> Instance:
 @pytest.mark.parametrize("seed", [0, 2, 4])
 def test_bins_with_many_sets_and_few_allocations_are_closed_by_covers(seed: int) -> None:
     instance = thin(seed)
-    known, found = SearchState.from_instance(instance), dict[int, by_sets.BinSets]()
+    known, found = SearchState.from_instance(instance), dict[int, fitting_sets.BinSets]()
     CoverSolver(solve_soon).explore_covers(known, found, Effort(20.0))
     assert known.allocation_counts is not None
     assert known.is_closed
@@ -171,8 +171,8 @@ def test_sets_that_were_never_to_be_listed_take_no_time() -> None:
     random = np.random.default_rng(1)
     amounts = random.integers(1, 100, (90, 1))
     instance = Instance.from_intervals(amounts, *(np.full((3, 1), 1500 + d) for d in (0, 400)))
-    known, found = SearchState.from_instance(instance), dict[int, by_sets.BinSets]()
-    assert min(by_sets.estimate_log2_bin_sets(known, b) for b in range(3)) > 40
+    known, found = SearchState.from_instance(instance), dict[int, fitting_sets.BinSets]()
+    assert min(fitting_sets.estimate_log2_bin_sets(known, b) for b in range(3)) > 40
     CoverSolver(solve_soon).explore_covers(known, found, Effort(math.inf))
     assert not found
     assert known.possible.all()

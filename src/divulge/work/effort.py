@@ -33,6 +33,10 @@ TICKS_PER_SECOND = 10**9
 """Effort is summed up in whole numbers, so that sums do not depend on what was done before."""
 
 
+ENDLESS_SECONDS = 1e6
+"""Nominal seconds that stand for no end: as many steps of anything are a whole number."""
+
+
 @dataclass(frozen=True)
 class Cost:
     """What a kind of work takes on a quiet core, in nominal seconds: a call, and each step."""
@@ -40,6 +44,14 @@ class Cost:
     name: str
     per_call: float
     per_step: float
+
+    def count_steps(self, seconds: float) -> int:
+        """How many steps so many nominal seconds pay for, where there may be no end of them.
+
+        >>> Cost("walk", per_call=0.0, per_step=0.5).count_steps(3.0)
+        6
+        """
+        return int(min(seconds, ENDLESS_SECONDS) / self.per_step)
 
 
 class _Meter(threading.local):

@@ -17,8 +17,6 @@ from divulge.reconstruction.subset_sum import lattice_enumeration, meet_in_middl
 from divulge.work import Effort
 from divulge.work.arrays import Array, Bools, Ints
 
-MAX_SECONDS = 1e6  # nominal seconds, where there is no end
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FinalSplits:
@@ -63,7 +61,7 @@ def split_final_states(
     lead = np.argsort(-(instance.amounts.sum(axis=0) / room), kind="stable")
     amounts = np.ascontiguousarray(instance.amounts[:, lead])
     by_size = np.argsort(-(amounts / np.maximum(amounts.sum(axis=0), 1)).sum(axis=1))
-    sums = int(min(effort.left, MAX_SECONDS) / tuning.FINAL_SPLITS.per_step)
+    sums = tuning.FINAL_SPLITS.count_steps(effort.left)
     longest = max(
         tuning.FINAL_SHORTEST_HALF,
         min(tuning.FINAL_LONGEST_HALF, sums // (4 * max(1, len(states)))),
@@ -192,7 +190,7 @@ def _split_state(
         instance, low=low[None], high=high[None], already_in_bin=instance.already_in_bin[[b]]
     )
 
-    steps = lattice_enumeration.seconds_to_steps(effort.left)
+    steps = tuning.LATTICE_ENUMERATION.count_steps(effort.left)
     fitting_sets = lattice_enumeration.enumerate_fitting_sets(
         one,
         0,
@@ -221,7 +219,7 @@ def _split_state(
             with_package[packages] = counts.pairs[:, 0]
             witnesses[:, packages] = counts.proofs == 0
             return _StateSplits(counts.count, with_package, witnesses)
-        steps = lattice_enumeration.seconds_to_steps(effort.left)
+        steps = tuning.LATTICE_ENUMERATION.count_steps(effort.left)
         fitting_sets = (
             lattice_enumeration.enumerate_fitting_sets(
                 one, 0, can, forced=must, most_steps=steps, most_sets=0

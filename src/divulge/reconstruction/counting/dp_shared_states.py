@@ -23,8 +23,6 @@ MOST_LARGE = 64  # packages: a set of them is one word
 HEAVIEST_STATE, MOST_LOOKS = 2**24, 2**37
 """How often a state may count, and how many ways there may be: all is a number of 62 bits."""
 
-MAX_SECONDS = 1e6  # nominal seconds, where there is no end
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SharedSplits:
@@ -76,7 +74,7 @@ def split_states_at_once(
     if int(weights.max(initial=0)) > HEAVIEST_STATE:
         return None
     remainders = _collect_remainders(instance, states, weights.astype(np.int64), last)
-    sides = _choose_sides(remainders, min(effort.left, MAX_SECONDS) / tuning.SHARED_SUMS.per_step)
+    sides = _choose_sides(remainders, tuning.SHARED_SUMS.count_steps(effort.left))
     if sides is None:
         return None
     counter = _SharedSplitCounter(remainders, *sides)
@@ -214,7 +212,7 @@ class _SharedSplitCounter:
         least, shape, shifts = _choose_cells(sums, (high - low).max(axis=0) + 1)
         order, starts = dp_shared_states_kernels.sort_into_cells(sums, least, shifts, shape)
         ways, first = self.ways[group], self.first[group]
-        in_time = int(min(effort.left, MAX_SECONDS) / tuning.SHARED_SUM_PAIRS.per_step)
+        in_time = tuning.SHARED_SUM_PAIRS.count_steps(effort.left)
         most_looks = min(in_time, MOST_LOOKS - self.looks)
         looks = dp_shared_states_kernels.count_matches(
             sums[order],

@@ -48,7 +48,7 @@ def count_or_list_all(
     counts = _count_within(instance, possible, listing, effort)
     seconds_left = effort.left
     if counts is None and listing <= tuning.TWO_BINS_LISTING_MARGIN * seconds_left:
-        steps = lattice_enumeration.seconds_to_steps(tuning.TWO_BINS_LISTING_SHARE * seconds_left)
+        steps = tuning.LATTICE_ENUMERATION.count_steps(tuning.TWO_BINS_LISTING_SHARE * seconds_left)
         fitting_sets = lattice_enumeration.enumerate_fitting_sets(
             one, 0, possible[:, 0], forced=~possible[:, 1], most_steps=steps, most_sets=0
         )
@@ -79,7 +79,7 @@ def _sample_listing(
     """The first sets, and how many nominal seconds it probably takes to list all."""
     can, must = possible[:, 0], ~possible[:, 1]
     sampling = Effort(effort.left)
-    steps = min(tuning.TWO_BINS_SAMPLE_STEPS, lattice_enumeration.seconds_to_steps(effort.left))
+    steps = min(tuning.TWO_BINS_SAMPLE_STEPS, tuning.LATTICE_ENUMERATION.count_steps(effort.left))
     first = lattice_enumeration.enumerate_fitting_sets(
         one, 0, can, forced=must, most_steps=steps, most_sets=0, enough=NO_LIMIT
     )

@@ -20,8 +20,6 @@ from divulge.reconstruction.problem.counts import AllocationCounts
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Ints
 
-MAX_SECONDS = 1e6  # nominal seconds, where there is no end
-
 MOST_COUNTED = 2**62
 
 
@@ -216,7 +214,7 @@ class DominanceCounter:
                     return False
                 length = max(1, length // 4)
                 continue
-            pairs = int(min(effort.left, MAX_SECONDS) / tuning.TWO_BIN_PAIRS.per_step)
+            pairs = tuning.TWO_BIN_PAIRS.count_steps(effort.left)
             pairs_met = two_bins_dominance_kernels.count_meeting_pairs(
                 needs.leads,
                 needs.others,

@@ -17,13 +17,6 @@ from divulge.reconstruction.problem.bitsets import Bitsets, pack_bitsets, unpack
 from divulge.reconstruction.problem.instance import Instance
 from divulge.work.arrays import Bools, Ints
 
-MAX_SECONDS = 1e6  # nominal seconds, where there is no end
-
-
-def seconds_to_steps(seconds: float) -> int:
-    """How many steps of covering are so many nominal seconds."""
-    return int(min(seconds, MAX_SECONDS) / tuning.EXACT_COVER.per_step)
-
 
 class BinSetLists:
     """The sets of all bins but the `last`, which share what the others leave.

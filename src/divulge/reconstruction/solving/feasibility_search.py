@@ -118,7 +118,7 @@ def _search_two_bins(part: Instance, effort: Effort) -> FeasibilityAnswer:
     one = replace(part, low=low[None], high=high[None])
     can, must = part.allowed[:, 0], ~part.allowed[:, 1]
     steps = (
-        lattice_enumeration.seconds_to_steps(min(tuning.FEASIBILITY_SPLIT_SECONDS, effort.left))
+        tuning.LATTICE_ENUMERATION.count_steps(min(tuning.FEASIBILITY_SPLIT_SECONDS, effort.left))
         + tuning.FEASIBILITY_STEPS_TO_LIST
     )
     fitting = _list_sets(one, 0, can, must=must, steps=steps, most=1, enough=1)

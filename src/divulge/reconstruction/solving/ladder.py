@@ -21,8 +21,8 @@ import numpy as np
 
 from divulge import work
 from divulge.reconstruction import tuning
-from divulge.reconstruction.counting.by_sets import BinSets, solve_by_sets
-from divulge.reconstruction.exact_cover.by_covers import CoverSolver
+from divulge.reconstruction.counting.fitting_sets import BinSets, solve_by_sets
+from divulge.reconstruction.exact_cover.cover_rung import CoverSolver
 from divulge.reconstruction.local_search.explore import LocalSearch
 from divulge.reconstruction.local_search.two_bin_resplit import construct_allocation
 from divulge.reconstruction.problem.counts import AllocationCounts

@@ -22,15 +22,9 @@ from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.subset_sum.meet_in_middle import FittingSets
 from divulge.work.arrays import Bools, Floats, Ints
 
-MAX_SECONDS = 1e6  # nominal seconds, where there is no end
 MAX_INITIAL_ENTRY = 2.0**44
 MAX_REDUCED_ENTRY = 2.0**27
 """Up to which entries floating numbers tell exactly enough what is near: before, and in the end."""
-
-
-def seconds_to_steps(seconds: float) -> int:
-    """How many steps of listing are so many nominal seconds."""
-    return int(min(seconds, MAX_SECONDS) / tuning.LATTICE_ENUMERATION.per_step)
 
 
 def enumerate_fitting_sets(

@@ -305,7 +305,7 @@ def _list_all_sets(
     """All sets of a bin by the way that is likely to list them, then by the other."""
     free, longest = int((candidates & ~forced).sum()), budget // tuning.MEET_IN_MIDDLE_STEPS_PER_SUM
     if free > tuning.SETS_MOST_LISTED_AT_ONCE:
-        steps = lattice_enumeration.seconds_to_steps(budget / tuning.SETS_STEPS_PER_SECOND)
+        steps = tuning.LATTICE_ENUMERATION.count_steps(budget / tuning.SETS_STEPS_PER_SECOND)
         most_bits = math.log2(max(1, tuning.SETS_EXPECTATION_MARGIN * steps))
         if estimate_log2_sets(instance, b, candidates, forced) <= most_bits:
             fitting_sets = lattice_enumeration.enumerate_fitting_sets(

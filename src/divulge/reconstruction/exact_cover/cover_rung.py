@@ -12,16 +12,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from divulge.reconstruction import tuning
-from divulge.reconstruction.counting import by_sets
+from divulge.reconstruction.counting import fitting_sets
 from divulge.reconstruction.exact_cover.cover_conclusions import CoverConclusions, Remainder
 from divulge.reconstruction.exact_cover.cover_search import (
     BinSetLists,
-    seconds_to_steps,
 )
 from divulge.reconstruction.problem.bitsets import unpack_bitsets
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.propagation.state import SearchState
-from divulge.reconstruction.subset_sum import lattice_enumeration
 from divulge.work import Effort
 from divulge.work.arrays import Ints
 
@@ -37,7 +35,7 @@ class CoverSolver:
     listing_attempts: dict[int, tuple[bytes, int]] = field(default_factory=dict)
 
     def explore_covers(
-        self, state: SearchState, bin_sets: dict[int, by_sets.BinSets], effort: Effort
+        self, state: SearchState, bin_sets: dict[int, fitting_sets.BinSets], effort: Effort
     ) -> None:
         """Exclude what is in no cover, prove what is, and count, if the effort suffices."""
         instance = state.instance
@@ -47,7 +45,9 @@ class CoverSolver:
             return
         if not self._list_bins(state, bin_sets, effort.share(tuning.COVER_LISTING_SHARE)):
             return
-        listed_bins = [b for b in range(instance.bins) if by_sets.is_listed(state, b, bin_sets)]
+        listed_bins = [
+            b for b in range(instance.bins) if fitting_sets.is_listed(state, b, bin_sets)
+        ]
         if len(listed_bins) == instance.bins:
             listed_bins.remove(max(listed_bins, key=lambda b: bin_sets[b].count))
         seconds_left = tuning.COVER_ALL_SHARE * effort.left
@@ -60,7 +60,7 @@ class CoverSolver:
             if len(lists.last) == 1
             else int(seconds_left * tuning.COVER_REMAINDERS_PER_SECOND)
         )
-        complete, covers = lists.search_covers(most, seconds_to_steps(seconds_left))
+        complete, covers = lists.search_covers(most, tuning.EXACT_COVER.count_steps(seconds_left))
         if complete:
             conclusions = CoverConclusions(lists, covers)
             conclusions.solve_remainders(self.solve, effort)
@@ -72,21 +72,21 @@ class CoverSolver:
                 self._ask_open_pairs(state, lists, seconds, effort)
 
     def _list_bins(
-        self, state: SearchState, bin_sets: dict[int, by_sets.BinSets], effort: Effort
+        self, state: SearchState, bin_sets: dict[int, fitting_sets.BinSets], effort: Effort
     ) -> bool:
         """List the sets of all bins but one or two; False if that is not to be done.
 
         Bins with few sets come first; how many there are is estimated beforehand.
         """
         bins = range(state.instance.bins)
-        unlisted = sum(not by_sets.is_listed(state, b, bin_sets) for b in bins)
+        unlisted = sum(not fitting_sets.is_listed(state, b, bin_sets) for b in bins)
         waiting = sorted(
             (bits, b)
             for b in bins
-            if not by_sets.is_listed(state, b, bin_sets)
-            if (bits := by_sets.estimate_log2_bin_sets(state, b)) <= tuning.COVER_MOST_BITS
+            if not fitting_sets.is_listed(state, b, bin_sets)
+            if (bits := fitting_sets.estimate_log2_bin_sets(state, b)) <= tuning.COVER_MOST_BITS
         )
-        in_time = lattice_enumeration.seconds_to_steps(effort.left)
+        in_time = tuning.LATTICE_ENUMERATION.count_steps(effort.left)
         if unlisted - len(waiting) > tuning.COVER_MOST_UNLISTED:
             return False
         if (
@@ -97,13 +97,13 @@ class CoverSolver:
         for _, b in waiting:
             if unlisted == 1:
                 break
-            steps = lattice_enumeration.seconds_to_steps(effort.left)
-            key = by_sets.build_sets_key(state, b)
+            steps = tuning.LATTICE_ENUMERATION.count_steps(effort.left)
+            key = fitting_sets.build_sets_key(state, b)
             before, in_steps = self.listing_attempts.get(b, (b"", 0))
             if steps <= 0 or (before == key and steps <= in_steps):
                 continue
             self.listing_attempts[b] = key, steps
-            of_bin = by_sets.list_bin_sets(state, b, steps, tuning.COVER_MOST_SETS)
+            of_bin = fitting_sets.list_bin_sets(state, b, steps, tuning.COVER_MOST_SETS)
             if of_bin is not None:
                 bin_sets[b] = of_bin
                 unlisted -= 1
@@ -124,7 +124,7 @@ class CoverSolver:
                 return
             complete, covers = lists.search_covers(
                 0 if len(lists.last) == 1 else tuning.COVER_FEW,
-                seconds_to_steps(seconds_left),
+                tuning.EXACT_COVER.count_steps(seconds_left),
                 lists.restrict_to_pair(package, b),
             )
             proof, sure = self._find_first_allocation(state, lists, covers, (package, b), effort)
