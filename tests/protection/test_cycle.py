@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from divulge import Dataset, Hierarchy, InvalidInput, Limit, datasets, protection, read, records
 from divulge.assessment import measures
-from divulge.protection import OutOfReachError, cycle
+from divulge.protection import OutOfReachError, tuning
 from divulge.protection.changes.changes import select_records
 from divulge.protection.limits.per_record import build_goals
 from divulge.protection.result.utility import _measure_shift
@@ -426,7 +426,7 @@ def test_what_an_earlier_protection_hid_does_not_come_back_coarser() -> None:
 def test_what_the_same_cycle_hid_does_not_come_back_coarser(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cycle, "MOST_ROUNDS", 1)  # suppression gives up, and recoding goes on
+    monkeypatch.setattr(tuning, "MOST_ROUNDS", 1)  # suppression gives up, and recoding goes on
     p = protection.protect(
         six_companies(["Roma"] * 6),
         [Limit("individual", at_most=0.2, nulls="maybe")],

@@ -60,7 +60,7 @@ def test_a_walk_tells_only_allocations(seed: int, bins: int, attributes: int, wi
     assert not (told.proved & ~possible_pairs(instance)).any()
 
 
-@pytest.mark.parametrize("way", ["_two_bins", "_two_large_bins", "_some_of_two_bins"])
+@pytest.mark.parametrize("way", ["_resplit_short_halves", "_resplit_long_halves", "_walk_two_bins"])
 def test_with_two_bins_every_way_that_takes_both_finds_all(way: str) -> None:
     random = np.random.default_rng(8)
     for number in range(40):
@@ -97,7 +97,7 @@ def test_many_packages_of_two_bins_are_found_ambiguous_in_parts(
     instance = Instance.from_intervals(amounts, totals - 1, totals + 1)
     told = Told(instance, truth)
     walk = LocalSearch(instance, truth, told.enter, told.all_of)
-    while walk._some_of_two_bins(instance.allowed, told.proved, Effort(0)):
+    while walk._walk_two_bins(instance.allowed, told.proved, Effort(0)):
         pass
     assert told.proved.all()
 

@@ -107,7 +107,7 @@ def test_a_random_record_of_a_repeated_id_is_the_same_for_the_same_seed() -> Non
 @pytest.mark.parametrize(
     ("second", "arguments", "said"),
     [
-        ([{"id": None, "a": 1, "s": "u"}], {}, '"id" is missing in 1 records of dataset "two"'),
+        ([{"id": None, "a": 1, "s": "u"}], {}, '"id" is missing in 1 record of dataset "two"'),
         ([{"id": "a", "a": 1}] * 3, {}, '2 records of dataset "two" have an id that another'),
         ([{"id": "a", "a": 1}], {"on": "idd"}, 'dataset "one" has no attribute "idd"'),
         ([{"id": "a", "a": 1}], {"duplicates": "last"}, '"last" is not a policy'),

@@ -397,7 +397,7 @@ def test_where_no_value_reads_none_the_missing_value_goes_by_that_name() -> None
         ({"within": 1}, "within is about numbers"),
         ({"worth": {"yes": -1}}, "what naming each value rightly brings, 0 or more"),
         ({"worth": {"yes": 1}, "wrong": float("inf")}, "wrong is a number, 0 or more"),
-        ({"worth": {"perhaps": 1}}, "worth names 1 values that the secret does not have"),
+        ({"worth": {"perhaps": 1}}, "worth names 1 value that the secret does not have"),
         (np.eye(3), "it needs one for each of the 2 secrets"),
     ],
 )

@@ -93,7 +93,7 @@ def test_figure_1_exposes_one_respondent_to_all_and_two_to_each_other() -> None:
     counts, incomes = figure_1()
     found = exposed_contributors(counts.publish(), incomes.publish(), coalition=1)
     assert [(e.key, e.contributors, e.insiders) for e in found] == [((1, 2), 1, 0), ((2, 4), 2, 1)]
-    assert str(found[0]).startswith("region=M2, occupation=P3: the one contributor's amount")
+    assert str(found[0]).startswith("region=M2, occupation=P3: the amount of the only contributor")
     outsiders = exposed_contributors(counts.publish(), incomes.publish(), coalition=0)
     assert [e.key for e in outsiders] == [(1, 2)]
 

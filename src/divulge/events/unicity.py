@@ -268,8 +268,8 @@ def unicity_curve(
     >>> import divulge as dv
     >>> purchases = History(dv.datasets.purchases_example(), "user", "date", "goods")
     >>> print(unicity_curve(purchases, ["item"], points=[1, 2]))
-    1 of item: 8.33% (exact)
-    2 of item: 16.7% (exact)
+    Knowing item of 1 point singles out 8.33% of users (exact).
+    Knowing item of 2 points singles out 16.7% of users (exact).
     """
     problems = Problems("unicity")
     problems.extend("", checks.several("points", points, "numbers"))

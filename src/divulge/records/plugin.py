@@ -107,7 +107,7 @@ class RecordsAttack(AttackDefaults):
         return [*originals, *(datasets[-1:] if _is_membership(settings) else ())]
 
     def needed_columns(self, settings: RecordsSettings) -> Collection[str]:
-        """What is known, sought and linked by; of whom, and how likely."""
+        """Attributes that are known or sought, the id that links datasets, the prior."""
         people = settings.target if isinstance(settings.target, list) else [settings.target]
         values = [name for person in people for name in person or ()]
         return _collect_names(settings, "knows", "seeks", "prior", "on", "by") | set(values)

@@ -71,7 +71,7 @@ def _say(key: str) -> str:
 
 
 def _summarise_limits(verdict: Verdict, assessment: Assessment) -> str:
-    if not any(verdict.is_hers(outcome, assessment) for outcome in verdict.outcomes):
+    if not any(verdict.is_on_adversary(outcome, assessment) for outcome in verdict.outcomes):
         return "none"
     return "within" if verdict.keeps_limits(assessment) else "outside"
 

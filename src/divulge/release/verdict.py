@@ -106,9 +106,11 @@ class Verdict:
 
     def keeps_limits(self, assessment: Assessment) -> bool:
         """Whether an adversary stays within all limits set on them."""
-        return all(outcome.held for outcome in self.outcomes if self.is_hers(outcome, assessment))
+        return all(
+            outcome.held for outcome in self.outcomes if self.is_on_adversary(outcome, assessment)
+        )
 
-    def is_hers(self, outcome: Outcome, assessment: Assessment) -> bool:
+    def is_on_adversary(self, outcome: Outcome, assessment: Assessment) -> bool:
         """Whether an outcome is of a limit on this adversary."""
         return outcome.limit.of_assessment and outcome.subject == assessment.adversary
 

@@ -97,7 +97,7 @@ class TablesAttack(AttackDefaults):
         return assess(table, _publish_protected(settings, table), sensitive, dataset.name)
 
     def adds_amounts(self) -> bool:
-        """Those of a cell."""
+        """Cells are sums of amounts."""
         return True
 
     def needed_columns(self, settings: TablesSettings) -> Collection[str]:

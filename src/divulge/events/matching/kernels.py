@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RIGHT_UNIFORM, RIGHT_BEST, CERTAIN, WEIGHT, WORST_CASE = range(5)
-"""What the columns of `tally` are: weight guessed right, known for certain, in all, worst case."""
+"""Columns of figures: weight guessed right by two priors, known for certain, in all, at worst."""
 
 
 def tally_knowledge(  # one loop over sorted runs, and no calls

@@ -127,7 +127,7 @@ class _SlabSums:
         return _SlabSums(self.leads[:many], self.others[:many], self.elements[:many])
 
     def drop_below(self, begin: int) -> _SlabSums:
-        """Those whose leading amount is not less, which is from there on."""
+        """The sums whose leading amount is at least `begin`, with `begin` taken off it."""
         beyond = self.leads >= begin
         return _SlabSums(
             self.leads[beyond] - np.int32(begin), self.others[beyond], self.elements[beyond]

@@ -70,10 +70,10 @@ class LocalSearch:
             not self.instance.counts_matter
             and self.instance.packages > tuning.WALK_MOST_PACKAGES_IN_FULL
         ):
-            moves = [self._some_of_two_bins]
+            moves = [self._walk_two_bins]
         elif not self.instance.counts_matter:
-            moves = [self._two_bins, self._resplit_several_bins, *moves]
-            moves += [self._some_of_two_bins, self._two_large_bins]
+            moves = [self._resplit_short_halves, self._resplit_several_bins, *moves]
+            moves += [self._walk_two_bins, self._resplit_long_halves]
         if not self.instance.counts_matter:
             moves += [self._resplit_by_lattice, self._refill_for_pairs]
         # How much each has proved of late, and with what effort. One that proves nothing is given
@@ -95,10 +95,10 @@ class LocalSearch:
             if not is_promising:
                 moves.remove(move)
 
-    def _two_bins(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
+    def _resplit_short_halves(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
         return self._resplit_in_full(possible, proved, tuning.WALK_SHORT_HALF, effort)
 
-    def _two_large_bins(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
+    def _resplit_long_halves(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
         return self._resplit_in_full(possible, proved, tuning.WALK_LONG_HALF, effort)
 
     def _resplit_in_full(
@@ -157,16 +157,16 @@ class LocalSearch:
         if a == b:
             b = (a + 1) % self.instance.bins
         bins = [a, b]
-        complex_enough = tuning.WALK_MOST_COMPLEXITY * (0.5 + 0.5 * self.random.random())
+        most_complexity = tuning.WALK_MOST_COMPLEXITY * (0.5 + 0.5 * self.random.random())
         for other in self.random.permutation(self.instance.bins):
             more = [*bins, int(other)]
             inside = np.isin(self.place, more)
             choices = np.maximum(possible[inside][:, more].sum(axis=1), 1)
-            if other not in bins and np.log10(choices).sum() <= complex_enough:
+            if other not in bins and np.log10(choices).sum() <= most_complexity:
                 bins = more
         return np.array(bins)
 
-    def _some_of_two_bins(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
+    def _walk_two_bins(self, possible: Bools, proved: Bools, effort: Effort) -> bool:
         """Some packages of two bins, pair of bins after pair; False if nothing is left to try."""
         from divulge.reconstruction.local_search import two_bin_resplit_kernels
 

@@ -2,10 +2,10 @@
 
 Everything is whole numbers. The sum of attribute i over the c packages of bin b must lie in
 
-    [low[b, i] - widening[i, c],  high[b, i] + widening[i, c] + deeper[i, c]]
+    [low[b, i] - slack_by_count[i, c],  high[b, i] + slack_by_count[i, c] + extra_above[i, c]]
 
-where c also counts the packages that stand in the bin already (`held`, whose amounts have been
-taken off the interval).
+where c also counts the packages that stand in the bin already (`already_in_bin`, whose amounts
+have been taken off the interval).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A total T stands for a closed interval of sums, in whole units. Where amounts were rounded one by
 one before they were added, or nobody knows, the interval widens with the number of packages in
-the bin: `widening[c]` is by how much, for c packages.
+the bin: `slack_by_count[c]` is by how much, for c packages.
 """
 
 from __future__ import annotations

@@ -62,11 +62,11 @@ def allow_one_more_record(instance: Instance) -> Instance:
     """The same, where bins may hold one package more than there are: it is rounded, and counts."""
     if not instance.counts_matter:
         return instance
-    wider, deeper = (
+    slack, extra = (
         _extend_by_one_record(instance.slack_by_count),
         _extend_by_one_record(instance.extra_above),
     )
-    return replace(instance, slack_by_count=wider, extra_above=deeper)
+    return replace(instance, slack_by_count=slack, extra_above=extra)
 
 
 def find_extra_bin(instance: Instance, allocation: Ints) -> int | None:

@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.records import tuning
+from divulge.records.linkage.comparison import MISSING
 from divulge.work.arrays import Floats
 
 ENOUGH_COMPARISONS = 3
 MIN_PROBABILITY = 1e-9
-MISSING = 2
 
 
 @dataclass(frozen=True)

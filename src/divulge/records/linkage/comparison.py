@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 COMPARISON_KINDS = ("equal", "near", "likeness")
 MISSING = 2
+"""What a comparison gives where a value is missing, beside 0 (differs) and 1 (agrees)."""
 
 
 Values: TypeAlias = Literal["whole numbers", "numbers", "others"]

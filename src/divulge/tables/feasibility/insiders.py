@@ -98,7 +98,7 @@ def exposed_to_insiders(table: Table, published: Published, coalition: int = 1) 
     >>> columns = {"town": ["a", "a", "b", "b", "b"], "amount": [5, 7, 1, 2, 3]}
     >>> table = Table.from_records(Dataset.from_arrow(pa.table(columns)), "town", "amount")
     >>> print(exposed_to_insiders(table, table.publish())[0])
-    town=a: of 2 contributors, one contributor can compute the last's.
+    town=a: of 2 contributors, one can compute the amount of the last.
     """
     if not isinstance(table.contributions, Contributions):
         message = "needs one table made from records."

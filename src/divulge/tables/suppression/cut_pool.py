@@ -98,7 +98,7 @@ class CutPool:
 
 
 def find_bridge_cuts(problem: SuppressionProblem, share: Floats, tolerance: float) -> list[Cut]:
-    """For cells with more of a share than leads around them: they need company, or go.
+    """Bridge cuts: a suppressed cell needs another one in each of its relations, or is published.
 
     Only cells that cost something: nothing is gained by publishing one that costs nothing.
     """
