@@ -216,7 +216,7 @@ def solve_with_excluded(month: datasets.TradeMonth, sample: int, seconds: float)
 
 def whole_month(month: datasets.TradeMonth, seconds: float, in_all: float, keep: Path) -> None:
     begun = time.perf_counter()
-    with work.under(checkpoints=work.Checkpoints(keep), reporter=print_progress):
+    with work.run_with(checkpoints=work.Checkpoints(keep), reporter=print_progress):
         reconstruction = reconstruct(
             month.transactions,
             tables(month),

@@ -281,7 +281,7 @@ def test_every_sentence_of_the_command_line_exists_and_is_used() -> None:
 
 CLOCKS = {
     "work/budget.py": "stops a run by the real clock, where somebody asks for it",
-    "work/conditions.py": "tells how long a step takes",
+    "work/context.py": "tells how long a step takes",
     "reconstruction/auditing/workers.py": "hands the real clock's end to worker processes",
     "assessment/drawing.py": "ends a browser that does not answer",
 }
@@ -349,7 +349,7 @@ def named_in_architecture() -> Iterator[tuple[str, str]]:
 
 
 def _is_dotted(name: str) -> bool:
-    """Whether it is a package of ours and something in it, such as `work.remember`."""
+    """Whether it is a package of ours and something in it, such as `work.memoise`."""
     first, dot, rest = name.partition(".")
     is_file = rest in ("py", "toml", "json", "html")
     return bool(dot) and not is_file and (SOURCE / first / "__init__.py").exists()

@@ -120,11 +120,11 @@ def test_reading_tells_how_far_it_is_and_stops_when_asked(ending: str, tmp_path:
     path = tmp_path / f"pupils{ending}"
     dv.datasets.school_census(2000).write(path)
     seen: list[work.Progress] = []
-    with work.under(reporter=seen.append):
+    with work.run_with(reporter=seen.append):
         dv.read(path)
     assert seen[-1].step == f"Reading {path.name}"
     assert seen[-1].share == 1
     cancellation = work.Cancellation()
     cancellation.cancel()
-    with work.under(cancellation=cancellation), pytest.raises(work.Cancelled):
+    with work.run_with(cancellation=cancellation), pytest.raises(work.Cancelled):
         dv.read(path)

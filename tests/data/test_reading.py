@@ -167,7 +167,7 @@ def test_reading_tells_how_far_it_is(tmp_path: Path) -> None:
 
     heard: list[work.Progress] = []
     datasets.school_census(rows=2000).write(tmp_path / "p.csv")
-    with work.under(reporter=heard.append):
+    with work.run_with(reporter=heard.append):
         read(tmp_path / "p.csv")
     assert heard[-1].step == "Reading p.csv"
     assert heard[-1].share == 1.0

@@ -350,7 +350,7 @@ def test_the_last_effort_shows_more_packages_to_be_ambiguous(crowded: Any) -> No
 
 
 def test_what_checkpoints_have_is_found_again_the_same(crowded: Any, tmp_path: Path) -> None:
-    with work.under(checkpoints=work.Checkpoints(tmp_path)):
+    with work.run_with(checkpoints=work.Checkpoints(tmp_path)):
         first = _audit(crowded, seconds=0.05)
         second = _audit(crowded, seconds=0.05)
     kept = 0
@@ -369,7 +369,7 @@ def test_a_walk_that_a_checkpoint_has_is_not_walked_again(crowded: Any, tmp_path
     level = _audit(crowded, seconds=0.02).levels[1]
     tasks = [level.build_continuation_task(n) for n in range(len(level.results))]
     going = [task for task in tasks if task is not None][:5]
-    with work.under(checkpoints=work.Checkpoints(tmp_path)):
+    with work.run_with(checkpoints=work.Checkpoints(tmp_path)):
         first = solve_all(going, 0.5, in_all=3.0, workers=1)
         again = solve_all(going, 0.5, in_all=3.0, workers=1)
     assert any(

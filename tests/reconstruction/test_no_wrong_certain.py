@@ -176,7 +176,7 @@ def test_effort_that_is_left_is_used_though_a_checkpoint_has_a_shorter_try(tmp_p
     truth = random.integers(0, 5, 120)
     sums = np.array([amounts[truth == b].sum(axis=0) for b in range(5)])
     task = Task(instance=Instance.from_intervals(amounts, sums - 1, sums + 1), truth=truth)
-    with work.under(checkpoints=work.Checkpoints(tmp_path)):
+    with work.run_with(checkpoints=work.Checkpoints(tmp_path)):
         [short] = solve_all([task], 2.0, in_all=0.001, workers=1)
         [kept] = solve_all([task], 2.0, in_all=0.001, workers=1)
         [again] = solve_all([task], 2.0, in_all=8.0, workers=1)

@@ -595,7 +595,7 @@ from divulge.datasets import trade_month
 from tests.reconstruction.test_reconstruct import UNITS, tables_of
 from divulge.reconstruction import reconstruct
 month = trade_month(transactions=900, importers=90, products=80, countries=4, customs_units=0, excluded=0, extra=0)
-with work.under(checkpoints=work.Checkpoints({str(tmp_path)!r})):
+with work.run_with(checkpoints=work.Checkpoints({str(tmp_path)!r})):
     found = reconstruct(month.transactions, tables_of(month), month.importers, units=UNITS,
                         workers=1, seconds=0.2)
 print(found.table_6b[-1].identified)

@@ -105,11 +105,11 @@ def test_a_run_that_was_interrupted_finds_the_same(
             cancellation.cancel()
 
     with (
-        work.under(checkpoints=checkpoints, cancellation=cancellation, reporter=stop),
+        work.run_with(checkpoints=checkpoints, cancellation=cancellation, reporter=stop),
         pytest.raises(work.Cancelled),
     ):
         audited(month, workers=1)
-    with work.under(checkpoints=checkpoints):
+    with work.run_with(checkpoints=checkpoints):
         assert bytes_of(audited(month, workers=1)) == alone
 
 
@@ -135,7 +135,7 @@ def test_what_the_clock_has_cut_says_so_and_claims_no_more() -> None:
     bins = {f"b{b}": tuple(map(int, amounts[truth == b].sum(axis=0))) for b in range(4)}
     budget = work.Budget(stop_after=0.001)
     time.sleep(0.002)
-    with work.under(budget=budget):
+    with work.run_with(budget=budget):
         cut = allocate(packages, bins, (1, 1), seconds=2.0, rule_is_known=True)
     whole = allocate(packages, bins, (1, 1), seconds=2.0, rule_is_known=True)
     assert cut.is_cut
@@ -146,7 +146,7 @@ def test_what_the_clock_has_cut_says_so_and_claims_no_more() -> None:
 
 
 def test_an_audit_that_the_clock_has_cut_says_so(month: datasets.TradeMonth) -> None:
-    with work.under(budget=work.Budget(stop_after=0.01)):
+    with work.run_with(budget=work.Budget(stop_after=0.01)):
         found = audited(month, workers=1)
     assert found.is_cut
     assert "clock" in str(found)

@@ -492,7 +492,7 @@ def test_what_cannot_be_attacked_is_said(arguments: dict[str, Any], said: str) -
 def test_a_killed_run_remembers_what_an_attack_has_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with work.under(checkpoints=work.Checkpoints(tmp_path)):
+    with work.run_with(checkpoints=work.Checkpoints(tmp_path)):
         first = dv.records.attack(FIRST, "CAS", KNOWS, "disability")
         monkeypatch.setattr("divulge.records.models.everybody._count_figures", None)
         again = dv.records.attack(FIRST, "CAS", KNOWS, "disability")

@@ -15,7 +15,7 @@ from tests.strategies import datasets as any_dataset
 
 from divulge import Dataset, datasets, records, work
 from divulge.work import InvalidInput
-from divulge.work.conditions import Step
+from divulge.work.context import Step
 
 FOUR = ["Area", "Sector", "Employees", "Residential Rev."]
 
@@ -212,7 +212,7 @@ def test_a_search_that_was_stopped_goes_on_where_it_was(
 
         with (
             pytest.MonkeyPatch.context() as patch,
-            work.under(checkpoints=kept, cancellation=stop),
+            work.run_with(checkpoints=kept, cancellation=stop),
             pytest.raises(work.Cancelled),
         ):
             patch.setattr(Step, "advance", counted)
@@ -220,7 +220,7 @@ def test_a_search_that_was_stopped_goes_on_where_it_was(
 
     cancel_in_the_middle()
     left = {path.name for path in kept.folder.glob("*")} if kept.folder.exists() else set()
-    with work.under(checkpoints=kept, reporter=reporter):
+    with work.run_with(checkpoints=kept, reporter=reporter):
         resumed = records.suda(people, max_size=3)
         again = records.suda(people, max_size=3)
     assert left <= {path.name for path in kept.folder.glob("*")}

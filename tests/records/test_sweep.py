@@ -155,7 +155,7 @@ def test_a_killed_sweep_takes_up_what_it_had_counted(
         return walk(self, *arguments)
 
     monkeypatch.setattr(cube_walk.BlockWalk, "_walk_chunks", counting)
-    with work.under(checkpoints=checkpoints), pytest.raises(KeyboardInterrupt):
+    with work.run_with(checkpoints=checkpoints), pytest.raises(KeyboardInterrupt):
         dv.records.sweep(census)
     again: list[int] = []
 
@@ -164,7 +164,7 @@ def test_a_killed_sweep_takes_up_what_it_had_counted(
         return walk(self, *arguments)
 
     monkeypatch.setattr(cube_walk.BlockWalk, "_walk_chunks", noting)
-    with work.under(checkpoints=checkpoints):
+    with work.run_with(checkpoints=checkpoints):
         resumed = dv.records.sweep(census).to_arrow()
     assert resumed.select(["knows", "classes", "singletons", "transport.best"]).equals(
         whole.select(["knows", "classes", "singletons", "transport.best"])
@@ -188,7 +188,7 @@ def test_what_was_counted_with_other_weights_is_not_taken_up(tmp_path: Path) -> 
     asked: list[tuple[str | None, bool]] = [
         (None, True), ("a", True), ("b", True), ("b", False), (None, False),
     ]  # fmt: skip
-    with work.under(checkpoints=work.Checkpoints(tmp_path)):
+    with work.run_with(checkpoints=work.Checkpoints(tmp_path)):
         kept = [swept(*each) for each in asked]
     assert [one.equals(swept(*each)) for one, each in zip(kept, asked, strict=True)] == [True] * 5
 
@@ -222,7 +222,7 @@ def killing(self, *arguments):
     return walk(self, *arguments)
 
 cube_walk.BlockWalk._walk_chunks = killing
-with work.under(checkpoints=work.Checkpoints(sys.argv[1])):
+with work.run_with(checkpoints=work.Checkpoints(sys.argv[1])):
     dv.records.sweep(dv.datasets.school_census(5_000))
 """
 
@@ -245,7 +245,7 @@ def test_a_sweep_whose_process_is_killed_goes_on_in_another(
 
     monkeypatch.setattr(cube_walk.BlockWalk, "_walk_chunks", noting)
     census = dv.datasets.school_census(5_000)
-    with work.under(checkpoints=work.Checkpoints(tmp_path)):
+    with work.run_with(checkpoints=work.Checkpoints(tmp_path)):
         resumed = dv.records.sweep(census)
     assert len(list(tmp_path.glob("sweep-*.npz"))) == 6 + len(again)
     walked_afresh = len(again)
@@ -306,12 +306,12 @@ def test_what_each_attribute_adds_is_a_plain_difference() -> None:
 def test_a_sweep_can_be_cancelled_and_reports_how_far_it_is() -> None:
     census = dv.datasets.school_census(2_000)
     seen: list[work.Progress] = []
-    with work.under(reporter=seen.append):
+    with work.run_with(reporter=seen.append):
         dv.records.sweep(census)
     assert seen[-1].share == pytest.approx(1.0)
     cancellation = work.Cancellation()
     cancellation.cancel()
-    with work.under(cancellation=cancellation), pytest.raises(work.Cancelled):
+    with work.run_with(cancellation=cancellation), pytest.raises(work.Cancelled):
         dv.records.sweep(census)
 
 
@@ -324,7 +324,7 @@ def test_the_share_that_is_done_only_grows_and_ends_at_one(
     monkeypatch.setattr(tuning, "MOST_KEY_ATTRIBUTES", 8)
     census = dv.datasets.school_census(6_000)
     seen: list[work.Progress] = []
-    with work.under(reporter=seen.append):
+    with work.run_with(reporter=seen.append):
         dv.records.sweep(census)
     shares = [progress.share or 0.0 for progress in seen]
     assert len(shares) > 50

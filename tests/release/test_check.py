@@ -161,7 +161,7 @@ def test_a_resumed_check_does_not_count_again(
     from divulge import engines, work
 
     release = Release.load(write_release(tmp_path))
-    with work.under(checkpoints=work.Checkpoints(tmp_path / "kept")):
+    with work.run_with(checkpoints=work.Checkpoints(tmp_path / "kept")):
         first = release.check()
 
         def refuse(*_: object, **__: object) -> None:

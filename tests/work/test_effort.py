@@ -76,7 +76,7 @@ def struck() -> work.Budget:
 
 
 def test_the_clock_ends_an_effort_only_where_partial_results_are_welcome() -> None:
-    with work.under(budget=struck()):
+    with work.run_with(budget=struck()):
         assert not Effort(1).spent
         with pytest.raises(work.BudgetSpent):
             work.check()
@@ -93,7 +93,7 @@ def test_no_checkpoint_keeps_what_the_clock_has_cut(tmp_path: Path) -> None:
         return lambda: {"answer": np.array([number])}
 
     kept = work.Checkpoints(tmp_path / "kept")
-    with work.under(budget=struck()), work.partial_results():
+    with work.run_with(budget=struck()), work.partial_results():
         assert kept.remember("sizes", {}, answer(1))["answer"] == [1]
     assert kept.remember("sizes", {}, answer(2))["answer"] == [2]
     assert kept.remember("sizes", {}, answer(3))["answer"] == [2]

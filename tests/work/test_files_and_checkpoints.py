@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from divulge.work import (
+    AtomicFiles,
     Checkpoints,
     InvalidInput,
     OutputFolder,
-    WholeFiles,
     filesystem,
     require_whole,
     whole_file,
@@ -74,14 +74,14 @@ def test_files_appear_together_or_not_at_all(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "out"
 
     def fail_half_way() -> None:
-        with WholeFiles(folder) as files:
+        with AtomicFiles(folder) as files:
             files.path("a").write_text("a")
             raise KeyError("b")
 
     with pytest.raises(KeyError):
         fail_half_way()
     assert list(tmp_path.iterdir()) == [], "folders that were made for nothing are gone"
-    with WholeFiles(folder) as files:
+    with AtomicFiles(folder) as files:
         files.path("a").write_text("a")
         files.path("b").write_text("b")
         assert not (folder / "a").exists()
@@ -92,7 +92,7 @@ def test_a_folder_in_the_place_of_one_file_keeps_back_the_others(tmp_path: Path)
     (tmp_path / "report.html").mkdir()
 
     def write_both() -> None:
-        with WholeFiles(tmp_path) as files:
+        with AtomicFiles(tmp_path) as files:
             files.path("result.json").write_text("{}")
             files.path("report.html").write_text("<p>")
 
@@ -103,7 +103,7 @@ def test_a_folder_in_the_place_of_one_file_keeps_back_the_others(tmp_path: Path)
 
 def test_a_full_disk_is_told_with_the_folder_that_was_written_to(tmp_path: Path) -> None:
     def write() -> None:
-        with WholeFiles(tmp_path / "out") as files:
+        with AtomicFiles(tmp_path / "out") as files:
             files.path("result.json").write_text("half of it")
             raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -171,7 +171,7 @@ def test_checkpoints_are_quick_to_look_up(tmp_path: Path) -> None:
     def expensive() -> dict[str, object]:
         raise AssertionError("asked for a key without checkpoints")
 
-    found = work.remember("n", expensive, lambda: {"n": np.array([1])})
+    found = work.memoise("n", expensive, lambda: {"n": np.array([1])})
     assert found["n"].tolist() == [1]
 
 

@@ -27,7 +27,7 @@ def test_no_time_left_is_told_where_it_would_be_a_guess(early: Progress) -> None
 
 def test_a_listener_hears_the_beginning_and_the_end_of_every_step() -> None:
     heard: list[Progress] = []
-    with work.under(reporter=heard.append):
+    with work.run_with(reporter=heard.append):
         with work.step("one", total=3) as step:
             step.advance(3)
         with work.step("two"):
@@ -43,7 +43,7 @@ def test_a_listener_hears_the_beginning_and_the_end_of_every_step() -> None:
 def test_a_step_that_fails_is_ended_too() -> None:
     heard: list[Progress] = []
     with (
-        work.under(reporter=heard.append),
+        work.run_with(reporter=heard.append),
         pytest.raises(ZeroDivisionError),
         work.step("one"),
     ):
@@ -83,7 +83,7 @@ def test_a_notebook_shows_one_line_that_is_rewritten(monkeypatch: pytest.MonkeyP
 
 def test_work_stops_at_its_next_step_when_somebody_asks() -> None:
     cancellation = Cancellation()
-    with work.under(cancellation=cancellation), work.step("long", 10) as step:
+    with work.run_with(cancellation=cancellation), work.step("long", 10) as step:
         step.advance()
         threading.Thread(target=cancellation.cancel).start()
         with pytest.raises(Cancelled, match="nothing was written"):
@@ -99,7 +99,7 @@ def test_cancelling_interrupts_what_runs_inside_an_engine() -> None:
     threading.Timer(0.3, cancellation.cancel).start()
     # Without the interruption the query would take years.
     with (
-        work.under(cancellation=cancellation),
+        work.run_with(cancellation=cancellation),
         DuckSession() as duck,
         pytest.raises(Cancelled),
     ):
@@ -110,7 +110,7 @@ def test_a_spent_budget_is_said_and_never_silent() -> None:
     budget = Budget(stop_after=0.01)
     time.sleep(0.02)
     with (
-        work.under(budget=budget),
+        work.run_with(budget=budget),
         pytest.raises(BudgetSpent, match=r"by the clock after 0\.01 seconds"),
     ):
         work.check()
@@ -129,7 +129,7 @@ def test_conditions_of_two_threads_do_not_mix() -> None:
         with work.step("other thread"):
             pass
 
-    with work.under(reporter=lambda progress: heard.append(progress.step)):
+    with work.run_with(reporter=lambda progress: heard.append(progress.step)):
         other = threading.Thread(target=run)
         other.start()
         other.join()

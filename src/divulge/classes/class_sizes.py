@@ -17,7 +17,7 @@ def class_sizes(dataset: Dataset, knows: Sequence[str]) -> engines.ClassSizes:
             sizes = engines.class_sizes(dataset.codes(knows), by=knows)
         return {"size": sizes.size, "classes": sizes.classes}
 
-    counts = work.remember(
+    counts = work.memoise(
         "class-sizes",
         lambda: {"data": dataset.fingerprint, "knows": sorted(knows)},
         count_classes,

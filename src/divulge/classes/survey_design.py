@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from divulge.classes.weights import read_number_column
 from divulge.data import Dataset
 from divulge.work import InvalidInput, Problem, Problems
 from divulge.work.arrays import Floats, Ints
@@ -25,16 +26,9 @@ def sampling_weights(dataset: Dataset, least: float = 1.0) -> Floats | None:
     if not names:
         return None
     [name] = names
-    column = dataset.columns[name]
     problems = Problems(f'dataset "{dataset.name}"')
     place = f'weight "{name}"'
-    try:
-        values = np.array([float(value) for value in column.values.to_pylist()], np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput(
-            problems.subject, [Problem(place, "holds values that are not numbers.")]
-        ) from None
-    weights = np.append(values, np.nan)[column.codes]
+    weights = read_number_column(dataset, name)
     missing = int(np.isnan(weights).sum())
     if missing:
         problems.add(place, f"is missing in {_describe_count(missing, dataset)}.")

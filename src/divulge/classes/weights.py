@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from divulge.data import Dataset
-from divulge.work import Problems, checks
+from divulge.work import InvalidInput, Problem, Problems, checks
+from divulge.work.arrays import Floats
 
 
-def read_weights(dataset: Dataset, prior: Any = "weight") -> npt.NDArray[np.float64]:
+def read_weights(dataset: Dataset, prior: Any = "weight") -> Floats:
     """One number a record: none is missing or negative, and not all are zero.
 
     Args:
@@ -44,16 +44,24 @@ def read_weights(dataset: Dataset, prior: Any = "weight") -> npt.NDArray[np.floa
     return values
 
 
-def _read_weight_column(problems: Problems, dataset: Dataset, name: str) -> npt.NDArray[np.float64]:
-    import pyarrow as pa
-
-    column = dataset.columns[name]
-    if column.has_missing:
+def _read_weight_column(problems: Problems, dataset: Dataset, name: str) -> Floats:
+    weights = read_number_column(dataset, name)
+    if np.isnan(weights).any():
         problems.add(f'weight "{name}"', "is missing in some records; each needs a number.")
         problems.raise_any()
+    return weights
+
+
+def read_number_column(dataset: Dataset, name: str) -> Floats:
+    """The numbers of a column of weights, one a record; not a number where one is missing.
+
+    Raises:
+        InvalidInput: if a value is not a number.
+    """
+    column = dataset.columns[name]
     try:
-        values = column.values.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        problems.add(f'weight "{name}"', "holds something that is not a number.")
-        problems.raise_any()
-    return np.asarray(values[column.codes], np.float64)
+        values = np.array([float(value) for value in column.values.to_pylist()], np.float64)
+    except (TypeError, ValueError):
+        problem = Problem(f'weight "{name}"', "holds values that are not numbers.")
+        raise InvalidInput(f'dataset "{dataset.name}"', [problem]) from None
+    return np.append(values, np.nan)[column.codes]

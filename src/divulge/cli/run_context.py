@@ -38,9 +38,9 @@ def set_run_conditions(
             reporter = stack.enter_context(work.TerminalReporter())
         budget = None if stop_after is None else work.Budget(stop_after)
         checkpoints = None if resume is None else work.Checkpoints(resume)
-        files = work.WholeFiles(overwrite=overwrite)
+        files = work.AtomicFiles(overwrite=overwrite)
         stack.enter_context(
-            work.under(
+            work.run_with(
                 reporter=reporter,
                 budget=budget,
                 checkpoints=checkpoints,

@@ -24,7 +24,7 @@ from divulge.data.column import (
     normalise_type,
     smallest_unsigned,
 )
-from divulge.work import DivulgeError, Interruption, room
+from divulge.work import DivulgeError, Interruption, allocate_array
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -112,7 +112,7 @@ class ColumnEncoder:
         merged = encode_array(_unify_kinds(self._values))
         has_missing = self._missing or merged.has_missing
         dtype = smallest_unsigned(len(merged.values) + has_missing)
-        codes: npt.NDArray[Any] = room(sum(map(len, self._codes)), dtype)
+        codes: npt.NDArray[Any] = allocate_array(sum(map(len, self._codes)), dtype)
         start = value_start = 0
         tags = self._concatenate_tags()
         self._codes.reverse()

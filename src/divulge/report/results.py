@@ -9,7 +9,7 @@ from divulge import work
 from divulge.release import Release, Verdict
 from divulge.release.output_files import list_inputs
 from divulge.report.page import page
-from divulge.work import Checkpoints, OutputFolder, WholeFiles
+from divulge.work import AtomicFiles, Checkpoints, OutputFolder
 
 FOLDER_KIND = "the results of a check"
 RESULT = "result.json"
@@ -27,7 +27,7 @@ def check_into(release: Release, folder: Path | str, overwrite: bool = False) ->
     with place.held():
         checkpoints = Checkpoints(place.checkpoints)
         try:
-            with work.under(checkpoints=checkpoints):
+            with work.run_with(checkpoints=checkpoints):
                 verdict = release.check()
         except work.InvalidInput:
             # What cannot be right next time either leaves nothing behind.
@@ -39,7 +39,7 @@ def check_into(release: Release, folder: Path | str, overwrite: bool = False) ->
 
 def write_results(verdict: Verdict, folder: Path | str, overwrite: bool = False) -> None:
     """Write `result.json` and `report.html`."""
-    with work.step("Writing the report"), WholeFiles(folder, overwrite) as files:
+    with work.step("Writing the report"), AtomicFiles(folder, overwrite) as files:
         text = json.dumps(verdict.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
         files.path(RESULT).write_text(text + "\n", encoding="utf-8")
         files.path(REPORT).write_text(page(verdict), encoding="utf-8")

@@ -11,7 +11,7 @@ here. A part that counts something long says so:
 Whoever called decides what becomes of it:
 
 >>> seen = []
->>> with work.under(reporter=seen.append, budget=work.Budget(stop_after=60)):
+>>> with work.run_with(reporter=seen.append, budget=work.Budget(stop_after=60)):
 ...     with work.step("Counting classes", total=2) as step:
 ...         step.advance(2)
 >>> seen[-1].step, seen[-1].share, seen[-1].finished
@@ -21,28 +21,28 @@ Whoever called decides what becomes of it:
 from divulge.work import checks, filesystem
 from divulge.work.budget import Budget, BudgetSpent, Cancellation, Cancelled
 from divulge.work.checkpoints import Checkpoints
-from divulge.work.conditions import (
+from divulge.work.context import (
     Conditions,
     check,
     current,
     is_stopped,
+    memoise,
     partial_results,
-    remember,
+    run_with,
     step,
-    under,
     writing_at_once,
 )
 from divulge.work.effort import Cost, Effort, charge, charge_seconds, uncharged
-from divulge.work.files import WholeFiles, lives, whole_file
+from divulge.work.files import AtomicFiles, lives, whole_file
 from divulge.work.inputs import Inputs, input_file, note_input, usable_path
 from divulge.work.lock import BeingWritten
 from divulge.work.manifest import require_whole
 from divulge.work.memory import (
     MemoryPlan,
     NotEnoughMemory,
+    allocate_array,
     available_memory,
     process_peak_memory,
-    room,
 )
 from divulge.work.output_folder import OutputFolder
 from divulge.work.places import check_places
@@ -60,7 +60,17 @@ from divulge.work.problems import (
 from divulge.work.progress import NotebookReporter, Progress, Reporter, TerminalReporter
 from divulge.work.version import version, versions
 
+WholeFiles = AtomicFiles
+"""`AtomicFiles` by its earlier name."""
+remember = memoise
+"""`memoise` by its earlier name."""
+room = allocate_array
+"""`allocate_array` by its earlier name."""
+under = run_with
+"""`run_with` by its earlier name."""
+
 __all__ = [
+    "AtomicFiles",
     "BeingWritten",
     "Budget",
     "BudgetSpent",
@@ -84,7 +94,7 @@ __all__ = [
     "Reporter",
     "TerminalReporter",
     "UnconfirmedName",
-    "WholeFiles",
+    "allocate_array",
     "available_memory",
     "charge",
     "charge_seconds",
@@ -97,6 +107,7 @@ __all__ = [
     "input_file",
     "is_stopped",
     "lives",
+    "memoise",
     "nearest",
     "note_input",
     "partial_results",
@@ -105,6 +116,7 @@ __all__ = [
     "remember",
     "require_whole",
     "room",
+    "run_with",
     "step",
     "uncharged",
     "under",

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from divulge.work import filesystem
-from divulge.work.conditions import is_stopped
+from divulge.work.context import is_stopped
 from divulge.work.inputs import usable_path
 from divulge.work.problems import InvalidInput, Problem
 from divulge.work.staging import Staging, is_staging, remove_abandoned_stagings

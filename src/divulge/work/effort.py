@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from divulge.work.conditions import is_stopped
+from divulge.work.context import is_stopped
 
 TICKS_PER_SECOND = 10**9
 """Effort is summed up in whole numbers, so that sums do not depend on what was done before."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 from divulge.work import filesystem
-from divulge.work.conditions import current
+from divulge.work.context import current
 from divulge.work.places import require_place
 from divulge.work.staging import Staging
 
@@ -30,12 +30,12 @@ class _Part:
     overwrite: bool
 
 
-class WholeFiles:
+class AtomicFiles:
     """Several files that appear together, once all are written.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp()) / "out"
-    >>> with WholeFiles(folder) as files:
+    >>> with AtomicFiles(folder) as files:
     ...     _ = files.path("result.json").write_text("{}")
     ...     folder.exists() and list(folder.glob("*.json"))
     []
@@ -70,7 +70,7 @@ class WholeFiles:
         self._parts[final] = _Part(part_folder / final.name, private, overwrite)
         return part_folder / final.name
 
-    def __enter__(self) -> WholeFiles:
+    def __enter__(self) -> AtomicFiles:
         return self
 
     def __exit__(
@@ -137,7 +137,7 @@ def _choose_mode(final: Path, private: bool) -> int:
 def whole_file(path: Path | str, overwrite: bool = False, private: bool = False) -> Iterator[Path]:
     """Write to the path that is given out; the file appears under its name when all is well.
 
-    Where the run gathers its files (`work.under(files=...)`), it appears with the others.
+    Where the run gathers its files (`work.run_with(files=...)`), it appears with the others.
 
     >>> import tempfile
     >>> final = Path(tempfile.mkdtemp()) / "a.txt"
@@ -151,7 +151,7 @@ def whole_file(path: Path | str, overwrite: bool = False, private: bool = False)
         yield run_files.path(Path(path).absolute(), private, overwrite)
         return
     final = Path(path)
-    with WholeFiles(final.parent, overwrite) as files:
+    with AtomicFiles(final.parent, overwrite) as files:
         yield files.path(final.name, private)
 
 

@@ -103,13 +103,13 @@ _HUGE_PAGE_BYTES = 1 << 22
 """From so many bytes on, NumPy asks for huge pages."""
 
 
-def room(count: int, dtype: Any) -> NDArray[Any]:
+def allocate_array(count: int, dtype: Any) -> NDArray[Any]:
     """An empty array for so many numbers, on ordinary pages of memory however large it is.
 
     A virtual machine that gives free memory back to its host fetches every huge page from there
     anew, which takes longer than all that is done with it; ordinary pages are at hand.
 
-    >>> len(room(1_000_000, "uint64"))
+    >>> len(allocate_array(1_000_000, "uint64"))
     1000000
     """
     import numpy as np

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from divulge.work import filesystem
 from divulge.work.checkpoints import CHECKPOINT_FOLDER, Checkpoints, is_checkpoint_folder
-from divulge.work.conditions import current, writing_at_once
+from divulge.work.context import current, writing_at_once
 from divulge.work.inputs import Inputs, usable_path
 from divulge.work.lock import lock_place
 from divulge.work.manifest import (

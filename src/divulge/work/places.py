@@ -7,7 +7,7 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from divulge.work.conditions import current
+from divulge.work.context import current
 from divulge.work.inputs import Inputs, usable_path
 from divulge.work.problems import InvalidInput, Problem, Problems
 

@@ -45,7 +45,7 @@ class OrderedRecords:
 
     def spread_to_records(self, of_event: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """What each record has from its event."""
-        of_record = work.room(len(self.item), of_event.dtype)
+        of_record = work.allocate_array(len(self.item), of_event.dtype)
         return run(kernels.spread_to_records, len(self.item), self.starts, of_event, of_record)
 
 
@@ -73,7 +73,7 @@ def order_records(packed: PackedKeys, codes: np.dtype[Any]) -> OrderedRecords:
     with work.step("Ordering the history"):
         keys = packed.keys
         keys.sort()
-        item = work.room(len(keys), codes)
+        item = work.allocate_array(len(keys), codes)
         event_arrays: Any = run(
             kernels.unpack_keys,  # type: ignore[arg-type]  # gives several arrays
             len(keys),

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
+from divulge.classes.keys import densify_keys
 from divulge.events.history import ordering
 from divulge.events.history.calendar import COARSER, UNITS
 from divulge.events.history.history import History
@@ -192,7 +193,7 @@ def pack_codes(parts: Sequence[npt.NDArray[Any]], rows: int, room: int) -> tuple
     >>> pack_codes([np.array([0, 2]), np.array([1, 2])], rows=2, room=40)
     (array([0, 5]), 3)
     """
-    key, bits = work.room(rows, np.int64), 0
+    key, bits = work.allocate_array(rows, np.int64), 0
     key[:] = 0
     for part in parts:
         part, wide = _shift_to_zero(part)
@@ -211,6 +212,6 @@ def _shift_to_zero(part: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
 
 
 def _renumber_key(key: npt.NDArray[Any]) -> tuple[Ints, int]:
-    """The same distinctions in as few numbers as there are."""
-    values, number = np.unique(key, return_inverse=True)
-    return number.astype(np.int64), (len(values) - 1).bit_length()
+    """The same distinctions in as few numbers as there are, and the bits that they take."""
+    number, count = densify_keys(key, int(key.max(initial=0)) + 1)
+    return number, (count - 1).bit_length()

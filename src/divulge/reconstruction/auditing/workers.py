@@ -290,7 +290,7 @@ def _limit_to_clock(stop_at: float | None) -> Iterator[None]:
         yield
         return
     budget = work.Budget(stop_after=max(0.001, stop_at - time.time()))
-    with work.under(budget=budget), work.partial_results():
+    with work.run_with(budget=budget), work.partial_results():
         yield
 
 

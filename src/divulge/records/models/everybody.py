@@ -48,7 +48,7 @@ def assess_everybody(
     counts = (
         count_figures()
         if key is None or gain is not None
-        else work.remember("records", key, count_figures)
+        else work.memoise("records", key, count_figures)
     )
     sizes = ClassSizes(counts["size"], counts["classes"])
     certain = PriorPosterior(*(int(number) for number in counts["certain"]))

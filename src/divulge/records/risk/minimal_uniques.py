@@ -126,7 +126,7 @@ class _UniqueSearch:
             step.advance()
             return
         key = lambda: {**identity(), "max_size": self.max_size, "attribute": attribute}  # noqa: E731  # asked for once
-        checkpoint = work.remember("suda", key, search_sets)
+        checkpoint = work.memoise("suda", key, search_sets)
         if step.done == done_before:
             self._restore_branch(checkpoint)
             step.advance(self._count_sets_below(attribute))
@@ -259,7 +259,7 @@ def find_uniques_by_frequency(
         if identity is None:
             return alone_on(chosen)
         key = lambda: {**identity(), "set": chosen}  # noqa: E731  # asked for once
-        checkpoint = work.remember("suda-set", key, lambda: {"alone": alone_on(chosen)})
+        checkpoint = work.memoise("suda-set", key, lambda: {"alone": alone_on(chosen)})
         return checkpoint["alone"]
 
     unique: dict[int, npt.NDArray[np.bool_]] = {}

@@ -76,7 +76,7 @@ class BlockWalk:
                 part = {"part": name, "portion": number, "at_most": at_most, "version": _VERSION}
                 return {**self.key(), **part}
 
-            table_by_field = work.remember("sweep", build_key, walk_portion)
+            table_by_field = work.memoise("sweep", build_key, walk_portion)
             if not walked:
                 # It was remembered: the rows are still wanted in order.
                 blocks.sort_blocks(first, last)

@@ -27,7 +27,7 @@ from divulge.tables.table.published import Published, floor
 from divulge.tables.table.structure import Key, Relations
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Bools, Floats, Ints
-from divulge.work.conditions import Step
+from divulge.work.context import Step
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

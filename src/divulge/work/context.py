@@ -19,7 +19,7 @@ from divulge.work.progress import Progress, Reporter
 
 if TYPE_CHECKING:
     from divulge.work.checkpoints import Arrays, Checkpoints
-    from divulge.work.files import WholeFiles
+    from divulge.work.files import AtomicFiles
     from divulge.work.inputs import Inputs
 
 
@@ -32,7 +32,7 @@ class Conditions:
     budget: Budget | None = None
     checkpoints: Checkpoints | None = None
     inputs: Inputs | None = None
-    files: WholeFiles | None = None
+    files: AtomicFiles | None = None
     partial: bool = False
 
     def check(self) -> None:
@@ -56,14 +56,14 @@ def current() -> Conditions:
 
 
 @contextmanager
-def under(
+def run_with(
     *,
     reporter: Reporter | None = None,
     cancellation: Cancellation | None = None,
     budget: Budget | None = None,
     checkpoints: Checkpoints | None = None,
     inputs: Inputs | None = None,
-    files: WholeFiles | None = None,
+    files: AtomicFiles | None = None,
 ) -> Iterator[Conditions]:
     """Do the work inside under the conditions given; those not given stay as they were.
 
@@ -165,10 +165,10 @@ def step(name: str, total: float | None = None) -> Iterator[Step]:
         current_step.report(finished=True)
 
 
-def remember(
+def memoise(
     name: str, key: Callable[[], Mapping[str, object]], compute: Callable[[], Arrays]
 ) -> Arrays:
-    """The arrays that `compute` gives; taken from a checkpoint where a killed run left them.
+    """The arrays that `compute` gives; taken from a checkpoint where an interrupted run left them.
 
     The key must hold all that the arrays depend on. It is asked for only where there are
     checkpoints, because the fingerprint of large data takes a while.
