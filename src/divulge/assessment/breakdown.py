@@ -70,10 +70,10 @@ class Breakdown(Mapping[Any, Assessment]):
             for value, a in ranking[:MOST_BARS]
         ]
         bars = (
-            alt.Chart(Chart.source(), title=f"Known for certain, by {self.attribute}")
+            alt.Chart(Chart.source(), title=_say("title", attribute=self.attribute))
             .mark_bar(color=RISK_COLOUR)
             .encode(
-                x=alt.X("certain:Q", title="share known for certain", axis=alt.Axis(format="%")),
+                x=alt.X("certain:Q", title=_say("certain"), axis=alt.Axis(format="%")),
                 y=alt.Y("group:N", title=self.attribute, sort=None),
             )
             .properties(width=420)
@@ -81,7 +81,8 @@ class Breakdown(Mapping[Any, Assessment]):
         shares = "; ".join(
             f"{r['group']}: {format_percent(float(str(r['certain'])))}" for r in records
         )
-        return Chart.of(bars, records, f"Share known for certain by {self.attribute}: {shares}")
+        description = _say("description", attribute=self.attribute, shares=shares)
+        return Chart.of(bars, records, description)
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """The figures as a table for people: group, secrets, known for certain, guessed right."""
@@ -126,3 +127,7 @@ class Breakdown(Mapping[Any, Assessment]):
 
 def _format_group(value: Any) -> str:
     return str(Sentence("divulge.assessment", "row.missing")) if value is None else str(value)
+
+
+def _say(key: str, **values: Any) -> str:
+    return str(Sentence("divulge.assessment", f"chart.breakdown.{key}", values))

@@ -10,21 +10,15 @@ import numpy.typing as npt
 
 from divulge.assessment import Chart
 from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR, SAFE_COLOUR
-from divulge.assessment.sentence import format_percent
+from divulge.assessment.sentence import Sentence, format_percent, read_phrases
 
 if TYPE_CHECKING:
     from divulge.events.knowledge.attacker import Attacker
 
-BANDS = (
-    (0, 0, "none"),
-    (1, 1, "1"),
-    (2, 2, "2"),
-    (3, 4, "3-4"),
-    (5, 9, "5-9"),
-    (10, 99, "10-99"),
-    (100, None, "100 or more"),
-)
-"""How many users fit, as one speaks of it."""
+CATALOGUE = "divulge.events"
+
+BANDS = ((0, 0), (1, 1), (2, 2), (3, 4), (5, 9), (10, 99), (100, None))
+"""How many users fit, as one speaks of it; the catalogue names them."""
 
 
 MAX_MARKS = 1_000
@@ -35,47 +29,53 @@ def draw_matches_chart(shares: npt.NDArray[np.float64], attacker: Attacker) -> C
     """How many users fit what the adversary knows: one on the left."""
     import altair as alt
 
+    labels = read_phrases(CATALOGUE, "chart.matches.bands")
     records = []
-    for low, high, label in BANDS:
+    for (low, high), label in zip(BANDS, labels, strict=True):
         share = float(shares[low : None if high is None else high + 1].sum())
-        if label != "none" or share:
+        if low or share:
             records.append({"users": label, "share": share})
-    base = alt.Chart(Chart.source(), title="How many users fit what the adversary knows").encode(
-        x=alt.X("users:N", sort=None, title="users who fit", axis=alt.Axis(labelAngle=0)),
-        y=alt.Y("share:Q", title=f"share, by {attacker.drawn}", axis=alt.Axis(format="%")),
+    base = alt.Chart(Chart.source(), title=_say("matches.title")).encode(
+        x=alt.X("users:N", sort=None, title=_say("matches.users"), axis=alt.Axis(labelAngle=0)),
+        y=alt.Y(
+            "share:Q",
+            title=_say("matches.share", drawn=attacker.drawn),
+            axis=alt.Axis(format="%"),
+        ),
     )
     bars = base.mark_bar().encode(
-        color=alt.condition(alt.datum.users == "1", alt.value(RISK_COLOUR), alt.value(SAFE_COLOUR))
+        color=alt.condition(
+            alt.datum.users == labels[1], alt.value(RISK_COLOUR), alt.value(SAFE_COLOUR)
+        )
     )
     marks = base.mark_text(dy=-6, fontSize=11).encode(text=alt.Text("share:Q", format=".1%"))
     caption = "; ".join(f"{r['users']}: {format_percent(float(str(r['share'])))}" for r in records)
     picture = (bars + marks).properties(width=420, height=220)
-    return Chart.of(picture, records, f"Share of knowledge by how many users fit it: {caption}")
+    return Chart.of(picture, records, _say("matches.description", shares=caption))
 
 
 def draw_ten_attackers_chart(records: Sequence[Mapping[str, Any]], weight: str) -> Chart:
     """The ten attackers: exact as bars, the estimate as a mark."""
     import altair as alt
 
-    base = alt.Chart(Chart.source(), title="Ten attackers").encode(
+    base = alt.Chart(Chart.source(), title=_say("ten.title")).encode(
         y=alt.Y("attacker:N", sort=None, title=None, axis=alt.Axis(labelLimit=320, minExtent=270))
     )
     bars = base.mark_bar(color=RISK_COLOUR).encode(
         x=alt.X(
             "exact:Q",
-            title=f"share identified, by {weight} (tick: estimate)",
+            title=_say("ten.share", weight=weight),
             axis=alt.Axis(format="%"),
         )
     )
     ticks = base.mark_tick(color=LIMIT_COLOUR, thickness=3).encode(x="estimate:Q")
     caption = "; ".join(f"{r['attacker']}: {format_percent(r['exact'])}" for r in records)
-    return Chart.of(
-        (bars + ticks).properties(width=420), list(records), f"Ten attackers: {caption}"
-    )
+    picture = (bars + ticks).properties(width=420)
+    return Chart.of(picture, list(records), _say("ten.description", shares=caption))
 
 
-def draw_frequencies_chart(values: npt.NDArray[np.int64], title: str, axis: str) -> Chart:
-    """How often each value occurs (Ito et al. 2018, Fig. 1)."""
+def draw_kinds_chart(values: npt.NDArray[np.int64]) -> Chart:
+    """How many kinds of items the events have (Ito et al. 2018, Fig. 1)."""
     import altair as alt
 
     value, count = np.unique(values, return_counts=True)
@@ -83,18 +83,20 @@ def draw_frequencies_chart(values: npt.NDArray[np.int64], title: str, axis: str)
     width = max(1, min(12, 380 // (int(value.max()) + 1)))
     scale = alt.Scale(domain=[0, int(value.max()) + 1], nice=False)
     bars = (
-        alt.Chart(Chart.source(), title=title)
+        alt.Chart(Chart.source(), title=_say("kinds.title"))
         .mark_bar(color=SAFE_COLOUR, size=width)
-        .encode(x=alt.X("value:Q", title=axis, scale=scale), y=alt.Y("count:Q", title="events"))
+        .encode(
+            x=alt.X("value:Q", title=_say("kinds.kinds"), scale=scale),
+            y=alt.Y("count:Q", title=_say("kinds.events")),
+        )
         .properties(width=420, height=220)
     )
-    most = int(value[np.argmax(count)])
-    caption = f"{title}: from {value.min()} to {value.max()}, most often {most}"
-    return Chart.of(bars, records, caption)
+    extremes = {"least": value.min(), "most": value.max(), "frequent": value[np.argmax(count)]}
+    return Chart.of(bars, records, _say("kinds.description", **extremes))
 
 
-def draw_ranks_chart(counts: npt.NDArray[np.int64], title: str) -> Chart:
-    """Frequencies by rank, the most frequent first (Ito et al. 2018, Fig. 2)."""
+def draw_ranks_chart(counts: npt.NDArray[np.int64]) -> Chart:
+    """Frequencies of items by rank, the most frequent first (Ito et al. 2018, Fig. 2)."""
     import altair as alt
 
     scale = alt.Scale(type="log", nice=False)
@@ -105,16 +107,16 @@ def draw_ranks_chart(counts: npt.NDArray[np.int64], title: str) -> Chart:
         places = np.unique(np.geomspace(1, len(falling), MAX_MARKS).astype(np.int64)) - 1
     records = [{"rank": int(place) + 1, "count": int(falling[place])} for place in places]
     line = (
-        alt.Chart(Chart.source(), title=title)
+        alt.Chart(Chart.source(), title=_say("ranks.title"))
         .mark_line(color=RISK_COLOUR)
         .encode(
-            x=alt.X("rank:Q", title="rank", scale=scale, axis=axis),
-            y=alt.Y("count:Q", title="records", scale=scale, axis=axis),
+            x=alt.X("rank:Q", title=_say("ranks.rank"), scale=scale, axis=axis),
+            y=alt.Y("count:Q", title=_say("ranks.records"), scale=scale, axis=axis),
         )
         .properties(width=420, height=220)
     )
-    caption = f"{title}: {len(falling)} items, the most frequent in {int(falling[0])} records"
-    return Chart.of(line, records, caption)
+    description = _say("ranks.description", items=len(falling), most=int(falling[0]))
+    return Chart.of(line, records, description)
 
 
 def draw_users_by_records_chart(
@@ -135,18 +137,20 @@ def draw_users_by_records_chart(
     ]
     scale = alt.Scale(type="log", nice=False)
     axis = alt.Axis(format="~s", tickCount=4)
-    base = alt.Chart(Chart.source(), title=f"Users and records that fit, knowing {knows}")
+    base = alt.Chart(Chart.source(), title=_say("users.title", knows=knows))
     dots = base.mark_circle(color=RISK_COLOUR, opacity=0.5).encode(
-        x=alt.X("records:Q", title="records that fit", scale=scale, axis=axis),
-        y=alt.Y("users:Q", title="users who fit (on the line: as many)", scale=scale, axis=axis),
-        size=alt.Size("count:Q", title="how often", scale=alt.Scale(range=[15, 300]), legend=None),
+        x=alt.X("records:Q", title=_say("users.records"), scale=scale, axis=axis),
+        y=alt.Y("users:Q", title=_say("users.users"), scale=scale, axis=axis),
+        size=alt.Size(
+            "count:Q",
+            title=_say("users.count"),
+            scale=alt.Scale(range=[15, 300]),
+            legend=None,
+        ),
     )
     line = base.mark_line(color=BEFORE_COLOUR).encode(x="users:Q", y="users:Q")
     below = float(np.mean(users < weights))
-    caption = (
-        f"Knowing {knows}, {format_percent(below)} of what may be known "
-        "fits fewer users than records"
-    )
+    caption = _say("users.description", knows=knows, below=below)
     return Chart.of((dots + line).properties(width=420, height=300), records, caption)
 
 
@@ -154,14 +158,14 @@ def draw_unicity_chart(records: Sequence[Mapping[str, Any]]) -> Chart:
     """Users singled out by number of points, one line per granularity."""
     import altair as alt
 
-    base = alt.Chart(Chart.source(), title="Users singled out by what is known of them").encode(
-        x=alt.X("points:O", title="points known", axis=alt.Axis(labelAngle=0)),
+    base = alt.Chart(Chart.source(), title=_say("unicity.title")).encode(
+        x=alt.X("points:O", title=_say("unicity.points"), axis=alt.Axis(labelAngle=0)),
     )
-    colour = alt.Color("knows:N", title="of each point", sort=None)
+    colour = alt.Color("knows:N", title=_say("unicity.knows"), sort=None)
     line = base.mark_line(point=True).encode(
         y=alt.Y(
             "share:Q",
-            title="share of users",
+            title=_say("unicity.share"),
             axis=alt.Axis(format="%"),
             scale=alt.Scale(domain=[0, 1]),
         ),
@@ -172,4 +176,8 @@ def draw_unicity_chart(records: Sequence[Mapping[str, Any]]) -> Chart:
         f"{r['knows']}, {r['points']}: {format_percent(r['share'])}" for r in records
     )
     picture = (bars + line).properties(width=420, height=260)
-    return Chart.of(picture, list(records), f"Share of users singled out: {caption}")
+    return Chart.of(picture, list(records), _say("unicity.description", shares=caption))
+
+
+def _say(key: str, **values: Any) -> str:
+    return str(Sentence(CATALOGUE, f"chart.{key}", values))

@@ -198,10 +198,8 @@ class TenAttackers:
         kinds, _ = self.history.baskets
         pictures = {
             "ten": self.chart(),
-            "kinds": charts.draw_frequencies_chart(kinds, "Kinds of items in an event", "kinds"),
-            "items": charts.draw_ranks_chart(
-                np.bincount(self.history.item_codes), "Items by frequency"
-            ),
+            "kinds": charts.draw_kinds_chart(kinds),
+            "items": charts.draw_ranks_chart(np.bincount(self.history.item_codes)),
         }
         for words in ("day", "kinds", "item"):
             matching = KnowledgeMatching.from_attacker(self.history, Attacker(words))

@@ -28,7 +28,7 @@ class RiskUtilityMap:
 
     def chart(self) -> Chart:
         """Risk against loss, a line a method, a point a k."""
-        return draw_risk_utility(self.points, f"Risk and utility of {self.dataset}")
+        return draw_risk_utility(self.points, self.dataset)
 
     def to_dict(self) -> dict[str, Any]:
         """The points as plain values."""

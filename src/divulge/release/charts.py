@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from divulge.assessment import Assessment, Chart
 from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR
-from divulge.assessment.sentence import format_percent
+from divulge.assessment.sentence import Sentence, format_percent
 
 if TYPE_CHECKING:
     from divulge.release.verdict import Verdict
 
+CATALOGUE = "divulge.release"
 MARK_COLOURS = {
     "before": BEFORE_COLOUR,
     "after": RISK_COLOUR,
-    "at most": "#e8b4a8",
+    "at_most": "#e8b4a8",
     "limit": LIMIT_COLOUR,
 }
 """What is marked. Where "after" is the least that was shown, the most stands beside it."""
-SUCCESS_TITLES = {"deterministic": "known for certain", "probabilistic": "guessed right"}
+SUCCESS_KINDS = ("deterministic", "probabilistic")
 
 
 def draw_adversaries(verdict: Verdict) -> Chart:
@@ -28,8 +29,10 @@ def draw_adversaries(verdict: Verdict) -> Chart:
     records = [
         mark for assessment in verdict.assessments for mark in _list_marks(verdict, assessment)
     ]
-    bounded = any(mark["kind"] == "at most" for mark in records)
-    kinds = {kind: colour for kind, colour in MARK_COLOURS.items() if bounded or kind != "at most"}
+    bounded = any(mark["kind"] == _say("at_most") for mark in records)
+    kinds = {
+        _say(kind): colour for kind, colour in MARK_COLOURS.items() if bounded or kind != "at_most"
+    }
     colour = alt.Color(
         "kind:N",
         title=None,
@@ -39,7 +42,7 @@ def draw_adversaries(verdict: Verdict) -> Chart:
     )
     share = alt.X(
         "share:Q",
-        title="share of secrets",
+        title=_say("share"),
         axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
         scale=alt.Scale(domain=[0, 1]),
     )
@@ -56,53 +59,53 @@ def draw_adversaries(verdict: Verdict) -> Chart:
                     axis=alt.Axis(labelLimit=220, labelPadding=8) if first else None,
                 )
             )
-            .transform_filter(f"datum.success == '{title}'")
+            .transform_filter(alt.datum.success == title)
         )
         way = (
-            base.transform_filter("datum.kind != 'limit'")
+            base.transform_filter(alt.datum.kind != _say("limit"))
             .mark_line(color="#c9ccd1", strokeWidth=2)
             .encode(x=share, detail="adversary:N")
         )
         points = (
-            base.transform_filter("datum.kind != 'limit'")
+            base.transform_filter(alt.datum.kind != _say("limit"))
             .mark_circle(size=90, opacity=1)
             .encode(x=share, color=colour)
         )
         limits = (
-            base.transform_filter("datum.kind == 'limit'")
+            base.transform_filter(alt.datum.kind == _say("limit"))
             .mark_tick(thickness=3, size=20, opacity=1)
             .encode(x=share, color=colour)
         )
         return alt.layer(way, points, limits).properties(width=270, height=alt.Step(32))
 
     panels = [
-        draw_panel(title, first=number == 0) for number, title in enumerate(SUCCESS_TITLES.values())
+        draw_panel(_say(kind), first=number == 0) for number, kind in enumerate(SUCCESS_KINDS)
     ]
     # Browsers set text wider than the renderer measures it: without room, long names are cut.
     chart = alt.hconcat(*panels, data=Chart.source(), spacing=28).properties(
         padding={"left": 28, "top": 5, "right": 5, "bottom": 5}
     )
-    description = "; ".join(
+    shares = "; ".join(
         f"{r['adversary']}, {r['success']}, {r['kind']}: {format_percent(r['share'])}"
         for r in records
     )
-    return Chart.of(chart, records, f"Success of each adversary. {description}")
+    return Chart.of(chart, records, _say("description", shares=shares))
 
 
 def _list_marks(verdict: Verdict, assessment: Assessment) -> list[dict[str, Any]]:
     marks = []
-    for kind, title in SUCCESS_TITLES.items():
+    for kind in SUCCESS_KINDS:
         # What a gain is worth is no share; the picture shows what is guessed right.
         success = assessment.deterministic if kind == "deterministic" else assessment.guessed
-        row = {"adversary": assessment.adversary, "success": title}
-        marks.append({**row, "kind": "before", "share": float(success.prior)})
-        marks.append({**row, "kind": "after", "share": float(success.posterior)})
+        row = {"adversary": assessment.adversary, "success": _say(kind)}
+        marks.append({**row, "kind": _say("before"), "share": float(success.prior)})
+        marks.append({**row, "kind": _say("after"), "share": float(success.posterior)})
         worst = assessment.at_worst
         if worst is not assessment:
             most = worst.deterministic if kind == "deterministic" else worst.guessed
-            marks.append({**row, "kind": "at most", "share": float(most.posterior)})
+            marks.append({**row, "kind": _say("at_most"), "share": float(most.posterior)})
         marks += [
-            {**row, "kind": "limit", "share": float(outcome.limit.bound)}
+            {**row, "kind": _say("limit"), "share": float(outcome.limit.bound)}
             for outcome in verdict.outcomes
             if outcome.subject == assessment.adversary
             and outcome.limit.measure == f"{kind}.posterior"
@@ -110,3 +113,7 @@ def _list_marks(verdict: Verdict, assessment: Assessment) -> list[dict[str, Any]
             and not (assessment.by_gain and kind == "probabilistic")
         ]
     return marks
+
+
+def _say(key: str, **values: Any) -> str:
+    return str(Sentence(CATALOGUE, f"chart.adversaries.{key}", values))

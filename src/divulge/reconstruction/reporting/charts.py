@@ -9,8 +9,10 @@ from typing import Any
 
 from divulge.assessment import Chart
 from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR
-from divulge.assessment.sentence import format_number, format_percent
+from divulge.assessment.sentence import Sentence, format_percent
 from divulge.reconstruction import tuning
+
+CATALOGUE = "divulge.reconstruction"
 
 
 def draw_packages(
@@ -45,8 +47,10 @@ def draw_packages(
         records.append({"bin": str(b), "x": total[0], "y": end, "kind": "total"})
     base = alt.Chart(Chart.source())
     axes = {
-        "x": alt.X("x:Q", title="first amount", axis=alt.Axis(tickCount=3)),
-        "y": alt.Y("y:Q", title="second amount" if second else None, axis=alt.Axis(tickCount=3)),
+        "x": alt.X("x:Q", title=_say("packages.first"), axis=alt.Axis(tickCount=3)),
+        "y": alt.Y(
+            "y:Q", title=_say("packages.second") if second else None, axis=alt.Axis(tickCount=3)
+        ),
     }
     boxes = (
         base.transform_filter(alt.datum.kind == "package")
@@ -63,17 +67,14 @@ def draw_packages(
         .properties(width=150, height=130)
         .facet(facet=alt.Facet("bin:N", title=None, sort=None), columns=3)
         .resolve_scale(x="independent", y="independent")
-        .properties(title="Packages end where the published totals (crosses) are")
+        .properties(title=_say("packages.title"))
     )
     # The description is of all bins, also of those that are not drawn.
     package_counts = Counter(allocation.values())
-    description = "; ".join(f"{b}: {format_number(package_counts[b])} packages" for b in bins)
-    some = (
-        f" (the first {tuning.CHART_MOST_BINS} are drawn)"
-        if len(bins) > tuning.CHART_MOST_BINS
-        else ""
-    )
-    return Chart.of(chart, records, f"Packages by bin{some}: {description}")
+    by_bin = "; ".join(_say("packages.of_bin", bin=b, count=package_counts[b]) for b in bins)
+    most = tuning.CHART_MOST_BINS
+    key = "packages.description_of_first" if len(bins) > most else "packages.description"
+    return Chart.of(chart, records, _say(key, most=most, by_bin=by_bin))
 
 
 def draw_phases(rows: Sequence[Any]) -> Chart:
@@ -83,16 +84,16 @@ def draw_phases(rows: Sequence[Any]) -> Chart:
     records = [
         {"phase": row.phase, "chance": row.probability, "counted": row.by_counting} for row in rows
     ]
-    base = alt.Chart(Chart.source(), title="The chance to name the party behind a record").encode(
-        y=alt.Y("phase:N", sort=None, title="phase/step")
+    base = alt.Chart(Chart.source(), title=_say("phases.title")).encode(
+        y=alt.Y("phase:N", sort=None, title=_say("phases.phase"))
     )
     bars = base.mark_bar(color=SAFE_COLOUR).encode(
-        x=alt.X("chance:Q", title="chance (tick: by counting)", axis=alt.Axis(format="%"))
+        x=alt.X("chance:Q", title=_say("phases.chance"), axis=alt.Axis(format="%"))
     )
     ticks = base.mark_tick(color=RISK_COLOUR, thickness=3).encode(x="counted:Q")
-    description = "; ".join(f"{row.phase}: {format_percent(row.probability)}" for row in rows)
+    by_phase = "; ".join(f"{row.phase}: {format_percent(row.probability)}" for row in rows)
     chart = (bars + ticks).properties(width=420)
-    return Chart.of(chart, records, f"Chance to name the party by phase: {description}")
+    return Chart.of(chart, records, _say("phases.description", by_phase=by_phase))
 
 
 def draw_seconds_by_complexity(instances: Sequence[Any]) -> Chart:
@@ -111,28 +112,24 @@ def draw_seconds_by_complexity(instances: Sequence[Any]) -> Chart:
         }
         for complexity, members in sorted(groups.items())
     ]
-    base = alt.Chart(Chart.source(), title="Mean time of an instance, and the share closed").encode(
-        x=alt.X(
-            "complexity:Q", title="complexity (log10 of bins to the packages; last: 200 or more)"
-        )
+    base = alt.Chart(Chart.source(), title=_say("complexity.title")).encode(
+        x=alt.X("complexity:Q", title=_say("complexity.complexity"))
     )
     blue, red = (alt.OverlayMarkDef(color=colour) for colour in (SAFE_COLOUR, RISK_COLOUR))
     line = base.mark_line(point=blue, color=SAFE_COLOUR).encode(
         y=alt.Y(
             "seconds:Q",
-            title="seconds (blue)",
+            title=_say("complexity.seconds"),
             scale=alt.Scale(type="log"),
             axis=alt.Axis(tickCount=5, format="~g"),
         )
     )
     closed = base.mark_line(point=red, color=RISK_COLOUR).encode(
-        y=alt.Y("closed:Q", title="share closed (red)", axis=alt.Axis(format="%"))
+        y=alt.Y("closed:Q", title=_say("complexity.closed"), axis=alt.Axis(format="%"))
     )
     chart = (line + closed).resolve_scale(y="independent").properties(width=420, height=240)
-    description = "; ".join(
-        f"{r['complexity']}: {format_percent(float(r['closed']))} closed" for r in records
-    )
-    return Chart.of(chart, records, f"Instances by complexity: {description}")
+    groups_text = "; ".join(_say("complexity.of_group", **record) for record in records)
+    return Chart.of(chart, records, _say("complexity.description", groups=groups_text))
 
 
 def draw_remedies(evaluations: Sequence[Any]) -> Chart:
@@ -141,30 +138,27 @@ def draw_remedies(evaluations: Sequence[Any]) -> Chart:
 
     now = evaluations[0]
     kinds = list(dict.fromkeys(one.kind for one in evaluations[1:]))
-    records = [_build_point(now, kind, 0, "as it is") for kind in kinds]
+    records = [_build_point(now, kind, 0, _say("remedies.as_it_is")) for kind in kinds]
     records += [
         _build_point(one, one.kind, n, one.strength)
         for n, one in enumerate(evaluations[1:], start=1)
     ]
-    base = alt.Chart(
-        Chart.source(), title="Places that stay certain, by what it costs in utility"
-    ).encode(
-        x=alt.X("cost:Q", title="utility lost", axis=alt.Axis(format="%")),
-        y=alt.Y("certain:Q", title="places certain"),
+    base = alt.Chart(Chart.source(), title=_say("remedies.title")).encode(
+        x=alt.X("cost:Q", title=_say("remedies.cost"), axis=alt.Axis(format="%")),
+        y=alt.Y("certain:Q", title=_say("remedies.certain")),
         color=alt.Color("remedy:N", title=None, sort=None),
     )
     shapes = ["circle", "cross", "triangle-down"]
     verdicts = alt.Scale(domain=["yes", "not shown", "no"], range=shapes)
     points = base.mark_point(filled=True, size=70, opacity=1).encode(
-        shape=alt.Shape("enough:N", title="enough", scale=verdicts),
+        shape=alt.Shape("enough:N", title=_say("remedies.enough"), scale=verdicts),
         tooltip=["remedy:N", "strength:N", "certain:Q", "undecided:Q", "enough:N", "cost:Q"],
     )
     chart = (base.mark_line().encode(order="n:Q") + points).properties(width=420, height=240)
     last = {one.kind: one for one in evaluations[1:]}
-    description = "; ".join(f"{k.replace('_', ' ')}: {_describe_remainder(last[k])}" for k in kinds)
-    return Chart.of(
-        chart, records, f"Places certain, as it is {format_number(now.certain)}; {description}"
-    )
+    remainders = "; ".join(f"{k.replace('_', ' ')}: {_describe_remainder(last[k])}" for k in kinds)
+    description = _say("remedies.description", now=now.certain, remainders=remainders)
+    return Chart.of(chart, records, description)
 
 
 def _build_point(one: Any, kind: str, n: int, strength: str) -> dict[str, Any]:
@@ -181,5 +175,9 @@ def _build_point(one: Any, kind: str, n: int, strength: str) -> dict[str, Any]:
 
 
 def _describe_remainder(one: Any) -> str:
-    undecided = f", {format_number(one.undecided)} undecided" if one.verdict == "not shown" else ""
-    return f"{format_number(one.certain)} certain{undecided}"
+    key = "remedies.not_shown" if one.verdict == "not shown" else "remedies.shown"
+    return _say(key, certain=one.certain, undecided=one.undecided)
+
+
+def _say(key: str, **values: Any) -> str:
+    return str(Sentence(CATALOGUE, f"chart.{key}", values))

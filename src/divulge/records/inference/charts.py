@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Assessment, Chart
 from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR, SAFE_COLOUR
-from divulge.assessment.sentence import format_percent
+from divulge.assessment.sentence import Sentence, format_percent, read_phrases
 from divulge.engines import ClassSizes
 from divulge.qif import PriorPosterior
 
@@ -19,39 +19,43 @@ if TYPE_CHECKING:
 
 MAX_DOTS = 5000
 
-CLASS_SIZE_BANDS = (
-    (1, 1, "1"),
-    (2, 2, "2"),
-    (3, 4, "3-4"),
-    (5, 9, "5-9"),
-    (10, None, "10 or more"),
-)
+CATALOGUE = "divulge.records"
+
+CLASS_SIZE_BANDS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, None))
 """Sizes of classes as agencies speak of them: alone, in pairs, below 5, below 10, above."""
+
+
+def read_band_labels() -> list[str]:
+    """What the bands of class sizes are called."""
+    return list(read_phrases(CATALOGUE, "chart.class_sizes.bands"))
 
 
 def draw_class_sizes(sizes: ClassSizes, subjects: str) -> Chart:
     """How many records stand in classes of which size: alone on the left."""
     import altair as alt
 
+    labels = read_band_labels()
     records = []
-    for low, high, label in CLASS_SIZE_BANDS:
+    for (low, high), label in zip(CLASS_SIZE_BANDS, labels, strict=True):
         within = (sizes.size >= low) & ((sizes.size <= high) if high else True)
         count = int((sizes.size[within] * sizes.classes[within]).sum())
         records.append({"alike": label, "count": count, "share": count / sizes.records})
-    labels = [label for _, _, label in CLASS_SIZE_BANDS]
-    base = alt.Chart(
-        Chart.source(), title=f"How many {subjects} look alike to this adversary"
-    ).encode(
-        x=alt.X("alike:N", sort=labels, title="how many look alike", axis=alt.Axis(labelAngle=0)),
+    base = alt.Chart(Chart.source(), title=_say("class_sizes.title", subjects=subjects)).encode(
+        x=alt.X(
+            "alike:N", sort=labels, title=_say("class_sizes.alike"), axis=alt.Axis(labelAngle=0)
+        ),
         y=alt.Y("count:Q", title=subjects, axis=alt.Axis(format=",d", tickCount=5)),
     )
     bars = base.mark_bar().encode(
-        color=alt.condition(alt.datum.alike == "1", alt.value(RISK_COLOUR), alt.value(SAFE_COLOUR))
+        color=alt.condition(
+            alt.datum.alike == labels[0], alt.value(RISK_COLOUR), alt.value(SAFE_COLOUR)
+        )
     )
     marks = base.mark_text(dy=-6, fontSize=11).encode(text=alt.Text("share:Q", format=".1%"))
     caption = "; ".join(f"{r['alike']}: {format_percent(float(str(r['share'])))}" for r in records)
     chart = (bars + marks).properties(width=420, height=220)
-    return Chart.of(chart, records, f"Share of {subjects} by how many look alike: {caption}")
+    description = _say("class_sizes.description", subjects=subjects, counts=caption)
+    return Chart.of(chart, records, description)
 
 
 def draw_sweep_success(sweep: Sweep, seeks: str | None, kind: Success) -> Chart:
@@ -73,15 +77,13 @@ def draw_sweep_success(sweep: Sweep, seeks: str | None, kind: Success) -> Chart:
         }
         for place in _choose_dots(success, size)
     ]
-    what = "singled out" if seeks is None else f"{seeks} known"
-    how = "for certain" if kind == "deterministic" else "by the best guess"
-    title = f"{what} {how}, by how much the adversary knows"
+    title = _say(f"sweep.{'record' if seeks is None else 'attribute'}_{kind}", seeks=seeks)
     base = alt.Chart(Chart.source(), title=title[0].upper() + title[1:])
     dots = base.mark_circle(size=26, opacity=0.45, color=RISK_COLOUR).encode(
-        x=alt.X("size:O", title="attributes known", axis=alt.Axis(labelAngle=0)),
+        x=alt.X("size:O", title=_say("sweep.size"), axis=alt.Axis(labelAngle=0)),
         y=alt.Y(
             "success:Q",
-            title=f"share of {sweep.dataset.subjects}",
+            title=_say("share_of", subjects=sweep.dataset.subjects),
             axis=alt.Axis(format="%"),
             scale=alt.Scale(domain=[0, 1]),
         ),
@@ -91,70 +93,74 @@ def draw_sweep_success(sweep: Sweep, seeks: str | None, kind: Success) -> Chart:
     largest = [(int(s), float(success[size == s].max())) for s in np.unique(size)]
     caption = "; ".join(f"{s}: {format_percent(most)}" for s, most in largest)
     chart = (line + dots).properties(width=460, height=260)
-    return Chart.of(
-        chart, records, f"{title}. Before: {format_percent(before)}. At most, by number: {caption}"
-    )
+    description = _say("sweep.description", title=title, before=before, by_size=caption)
+    return Chart.of(chart, records, description)
 
 
 def draw_growth(assessments: Sequence[Assessment], subjects: str) -> Chart:
     """How success grows with every dataset that is added (Alvim et al. 2022, Table 8)."""
     import altair as alt
 
+    kinds = read_phrases(CATALOGUE, "chart.success")
     records = []
     for assessment in assessments:
         label = int(assessment.figures["datasets"])
-        for kind, pair in (
-            ("known for certain", assessment.deterministic),
-            ("guessed right", assessment.guessed),
-        ):
+        pairs = (assessment.deterministic, assessment.guessed)
+        for kind, pair in zip(kinds, pairs, strict=True):
             records.append({"datasets": label, "kind": kind, "share": pair.posterior})
-    kinds = ["known for certain", "guessed right"]
     chart = (
-        alt.Chart(Chart.source(), title="What each further dataset adds")
+        alt.Chart(Chart.source(), title=_say("growth.title"))
         .mark_line(point=True)
         .encode(
-            x=alt.X("datasets:O", title="datasets linked", axis=alt.Axis(labelAngle=0)),
+            x=alt.X("datasets:O", title=_say("growth.datasets"), axis=alt.Axis(labelAngle=0)),
             y=alt.Y(
                 "share:Q",
-                title=f"share of {subjects}",
+                title=_say("share_of", subjects=subjects),
                 axis=alt.Axis(format="%"),
                 scale=alt.Scale(domain=[0, 1]),
             ),
             color=alt.Color(
                 "kind:N",
                 title=None,
-                sort=kinds,
-                scale=alt.Scale(domain=kinds, range=[RISK_COLOUR, LIMIT_COLOUR]),
+                sort=list(kinds),
+                scale=alt.Scale(domain=list(kinds), range=[RISK_COLOUR, LIMIT_COLOUR]),
             ),
         )
         .properties(width=420, height=240)
     )
-    caption = "; ".join(
-        f"{r['datasets']} datasets, {r['kind']}: {format_percent(float(str(r['share'])))}"
-        for r in records
-    )
-    return Chart.of(chart, records, f"What each further dataset adds: {caption}")
+    shares = "; ".join(_say("growth.of_dataset", **record) for record in records)
+    return Chart.of(chart, records, _say("growth.description", shares=shares))
 
 
-def draw_before_and_after(title: str, certain: PriorPosterior, right: PriorPosterior) -> Chart:
-    """Two kinds of success, before and after."""
+def draw_before_and_after(subject: str, certain: PriorPosterior, right: PriorPosterior) -> Chart:
+    """Two kinds of success, before and after.
+
+    Args:
+        subject: what it is about, as the catalogue has titles for it in `chart.before_and_after`.
+        certain: what is known for certain.
+        right: what is guessed right.
+    """
     import altair as alt
 
+    title = _say(f"before_and_after.{subject}")
+    whens = read_phrases(CATALOGUE, "chart.when")
     records = [
         {"what": what, "when": when, "share": share}
-        for what, pair in (("known for certain", certain), ("guessed right", right))
-        for when, share in (("before", pair.prior), ("after", pair.posterior))
+        for what, pair in zip(
+            read_phrases(CATALOGUE, "chart.success"), (certain, right), strict=True
+        )
+        for when, share in zip(whens, (pair.prior, pair.posterior), strict=True)
     ]
     chart = (
         alt.Chart(Chart.source(), title=title)
         .mark_bar()
         .encode(
-            x=alt.X("share:Q", title="share", axis=alt.Axis(format="%"),
+            x=alt.X("share:Q", title=_say("before_and_after.share"), axis=alt.Axis(format="%"),
                     scale=alt.Scale(domain=[0, 1])),
             y=alt.Y("what:N", title=None, sort=None),
-            yOffset=alt.YOffset("when:N", sort=["before", "after"]),
-            color=alt.Color("when:N", title=None, sort=["before", "after"],
-                            scale=alt.Scale(domain=["before", "after"],
+            yOffset=alt.YOffset("when:N", sort=list(whens)),
+            color=alt.Color("when:N", title=None, sort=list(whens),
+                            scale=alt.Scale(domain=list(whens),
                                             range=[BEFORE_COLOUR, RISK_COLOUR])),
         )
         .properties(width=420)
@@ -174,3 +180,7 @@ def _choose_dots(success: npt.NDArray[np.float64], size: npt.NDArray[np.int64]) 
         ranked = of_size[np.argsort(success[of_size], kind="stable")]
         places.extend(dict.fromkeys([*ranked[::step].tolist(), int(ranked[-1])]))
     return places
+
+
+def _say(key: str, **values: Any) -> str:
+    return str(Sentence(CATALOGUE, f"chart.{key}", values))

@@ -75,8 +75,7 @@ def assess_linkage(linkage: LinkageResult) -> Assessment:
     )
 
     def draw_chart() -> Chart:
-        title = "Records linked to people"
-        return charts.draw_before_and_after(title, assessment.deterministic, assessment.guessed)
+        return charts.draw_before_and_after("linked", assessment.deterministic, assessment.guessed)
 
     figures: dict[str, float] = {
         "candidate_pairs": linkage.pairs,

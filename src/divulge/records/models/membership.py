@@ -137,7 +137,7 @@ def assess_membership(
 
     def draw_chart() -> Chart:
         return charts.draw_before_and_after(
-            "Who is in the release", assessment.deterministic, assessment.guessed
+            "membership", assessment.deterministic, assessment.guessed
         )
 
     def break_down(group: str) -> Breakdown:

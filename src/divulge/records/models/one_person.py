@@ -113,7 +113,7 @@ def build_person_assessment(
     key = {"M": "target_membership", "R": "target_record", "A": "target_attribute"}[model[1]]
 
     def draw_chart() -> Chart:
-        return charts.draw_before_and_after("What is known of one person", certain, right)
+        return charts.draw_before_and_after("one_person", certain, right)
 
     sentences = [Sentence("divulge.records", key, values)]
     if worth is not None:

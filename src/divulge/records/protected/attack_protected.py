@@ -51,8 +51,8 @@ def attack_release(
     )
 
     def draw_chart() -> Chart:
-        title = "What the protected release still tells"
-        return charts.draw_before_and_after(title, assessment.deterministic, assessment.guessed)
+        certain, right = assessment.deterministic, assessment.guessed
+        return charts.draw_before_and_after("protected", certain, right)
 
     figures: dict[str, float] = {
         "released": len(beliefs.compatibility.of_record),

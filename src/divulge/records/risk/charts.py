@@ -10,8 +10,8 @@ import numpy as np
 
 from divulge.assessment import Chart
 from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR
-from divulge.assessment.sentence import format_number, format_percent
-from divulge.records.inference.charts import CLASS_SIZE_BANDS
+from divulge.assessment.sentence import Sentence, format_number, format_percent, read_phrases
+from divulge.records.inference.charts import CATALOGUE, CLASS_SIZE_BANDS, read_band_labels
 from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
@@ -32,21 +32,25 @@ def draw_risks(risk: RecordRisk, threshold: float) -> Chart:
     edges = sorted({*RISK_EDGES, min(max(threshold, 0.0), 1.0)})
     for low, high in pairwise(edges):
         inside = (risk.values > low) & (risk.values <= high)
-        label = f"to {format_percent(high)}"
+        label = _say("risks.band", most=high)
         count = int(inside.sum()) + (int((risk.values == 0).sum()) if low == 0 else 0)
         records.append({"risk": label, "count": count, "at_risk": low >= threshold})
-    title = f"How many {risk.dataset.subjects} have which {risk.title}"
-    return _draw_bars(records, "risk", title, risk.dataset.subjects, int(risk.values.size))
+    subjects = risk.dataset.subjects
+    title = _say("risks.title", subjects=subjects, risk=risk.title)
+    total = int(risk.values.size)
+    return _draw_bars(records, "risk", title, subjects, total=total, axis=_say("risks.risk"))
 
 
 def draw_frequencies(counts: Frequencies) -> Chart:
     """How many records have how many that look like them."""
     records = []
-    for low, high, label in CLASS_SIZE_BANDS:
+    for (low, high), label in zip(CLASS_SIZE_BANDS, read_band_labels(), strict=True):
         inside = (counts.sample >= low) & ((counts.sample < high + 1) if high else True)
         records.append({"alike": label, "count": int(np.sum(inside)), "at_risk": low == 1})
-    title = f"How many {counts.dataset.subjects} look alike ({counts.nulls})"
-    return _draw_bars(records, "alike", title, counts.dataset.subjects, int(counts.sample.size))
+    subjects = counts.dataset.subjects
+    title = _say("frequencies.title", subjects=subjects, nulls=counts.nulls)
+    total, axis = int(counts.sample.size), _say("frequencies.alike")
+    return _draw_bars(records, "alike", title, subjects, total=total, axis=axis)
 
 
 def draw_contributions(scores: Suda) -> Chart:
@@ -59,10 +63,10 @@ def draw_contributions(scores: Suda) -> Chart:
         for name, share in sorted(shares.items(), key=lambda each: -each[1])
     ]
     bars = (
-        alt.Chart(Chart.source(), title="What makes records special")
+        alt.Chart(Chart.source(), title=_say("contributions.title"))
         .mark_bar(color=RISK_COLOUR)
         .encode(
-            x=alt.X("share:Q", title="share of all scores", axis=alt.Axis(format="%")),
+            x=alt.X("share:Q", title=_say("contributions.share"), axis=alt.Axis(format="%")),
             y=alt.Y("attribute:N", title=None, sort=None),
         )
         .properties(width=420)
@@ -70,7 +74,7 @@ def draw_contributions(scores: Suda) -> Chart:
     caption = "; ".join(
         f"{r['attribute']}: {format_percent(float(str(r['share'])))}" for r in records
     )
-    return Chart.of(bars, records, f"Share of all scores by attribute: {caption}")
+    return Chart.of(bars, records, _say("contributions.description", shares=caption))
 
 
 def draw_class_measure(measure: ClassMeasure, bars: int) -> Chart:
@@ -82,10 +86,10 @@ def draw_class_measure(measure: ClassMeasure, bars: int) -> Chart:
         {measure.title: label, "count": int(count), "at_risk": bar == worst}
         for bar, (label, count) in enumerate(zip(labels, counts, strict=True))
     ]
-    title = f"How many {measure.dataset.subjects} are in classes of which {measure.title}"
-    return _draw_bars(
-        records, measure.title, title, measure.dataset.subjects, int(measure.size.sum())
-    )
+    subjects = measure.dataset.subjects
+    title = _say("class_measure.title", subjects=subjects, measure=measure.title)
+    total = int(measure.size.sum())
+    return _draw_bars(records, measure.title, title, subjects, total=total, axis=measure.title)
 
 
 def _assign_bars(figures: Floats, bars: int) -> tuple[list[str], Ints]:
@@ -94,35 +98,36 @@ def _assign_bars(figures: Floats, bars: int) -> tuple[list[str], Ints]:
     if values.size <= bars:
         return [format_number(float(value)) for value in values], place.reshape(-1)
     if np.all(values == np.rint(values)):
-        lows = np.array([low for low, _, _ in CLASS_SIZE_BANDS])
+        lows = np.array([low for low, _ in CLASS_SIZE_BANDS])
         band = np.maximum(np.searchsorted(lows, figures, "right") - 1, 0)
-        used = np.unique(band)
-        return [CLASS_SIZE_BANDS[each][2] for each in used], np.searchsorted(used, band)
+        used, names = np.unique(band), read_band_labels()
+        return [names[each] for each in used], np.searchsorted(used, band)
     edges = np.linspace(values[0], values[-1], bars + 1)
     step = np.clip(np.searchsorted(edges, figures, "right") - 1, 0, bars - 1)
-    return [f"from {edge:.2g}" for edge in edges[:-1]], step
+    return [_say("class_measure.band", least=edge) for edge in edges[:-1]], step
 
 
 def draw_attackers(risks_by_attacker: ThreeAttackers) -> Chart:
     """Prosecutor, journalist and marketer: the highest risk and the average, side by side."""
     import altair as alt
 
+    figures = read_phrases(CATALOGUE, "chart.attackers.figures")
     records = [
-        {"attacker": name, "figure": figure, "risk": of[figure]}
+        {"attacker": name, "figure": figure, "risk": of[key]}
         for name, of in risks_by_attacker.items()
-        for figure in ("highest", "average")
+        for key, figure in zip(("highest", "average"), figures, strict=True)
     ]
     chart = (
-        alt.Chart(Chart.source(), title="What three attackers find")
+        alt.Chart(Chart.source(), title=_say("attackers.title"))
         .mark_bar()
         .encode(
             y=alt.Y("attacker:N", title=None, sort=list(risks_by_attacker)),
-            yOffset=alt.YOffset("figure:N", sort=["highest", "average"]),
-            x=alt.X("risk:Q", title="risk of a record", axis=alt.Axis(format="%")),
+            yOffset=alt.YOffset("figure:N", sort=list(figures)),
+            x=alt.X("risk:Q", title=_say("attackers.risk"), axis=alt.Axis(format="%")),
             color=alt.Color(
                 "figure:N",
                 title=None,
-                scale=alt.Scale(domain=["highest", "average"], range=[RISK_COLOUR, SAFE_COLOUR]),
+                scale=alt.Scale(domain=list(figures), range=[RISK_COLOUR, SAFE_COLOUR]),
             ),
         )
         .properties(width=420)
@@ -130,11 +135,17 @@ def draw_attackers(risks_by_attacker: ThreeAttackers) -> Chart:
     caption = "; ".join(
         f"{r['attacker']}, {r['figure']}: {format_percent(r['risk'])}" for r in records
     )
-    return Chart.of(chart, records, f"What three attackers find: {caption}")
+    return Chart.of(chart, records, _say("attackers.description", risks=caption))
 
 
 def _draw_bars(
-    records: Sequence[Mapping[str, Any]], what: str, title: str, subjects: str, total: int
+    records: Sequence[Mapping[str, Any]],
+    what: str,
+    title: str,
+    subjects: str,
+    *,
+    total: int,
+    axis: str,
 ) -> Chart:
     import altair as alt
 
@@ -143,7 +154,7 @@ def _draw_bars(
         alt.Chart(Chart.source(), title=title)
         .mark_bar()
         .encode(
-            x=alt.X(f"{what}:N", sort=labels, title=what, axis=alt.Axis(labelAngle=0)),
+            x=alt.X(f"{what}:N", sort=labels, title=axis, axis=alt.Axis(labelAngle=0)),
             y=alt.Y("count:Q", title=subjects, axis=alt.Axis(format=",d", tickCount=5)),
             color=alt.condition(alt.datum.at_risk, alt.value(RISK_COLOUR), alt.value(SAFE_COLOUR)),
         )
@@ -151,3 +162,7 @@ def _draw_bars(
     )
     caption = "; ".join(f"{r[what]}: {format_percent(r['count'] / max(1, total))}" for r in records)
     return Chart.of(chart, records, f"{title}: {caption}")
+
+
+def _say(key: str, **values: Any) -> str:
+    return str(Sentence(CATALOGUE, f"chart.{key}", values))

@@ -8,17 +8,14 @@ from typing import Any
 
 from divulge.assessment import Chart
 from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR
+from divulge.assessment.sentence import Sentence, read_phrases
 from divulge.tables.table.display import COLOURS, KIND_LETTERS, Crosstab, explain_kind
 from divulge.work.arrays import Bools, Floats
 
-WIDTH_BANDS = (
-    (0, 0, "0"),
-    (1, 4, "1-4"),
-    (5, 9, "5-9"),
-    (10, 49, "10-49"),
-    (50, None, "50 or more"),
-)
-"""Widths of intervals: known, nearly known, and ever wider."""
+CATALOGUE = "divulge.tables"
+
+WIDTH_BANDS = ((0, 0), (1, 4), (5, 9), (10, 49), (50, None))
+"""Widths of intervals: known, nearly known, and ever wider; the catalogue names them."""
 
 
 MAX_DRAWN_CELLS = 600
@@ -48,7 +45,7 @@ def draw_audited_table(of_sensitive: Floats, tables: Sequence[Crosstab]) -> Char
     return Chart.of(
         alt.vconcat(*parts, width_chart).resolve_scale(color="independent"),
         [*records, *cells],
-        f"The table with its cells: {counts}. {caption}",
+        _say("table.description", counts=counts, widths=caption),
     )
 
 
@@ -76,7 +73,7 @@ def _draw_crosstab(number: int, table: Crosstab) -> Any:
         alt.Chart(
             Chart.source(),
             title=alt.TitleParams(
-                table.title or "What is published",
+                table.title or _say("table.title"),
                 subtitle=[f"{KIND_LETTERS[kind]}  {explain_kind(kind)}" for kind in KIND_LETTERS],
             ),
         )
@@ -111,78 +108,78 @@ def _draw_widths(of_sensitive: Floats) -> tuple[Any, list[dict[str, Any]], str]:
     """How wide the intervals of the sensitive cells are: the known ones on the left."""
     import altair as alt
 
+    labels = _read_labels()
     records: list[dict[str, Any]] = [
         {
             "width": label,
             "cells": int(_is_within_band(of_sensitive, low, high).sum()),
         }
-        for low, high, label in WIDTH_BANDS
+        for (low, high), label in zip(WIDTH_BANDS, labels, strict=True)
     ]
-    labels = [label for *_, label in WIDTH_BANDS]
     chart = (
-        alt.Chart(Chart.source(), title="How far sensitive cells are hidden")
+        alt.Chart(Chart.source(), title=_say("widths.title"))
         .transform_filter("isValid(datum.cells)")
         .mark_bar()
         .encode(
             x=alt.X(
-                "width:N", sort=labels, title="width of the interval", axis=alt.Axis(labelAngle=0)
+                "width:N", sort=labels, title=_say("widths.width"), axis=alt.Axis(labelAngle=0)
             ),
             y=alt.Y(
                 "cells:Q",
-                title="sensitive cells",
+                title=_say("widths.cells"),
                 axis=alt.Axis(format=",d", values=_list_whole_ticks(records)),
             ),
             color=alt.condition(
-                alt.datum.width == "0", alt.value(RISK_COLOUR), alt.value(SAFE_COLOUR)
+                alt.datum.width == labels[0], alt.value(RISK_COLOUR), alt.value(SAFE_COLOUR)
             ),
         )
         .properties(width=420, height=220)
     )
     counts_text = "; ".join(f"{record['width']}: {record['cells']}" for record in records)
-    return chart, records, f"Sensitive cells by the width of their interval: {counts_text}"
+    return chart, records, _say("widths.description", counts=counts_text)
 
 
 def draw_matching_widths(by_sums: Floats, effective: Floats, required_width: int | None) -> Chart:
     """How wide sensitive cells are by the sums alone, and for who knows the suppressor."""
     import altair as alt
 
-    knows = ("the sums alone", "the suppressor too")
+    knows = read_phrases(CATALOGUE, "chart.matching.knows")
+    labels = _read_labels()
     records = [
         {"width": label, "knows": knowledge, "cells": int(_is_within_band(widths, low, high).sum())}
         for knowledge, widths in zip(knows, (by_sums, effective), strict=True)
-        for low, high, label in WIDTH_BANDS
+        for (low, high), label in zip(WIDTH_BANDS, labels, strict=True)
     ]
-    labels = [label for *_, label in WIDTH_BANDS]
-    title = "How far sensitive cells are hidden, by what the adversary knows"
     chart = (
-        alt.Chart(Chart.source(), title=title)
+        alt.Chart(Chart.source(), title=_say("matching.title"))
         .mark_bar()
         .encode(
             x=alt.X(
-                "width:N", sort=labels, title="width of the interval", axis=alt.Axis(labelAngle=0)
+                "width:N", sort=labels, title=_say("widths.width"), axis=alt.Axis(labelAngle=0)
             ),
             xOffset=alt.XOffset("knows:N", sort=list(knows)),
             y=alt.Y(
                 "cells:Q",
-                title="sensitive cells",
+                title=_say("widths.cells"),
                 axis=alt.Axis(format=",d", values=_list_whole_ticks(records)),
             ),
             color=alt.Color(
                 "knows:N",
                 sort=list(knows),
                 scale=alt.Scale(domain=list(knows), range=[SAFE_COLOUR, RISK_COLOUR]),
-                title="the adversary knows",
+                title=_say("matching.adversary"),
             ),
         )
         .properties(width=420, height=220)
     )
-    requirement = "" if required_width is None else f" (each was given at least {required_width})"
+    key = "widths.description" if required_width is None else "matching.description"
     counts_text = "; ".join(f"{r['knows']}, {r['width']}: {r['cells']}" for r in records)
-    return Chart.of(
-        chart,
-        records,
-        f"Sensitive cells by the width of their interval{requirement}: {counts_text}",
-    )
+    return Chart.of(chart, records, _say(key, required=required_width, counts=counts_text))
+
+
+def _read_labels() -> list[str]:
+    """What the bands of widths are called."""
+    return list(read_phrases(CATALOGUE, "chart.widths.bands"))
 
 
 def _is_within_band(widths: Floats, low: int, high: int | None) -> Bools:
@@ -195,3 +192,7 @@ def _list_whole_ticks(records: Sequence[dict[str, Any]]) -> list[int]:
     most = max(record["cells"] for record in records)
     step = max(1, ceil(most / 5))
     return list(range(0, most + step, step))
+
+
+def _say(key: str, **values: Any) -> str:
+    return str(Sentence(CATALOGUE, f"chart.{key}", values))
