@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from divulge.assessment.drawing import ChartNotDrawn
-from divulge.assessment.sentence import format_number, format_percent
+from divulge.assessment.sentence import (
+    Sentence,
+    format_number,
+    format_percent,
+    load_catalogue,
+)
 from divulge.work import version, whole_file
 
 if TYPE_CHECKING:
@@ -18,6 +23,8 @@ if TYPE_CHECKING:
     from divulge.assessment import Details
     from divulge.protection import Protected
     from divulge.release import ProtectedRelease, Verdict
+
+CATALOGUE = "divulge.report"
 
 # A page is read by people: the log has all decisions.
 MOST_DECISIONS = 50
@@ -41,6 +48,7 @@ def report(found: ReportSubject, path: Path | str, overwrite: bool = False) -> N
 def page(verdict: Verdict) -> str:
     """The report as HTML text."""
     return _load_template().render(
+        **_read_words("report"),
         verdict=verdict,
         style=_read_resource("report.css"),
         overview=_render_chart(verdict.chart()) if verdict.assessments else None,
@@ -64,6 +72,7 @@ def protection_page(result: ProtectedRelease | Protected) -> str:
         others = {name: part for name, part in result.parts.items() if name not in parts}
         verdicts = (result.before, result.after)
     return _load_template("protection.html.jinja").render(
+        **_read_words("protection"),
         in_words=describe_decision,
         title=title,
         sentences=result.explain(),
@@ -85,6 +94,17 @@ def _load_template(name: str = "report.html.jinja") -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters.update(percent=format_percent, number=format_number)
     return environment.from_string(_read_resource(name))
+
+
+def _read_words(page: str) -> dict[str, Any]:
+    """What a page says itself: its texts, those with values in them, and how to read it."""
+    text = load_catalogue(CATALOGUE)
+    reading = [pair for key, pair in text.items() if key.startswith(f"{page}.reading.")]
+    return {"text": text, "say": _say, "reading": reading}
+
+
+def _say(key: str, **values: Any) -> str:
+    return str(Sentence(CATALOGUE, key, values))
 
 
 def _read_resource(name: str) -> str:
