@@ -279,6 +279,35 @@ def test_every_sentence_of_the_command_line_exists_and_is_used() -> None:
     assert said | listed | marks == catalogue
 
 
+def titles_written_in_code(path: Path) -> Iterator[str]:
+    """Where a `title=` is given as text with a letter in it, also as one of two choices."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not (isinstance(node, ast.keyword) and node.arg == "title"):
+            continue
+        choice = node.value
+        choices = [choice.body, choice.orelse] if isinstance(choice, ast.IfExp) else [choice]
+        for text in choices:
+            parts = text.values if isinstance(text, ast.JoinedStr) else [text]
+            written = [part.value for part in parts if isinstance(part, ast.Constant)]
+            if any(isinstance(words, str) and re.search("[A-Za-z]", words) for words in written):
+                yield f"{path.name}:{node.value.lineno}"
+
+
+def test_every_title_comes_from_a_catalogue() -> None:
+    """A picture speaks the language of the catalogue as the sentences do."""
+    source = PROJECT / "src" / "divulge"
+    assert not [place for path in source.rglob("*.py") for place in titles_written_in_code(path)]
+
+
+def test_a_title_in_code_is_found(tmp_path: Path) -> None:
+    code = tmp_path / "charts.py"
+    code.write_text(
+        'a(title="Risk")\na(title=f"of {x}")\na(title="Risk" if x else None)\n'
+        'a(title=None)\na(title=x)\na(title=say("risk"))\na(title=f"{x}: {y:.2f}")\n'
+    )
+    assert list(titles_written_in_code(code)) == [f"charts.py:{line}" for line in (1, 2, 3)]
+
+
 CLOCKS = {
     "work/budget.py": "stops a run by the real clock, where somebody asks for it",
     "work/context.py": "tells how long a step takes",
