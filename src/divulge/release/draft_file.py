@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from divulge.assessment.sentence import Sentence, read_phrases
 from divulge.data import Categorisation, Dataset, Experience, Source, categorise, compare
 from divulge.data.dictionary import SINGLE_ROLES
 from divulge.data.formats import Options
@@ -21,25 +22,15 @@ from divulge.release.settings import FORMAT
 from divulge.release.toml_text import format_comment, format_table, format_value
 from divulge.work import step, usable_path, whole_file
 
+CATALOGUE = "divulge.release"
+
 # What somebody knows of others, by the topics of the experience base; the birthday of a neighbour
 # is not known to the day, that of an entry in a register is.
-KNOWN_BY: Mapping[str, tuple[str, frozenset[str]]] = {
-    "neighbour": (
-        "Somebody next door: sees who lives there, about how old, in what household.",
-        frozenset({"person", "home", "household"}),
-    ),
-    "colleague": (
-        "Somebody at work or at school: knows the person, the job, the schooling.",
-        frozenset({"person", "work", "education"}),
-    ),
-    "register holder": (
-        "Somebody with a register of residents: births, sex, nationality, addresses.",
-        frozenset({"birth", "person", "home"}),
-    ),
-    "competitor": (
-        "Somebody in the same trade: knows the market and its firms.",
-        frozenset({"business", "home"}),
-    ),
+KNOWN_BY: Mapping[str, frozenset[str]] = {
+    "neighbour": frozenset({"person", "home", "household"}),
+    "colleague": frozenset({"person", "work", "education"}),
+    "register holder": frozenset({"birth", "person", "home"}),
+    "competitor": frozenset({"business", "home"}),
 }
 MAXIMUM_KNOWLEDGE = "maximum knowledge"
 CERTAIN_AT_MOST = 0.05
@@ -129,10 +120,8 @@ def _find_free_name(name: str, used: Mapping[str, object]) -> str:
 
 
 def _draft_preface() -> Iterator[str]:
-    yield "# A draft: what is published, who might attack it, what they may learn."
-    yield "# Every role below is a proposal with its reason. Read them, decide what is marked with"
-    yield "# DECIDE, look at what is marked with DOUBT, and change what is wrong."
-    yield "# Check it with:  divulge check <this file> --out <folder>"
+    for line in read_phrases(CATALOGUE, "draft.preface"):
+        yield f"# {line}"
     yield ""
     yield f"format = {FORMAT}"
 
@@ -146,19 +135,17 @@ def _draft_datasets(
         yield f"name = {format_value(name)}"
         yield f"source = {format_value(source)}"
         if is_address(source):
-            yield format_comment(
-                "The password is taken from PGPASSWORD or the file .pgpass, not from here."
-            )
+            yield _comment("password")
         for setting in ("table", "separator", "encoding", "decimal", "thousands", "quote"):
             if getattr(options, setting) is not None:
                 yield f"{setting} = {format_value(getattr(options, setting))}"
         if options.text:
             yield f"text = {format_value(list(options.text))}"
-        yield 'subjects = "records"    # whom they are about, for sentences: "people", "firms"'
+        yield f'subjects = "records"    {_comment("subjects")}'
         yield from _draft_roles(categorisation)
         yield from draft_dictionary(dataset)
         for remark in compare(dataset):
-            yield format_comment(f"DOUBT: {remark}")
+            yield _comment("doubt", remark=remark)
 
 
 def _draft_roles(categorisation: Categorisation) -> Iterator[str]:
@@ -167,18 +154,17 @@ def _draft_roles(categorisation: Categorisation) -> Iterator[str]:
     for role, names in categorisation.roles.items():
         for name in names:
             proposal = categorisation.proposals[name]
-            mark = "DOUBT: " if proposal.status == "doubt" else ""
-            yield format_comment(f"{mark}{format_value(name)}: {'; '.join(proposal.reasons)}")
+            remark = f"{format_value(name)}: {'; '.join(proposal.reasons)}"
+            doubted = proposal.status == "doubt"
+            yield _comment("doubt", remark=remark) if doubted else format_comment(remark)
         yield f"{role} = {format_value(names[0] if role in SINGLE_ROLES else names)}"
     for proposal in categorisation.conflicts:
-        could = " or ".join(proposal.candidates)
-        yield format_comment(f"DECIDE: {format_value(proposal.attribute)} could be {could}:")
+        could = str(Sentence(CATALOGUE, "draft.or")).join(proposal.candidates)
+        yield _comment("conflict", attribute=format_value(proposal.attribute), could=could)
         for reason in proposal.reasons:
             yield format_comment(f"  {reason}")
     for proposal in categorisation.unknown:
-        yield format_comment(
-            f"DECIDE: {format_value(proposal.attribute)}: not recognised; give it a role."
-        )
+        yield _comment("unknown", attribute=format_value(proposal.attribute))
     for combination in categorisation.combinations:
         yield format_comment(str(combination))
 
@@ -209,23 +195,23 @@ def _draft_adversaries(
             for p in categorisation.proposals.values()
             if p.role == "quasi_identifier"
         }
-        for who, (why, known_topics) in KNOWN_BY.items():
+        for who, known_topics in KNOWN_BY.items():
             knows = [attribute for attribute, topic in topics.items() if topic in known_topics]
             if knows and _is_plausible(who, topics.values()):
-                yield from _draft_adversary_table(who + suffix, name, why, knows)
+                yield from _draft_adversary_table(who + suffix, name, _comment_on(who), knows)
         everything = [
             attribute
             for attribute in dataset.names
             if categorisation.proposals[attribute].role not in ("identifier", "weight", "household")
         ]
         if everything:
-            why = "The worst case: knows all that is published of everybody, and seeks the person."
+            why = _comment_on(MAXIMUM_KNOWLEDGE)
             yield from _draft_adversary_table(
                 MAXIMUM_KNOWLEDGE + suffix, name, why, everything, limited=False
             )
         if topics:
             yield ""
-            yield format_comment(f"At least {ALIKE_AT_LEAST} records share every combination.")
+            yield _comment("alike", least=ALIKE_AT_LEAST)
             yield "[[limit]]"
             yield f"dataset = {format_value(name)}"
             yield 'measure = "k_anonymity"'
@@ -243,14 +229,14 @@ def _draft_adversary_table(
     who: str, dataset: str, why: str, knows: list[str], limited: bool = True
 ) -> Iterator[str]:
     yield ""
-    yield format_comment(why)
+    yield why
     yield "[[adversary]]"
     yield f"name = {format_value(who)}"
     for setting, content in draft_adversary(dataset, knows).items():
         yield f"{setting} = {format_value(content)}"
     yield ""
     if not limited:
-        yield format_comment("Few data withstand this; uncomment to hold the release to it.")
+        yield _comment("unlimited")
     mark = "" if limited else "# "
     yield f"{mark}[[limit]]"
     yield f"{mark}adversary = {format_value(who)}"
@@ -260,6 +246,15 @@ def _draft_adversary_table(
 
 def _draft_protection() -> Iterator[str]:
     yield ""
-    yield format_comment("How the data may be changed where a limit does not hold.")
+    yield _comment("protection")
     yield "[protection]"
     yield 'methods = ["recode", "suppress"]'
+
+
+def _comment_on(who: str) -> str:
+    """Who an adversary is."""
+    return _comment(f"adversary.{who.replace(' ', '_')}")
+
+
+def _comment(key: str, **values: Any) -> str:
+    return format_comment(str(Sentence(CATALOGUE, f"draft.{key}", values)))
