@@ -12,6 +12,7 @@ RELEASE = """
 name = "pupils"
 subjects = "pupils"
 source = "pupils.csv"
+unlisted = "non_identifying"
 roles = { identifier = ["id"], quasi_identifier = ["gender", "grade"], sensitive = ["disability"] }
 
 [[adversary]]

@@ -30,6 +30,7 @@ def test_protect_writes_what_may_go_out_and_explain_tells_why(tmp_path: Path) ->
     assert goes_out == {"companies.csv", "methods-note.txt"}
     assert {p.name for p in (out / "internal").iterdir()} == {
         "decisions.parquet", "decisions.txt", "mapping.csv", "report.html", "result.json",
+        "secret.json",
     }  # fmt: skip
     assert (out / "internal").stat().st_mode & 0o777 == 0o700
     assert all(p.stat().st_mode & 0o777 == 0o600 for p in (out / "internal").iterdir())
@@ -61,13 +62,17 @@ def test_suppress_takes_a_file_and_says_what_it_did(tmp_path: Path) -> None:
         *keys,
         "-k",
         2,
+        "--identifier",
+        "Id",
         "--out",
         tmp_path / "safe.csv",
         "--log",
         tmp_path / "log.parquet",
     )
     assert "2 of 28 cells were suppressed" in said
-    assert dv.read(tmp_path / "safe.csv").to_arrow()["Sector"].null_count == 1
+    released = dv.read(tmp_path / "safe.csv").to_arrow()
+    assert released["Sector"].null_count == 1
+    assert "Id" not in released.column_names
     assert "Nothing was changed in record 3." in run(
         "explain", "record", 3, "--log", tmp_path / "log.parquet"
     )

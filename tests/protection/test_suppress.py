@@ -1,6 +1,7 @@
 """Suppression: within its limit whatever is asked, as cheap as can be, told and undone."""
 
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -353,3 +354,31 @@ def test_other_things_than_lists_names_and_numbers_are_refused() -> None:
         records.frequencies(companies, alpha="x")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="is not a size"):
         records.suda(companies, max_size=1.5)  # type: ignore[arg-type]
+
+
+def test_what_is_written_follows_the_rules_of_publication(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "id": ["a", "b", "c", "d"],
+            "home": [1, 1, 2, 2],
+            "sex": ["F", "F", "M", "M"],
+            "note": ["x", "y", "z", "w"],
+        }
+    )
+    roles = {"identifier": ["id"], "household": "home", "quasi_identifier": ["sex"]}
+    p = protection.suppress(Dataset.from_arrow(table, roles=roles), k=2)
+    with pytest.raises(InvalidInput, match='"note" has no role'):
+        p.write(tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+    with pytest.raises(InvalidInput, match="direct identifier"):
+        p.write(tmp_path / "out.csv", publish=["id"], unlisted="drop")
+    p.write(tmp_path / "dropped.csv", unlisted="drop")
+    assert dv.read(tmp_path / "dropped.csv").names == ["sex"]
+    p.write(tmp_path / "home.csv", unlisted="non_identifying", publish=["home"])
+    released = dv.read(tmp_path / "home.csv").to_arrow()
+    assert released.column_names == ["home", "sex", "note"]
+    assert sorted(map(len, released["home"].to_pylist())) == [24] * 4
+    p.write(tmp_path / "again.csv", unlisted="non_identifying", publish=["home"])
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "home.csv").read_bytes()
+    p.write(tmp_path / "ordered.csv", unlisted="non_identifying", keep_order=True)
+    assert dv.read(tmp_path / "ordered.csv").to_arrow()["note"].to_pylist() == ["x", "y", "z", "w"]

@@ -100,11 +100,15 @@ def test_what_only_a_run_shows_is_told_with_its_place_in_the_file(
 def test_without_limits_or_adversaries_the_verdict_says_what_it_is_worth(tmp_path: Path) -> None:
     datasets.school_year_example().write(tmp_path / "pupils.csv")
     path = tmp_path / "release.toml"
-    path.write_text('[[dataset]]\nname = "p"\nsource = "pupils.csv"\n')
+    dataset = '[[dataset]]\nname = "p"\nsource = "pupils.csv"\n'
+    path.write_text(dataset + 'roles = { non_identifying = ["age", "gender", "grade"] }\n')
     verdict = checked(path)
     assert verdict.status == "not judged"
     assert not verdict.passed
     assert [str(sentence) for sentence in verdict.sentences] == [
+        'Not judged: of dataset "p", 2 attributes have no role (id and disability). Give each one, '
+        "or say what becomes of attributes without a role "
+        '(unlisted = "drop" or "non_identifying").',
         "Not judged: the release sets no limit, so nothing could fail.",
         "The release names no adversary, so no attack was run.",
     ]
@@ -123,9 +127,9 @@ def test_a_table_without_sensitive_cells_keeps_every_limit(tmp_path: Path) -> No
     jsonschema.validate(told, result_schema())
 
 
-def test_identifiers_that_would_be_published_are_pointed_out(tmp_path: Path) -> None:
-    said = [str(sentence) for sentence in checked(write_release(tmp_path)).sentences]
-    assert "pupils contains direct identifiers (id): remove them before you publish." in said
+def test_ids_that_are_not_published_are_pointed_out(tmp_path: Path) -> None:
+    said = " ".join(str(sentence) for sentence in checked(write_release(tmp_path)).sentences)
+    assert 'Of dataset "pupils", ids of people and groups are not published (id)' in said
 
 
 def test_rule_files_that_are_not_run_are_not_passed_over_in_silence(tmp_path: Path) -> None:

@@ -213,7 +213,8 @@ def test_an_attack_with_the_least_methods_is_run_again_on_protected_data(tmp_pat
     assert before.certain.posterior == 2
     assert after.certain.posterior < 2
     assert p.published == ["people"]
-    assert p.identifiers["people"] == (["name"], [])
+    assert p.publications["people"].withheld == ("name",)
+    assert "name" not in p.datasets["people"].names
 
 
 def test_what_a_foreign_attack_learns_from_the_protection_itself_is_found(tmp_path: Path) -> None:

@@ -194,6 +194,7 @@ def test_histories_are_made_coarser_and_their_users_get_pseudonyms(tmp_path: Pat
 HISTORY = """
 [[dataset]]
 name = "visits"
+unlisted = "non_identifying"
 source = "visits.csv"
 
 [[adversary]]
@@ -268,7 +269,7 @@ def test_a_dataset_of_nothing_but_names_is_refused(tmp_path: Path) -> None:
     text = CLASSMATE.replace('attack = "records"', 'attack = "records"\ndataset = "pupils"') + (
         '[[dataset]]\nname = "names"\nsource = "names.csv"\nroles = { identifier = ["id"] }\n'
     )
-    with pytest.raises(OutOfReachError, match="nothing but direct identifiers"):
+    with pytest.raises(InvalidInput, match="publishes nothing"):
         released(tmp_path, text).protect(out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

@@ -157,7 +157,7 @@ at_most = 1000
 
 def test_parties_and_truth_of_a_reconstruction_do_not_go_out(tmp_path: Path) -> None:
     release = Release.load(EXAMPLES / "reconstruction" / "release.toml")
-    from divulge.release.protected_release import list_undisclosed_datasets
+    from divulge.release.publication import list_undisclosed_datasets
 
     [adversary] = release.adversaries
     assert "importers" in list_undisclosed_datasets(adversary)
@@ -192,7 +192,9 @@ def test_whose_history_it_is_becomes_a_pseudonym_whatever_its_role(tmp_path: Pat
     for file in source.parent.glob("*.csv"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
     lines = [
-        'roles = { time = "when" }' if line.startswith("roles") else line
+        'roles = { time = "when" }\nunlisted = "non_identifying"'
+        if line.startswith("roles")
+        else line
         for line in text.splitlines()
     ]
     (tmp_path / "release.toml").write_text("\n".join(lines))
@@ -264,9 +266,11 @@ def test_the_truth_that_records_hold_does_not_go_out(tmp_path: Path) -> None:
 [[dataset]]
 name = "records"
 source = "records.csv"
+unlisted = "non_identifying"
 [[dataset]]
 name = "totals"
 source = "totals.csv"
+unlisted = "non_identifying"
 [[dataset]]
 name = "parties"
 source = "parties.csv"

@@ -470,6 +470,7 @@ RELEASES = (
 name = "people"
 source = "people.csv"
 subjects = "people"
+unlisted = "non_identifying"
 roles = { identifier = ["name"], quasi_identifier = ["town", "age", "sex"], sensitive = ["income"] }
 hierarchies = { town = "levels.csv", age = { intervals = [[0, 25, 35], [0, 35]] } }
 descriptions = { age = "Age in years" }
@@ -502,6 +503,7 @@ seed = 3
 [[dataset]]
 name = "people"
 source = "people.csv"
+unlisted = "non_identifying"
 roles = { quasi_identifier = ["town", "sex"], sensitive = ["age"], weight = "income" }
 
 [[adversary]]
@@ -539,6 +541,7 @@ at_most = 0.2
 [[dataset]]
 name = "shop"
 source = "events.csv"
+unlisted = "non_identifying"
 roles = { identifier = ["user"], time = "date", sensitive = ["goods"] }
 
 [[adversary]]

@@ -20,7 +20,7 @@ from divulge.cli.main import app
 READ = {
     ("attack", "population"), ("attack", "release"), ("init", "accept"),
     ("reconstruct", "prior"), ("reconstruct", "truth"), ("risk", "original"),
-    ("risk", "population"), ("explain", "log"), ("events attack", "release"),
+    ("risk", "population"), ("explain", "log"), ("protect", "revises"), ("events attack", "release"),
     ("events unicity", "release"), ("tables suppress", "hierarchy"), ("tables audit", "hierarchy"),
 }  # fmt: skip
 """Options that name what is read."""

@@ -27,6 +27,7 @@ RELEASE = """
 [[dataset]]
 name = "people"
 source = "people.csv"
+unlisted = "non_identifying"
 roles = { quasi_identifier = ["town", "age", "sex"], sensitive = ["job"] }
 
 [[adversary]]
@@ -125,7 +126,7 @@ VERBS = {
         Verb(name="protect", arguments=("protect", "release.toml"), outputs=("protected",), options=("--out",)),
         Verb(
             name="suppress",
-            arguments=("suppress", "people.csv", *_KEYS, "-k", "2"),
+            arguments=("suppress", "people.csv", *_KEYS, "-k", "2", "--unlisted", "non_identifying"),
             outputs=("safe.csv", "log.parquet"),
             options=("--out", "--log"),
         ),

@@ -139,11 +139,17 @@ class AttackDefaults(Attack):
     def needed_columns(self, settings: Any) -> Collection[str]:
         """Columns without which the attack cannot be run on what goes out.
 
-        A direct identifier among them becomes a pseudonym; all others are removed. Unless an
-        attack says otherwise, what its settings name: if it needs more, it fails on the protected
-        data and nothing goes out, whereas a pseudonym too many could be counted.
+        An id among them is at hand when the attack is run, whether or not it is published. Unless
+        an attack says otherwise, what its settings name.
         """
         return set(_collect_texts(settings.model_dump().values()))
+
+    def linking_columns(self, settings: Any) -> Collection[str]:  # noqa: ARG002
+        """Ids of a panel or a history, without which its records would not belong together.
+
+        They go out under keyed pseudonyms; no other id does, unless its owner names it.
+        """
+        return ()
 
     def identifying_columns(self, settings: Any) -> Collection[str]:  # noqa: ARG002
         """Columns that name people outright by what the attack takes them for, whatever role."""

@@ -14,7 +14,9 @@ from divulge.cli.risk import read_records
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FINE, NOT_JUDGED = 0, 3
+    from divulge.data import Dataset
+
+EXIT_CODES = {"pass": 0, "fail": 1, "not judged": 3}
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Values = Annotated[bool, typer.Option(help="Let the log say what values were (confidential).")]
@@ -31,6 +33,10 @@ def protect(
     mapping: Annotated[
         Path | None, typer.Option(help="Write how values were recoded (CSV; confidential).")
     ] = None,
+    revises: Annotated[
+        Path | None,
+        typer.Option(help="The folder of an earlier protection: its random choices are kept."),
+    ] = None,
     values: Values = False,
     overwrite: Overwrite = False,
     json: Json = False,
@@ -44,10 +50,10 @@ def protect(
 
     with set_run_conditions(stop_after, {"--mapping": mapping}, [release], overwrite):
         loaded = Release.load(release)
-        result = loaded.protect(out, overwrite, values, _write_report)
+        result = loaded.protect(out, overwrite, values, _write_report, revises=revises)
         if mapping is not None:
             _write_mapping([p.decisions.mapping() for p in result.records.values()], mapping)
-    judged = result.status != "not judged"
+    passed = result.status == "pass"
     with tolerate_closed_pipe():
         if json:
             print_json(result.to_dict())
@@ -55,11 +61,11 @@ def protect(
             print_text(result)
             if out is not None:
                 print_text("")
-                if judged:
+                if passed:
                     print_sentence("protect.release", folder=out / RELEASE)
                 print_sentence("protect.internal", folder=out / INTERNAL)
                 print_sentence("protect.explain", folder=out)
-    raise typer.Exit(FINE if judged else NOT_JUDGED)
+    raise typer.Exit(EXIT_CODES[result.status])
 
 
 def _write_report(result: Any, folder: Path) -> None:
@@ -100,6 +106,18 @@ def suppress(
     weight: Weight = None,
     dataset: OfRelease = None,
     missing: Missing = None,
+    identifier: Annotated[
+        list[str] | None, typer.Option(help="An attribute that names people; repeat.")
+    ] = None,
+    publish: Annotated[
+        list[str] | None,
+        typer.Option(help="An id of a person, household or group that goes out, as pseudonyms."),
+    ] = None,
+    unlisted: Annotated[
+        Literal["drop", "non_identifying"] | None,
+        typer.Option(help="What becomes of attributes without a role; not judged if not given."),
+    ] = None,
+    keep_order: Annotated[bool, typer.Option(help="Keep the order of the source.")] = False,
     out: Annotated[Path | None, typer.Option(help="Where the protected records go.")] = None,
     log: Annotated[Path | None, typer.Option(help="Where the decisions go (Parquet).")] = None,
     values: Values = False,
@@ -112,11 +130,14 @@ def suppress(
 ) -> None:
     """Suppress the fewest cells of a file that make every record k-anonymous."""
     from divulge import protection
-    from divulge.cli.output import print_json, print_text, tolerate_closed_pipe
+    from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
     from divulge.cli.run_context import set_run_conditions
+    from divulge.protection.result.published_columns import list_unlisted_columns
 
     with set_run_conditions(stop_after, {"--out": out, "--log": log}, [data], overwrite):
         records = read_records(data, dataset, quasi_identifier, weight, None, missing)
+        records = _add_identifiers(records, identifier or [])
+        undecided = list_unlisted_columns(records) if out and unlisted is None else []
         protected = protection.suppress(
             records,
             k,
@@ -128,8 +149,15 @@ def suppress(
             search=search,
             seed=seed,
         )
-        if out is not None:
-            protected.write(out, overwrite, guard_formulas)
+        if out is not None and not undecided:
+            protected.write(
+                out,
+                overwrite,
+                guard_formulas,
+                publish=publish or (),
+                unlisted=unlisted,
+                keep_order=keep_order,
+            )
         if log is not None:
             protected.decisions.write(log, values, overwrite)
     with tolerate_closed_pipe():
@@ -137,6 +165,25 @@ def suppress(
             print_json(protected.to_dict())
         else:
             print_text(protected)
+            if undecided:
+                print_sentence("suppress.unlisted", names=undecided, count=len(undecided))
+    raise typer.Exit(EXIT_CODES["not judged" if undecided else "pass"])
+
+
+def _add_identifiers(records: Dataset, names: list[str]) -> Dataset:
+    """The same records, of which some attributes name people."""
+    from divulge.data.dictionary import as_names
+
+    if not names:
+        return records
+    roles: dict[str, list[str]] = {
+        str(role): [name for name in as_names(having) if name not in names]
+        for role, having in records.roles.items()
+    }
+    hierarchies = {a.name: a.hierarchy for a in records.dictionary if a.hierarchy is not None}
+    return records.describe(
+        {**roles, "identifier": [*roles.get("identifier", []), *names]}, hierarchies
+    )
 
 
 def explain(

@@ -21,14 +21,22 @@ Role: TypeAlias = Literal[
     "weight",
     "household",
     "time",
+    "person",
+    "group",
 ]
 """What part an attribute plays in a release."""
 
 ROLES: tuple[Role, ...] = get_args(Role)
 """All roles, in the order in which they are shown."""
 
-# One attribute holds the weight, one the household, one the time; of the others there are many.
-SINGLE_ROLES: frozenset[Role] = frozenset({"weight", "household", "time"})
+# One attribute holds the weight, one the household and so on; of the others there are many.
+SINGLE_ROLES: frozenset[Role] = frozenset({"weight", "household", "time", "person"})
+
+WITHHELD_ROLES: tuple[Role, ...] = ("identifier", "person", "household", "group")
+"""Whose attributes are not published unless the owner names them: ids of people and clusters."""
+
+CLUSTER_ROLES: tuple[Role, ...] = ("person", "household", "group")
+"""Whose attributes tell which records belong together."""
 
 RoleAssignment: TypeAlias = Mapping[str, str | Sequence[str]]
 

@@ -112,6 +112,11 @@ class EventsAttack(AttackDefaults):
         columns = [settings.user, settings.time, settings.item, settings.event, settings.amount]
         return {*(name for name in columns if name is not None), *as_names(settings.knows)}
 
+    def linking_columns(self, settings: EventsSettings) -> Collection[str]:
+        """Whose events they are, and which lines make up one event."""
+        columns: list[str | None] = [settings.user, settings.event]
+        return [name for name in columns if name is not None]
+
     def identifying_columns(self, settings: EventsSettings) -> Collection[str]:
         """Whose history it is."""
         return (settings.user,)

@@ -112,6 +112,10 @@ class RecordsAttack(AttackDefaults):
         values = [name for person in people for name in person or ()]
         return _collect_names(settings, "knows", "seeks", "prior", "on", "by") | set(values)
 
+    def linking_columns(self, settings: RecordsSettings) -> Collection[str]:
+        """The id that links years, if there are several."""
+        return _collect_names(settings, "on") if _resolve_model(settings)[2:] == "L" else ()
+
     def risk_per_record(self, settings: RecordsSettings) -> bool:  # noqa: ARG002
         """Of everybody, or of who fits the one person."""
         return True
@@ -187,6 +191,10 @@ class LongitudinalAttack(AttackDefaults):
     def needed_columns(self, settings: LongitudinalSettings) -> Collection[str]:
         """The id, what is known and sought, and how likely."""
         return _collect_names(settings, "on", "knows", "seeks", "prior")
+
+    def linking_columns(self, settings: LongitudinalSettings) -> Collection[str]:
+        """The id that links the years."""
+        return (settings.on,)
 
     def advice(self, adversary: Adversary) -> Sentence:
         """The datasets without the id that links them."""

@@ -12,6 +12,7 @@ from divulge.data import Dataset
 from divulge.data.missing_kinds import separate_missing_kinds
 from divulge.protection.limits.per_record import build_goals
 from divulge.records.risk.frequencies import SEMANTICS_OF_ORIGINAL
+from divulge.release.publication import plan_publications, select_attackable
 from divulge.release.release import Release
 from divulge.release.verdict import Verdict
 from divulge.work import InvalidInput, Problem
@@ -45,6 +46,7 @@ def check_data(
     were protected, whose assessments stand where an attack need not run again.
     """
     assessments = []
+    publications = plan_publications(release)
     chosen = release.adversaries if adversaries is None else adversaries
     earlier = (
         {}
@@ -62,7 +64,10 @@ def check_data(
             if adversary.name in earlier and not attack.runs_after_protection():
                 assessments.append(earlier[adversary.name])
             else:
-                inputs = [visible[name] for name in adversary.datasets]
+                inputs = [
+                    select_attackable(publications, name, visible[name])
+                    for name in adversary.datasets
+                ]
                 with _name_place_in_errors(release, f'adversary "{adversary.name}"'):
                     assessments.append(run_attack(adversary, inputs))
             step.advance()
@@ -70,7 +75,7 @@ def check_data(
     for number, limit in enumerate(release.limits, start=1):
         with _name_place_in_errors(release, f"limit {number}"):
             outcomes += _judge_limit(limit, assessments, datasets, originals or {})
-    return Verdict(release, datasets, tuple(assessments), tuple(outcomes))
+    return Verdict(release, datasets, tuple(assessments), tuple(outcomes), publications)
 
 
 def run_attack(adversary: Adversary, datasets: Sequence[Dataset]) -> Assessment:

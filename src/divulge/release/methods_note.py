@@ -40,11 +40,13 @@ def _describe_changes(result: ProtectedRelease, name: str) -> Iterator[str]:
     parts = [part for part in result.parts.values() if part.original.name == dataset.name]
     lines = [line for part in parts for line in _describe_part(part, dataset.names)]
     yield from lines
-    removed, replaced = result.identifiers.get(name, ((), ()))
-    if removed:
+    publication = result.publications[name]
+    if publication.withheld:
         yield _say("identifiers")
-    if replaced:
-        yield _say("pseudonyms", names=list(replaced))
+    if publication.pseudonyms:
+        yield _say("pseudonyms", names=list(publication.pseudonyms))
+    if not publication.ordered:
+        yield _say("order")
     if name in result.merged:
         yield _say("merged")
     if not lines:

@@ -19,6 +19,7 @@ from divulge.data.formats.postgres import is_address
 from divulge.protection import DecisionLog, Protected
 from divulge.release.methods_note import build_methods_note
 from divulge.release.release import DatasetPlan, Release
+from divulge.release.release_secret import write_secret
 from divulge.work import Inputs, OutputFolder, filesystem
 
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ def _write_internal(result: ProtectedRelease, folder: Path, values: bool) -> Non
         Dataset.from_arrow(pa.concat_tables(mappings)).write(folder / MAPPING)
     text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
     filesystem.write_text(folder / RESULT, text + "\n")
+    write_secret(result.secret, folder)
 
 
 def _encode_dataset_summary(result: ProtectedRelease) -> bytes:
@@ -162,8 +164,9 @@ def _encode_dataset_summary(result: ProtectedRelease) -> bytes:
             if not isinstance(part, Protected) and part.original.name == dataset.name
             for sentence in part.sentences
         ]
-        removed, replaced = result.identifiers.get(name, ([], []))
-        summary[name] = {"records": dataset.rows, "said": sentences, "names": [*removed, *replaced]}
+        publication = result.publications.get(name)
+        names = [*publication.withheld, *publication.pseudonyms] if publication else []
+        summary[name] = {"records": dataset.rows, "said": sentences, "names": names}
     return json.dumps(summary, ensure_ascii=False).encode()
 
 

@@ -9,7 +9,6 @@ nothing, and never over an original.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -37,8 +36,10 @@ from divulge.release.check import check_data, run_attack
 from divulge.release.output_files import ExtraWriter
 from divulge.release.protected_release import Part, ProtectedRelease
 from divulge.release.release import Release
+from divulge.release.release_secret import read_secret, require_secret
 from divulge.release.settings import ProtectionTable
 from divulge.release.verdict import Verdict
+from divulge.work.secret_key import SecretKey
 
 AttackRunner = Callable[[Dataset], Assessment]
 
@@ -49,19 +50,35 @@ def protect_release(
     overwrite: bool = False,
     values: bool = False,
     also: ExtraWriter | None = None,
+    *,
+    revises: Path | str | None = None,
 ) -> ProtectedRelease:
-    """Protect a release and, if a folder is given, write what may go out, and what `also` does."""
+    """Protect a release and, if a folder is given, write what may go out, and what `also` does.
+
+    Random choices are those of the protection that is already in the folder, or in the folder of
+    the one that it `revises`: others would allow the two to be compared.
+    """
     from divulge.release.output_files import build_output_folder, write_protected_release
 
     if out is None:
-        return _protect_datasets(release)
+        return _protect_datasets(release, _find_secret(out, revises))
     with build_output_folder(release, out, overwrite).held() as place:
-        result = _protect_datasets(release)
+        result = _protect_datasets(release, _find_secret(out, revises))
         write_protected_release(result, place, values, also)
     return result
 
 
-def _protect_datasets(release: Release) -> ProtectedRelease:
+def _find_secret(out: Path | str | None, revises: Path | str | None) -> SecretKey:
+    """The secret of the protection that this one revises or replaces, or a new one."""
+    from divulge.release.output_files import INTERNAL
+
+    if revises is not None:
+        return require_secret(Path(revises) / INTERNAL)
+    earlier = None if out is None else read_secret(Path(out) / INTERNAL)
+    return SecretKey() if earlier is None else earlier
+
+
+def _protect_datasets(release: Release, secret: SecretKey) -> ProtectedRelease:
     """Protect every dataset and attack everything again."""
     sources = {name: plan.read() for name, plan in release.datasets.items()}
     merged = {
@@ -70,6 +87,8 @@ def _protect_datasets(release: Release) -> ProtectedRelease:
     # What is written does not tell kinds of missing values apart, so nothing is judged by them.
     originals = {name: merge_missing_kinds(dataset) for name, dataset in sources.items()}
     settings = release.protection or ProtectionTable(methods=["recode", "suppress"])
+    if settings.order == "random" and settings.seed is None:
+        settings = settings.model_copy(update={"seed": secret.derive_seed("protection")})
     parts: dict[str, Part] = {}
     current = dict(originals)
     known_originals = {name: _find_known_original(release, name, originals) for name in originals}
@@ -99,11 +118,6 @@ def _protect_datasets(release: Release) -> ProtectedRelease:
         adversaries=adversaries,
         before=before,
     )
-    identifiers = {}
-    # One key for all datasets, so that they can still be linked; it is not kept.
-    key = secrets.token_bytes(32)
-    for name in originals:
-        current[name], identifiers[name] = _remove_identifiers(release, name, current[name], key)
     after = _attack_again(
         release,
         current,
@@ -119,7 +133,7 @@ def _protect_datasets(release: Release) -> ProtectedRelease:
         after=after,
         parts=parts,
         tables=tables,
-        identifiers=identifiers,
+        secret=secret,
         merged=merged,
         guard_formulas=settings.guard_formulas,
     )
@@ -359,30 +373,6 @@ def _judge_knowing_original(
                 if not outcome.held:
                     lines.append(f"With knowledge of the original: {outcome.in_short}")
     return lines
-
-
-def _remove_identifiers(
-    release: Release, name: str, dataset: Dataset, key: bytes
-) -> tuple[Dataset, tuple[list[str], list[str]]]:
-    """Identifiers removed; those that an attack cannot do without become keyed pseudonyms."""
-    adversaries = [each for each in release.adversaries if name in each.datasets]
-    needed = {n for each in adversaries for n in find_attack(each).needed_columns(each.settings)}
-    identifying = {*dataset.dictionary.having("identifier")}
-    for each in adversaries:
-        identifying.update(find_attack(each).identifying_columns(each.settings))
-    identifiers = [n for n in dataset.names if n in identifying]
-    pseudonymised = [n for n in identifiers if n in needed]
-    removed = [n for n in identifiers if n not in pseudonymised]
-    if pseudonymised:
-        dataset = protection.pseudonyms(dataset, key, pseudonymised)
-    if removed and len(removed) == len(dataset.names):
-        raise OutOfReachError(
-            f'dataset "{name}" contains nothing but direct identifiers; nothing was written: '
-            "leave it out of the release."
-        )
-    if removed:
-        dataset = dataset.select([n for n in dataset.names if n not in removed])
-    return dataset, (removed, pseudonymised)
 
 
 def _require_limits_held(after: Verdict) -> None:

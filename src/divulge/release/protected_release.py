@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from divulge.assessment import (
-    Adversary,
-    Chart,
-    PluginError,
-    ProtectedPart,
-    PublishedTable,
-    Sentence,
-    find_attack,
-)
+from divulge.assessment import Chart, ProtectedPart, PublishedTable, Sentence
 from divulge.data import Dataset
-from divulge.data.dictionary import as_names
-from divulge.protection import Protected
+from divulge.protection import Protected, pseudonyms
+from divulge.protection.changes.changes import select_records
+from divulge.release.publication import Publication
 from divulge.release.release import Release
 from divulge.release.verdict import Status, Verdict
+from divulge.work.secret_key import SecretKey
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,7 +34,8 @@ class ProtectedRelease:
     after: Verdict
     parts: Mapping[str, Part]
     tables: Mapping[str, PublishedTable] = field(default_factory=dict)
-    identifiers: Mapping[str, tuple[Sequence[str], Sequence[str]]] = field(default_factory=dict)
+    secret: SecretKey = field(default_factory=SecretKey)
+    """What pseudonyms, the order of records and other random choices are derived from."""
     merged: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By dataset, the attributes of which different missing values became one."""
     guard_formulas: bool = True
@@ -55,42 +51,41 @@ class ProtectedRelease:
         """Whether limits were judged, and every one holds now."""
         return self.after.passed
 
-    @property
+    @cached_property
     def datasets(self) -> Mapping[str, Dataset]:
-        """The data that may go out."""
-        return self.after.datasets
+        """The data that may go out, in the order of the source, and those that stay beside them."""
+        return {
+            name: self._publish_columns(self.publications[name], dataset)
+            if name in self.publications
+            else dataset
+            for name, dataset in self.after.datasets.items()
+        }
+
+    @property
+    def publications(self) -> Mapping[str, Publication]:
+        """What is published of each dataset that goes out as records."""
+        return self.after.publications
 
     @property
     def published(self) -> list[str]:
         """The datasets that go out: not a register, a population or an original beside them."""
-        # What a limit compares with is known to an adversary, or to nobody; it is never released.
-        beside = {other for limit in self.release.limits for other in limit.others.values()}
-        for adversary in self.release.adversaries:
-            beside |= set(list_undisclosed_datasets(adversary))
-        return [name for name in self.datasets if name not in beside | self._list_tabulated_only()]
+        return list(self.publications)
 
     def released(self, name: str) -> Dataset:
-        """A dataset as it goes out: without its owner's truth, and labels of what is not shown."""
+        """A dataset as it is written: records in a secret order, no labels of what is not shown."""
         dataset = self.datasets[name]
-        hidden: set[str] = set()
-        for adversary in self.release.adversaries:
-            columns = find_attack(adversary).undisclosed_columns(
-                adversary.settings, adversary.datasets
-            )
-            hidden |= set(as_names(columns.get(name, ())))
-        if hidden & set(dataset.names):
-            dataset = dataset.select([each for each in dataset.names if each not in hidden])
+        if not self.publications[name].ordered:
+            order = self.secret.permute(f"order of {name}", dataset.rows)
+            dataset = select_records(dataset, order)
         return _drop_unused_labels(dataset)
 
-    def _list_tabulated_only(self) -> set[str]:
-        """Datasets that are published as tables: nobody sees their records, none is limited."""
-        tabulated: set[str] = set()
-        visible: set[str] = set()
-        for adversary in self.release.adversaries:
-            as_table = find_attack(adversary).publishes_table()
-            (tabulated if as_table else visible).update(adversary.datasets)
-        limited = {limit.dataset for limit in self.release.limits if not limit.of_assessment}
-        return set() if None in limited else tabulated - visible - limited
+    def _publish_columns(self, publication: Publication, dataset: Dataset) -> Dataset:
+        published = publication.select_published(dataset)
+        if not publication.pseudonyms:
+            return published
+        # One key for all datasets, so that they can still be linked.
+        key = self.secret.derive_key("pseudonyms")
+        return pseudonyms(published, key, publication.pseudonyms)
 
     @property
     def suppressed_cells(self) -> int:
@@ -124,16 +119,17 @@ class ProtectedRelease:
                 sentences.append(Sentence("divulge.release", "protected.both", values))
         for name in self.published:
             sentences += self._describe_columns(name)
-        if self.status == "not judged":
-            sentences.append(Sentence("divulge.release", "protected.not_judged"))
+        if self.status != "pass":
+            key = "protected.failed" if self.status == "fail" else "protected.not_judged"
+            sentences.append(Sentence("divulge.release", key))
         elif not self.parts and not any(table.suppressed.any() for table in self.tables.values()):
             sentences.append(Sentence("divulge.release", "protected.nothing"))
         return sentences
 
     def _describe_columns(self, name: str) -> Iterator[Sentence]:
         """What was done to whole columns of a dataset that goes out."""
-        removed, replaced = self.identifiers.get(name, ((), ()))
-        changes = {"removed": removed, "pseudonyms": replaced, "merged": self.merged.get(name, ())}
+        yield from self.publications[name].list_sentences()
+        changes = {"merged": self.merged.get(name, ())}
         for key, names in changes.items():
             if names:
                 values = {"dataset": name, "names": list(names)}
@@ -185,20 +181,3 @@ def _drop_unused_labels(dataset: Dataset) -> Dataset:
         labels = {value: label for value, label in attribute.labels.items() if value in used_values}
         attributes[name] = replace(attribute, labels=labels)
     return replace(dataset, dictionary=replace(dataset.dictionary, attributes=attributes))
-
-
-def list_undisclosed_datasets(adversary: Adversary) -> Sequence[str]:
-    """What an adversary has beside a release, or its owner: registers, originals, the truth.
-
-    Raises:
-        PluginError: if the attack names a dataset that the adversary does not see: what it meant
-            would go out.
-    """
-    names = as_names(find_attack(adversary).undisclosed(adversary.settings, adversary.datasets))
-    unknown = [name for name in names if name not in adversary.datasets]
-    if unknown:
-        raise PluginError(
-            f'adversary "{adversary.name}": attack "{adversary.attack}" keeps back a dataset that '
-            "they do not see; nothing was written."
-        )
-    return names

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from divulge.assessment import Adversary, Limit, attacks
 from divulge.data import Dataset, Hierarchy, Source
+from divulge.data.column_fate import Unlisted
 from divulge.data.dictionary import (
     ROLES,
     Role,
@@ -23,6 +24,7 @@ from divulge.data.formats import Options
 from divulge.data.formats.postgres import is_address
 from divulge.data.source import Place
 from divulge.release.parse import parse_release, translate_errors
+from divulge.release.publication import find_publication_problems
 from divulge.release.settings import (
     AdversaryTable,
     DatasetTable,
@@ -52,6 +54,13 @@ class DatasetPlan:
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     missing_codes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    publish: Sequence[str] = ()
+    """Ids that go out although their roles are withheld."""
+    unlisted: Unlisted | None = None
+    """What becomes of attributes without a role; None: the release is not judged."""
+    keep_order: bool = False
+    names: Sequence[str] = ()
+    """All attributes of the source, in its order."""
 
     def read(self) -> Dataset:
         """Read the records and describe them."""
@@ -94,6 +103,8 @@ class Release:
         assert tables is not None  # noqa: S101  # parse gives tables or problems
         release = _Loader(path, tables, problems).build_release()
         problems.raise_any()
+        problems.extend("", find_publication_problems(release))
+        problems.raise_any()
         return release
 
     def to_dict(self) -> dict[str, Any]:
@@ -135,6 +146,8 @@ class Release:
         overwrite: bool = False,
         values: bool = False,
         also: ExtraWriter | None = None,
+        *,
+        revises: Path | str | None = None,
     ) -> ProtectedRelease:
         """Change the data until every limit holds, attack them again, and write what may go out.
 
@@ -144,13 +157,15 @@ class Release:
             overwrite: whether files in the folder may be replaced (the originals never are).
             values: whether the log says what values were.
             also: writes something more into the folder before it appears, such as a report.
+            revises: the folder of an earlier protection of these data, whose random choices are
+                kept; one in `out` itself is found without this.
 
         Raises:
             OutOfReachError: if a limit cannot be reached, with what would be needed.
         """
         from divulge.release.protect import protect_release
 
-        return protect_release(self, out, overwrite, values, also)
+        return protect_release(self, out, overwrite, values, also, revises=revises)
 
 
 class _Loader:
@@ -203,7 +218,15 @@ class _Loader:
         else:
             self.names[table.name] = names
             self.problems.extend(place, find_role_problems(table.roles, names))
-            for setting in ("hierarchies", "descriptions", "labels", "units", "missing_codes"):
+            settings = (
+                "hierarchies",
+                "descriptions",
+                "labels",
+                "units",
+                "missing_codes",
+                "publish",
+            )
+            for setting in (*settings, "publish"):
                 content = getattr(table, setting)
                 self.problems.extend(place, find_name_problems(setting, content, names))
         hierarchies = {}
@@ -224,6 +247,10 @@ class _Loader:
             labels=table.labels,
             units=table.units,
             missing_codes=table.missing_codes,
+            publish=table.publish,
+            unlisted=table.unlisted,
+            keep_order=table.keep_order,
+            names=tuple(self.names.get(table.name, ())),
         )
 
     def _resolve_source(self, source: str | list[str]) -> Place:

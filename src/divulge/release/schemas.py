@@ -89,6 +89,8 @@ def result_schema() -> dict[str, Any]:
     limit["properties"]["most"] = _MAYBE_NUMBER
     limit["additionalProperties"] = True  # a measure may have options of its own
     dataset = _build_object(name=_TEXT, records={"type": "integer"}, attributes={"type": "integer"})
+    # By what becomes of them: columns that go out, and those that do not.
+    dataset["properties"]["columns"] = {"type": "object", "additionalProperties": _TEXTS}
     whole = _build_object(
         format={"const": 1},
         divulge=_TEXT,
@@ -101,6 +103,11 @@ def result_schema() -> dict[str, Any]:
     )
     # Of what the figures were counted with; results of before do not say it.
     whole["properties"]["versions"] = {"type": "object", "additionalProperties": _TEXT}
+    # Why the release does not pass, whatever its limits say.
+    whole["properties"]["reservations"] = {
+        "type": "array",
+        "items": _build_object(status={"enum": ["fail", "not judged"]}, sentence=_TEXT),
+    }
     # Only where the release was protected: what was done to each dataset.
     whole["properties"]["protection"] = {"type": "object"}
     return {"$schema": _JSON_SCHEMA_DRAFT, "title": "Divulge result", **whole}

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from divulge.data.column_fate import Unlisted
 from divulge.data.dictionary import as_names
 
 
@@ -51,6 +52,17 @@ class DatasetTable(_StrictTable):
     )
     table: str | None = Field(None, description="Of a database; not needed if it has only one.")
     roles: dict[str, Names] = Field(default_factory=dict, description="Attributes by role.")
+    publish: Names = Field(
+        [],
+        description="Ids of persons, households and groups that go out all the same, as pseudonyms "
+        "(a direct identifier that is named here fails).",
+    )
+    unlisted: Unlisted | None = Field(
+        None, description="Attributes without a role: not judged if not given."
+    )
+    keep_order: bool = Field(
+        False, description="Write records in the order of the source, not in a secret one."
+    )
     hierarchies: dict[str, str | HierarchyTable] = Field(
         default_factory=dict, description="Per attribute a file of levels, or a rule."
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from divulge.assessment import Assessment, Chart, Outcome, Sentence
 from divulge.data import Dataset, compare
+from divulge.release.publication import Publication, Reservation
 from divulge.release.release import Release
 from divulge.work import version, versions
 
@@ -30,14 +31,30 @@ class Verdict:
     datasets: Mapping[str, Dataset]
     assessments: Sequence[Assessment]
     outcomes: Sequence[Outcome]
+    publications: Mapping[str, Publication] = field(default_factory=dict)
+    """What is published of each dataset that goes out as records."""
 
     @property
     def status(self) -> Status:
-        """`pass` if every limit holds, `fail` if one does not, `not judged` if none could fail."""
-        if not all(outcome.held for outcome in self.outcomes):
+        """Fail outranks not judged, and not judged outranks pass.
+
+        `fail` if a limit does not hold or a direct identifier is published; `not judged` if nothing
+        could fail, or if something was not judged; `pass` if every limit was judged and holds.
+        """
+        statuses = {reservation.status for reservation in self.reservations}
+        if "fail" in statuses or not all(outcome.held for outcome in self.outcomes):
             return "fail"
         is_judged = any(not outcome.vacuous for outcome in self.outcomes)
-        return "pass" if is_judged else "not judged"
+        return "pass" if is_judged and not statuses else "not judged"
+
+    @cached_property
+    def reservations(self) -> list[Reservation]:
+        """Why the release does not pass, whatever its limits say."""
+        return [
+            reservation
+            for publication in self.publications.values()
+            for reservation in publication.list_reservations()
+        ]
 
     @property
     def passed(self) -> bool:
@@ -59,19 +76,17 @@ class Verdict:
         failed = sum(not outcome.held for outcome in self.outcomes)
         values = {"failed": failed, "total": len(self.outcomes)}
         key = "verdict" if self.outcomes else "no_limits"
-        if self.outcomes and self.status == "not judged":
+        if self.outcomes and all(outcome.vacuous and outcome.held for outcome in self.outcomes):
             key = "cannot_fail"
         elif failed == len(self.outcomes) == 1:
             key = "only_limit"
-        sentences = [Sentence("divulge.release", key, values)]
+        sentences = [reservation.sentence for reservation in self.reservations]
+        sentences.append(Sentence("divulge.release", key, values))
         not_shown = sum(outcome.not_shown for outcome in self.outcomes)
         if not_shown:
             sentences.append(Sentence("divulge.release", "not_shown", {"limits": not_shown}))
-        for name, dataset in self.datasets.items():
-            identifiers = dataset.dictionary.having("identifier")
-            if identifiers:
-                details = {"dataset": name, "identifiers": identifiers}
-                sentences.append(Sentence("divulge.release", "identifiers", details))
+        for publication in self.publications.values():
+            sentences += publication.list_sentences()
         if not self.assessments:
             sentences.append(Sentence("divulge.release", "no_adversaries"))
         sentences += self.remarks
@@ -129,8 +144,16 @@ class Verdict:
             "status": self.status,
             "passed": self.passed,
             "sentences": [sentence.render() for sentence in self.sentences],
+            "reservations": [reservation.to_dict() for reservation in self.reservations],
             "datasets": [
-                {"name": name, "records": dataset.rows, "attributes": len(dataset.names)}
+                {
+                    "name": name,
+                    "records": dataset.rows,
+                    "attributes": len(dataset.names),
+                    "columns": self.publications[name].to_dict()
+                    if name in self.publications
+                    else {},
+                }
                 for name, dataset in self.datasets.items()
             ],
             "assessments": [assessment.to_dict() for assessment in self.assessments],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,14 +14,17 @@ from divulge import records
 from divulge.assessment import Assessment, Chart, Limit, Outcome, Sentence, html
 from divulge.assessment.sentence import format_number, format_percent, read_phrases
 from divulge.data import Dataset
+from divulge.data.column_fate import Unlisted
 from divulge.protection.changes.changes import select_records
 from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.changes.recodings import find_remaining_levels
 from divulge.protection.limits.per_record import is_count_limit
 from divulge.protection.result.charts import draw_unique_counts
+from divulge.protection.result.published_columns import publish_dataset
 from divulge.protection.result.utility import Utility, measure_utility
 from divulge.records.risk.frequencies import SEMANTICS, Frequencies, Nulls
 from divulge.work.arrays import Ints
+from divulge.work.secret_key import SecretKey
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -220,15 +223,41 @@ class Protected:
         """How many look like each record before and after, weighed (`bayes`)."""
         return self._frequencies_before, self._frequencies_after
 
-    def write(self, path: Path | str, overwrite: bool = False, guard_formulas: bool = True) -> None:
-        """Write the protected records, and see that the file tells of them what was judged.
+    def write(
+        self,
+        path: Path | str,
+        overwrite: bool = False,
+        guard_formulas: bool = True,
+        *,
+        publish: Collection[str] = (),
+        unlisted: Unlisted | None = None,
+        keep_order: bool = False,
+    ) -> None:
+        """Write what may go out, and see that the file tells of the records what was judged.
 
-        A file that exists is replaced only with `overwrite`; texts that a spreadsheet would run
-        are guarded by an apostrophe in text files unless `guard_formulas` is False.
+        Ids of people, households and groups stay behind, and the order of the records is a secret
+        one that is the same whenever the same data are written.
+
+        Args:
+            path: the file.
+            overwrite: whether a file that exists may be replaced.
+            guard_formulas: whether texts that a spreadsheet would run get an apostrophe before
+                them in text files.
+            publish: ids of persons, households or groups that go out, under keyed pseudonyms.
+            unlisted: what becomes of attributes without a role: `drop`, or `non_identifying`.
+            keep_order: whether records keep the order of the source.
+
+        Raises:
+            InvalidInput: if an attribute has no role and nothing was decided of such.
         """
         from divulge.data.faithful_writer import write_faithfully
 
-        write_faithfully(self.dataset, path, overwrite, guard_formulas)
+        # Only who has all of the original could derive this key.
+        secret = SecretKey.from_text(self.original.fingerprint)
+        published = publish_dataset(
+            self.dataset, secret, publish=publish, unlisted=unlisted, keep_order=keep_order
+        )
+        write_faithfully(published, path, overwrite, guard_formulas)
 
     def to_dict(self) -> dict[str, Any]:
         """All figures and sentences as plain values; no value of a record."""
