@@ -257,10 +257,10 @@ def test_limits_are_judged_by_counts_and_not_by_rounded_differences() -> None:
 
 
 def test_figures_that_differ_are_not_shown_alike() -> None:
-    from divulge.assessment.limit import _format_value_and_bound
+    from divulge.assessment.outcome import format_value_and_bound
 
-    assert _format_value_and_bound(0.050001, 0.05, format_percent) == ("0.050001", "0.05")
-    assert _format_value_and_bound(0.05, 0.05, format_percent) == ("5%", "5%")
+    assert format_value_and_bound(0.050001, 0.05, format_percent) == ("0.050001", "0.05")
+    assert format_value_and_bound(0.05, 0.05, format_percent) == ("5%", "5%")
 
 
 def test_a_group_may_have_any_name() -> None:

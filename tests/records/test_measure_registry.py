@@ -12,7 +12,7 @@ import pytest
 
 from divulge import Dataset, Limit, datasets
 from divulge.assessment import attacks, measures
-from divulge.assessment.limit import ASSESSMENT_MEASURES
+from divulge.assessment.assessment_measures import ASSESSMENT_MEASURES
 from divulge.records.risk.options import OtherDataset
 from divulge.records.risk.registry import EVERY_NAME, MEASURES, find_measure, gather_settings
 from divulge.release import release_schema

@@ -18,7 +18,8 @@ from divulge.assessment.decision import Decision
 from divulge.assessment.details import Details
 from divulge.assessment.drawing import ChartNotDrawn
 from divulge.assessment.information import in_words
-from divulge.assessment.limit import Limit, Outcome
+from divulge.assessment.limit import Limit
+from divulge.assessment.outcome import Outcome
 from divulge.assessment.registry import PluginError, attacks, find_attack, measures
 from divulge.assessment.sentence import Sentence
 

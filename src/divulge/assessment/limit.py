@@ -3,92 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from divulge.assessment.assessment import Assessment
+from divulge.assessment.assessment_measures import (
+    ASSESSMENT_MEASURES,
+    GUESS_MEASURES,
+    SCALES,
+    Scale,
+)
 from divulge.assessment.attack import Measurement
+from divulge.assessment.outcome import Outcome, format_value_and_bound
 from divulge.assessment.registry import measures
 from divulge.assessment.sentence import Sentence, format_number, format_percent
-from divulge.qif import PriorPosterior
 from divulge.work import InvalidInput, Problem, checks
 
 if TYPE_CHECKING:
     from divulge.data import Dataset
 
-Scale: TypeAlias = Literal["share", "count", "factor"]
-
-_SCALES: Mapping[Scale, tuple[float, float, str]] = {
-    "share": (0, 1, "a share (0 to 1)"),
-    "count": (0, math.inf, "a number of records (0 or more)"),
-    "factor": (1, math.inf, "a factor (1 or more)"),
-}
-
-
-Figure: TypeAlias = Callable[[Assessment], Fraction | float]
-
 RELATIVE_TOLERANCE = 1e-9
 """Sums of chances, entropies and distances end this near to what they are, as a share of it."""
 ABSOLUTE_TOLERANCE = 1e-12
 """And this near to 0, where they are differences: nothing that is counted has so small a share."""
-
-
-def _build_success_measures(kind: str) -> dict[str, tuple[Scale, Figure]]:
-    """The measures of one kind of success: `deterministic` or `probabilistic`."""
-    return {
-        f"{kind}.prior": ("share", lambda a: _compute_exact_shares(a, kind).prior),
-        f"{kind}.posterior": ("share", lambda a: _compute_exact_shares(a, kind).posterior),
-        f"{kind}.additive": ("share", lambda a: _compute_exact_shares(a, kind).additive),
-        f"{kind}.multiplicative": (
-            "factor",
-            lambda a: _compute_exact_shares(a, kind).multiplicative,
-        ),
-        f"{kind}.count": ("count", lambda a: _select_counts(a, kind).posterior),
-    }
-
-
-def _select_counts(assessment: Assessment, kind: str) -> PriorPosterior:
-    return assessment.certain if kind == "deterministic" else assessment.right
-
-
-def _compute_exact_shares(assessment: Assessment, kind: str) -> PriorPosterior:
-    """The shares as fractions of counts, so that a bound of 0.3 is met by 4/10 - 1/10."""
-    shares: PriorPosterior = getattr(assessment, kind)
-    counts = _select_counts(assessment, kind)
-
-    def to_fraction(share: float, count: float) -> float:
-        if assessment.secrets == 0:  # nothing is sought, so nothing of it is known
-            return cast("float", Fraction(share))
-        count_share = Fraction(count) / assessment.secrets
-        # With a gain, the figure is worth something and no share of the secrets; with a prior it
-        # is no count. Such figures are as exact as floats are.
-        is_count_share = float(count_share) == share and count == int(count)
-        return cast("float", count_share if is_count_share else share)
-
-    return PriorPosterior(
-        to_fraction(shares.prior, counts.prior), to_fraction(shares.posterior, counts.posterior)
-    )
-
-
-ASSESSMENT_MEASURES: Mapping[str, tuple[Scale, Figure]] = {
-    **_build_success_measures("deterministic"),
-    **_build_success_measures("probabilistic"),
-    "additive_leakage": ("share", lambda a: _compute_exact_shares(a, "probabilistic").additive),
-    "multiplicative_leakage": (
-        "factor",
-        lambda a: _compute_exact_shares(a, "probabilistic").multiplicative,
-    ),
-}
-"""What an adversary may be limited in, by name, with the scale of its bounds."""
-
-_GUESS_MEASURES = [
-    name
-    for name in ASSESSMENT_MEASURES
-    if not name.startswith("deterministic.") and not name.endswith(".count")
-]
-
 
 _COMMON_FIELDS = ("measure", "at_most", "at_least", "adversary", "dataset", "attribute")
 """What a limit holds beside the options of its measure."""
@@ -212,7 +151,7 @@ class Limit:
         scale, figure = ASSESSMENT_MEASURES[self.measure]
         subject = assessment.adversary or assessment.model
         # What a guess is worth is no share; how many are guessed right is counted all the same.
-        is_worth = assessment.by_gain and self.measure in _GUESS_MEASURES
+        is_worth = assessment.by_gain and self.measure in GUESS_MEASURES
         scale = "factor" if is_worth else scale
         kind: Literal["measure", "worth"] = "worth" if is_worth else "measure"
         outcome = self._build_outcome(figure(assessment), scale, subject, of=kind)
@@ -223,7 +162,7 @@ class Limit:
 
     def _judge_at_worst(self, outcome: Outcome, most: Fraction | float, scale: Scale) -> Outcome:
         """Whether it also holds for the most that may be known; if not, it is not shown to hold."""
-        most_text, _ = _format_value_and_bound(
+        most_text, _ = format_value_and_bound(
             float(most), self.bound, format_percent if scale == "share" else format_number
         )
         holds = outcome.held and not (self.broken_by(most) or math.isnan(most))
@@ -259,7 +198,7 @@ class Limit:
         of: Literal["measure", "worth"] = "measure",
     ) -> Outcome:
         holds = not (self.broken_by(value) or math.isnan(value))  # what means nothing keeps nothing
-        value_text, allowed = _format_value_and_bound(
+        value_text, allowed = format_value_and_bound(
             float(value), self.bound, format_percent if scale == "share" else format_number
         )
         allowed = f"{self.direction} {allowed}"
@@ -316,7 +255,7 @@ class Limit:
             message = f"{self.measure} is what an adversary achieves: limit it from above, at_most."
             yield Problem("at_least", message)
             return
-        low, high, scale_text = _SCALES[ASSESSMENT_MEASURES[self.measure][0]]
+        low, high, scale_text = SCALES[ASSESSMENT_MEASURES[self.measure][0]]
         if not low <= self.bound <= high:
             hint = ""
             if scale_text.startswith("a share") and self.bound > 1:
@@ -350,60 +289,3 @@ def is_beyond_bound(value: Any, bound: float, worst: Literal["lowest", "highest"
     """
     tolerance = RELATIVE_TOLERANCE * abs(bound) + ABSOLUTE_TOLERANCE
     return value > bound + tolerance if worst == "highest" else value < bound - tolerance
-
-
-def _format_value_and_bound(
-    value: float, bound: float, show: Callable[[float], str]
-) -> tuple[str, str]:
-    """Both figures in words; with as many digits as tell them apart where few would not."""
-    value_text, bound_text = show(value), show(bound)
-    for digits in range(4, 18):
-        if value_text != bound_text or value == bound:
-            break
-        value_text, bound_text = f"{value:.{digits}g}", f"{bound:.{digits}g}"
-    return value_text, bound_text
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """Whether one limit holds for one adversary or dataset; figures as numbers and as said.
-
-    Where the figure is the least that an adversary knows, `most` is what it may be at the most.
-    """
-
-    limit: Limit
-    subject: str
-    value: float
-    held: bool
-    found: str
-    allowed: str
-    sentences: tuple[Sentence, ...]
-    most: float | None = None
-    vacuous: bool = False
-    """Whether the limit holds whatever the data are, so that nothing was judged by it."""
-
-    @property
-    def not_shown(self) -> bool:
-        """Whether it fails only because the most that may be known is beyond the limit."""
-        return self.most is not None and not self.held and not self.limit.broken_by(self.value)
-
-    @property
-    def in_short(self) -> str:
-        """What was found, and whether the most keeps to the limit where that is the least."""
-        first, *more = self.sentences
-        return " ".join(map(str, [first, *more] if self.most is not None else [first]))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The limit, the figure and the outcome as plain values."""
-        value = self.value if math.isfinite(self.value) else None
-        sentences = [sentence.render() for sentence in self.sentences]
-        fields = {
-            **self.limit.to_dict(),
-            "subject": self.subject,
-            "value": value,
-            "passed": self.held,
-            "sentences": sentences,
-        }
-        if self.most is not None:
-            fields["most"] = self.most if math.isfinite(self.most) else None
-        return fields

@@ -10,7 +10,8 @@ from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
 from divulge.protection.changes.changes import select_records
 from divulge.protection.changes.decision_log import Change
-from divulge.protection.suppression.request import ORDERS, Order, Search
+from divulge.protection.limits.per_record import Goal
+from divulge.protection.suppression.request import ORDERS, Order, OutOfReachError, Search
 from divulge.work import Problems, checks
 from divulge.work.arrays import Ints
 
@@ -99,4 +100,27 @@ def check_cycle_request(
         out_of_reach=out_of_reach,
         search=search,
         seed=seed,
+    )
+
+
+def build_cycle_error(
+    state: CycleState, goal: Goal, count: int, plan: CycleRequest
+) -> OutOfReachError:
+    """Say for how many a limit is out of reach, and what would be needed."""
+    untouchable = [name for name in goal.among if name in plan.never]
+    ways = []
+    if untouchable:
+        quoted = ", ".join(f'"{name}"' for name in untouchable)
+        ways.append(f"allow {quoted} to be changed")
+    if "suppress" not in plan.methods:
+        ways.append('add "suppress" to the methods')
+    lacking = [n for n in goal.among if state.original.dictionary[n].hierarchy is None]
+    if "recode" in plan.methods and lacking:
+        ways.append("give hierarchies for " + ", ".join(f'"{name}"' for name in lacking))
+    if plan.out_of_reach == "raise":
+        ways.append('let out_of_reach="remove" remove them')
+    ways.append(f"{'or ' if ways else ''}ask for less than {goal.rule}")
+    return OutOfReachError(
+        f'dataset "{state.original.name}": {goal.rule} is out of reach for {int(count):,} of '
+        f"{state.original.rows:,} {state.original.subjects}: {', '.join(ways)}."
     )

@@ -14,7 +14,8 @@ from divulge.data.dictionary import as_names, find_name_problems
 from divulge.records.attack_models import EVERYDAY_NAMES, attack, problems_with_model
 from divulge.records.inference.gains import problems_with_gain
 from divulge.records.linkage.comparison import problems_with_comparisons
-from divulge.records.linkage.linkage import link, problems_with_agreement
+from divulge.records.linkage.linkage import link
+from divulge.records.linkage.request import problems_with_agreement
 from divulge.records.longitudinal import longitudinal
 from divulge.records.risk.attack import RiskAttack, RiskSettings
 from divulge.work import Problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from divulge.assessment import attacks, measures
-from divulge.assessment.limit import ASSESSMENT_MEASURES
+from divulge.assessment.assessment_measures import ASSESSMENT_MEASURES
 from divulge.data import ROLES
 from divulge.release.settings import ReleaseTable
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeAlias
 
@@ -15,7 +15,7 @@ from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
 from divulge.records.risk.frequencies import SEMANTICS, SEMANTICS_OF_ORIGINAL, Nulls
 from divulge.work import DivulgeError, InvalidInput, Problem, Problems, checks
-from divulge.work.arrays import Floats
+from divulge.work.arrays import Floats, Ints
 
 Search: TypeAlias = Literal["fewest", "cycle"]
 Order: TypeAlias = Literal["weight", "risk", "given", "random"]
@@ -74,6 +74,20 @@ def build_out_of_reach_error(
         f'dataset "{dataset.name}": {request.rule} is out of reach for {count:,} of '
         f"{dataset.rows:,} {dataset.subjects}: {needed}"
     )
+
+
+def restrict_request(request: SuppressionRequest, alive: Ints) -> SuppressionRequest:
+    """The same wish for some of the records."""
+    costs = {name: cost[alive] if cost.size > 1 else cost for name, cost in request.costs.items()}
+    return replace(request, costs=costs)
+
+
+def adapt_request(request: SuppressionRequest, other: Dataset) -> SuppressionRequest:
+    """The same wish for another dataset; what each record costs is left out if it does not fit."""
+    single = {name: cost for name, cost in request.costs.items() if cost.size == 1}
+    fits = all(cost.size in (1, other.rows) for cost in request.costs.values())
+    ones = {name: np.ones(1) for name in request.costs}
+    return request if fits else replace(request, costs={**ones, **single})
 
 
 def check_suppression_request(

@@ -12,11 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from divulge import records, work
-from divulge.assessment import Limit, Sentence
-from divulge.classes.survey_design import sampling_weights
+from divulge.assessment import Limit
 from divulge.data import Dataset
 from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection.changes.changes import (
@@ -24,31 +22,25 @@ from divulge.protection.changes.changes import (
     drop_records,
     hide_cells,
     select_records,
-    value_at,
 )
-from divulge.protection.changes.decision_log import Change, DecisionLog
-from divulge.protection.changes.kernels import HIDDEN
+from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.result.protected import Protected
-from divulge.protection.suppression.equal_nulls import (
-    build_hiding_move,
-    count_equal_rows,
-    gather_classes,
+from divulge.protection.suppression.cell_choice import choose_hidden_cells, list_hidden_cells
+from divulge.protection.suppression.decisions import (
+    build_removal,
+    build_suppression_log,
+    sum_cost,
 )
-from divulge.protection.suppression.lower_bound import bound_suppression_cost
 from divulge.protection.suppression.request import (
     Costs,
     Order,
     OutOfReach,
     Search,
     SuppressionRequest,
+    adapt_request,
     build_out_of_reach_error,
     check_suppression_request,
-)
-from divulge.protection.suppression.wildcard_nulls import (
-    Board,
-    hide_record_by_record,
-    list_masks,
-    spread_wildcards,
+    restrict_request,
 )
 from divulge.records.risk.frequencies import SEMANTICS_OF_ORIGINAL, Nulls
 from divulge.work import DivulgeError, format_quantity
@@ -133,10 +125,10 @@ def run_suppression(dataset: Dataset, request: SuppressionRequest) -> Protected:
         limits=(limit,),
         among=request.names,
         bound=bound,
-        cost=_sum_cost(log, request),
+        cost=sum_cost(log, request),
         seed=request.seed,
         rule=request.rule,
-        again=lambda other: run_suppression(other, _adapt_request(request, other)),
+        again=lambda other: run_suppression(other, adapt_request(request, other)),
         reseeded=lambda seed: run_suppression(dataset, replace(request, seed=seed, order="random")),
         only_at_risk=request.search == "cycle"
         and request.nulls == "maybe"
@@ -160,15 +152,15 @@ def suppress_cells(
         {"codes": 16 * size, "frequencies": 120 * dataset.rows},
     ).require("protect fewer records at a time, or take fewer attributes")
     before = build_code_matrix(dataset, names)
-    rows, unprotected, bound = _hide_in_subsets(original, dataset, request, before)
+    rows, unprotected, bound = choose_hidden_cells(original, dataset, request, before)
     frequency = _find_lowest_frequencies(dataset, original, request)
-    cells = _list_hidden_cells(names, before, rows, unprotected)
+    cells = list_hidden_cells(names, before, rows, unprotected)
     released = hide_cells(dataset, cells)
     after = _find_lowest_frequencies(released, original, request)
     if not unprotected.size and np.any(after < request.k - 1e-9):
         # Nulls of one subset, or that were there before, can leave somebody short in another.
         unprotected = np.flatnonzero(after < request.k - 1e-9)
-        cells = _list_hidden_cells(names, before, rows, unprotected)
+        cells = list_hidden_cells(names, before, rows, unprotected)
         released = hide_cells(dataset, cells)
     if unprotected.size:
         if request.out_of_reach == "raise":
@@ -177,251 +169,7 @@ def suppress_cells(
             original, dataset, released, request=request, unprotected=unprotected, cells=cells
         )
         return released, log, 0.0  # what is needed depends on who is removed
-    return released, _build_log(dataset, request, cells, frequency, after), bound
-
-
-def _hide_in_subsets(
-    original: Dataset, dataset: Dataset, request: SuppressionRequest, before: npt.NDArray[np.int32]
-) -> tuple[npt.NDArray[np.int32], Ints, float]:
-    """The rows of codes after suppression, who could not be helped, and a bound on the cost."""
-    names = list(request.names)
-    preference = _rank_records(dataset, request)
-    rows, bound = before.copy(), 0.0
-    unprotected: Ints = np.empty(0, np.int64)
-    # Hiding more for one subset can break another where nulls are values: until none is broken.
-    for _ in range(before.size + 2):
-        changed = False
-        for subset in request.subsets:
-            places = [names.index(name) for name in subset]
-            part = rows[:, places]
-            hidden_part, unhelped, least = _hide_in_subset(
-                original, part, request, subset, preference
-            )
-            if np.array_equal(part, before[:, places]):
-                bound = max(bound, least)  # of the data as they came, not as they are half-way
-            unprotected = np.union1d(unprotected, unhelped)
-            if not np.array_equal(hidden_part, part):
-                rows[:, places] = hidden_part
-                changed = True
-        if not changed or len(request.subsets) == 1:
-            break
-    return rows, unprotected.astype(np.int64), bound
-
-
-def _hide_in_subset(
-    original: Dataset,
-    part: npt.NDArray[np.int32],
-    request: SuppressionRequest,
-    subset: Sequence[str],
-    preference: Floats,
-) -> tuple[npt.NDArray[np.int32], Ints, float]:
-    allowed = [a for a, name in enumerate(subset) if name not in request.never]
-    # Planning takes the cheapest cell of each attribute; whose it is, the preference decides.
-    costs = np.array([float(request.costs[name].min()) for name in subset])
-    most = min(request.cells_per_record or len(allowed), len(allowed))
-    if request.nulls in ("value", "bayes"):
-        return _hide_equally(
-            original,
-            part,
-            request,
-            subset=subset,
-            allowed=allowed,
-            most=most,
-            costs=costs,
-            preference=preference,
-        )
-    frequency = _count_codes(part, request.nulls, original, subset)
-    bound = bound_suppression_cost(
-        part, frequency, request.k, allowed=allowed, costs=costs, known=request.nulls == "known"
-    )
-    best: tuple[float, npt.NDArray[np.int32], Ints] | None = None
-    for limit in dict.fromkeys([most] if request.search == "cycle" else [most, min(1, most)]):
-        rows, unprotected = _hide_as_wildcards(
-            part,
-            frequency,
-            request,
-            allowed=allowed,
-            most=limit,
-            costs=costs,
-            preference=preference,
-        )
-        total = float(((rows == HIDDEN) & (part != HIDDEN)).sum(axis=0) @ costs)
-        if best is None or (unprotected.size, total) < (best[2].size, best[0]):
-            best = (total, rows, unprotected)
-        if total <= bound:
-            break
-    assert best is not None  # noqa: S101  # there is at least one try
-    return best[1], best[2], bound
-
-
-def _hide_equally(
-    original: Dataset,
-    part: npt.NDArray[np.int32],
-    request: SuppressionRequest,
-    *,
-    subset: Sequence[str],
-    allowed: list[int],
-    most: int,
-    costs: Floats,
-    preference: Floats,
-) -> tuple[npt.NDArray[np.int32], Ints, float]:
-    at_risk = np.flatnonzero(count_equal_rows(part) < request.k)
-    if not allowed:
-        return part, at_risk, 0.0
-    for limit in range(most, len(allowed) + 1):
-        moves = [build_hiding_move(mask, part, costs) for mask in list_masks(allowed, limit)]
-        rows, unprotected = gather_classes(part, request.k, moves, preference)
-        if unprotected.size == 0:
-            break
-    # Classes without a null cannot grow where nulls are values: who is at risk in one hides a cell.
-    # Whoever weighs finds at least whom somebody finds who only counts what fits (`known`).
-    if request.nulls == "value":
-        whole = ~np.any(part[np.ix_(at_risk, np.array(allowed))] == HIDDEN, axis=1)
-        bound = int(whole.sum()) * float(costs[allowed].min())
-    else:
-        frequency = _count_codes(part, "known", original, subset)
-        bound = bound_suppression_cost(
-            part, frequency, request.k, allowed=allowed, costs=costs, known=True
-        )
-    return rows, unprotected, bound
-
-
-def _hide_as_wildcards(
-    part: npt.NDArray[np.int32],
-    frequency: Ints,
-    request: SuppressionRequest,
-    *,
-    allowed: list[int],
-    most: int,
-    costs: Floats,
-    preference: Floats,
-) -> tuple[npt.NDArray[np.int32], Ints]:
-    known = request.nulls == "known"
-    board = Board.from_codes(part, frequency, known, preference)
-    if allowed and request.search == "cycle":
-        hide_record_by_record(
-            board, request.k, allowed, costs, _order_records(frequency, preference, request)
-        )
-    elif allowed:
-        for limit in range(most, len(allowed) + 1):
-            if not np.any(spread_wildcards(board, request.k, list_masks(allowed, limit), costs)):
-                break
-        board.reveal_unneeded(request.k, costs)
-    rows = part.copy()
-    for record, hidden in board.list_hidden_cells():
-        rows[record, hidden] = HIDDEN
-    risky = np.flatnonzero(board.find_at_risk(request.k))
-    unprotected = [_list_row_records(board, row) for row in risky.tolist()]
-    return rows, np.concatenate([np.empty(0, np.int64), *unprotected])
-
-
-def _list_row_records(board: Board, row: int) -> Ints:
-    if row < board.patterns:
-        members = board.members[row]
-        return members if board.known else members[board.used_members[row] :]
-    return np.array([board.record_of[row]], np.int64)
-
-
-def _order_records(frequency: Ints, preference: Floats, request: SuppressionRequest) -> Ints:
-    """Records at risk in the order of the cycle."""
-    at_risk = np.flatnonzero(frequency < request.k)
-    if request.order == "risk":
-        return at_risk[np.lexsort((preference[at_risk], frequency[at_risk]))]
-    return at_risk[np.argsort(preference[at_risk], kind="stable")]
-
-
-def _rank_records(dataset: Dataset, request: SuppressionRequest) -> Floats:
-    """Of records that would do as well, which is changed first: the lowest."""
-    if request.order == "random" or request.seed is not None:
-        return np.random.default_rng(request.seed).random(dataset.rows)
-    costs = np.zeros(dataset.rows)
-    for name in request.names:
-        costs = costs + (request.costs[name] if request.costs[name].size > 1 else 0.0)
-    if np.any(costs):
-        return costs
-    weights = sampling_weights(dataset, least=0.0) if request.order == "weight" else None
-    return np.zeros(dataset.rows) if weights is None else weights
-
-
-def _count_codes(
-    part: npt.NDArray[np.int32], nulls: Nulls, original: Dataset, subset: Sequence[str]
-) -> Ints:
-    """How many look like each row, counted by the records' own counter."""
-    import pyarrow as pa
-
-    columns = {
-        name: pa.array(part[:, a], mask=part[:, a] == HIDDEN) for a, name in enumerate(subset)
-    }
-    released = Dataset.from_arrow(pa.table(columns))
-    if nulls == "known":
-        before = build_code_matrix(original, list(subset))
-        original_columns = {name: pa.array(before[:, a], mask=before[:, a] == HIDDEN)
-                for a, name in enumerate(subset)}  # fmt: skip
-        if np.any(part == HIDDEN):
-            first = Dataset.from_arrow(pa.table(original_columns))
-            return records.frequencies(released, "known", among=subset, original=first).sample
-    return records.frequencies(released, "maybe", among=subset).sample
-
-
-def _find_lowest_frequencies(
-    dataset: Dataset, original: Dataset, request: SuppressionRequest
-) -> Floats:
-    """The lowest frequency of each record over the subsets."""
-    known_original = original if request.nulls in SEMANTICS_OF_ORIGINAL else None
-    lowest = np.full(dataset.rows, np.inf)
-    for subset in request.subsets:
-        frequencies = records.frequencies(
-            dataset, request.nulls, among=subset, original=known_original
-        )
-        lowest = np.minimum(lowest, frequencies.sample)
-    return lowest
-
-
-def _list_hidden_cells(
-    names: list[str],
-    before: npt.NDArray[np.int32],
-    rows: npt.NDArray[np.int32],
-    unprotected: Ints,
-) -> dict[str, Ints]:
-    """By attribute, the records that hide it now and did not before (but those who are lost)."""
-    fresh = (rows == HIDDEN) & (before != HIDDEN)
-    fresh[unprotected] = False
-    return {
-        name: np.flatnonzero(fresh[:, a]) for a, name in enumerate(names) if np.any(fresh[:, a])
-    }
-
-
-def _build_log(
-    dataset: Dataset,
-    request: SuppressionRequest,
-    cells: Mapping[str, Ints],
-    before: Floats,
-    after: Floats,
-) -> DecisionLog:
-    """One decision a cell: first those who were at risk, then those who give them company."""
-    company = str(Sentence("divulge.protection", "reason.wildcard"))
-    changes = []
-    for at_risk, reason in ((True, ""), (False, company)):
-        for name, places in cells.items():
-            chosen = places[(before[places] < request.k) == at_risk]
-            if chosen.size:
-                was = tuple(value_at(dataset.columns[name], place) for place in chosen.tolist())
-                changes.append(
-                    Change(
-                        kind="suppressed",
-                        attribute=name,
-                        records=chosen,
-                        was=was,
-                        became=(None,) * chosen.size,
-                        rule=request.rule,
-                        reason=reason,
-                        before=1 / np.maximum(before[chosen], 1.0),
-                        after=1 / np.maximum(after[chosen], 1.0),
-                        company=np.rint(before[chosen]).astype(np.int64),
-                        among=request.names,
-                    )
-                )
-    return DecisionLog(dataset.name, tuple(changes))
+    return released, build_suppression_log(dataset, request, cells, frequency, after), bound
 
 
 def _remove_at_risk(
@@ -450,7 +198,7 @@ def _remove_at_risk(
         name: removed[dataset.columns[name].codes[removed] != dataset.columns[name].missing_code]
         for name in request.names
     }
-    log = _build_log(
+    log = build_suppression_log(
         dataset, request, fresh, np.minimum(first, request.k - 1), np.ones(dataset.rows)
     )
     return (
@@ -483,48 +231,23 @@ def _remove_unprotectable(
         request,
     )
     shifted = tuple(replace(change, records=alive[change.records]) for change in log.changes)
-    first = _build_log(dataset, request, cells, before, after)
+    first = build_suppression_log(dataset, request, cells, before, after)
     changes = (*first.changes, *shifted, build_removal(request, unprotected, before))
     return rest, DecisionLog(original.name, changes)
 
 
-def restrict_request(request: SuppressionRequest, alive: Ints) -> SuppressionRequest:
-    """The same wish for some of the records."""
-    costs = {name: cost[alive] if cost.size > 1 else cost for name, cost in request.costs.items()}
-    return replace(request, costs=costs)
-
-
-def _adapt_request(request: SuppressionRequest, other: Dataset) -> SuppressionRequest:
-    single = {name: cost for name, cost in request.costs.items() if cost.size == 1}
-    fits = all(cost.size in (1, other.rows) for cost in request.costs.values())
-    ones = {name: np.ones(1) for name in request.costs}
-    return request if fits else replace(request, costs={**ones, **single})
-
-
-def build_removal(request: SuppressionRequest, removed: Ints, frequency: Floats) -> Change:
-    """The decisions to remove records."""
-    return Change(
-        kind="removed",
-        attribute=None,
-        records=removed,
-        was=(),
-        became=(),
-        rule=request.rule,
-        reason=str(Sentence("divulge.protection", "reason.removed")),
-        before=1 / np.maximum(frequency[removed], 1.0),
-        after=np.zeros(removed.size),
-        company=np.rint(frequency[removed]).astype(np.int64),
-        among=request.names,
-    )
-
-
-def _sum_cost(log: DecisionLog, request: SuppressionRequest) -> float:
-    total = 0.0
-    for change in log.changes:
-        if change.kind == "suppressed" and change.attribute is not None:
-            cost = request.costs[change.attribute]
-            total += float(cost[change.records].sum() if cost.size > 1 else cost[0] * len(change))
-    return total
+def _find_lowest_frequencies(
+    dataset: Dataset, original: Dataset, request: SuppressionRequest
+) -> Floats:
+    """The lowest frequency of each record over the subsets."""
+    known_original = original if request.nulls in SEMANTICS_OF_ORIGINAL else None
+    lowest = np.full(dataset.rows, np.inf)
+    for subset in request.subsets:
+        frequencies = records.frequencies(
+            dataset, request.nulls, among=subset, original=known_original
+        )
+        lowest = np.minimum(lowest, frequencies.sample)
+    return lowest
 
 
 def _check_frequencies(protected: Protected, request: SuppressionRequest) -> None:

@@ -1,0 +1,70 @@
+"""The outcome of a limit: whether it holds, the figure that was found, and how that is said."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from divulge.assessment.sentence import Sentence
+
+if TYPE_CHECKING:
+    from divulge.assessment.limit import Limit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """Whether one limit holds for one adversary or dataset; figures as numbers and as said.
+
+    Where the figure is the least that an adversary knows, `most` is what it may be at the most.
+    """
+
+    limit: Limit
+    subject: str
+    value: float
+    held: bool
+    found: str
+    allowed: str
+    sentences: tuple[Sentence, ...]
+    most: float | None = None
+    vacuous: bool = False
+    """Whether the limit holds whatever the data are, so that nothing was judged by it."""
+
+    @property
+    def not_shown(self) -> bool:
+        """Whether it fails only because the most that may be known is beyond the limit."""
+        return self.most is not None and not self.held and not self.limit.broken_by(self.value)
+
+    @property
+    def in_short(self) -> str:
+        """What was found, and whether the most keeps to the limit where that is the least."""
+        first, *more = self.sentences
+        return " ".join(map(str, [first, *more] if self.most is not None else [first]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The limit, the figure and the outcome as plain values."""
+        value = self.value if math.isfinite(self.value) else None
+        sentences = [sentence.render() for sentence in self.sentences]
+        fields = {
+            **self.limit.to_dict(),
+            "subject": self.subject,
+            "value": value,
+            "passed": self.held,
+            "sentences": sentences,
+        }
+        if self.most is not None:
+            fields["most"] = self.most if math.isfinite(self.most) else None
+        return fields
+
+
+def format_value_and_bound(
+    value: float, bound: float, show: Callable[[float], str]
+) -> tuple[str, str]:
+    """Both figures in words; with as many digits as tell them apart where few would not."""
+    value_text, bound_text = show(value), show(bound)
+    for digits in range(4, 18):
+        if value_text != bound_text or value == bound:
+            break
+        value_text, bound_text = f"{value:.{digits}g}", f"{bound:.{digits}g}"
+    return value_text, bound_text
