@@ -200,7 +200,7 @@ def _split_state(
         most_sets=0,
     )
     if fitting_sets is None and (can & ~must).sum() <= tuning.FINAL_FEW_PACKAGES:
-        fitting_sets = meet_in_middle.enumerate_fitting_sets(
+        fitting_sets = meet_in_middle.enumerate_sets_by_halves(
             one, 0, can, forced=must, longest=tuning.FINAL_SHORTEST_HALF, most_sets=0
         )
     if fitting_sets is None:

@@ -126,7 +126,7 @@ def list_bin_sets(state: SearchState, b: int, steps: int, most: int) -> BinSets 
         instance, b, candidates, forced=forced, most_steps=steps, most_sets=most
     )
     if fitting_sets is None and (candidates & ~forced).sum() <= tuning.SETS_MOST_LISTED_AT_ONCE:
-        fitting_sets = meet_in_middle.enumerate_fitting_sets(
+        fitting_sets = meet_in_middle.enumerate_sets_by_halves(
             instance,
             b,
             candidates,
@@ -315,6 +315,6 @@ def _list_all_sets(
                 return fitting_sets
         if free > 2 * longest.bit_length() + tuning.SETS_REACHABLE_EXTRA_PACKAGES:
             return None
-    return meet_in_middle.enumerate_fitting_sets(
+    return meet_in_middle.enumerate_sets_by_halves(
         instance, b, candidates, forced=forced, longest=longest, most_sets=most_sets, effort=effort
     )

@@ -35,7 +35,7 @@ def find_all_splits(
     low[b], high[b] = instance.complement_window(b, a, both)
     restricted = replace(instance, low=low, high=high)
     can, must = inside & possible[:, b], inside & ~possible[:, a]
-    fitting_sets = meet_in_middle.enumerate_fitting_sets(
+    fitting_sets = meet_in_middle.enumerate_sets_by_halves(
         restricted, b, can, forced=must, longest=longest, most_sets=0, effort=effort
     )
     if fitting_sets is None:
