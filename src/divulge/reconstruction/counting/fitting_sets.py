@@ -87,7 +87,8 @@ def _count_allocations(
         return False
     state.uncounted_list_sizes = list_sizes
     restricted = state.instance.restricted_to(state.possible)
-    counts = dynamic_program.count_allocations(restricted, sets, prior, max(0.02, effort.left) / 3)
+    seconds = max(tuning.PROGRAM_LEAST_SECONDS, effort.left) / tuning.PROGRAM_EFFORT_DIVISOR
+    counts = dynamic_program.count_allocations(restricted, sets, prior, seconds)
     if counts is None:
         return False
     state.set_count(counts)
@@ -245,7 +246,7 @@ def _enumerate_sets(
     from divulge.reconstruction.subset_sum import depth_first_kernels
 
     words = (instance.packages + 63) // 64
-    most_sets = max(64, tuning.SETS_MOST_WORDS // words)
+    most_sets = max(tuning.SETS_FEWEST_KEPT, tuning.SETS_MOST_WORDS // words)
     if budget > tuning.SETS_BUDGETS[0]:
         fitting_sets = _list_all_sets(
             instance,
@@ -269,7 +270,10 @@ def _enumerate_sets(
     free = np.flatnonzero(candidates & ~forced)
     free = free[np.argsort(-amounts[free, 0], kind="stable")]
     tail = min(
-        len(free), max(len(free) // 2, 4), tuning.SETS_LONGEST_TAIL, max(4, budget.bit_length() - 3)
+        len(free),
+        max(len(free) // 2, tuning.SETS_SHORTEST_TAIL),
+        tuning.SETS_LONGEST_TAIL,
+        max(tuning.SETS_SHORTEST_TAIL, budget.bit_length() - tuning.SETS_TAIL_BITS_BELOW_BUDGET),
     )
     base = amounts[forced].sum(axis=0)
     complete, count, sets, union, common, steps = depth_first_kernels.enumerate_sets_depth_first(

@@ -151,7 +151,9 @@ def _find_set(
     size = np.log1p(amounts[free, 0]) + random.normal(0, 1.0, len(free))
     free = free[np.argsort(-size)]
     words = (instance.packages + 63) // 64
-    tail = min(len(free), tuning.RESPLIT_LONGEST_TAIL, max(4, len(free) // 2))
+    tail = min(
+        len(free), tuning.RESPLIT_LONGEST_TAIL, max(tuning.RESPLIT_SHORTEST_TAIL, len(free) // 2)
+    )
     _, count, sets, _, _, steps = depth_first_kernels.enumerate_sets_depth_first(
         amounts,
         free,
