@@ -523,6 +523,159 @@ def test_numbers_that_were_tuned_stand_in_the_tuning_of_their_package() -> None:
     assert large == {place: set(reasons) for place, reasons in NOT_TUNED.items()}
 
 
+PLAIN_NUMBERS = {0, 1, 2, 0.5, 1e-9, 1e-12, 1e-300}
+"""Numbers that nobody tunes: counting, halves, what floating numbers err, no division by zero."""
+
+WORD_BITS = {6, 8, 11, 30, 31, 32, 40, 60, 61, 62, 63, 64}
+"""Numbers by which words are cut, where something is shifted, divided or raised by them."""
+
+SHAPE_CALLS = {"arange", "empty", "full", "range", "reshape", "round", "uint64", "zeros"}
+"""Calls whose small numbers are the shape of an array, digits, or bits."""
+
+
+def _skips_number(parent: ast.AST, number: float) -> bool:
+    """Whether a number is no tuned one by where it stands."""
+    if isinstance(parent, ast.BinOp):
+        if isinstance(parent.op, ast.Pow | ast.LShift | ast.RShift):
+            return number in WORD_BITS | {3, 10}
+        return number in {63, 64} and not isinstance(parent.op, ast.Mult)
+    if isinstance(parent, ast.Compare):
+        return number in {62, 63, 64}
+    if isinstance(parent, ast.Subscript | ast.Slice):
+        return number <= 10
+    if isinstance(parent, ast.Call):
+        function = parent.func
+        name = function.attr if isinstance(function, ast.Attribute) else ast.unparse(function)
+        return name == "uint64" or (name in SHAPE_CALLS and number <= 100)
+    return False
+
+
+def numbers_in_functions(tree: ast.Module) -> set[float]:
+    """Numbers written inside functions that may have been tuned; defaults of arguments may not."""
+    found: set[float] = set()
+
+    def visit(node: ast.AST, parent: ast.AST) -> None:
+        if isinstance(node, ast.arguments):
+            return
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            number: float = node.value  # type: ignore[assignment]
+            if number not in PLAIN_NUMBERS and not _skips_number(parent, number):
+                found.add(number)
+        # A shape or an index may be several numbers; a minus is part of its number.
+        through = isinstance(node, ast.UnaryOp) or (
+            isinstance(node, ast.Tuple) and isinstance(parent, ast.Call | ast.Subscript)
+        )
+        for child in ast.iter_child_nodes(node):
+            visit(child, parent if through else node)
+
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            visit(function, tree)
+    return found
+
+
+def test_a_number_in_a_function_is_found_where_it_may_have_been_tuned() -> None:
+    code = """
+def search(seconds: float = 60.0):
+    if packages > 200 or effort.share(0.6):
+        tail = max(4, size // 3)
+    for begin in range(0, rows, 256):
+        walk(min(room, 4096), key=lambda move: 7 * move)
+"""
+    assert numbers_in_functions(ast.parse(code)) == {200, 0.6, 4, 3, 256, 4096, 7}
+    code = """
+LIMIT = 77
+def count(words: int = 5):
+    table = np.zeros((3, 5), np.int64)
+    table[-3] = (words + 63) // 64 + 10**decimals + (1 << 62)
+    return round(table[4] / 2, 9), np.uint64(0x5555555555555555)
+"""
+    assert numbers_in_functions(ast.parse(code)) == set()
+
+
+NOT_TUNED_IN_FUNCTIONS: dict[str, dict[str, set[float]]] = {
+    "reconstruction/agreement.py": {"terms of the model for each part and total": {3}},
+    "reconstruction/auditing/workers.py": {"bytes of a digest": {16}},
+    "reconstruction/counting/dp_shared_states.py": {"two bits: either bin": {3}},
+    "reconstruction/counting/dp_shared_states_kernels.py": {"two bits: either bin": {3}},
+    "reconstruction/counting/two_bins_choice.py": {"bits of a word": {62}},
+    "reconstruction/counting/two_bins_dominance_kernels.py": {"bits of a word": {62}},
+    "reconstruction/counting/two_bins_lists.py": {"cells beyond both ends": {4}},
+    "reconstruction/exact_cover/cover_rung.py": {"fewer bins are another rung's": {3}},
+    "reconstruction/exact_cover/cover_search_kernels.py": {"bits of a word": {64}},
+    "reconstruction/local_search/exchange_kernels.py": {
+        "a textbook's generator of random numbers": {12345, 1103515245, 0x7FFFFFFF}
+    },
+    "reconstruction/local_search/targeted_refill_kernels.py": {"a sentinel": {1e9}},
+    "reconstruction/local_search/two_bin_resplit_kernels.py": {
+        "what a double holds exactly": {2.0**53}
+    },
+    "reconstruction/problem/amounts.py": {"last digits of a double": {4}},
+    "reconstruction/problem/bitsets.py": {"bits of a word": {64}},
+    "reconstruction/problem/rounding.py": {"the variance of a uniform number": {12}},
+    "reconstruction/subset_sum/expected_count_kernels.py": {
+        "the variance of a uniform number": {12},
+        "no division by zero": {1e-18, 1e-36},
+    },
+    "reconstruction/subset_sum/lattice_enumeration.py": {
+        "entries that the loop takes at a time": {4}
+    },
+    "reconstruction/subset_sum/lattice_enumeration_kernels.py": {
+        "the square of a half": {0.25},
+        "entries that the loop takes at a time": {3},
+    },
+    "tables/feasibility/disclosure_proof.py": {"what floating numbers err": {1e-7}},
+    "tables/feasibility/sensitivity.py": {"per cent": {100}},
+    "tables/randomised/draw_record.py": {"bits and bytes of a secret": {32, 128}},
+    "tables/randomised/randomised_suppression.py": {"bytes of a secret": {32}},
+    "tables/suppression/cp_sat_patterns.py": {"a seed": {20190811}},
+    "tables/suppression/jj_files.py": {"lines and fields of the format": {3, 4, 6, 7, 8}},
+    "tables/table/crosstab_files.py": {"a head, a cell and a total": {3}},
+    "tables/table/display.py": {"a code": {3}},
+    "tables/table/tabulation.py": {"letters that there are": {10}},
+    "records/inference/memory.py": {"bytes": {4, 16}},
+    "records/linkage/agreement_weights.py": {"the largest exponent of a double, about": {700}},
+    "records/protected/value_mapping.py": {"codes that are no value": {3}},
+    "records/risk/disclosure.py": {"bytes": {64}},
+    "records/risk/frequencies.py": {"sizes that are reported": {3, 5, 10}},
+    "records/risk/masked_numbers.py": {"what floating numbers err": {1e-14}},
+    "records/risk/minimal_uniques.py": {"bits of a byte": {7, 8}, "bytes": {12}},
+    "records/risk/record_risk.py": {"quantiles that are reported": {0.25, 0.75, 0.95}},
+    "records/risk/suda.py": {"the paper's equation": {8, 20}},
+    "records/sweep/cube_kernels.py": {"a column": {3}},
+    "records/sweep/cube_rows.py": {"primes of hashes": {1_000_003, 2_654_435_761}},
+    "records/sweep/result.py": {"a column": {3}},
+    "records/sweep/sweep.py": {"bytes": {12, 28}},
+    "events/history/calendar.py": {"the calendar": {3, 6, 7, 12, 1970, 3_600_000_000}},
+    "events/history/ordering.py": {"constants of a hash": {0x9E3779B97F4A7C15, 0xD1B54A32D192ED03}},
+    "events/knowledge/facets.py": {"last digits of a double": {4}},
+    "events/known_points/points.py": {"bytes, and arrays of them": {4, 8}},
+    "events/matching/item_subsets.py": {"half a word": {0xFFFFFFFF}},
+    "events/matching/matching.py": {"bits of a word": {32, 63}},
+    "events/protected/candidate_lookup.py": {"bits of a word": {63}},
+    "events/unicity.py": {"columns that are numbers": {3, 4}},
+    "protection/changes/recodings.py": {"bytes of a key, letters of a name": {16, 24}},
+    "protection/history/changes.py": {"the calendar": {3, 7, 12, 86_400_000_000}},
+    "protection/result/utility.py": {"fewest points that may correlate": {3}},
+    "protection/suppression/suppress.py": {"bytes": {16, 120}},
+}
+"""Numbers inside functions that nobody tuned, and what they are."""
+
+
+def test_no_number_that_was_tuned_hides_in_a_function() -> None:
+    found = {}
+    for package in ("reconstruction", "tables", "records", "events", "protection"):
+        for path in sorted((SOURCE / package).rglob("*.py")):
+            if path.name in ("tuning.py", "charts.py", "details.py", "warm.py"):
+                continue  # charts and tables have sizes and columns, set-up has made-up data
+            numbers = numbers_in_functions(ast.parse(path.read_text(encoding="utf-8")))
+            if numbers:
+                found[path.relative_to(SOURCE).as_posix()] = numbers
+    assert found == {
+        place: set().union(*reasons.values()) for place, reasons in NOT_TUNED_IN_FUNCTIONS.items()
+    }
+
+
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("tuning.py")), ids=lambda p: p.parent.name)
 def test_every_number_that_was_tuned_says_what_it_is(path: Path) -> None:
     body = ast.parse(path.read_text(encoding="utf-8")).body

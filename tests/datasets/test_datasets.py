@@ -108,12 +108,12 @@ def test_companies_have_the_number_of_quasi_identifiers_asked_for(count: int) ->
 
 def test_the_less_balanced_the_companies_the_more_stand_alone() -> None:
     """Bellomarini et al., Sec. 5: W as surveyed, U unbalanced, V very unbalanced."""
-    from divulge.classes.class_sizes import class_sizes
+    from divulge.classes.class_sizes import count_dataset_classes
 
     below = []
     for balance in ("W", "U", "V"):
         companies = datasets.inflation_and_growth(rows=25_000, balance=balance)
-        below.append(class_sizes(companies, companies.quasi_identifiers).records_below(5))
+        below.append(count_dataset_classes(companies, companies.quasi_identifiers).records_below(5))
     assert below[0] < 50, "their survey needed less than 50 suppressions at k = 5"
     assert below[0] < below[1]
     assert below[0] < below[2]

@@ -128,7 +128,7 @@ def test_the_halves_give_every_set_that_fits(seed: int, packages: int, attribute
     random = np.random.default_rng(seed)
     instance, truth = instance_of(random, packages, 2, attributes)
     forced = instance.allowed[:, 0] & (truth == 0) & (random.random(packages) < 0.3)
-    found = meet_in_middle.enumerate_fitting_sets(
+    found = meet_in_middle.enumerate_sets_by_halves(
         instance, 0, instance.allowed[:, 0], forced=forced, longest=10**5, most_sets=10**4
     )
     plain = []
@@ -157,7 +157,7 @@ def test_two_bins_whose_sets_are_unknown_are_counted_by_splitting_what_is_left(
     nothing = np.zeros(8, bool)
     sets = []
     for b in range(bins):
-        found = meet_in_middle.enumerate_fitting_sets(
+        found = meet_in_middle.enumerate_sets_by_halves(
             instance, b, instance.allowed[:, b], forced=nothing, longest=10**4, most_sets=10**4
         )
         assert found is not None
@@ -196,7 +196,7 @@ def test_halves_too_long_give_no_answer() -> None:
     )
     everything, nothing = np.ones(30, bool), np.zeros(30, bool)
     assert (
-        meet_in_middle.enumerate_fitting_sets(
+        meet_in_middle.enumerate_sets_by_halves(
             instance, 0, everything, forced=nothing, longest=100, most_sets=10
         )
         is None

@@ -116,7 +116,7 @@ def test_sets_of_forty_packages_are_those_that_meeting_in_the_middle_finds() -> 
     found = lattice_enumeration.enumerate_fitting_sets(
         instance, 0, everything, forced=nothing, most_steps=10**7, most_sets=10**5
     )
-    met = meet_in_middle.enumerate_fitting_sets(
+    met = meet_in_middle.enumerate_sets_by_halves(
         instance, 0, everything, forced=nothing, longest=10**7, most_sets=10**5
     )
     assert found is not None

@@ -123,7 +123,7 @@ def test_it_counts_what_meeting_in_the_middle_lists(seed: int) -> None:
         np.maximum(instance.low[:1], everything - instance.high[1:]),
         np.minimum(instance.high[:1], everything - instance.low[1:]),
     )
-    listed = meet_in_middle.enumerate_fitting_sets(
+    listed = meet_in_middle.enumerate_sets_by_halves(
         one, 0, np.ones(30, bool), forced=np.zeros(30, bool), longest=10**6, most_sets=0
     )
     found = two_bins.count_two_bins(instance, np.ones((30, 2), bool), 1e9, Effort(math.inf))

@@ -9,7 +9,7 @@ from divulge.data import Dataset
 from divulge.work.arrays import Ints
 
 
-def class_sizes(dataset: Dataset, knows: Sequence[str]) -> engines.ClassSizes:
+def count_dataset_classes(dataset: Dataset, knows: Sequence[str]) -> engines.ClassSizes:
     """How many classes there are of each size; remembered by a run that can be resumed."""
 
     def count_classes() -> dict[str, Ints]:

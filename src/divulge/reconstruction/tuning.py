@@ -165,9 +165,21 @@ SETS_MOST_WORDS = 400_000
 for the dynamic program. Memory against instances that can be counted. Chosen by hand; no benchmark
 isolates it."""
 
+SETS_FEWEST_KEPT = 64
+"""Sets of one bin that are kept, at least, however many words each has. Chosen by hand; no
+benchmark isolates it."""
+
 SETS_LONGEST_TAIL = 16
 """Packages of the table of last sums of the depth-first search: 2 to this power rows are made
 whether they are needed or not. Chosen by hand; no benchmark isolates it."""
+
+SETS_SHORTEST_TAIL = 4
+"""Packages of that table, at least, if there are as many: its 16 rows cost nothing. Chosen by hand;
+no benchmark isolates it."""
+
+SETS_TAIL_BITS_BELOW_BUDGET = 3
+"""How many binary digits the rows of that table stay below the budget of steps: an eighth to a
+quarter of it at most is for the table. Chosen by hand; no benchmark isolates it."""
 
 SETS_MOST_LISTED_AT_ONCE = 24
 """Free packages of a bin up to which meeting in the middle lists all sets without asking how many
@@ -199,12 +211,28 @@ PROGRAM_MOST_STEPS = 4_000_000
 """Sets taken in states, over all bins, at most: memory of the routes that are kept for
 certificates. Chosen by hand; no benchmark isolates it."""
 
+PROGRAM_SHARED_WEIGHT = 8
+"""How much a package that earlier bins share with a bin brings it forward, against the number of
+its sets: shared packages make states meet again, few sets make few states. Chosen by hand; no
+benchmark isolates it."""
+
+PROGRAM_EFFORT_DIVISOR = 3
+"""Part of the effort left that the dynamic program has, as one over this: if it fails, the rest is
+for other rungs. Chosen by hand; no benchmark isolates it."""
+
+PROGRAM_LEAST_SECONDS = 0.02
+"""Nominal seconds of which it has that part, at least. Chosen by hand; no benchmark isolates it."""
+
 FINAL_SHORTEST_HALF = 2**14
 """Sums for which a side has room when what is left is split between the last two bins, however
 little effort is left. Chosen by hand; no benchmark isolates it."""
 
 FINAL_LONGEST_HALF = 2**21
 """Sums for which a side has room, at most: memory. Chosen by hand; no benchmark isolates it."""
+
+FINAL_STEPS_PER_SUM = 4
+"""Steps that a sum of a side takes in each state, about: what the effort has room for is shared out
+among the states by it. An estimate; no benchmark isolates it."""
 
 FINAL_FEW_PACKAGES = 28
 """Packages left in a state up to which it is split by meeting in the middle alone; with more,
@@ -280,6 +308,15 @@ anew. Chosen by hand; no benchmark isolates it."""
 TWO_BINS_LARGEST_SLAB = 2**24
 """Needs or points of a slab, at most: memory. Chosen by hand; no benchmark isolates it."""
 
+TWO_BINS_FIRST_SLAB = 2**16
+"""Needs or points for which there is room at first; more room is made as slabs need it. Chosen by
+hand; no benchmark isolates it."""
+
+TWO_BINS_SLAB_GROWTH = 4
+"""How many times as long the next slab may be, or as short where one has no room, and how many
+times the room grows: large steps find the right length sooner, and miss it by more. What is aimed
+at stays below the largest slab by as much. Chosen by hand; no benchmark isolates it."""
+
 TWO_BINS_MOST_LEADS = 2**20
 """Leading amounts of a slab, at most: counts are kept for each of them. Chosen by hand; no
 benchmark isolates it."""
@@ -291,6 +328,10 @@ kept for each unit. Chosen by hand; no benchmark isolates it."""
 TWO_BINS_BANDS = 16
 """Bands of the second list by the other amount that a need reaches over: more bands drop more sums
 that no point meets, and make more runs. Chosen by hand; no benchmark isolates it."""
+
+TWO_BINS_MOST_BANDS = 256
+"""Bands of the whole second list, at most: each makes a run with every sum of the first. Chosen by
+hand; no benchmark isolates it."""
 
 TWO_BINS_MOST_LISTED = 1_000_000
 """Expected allocations, where there are more than two amounts, below which they are left to
@@ -380,6 +421,10 @@ follows what works now. Chosen by hand; no benchmark isolates it."""
 WALK_SHORTEST_TURN = 0.02
 """Nominal seconds of a turn of one move, at least. Chosen by hand; no benchmark isolates it."""
 
+WALK_LEAST_EFFORT = 1e-6
+"""Nominal seconds that a move counts as having used, at least: one that was never tried comes
+first. Below the price of any move."""
+
 WALK_TURN_SHARE = 0.08
 """Share of the effort left for one turn: long turns serve a good move, short ones find it sooner.
 Chosen by hand; no benchmark isolates it."""
@@ -425,6 +470,14 @@ effort. Chosen by hand; no benchmark isolates it."""
 RESPLIT_LONGEST_TAIL = 14
 """Packages of the table of last sums, as `SETS_LONGEST_TAIL`; shorter, since few sets are wanted.
 Chosen by hand; no benchmark isolates it."""
+
+RESPLIT_SHORTEST_TAIL = 4
+"""Packages of that table, at least, as `SETS_SHORTEST_TAIL`. Chosen by hand; no benchmark isolates
+it."""
+
+RESPLIT_PAIRS_IN_TURN = 8
+"""Pairs with the fewest tries among which the next is drawn: chance against strict turns. Chosen by
+hand; no benchmark isolates it."""
 
 # --- local_search: two bins split anew, by lattice ---
 
@@ -567,6 +620,18 @@ LADDER_MOST_CP_SAT_PAIRS = 1_500
 """Pairs of an instance that CP-SAT is given, at most: larger models hardly ever end in time.
 Chosen by hand; no benchmark isolates it."""
 
+LADDER_LEAST_CP_SAT_SECONDS = 0.02
+"""Nominal seconds left, up to which CP-SAT is not begun: too little to build a model and to solve
+it. Chosen by hand; no benchmark isolates it."""
+
+LADDER_WALK_SHARE = 0.6
+"""Share of the effort left for a walk from the first allocation that CP-SAT finds; the rest is for
+CP-SAT to go on, which alone can exclude. Chosen by hand; no benchmark isolates it."""
+
+LADDER_MOST_BACKTRACK_PACKAGES = 200
+"""Packages of an instance up to which all allocations are walked through: of larger ones there are
+too many. Chosen by hand; no benchmark isolates it."""
+
 LADDER_MOST_BACKTRACK_STEPS = 30_000
 """Steps of the walk through all allocations, which comes first: 0.0012 nominal seconds by the
 price of `BACKTRACKING`, lost where it does not end. Chosen by hand; no benchmark isolates it."""
@@ -574,6 +639,10 @@ price of `BACKTRACKING`, lost where it does not end. Chosen by hand; no benchmar
 LADDER_MOST_EXCHANGE_TRIES = 300_000
 """Exchanges tried from a known allocation; 0.005 nominal seconds by the price of `EXCHANGE`.
 Chosen by hand; no benchmark isolates it."""
+
+LADDER_MOST_EXCHANGE_PROOFS = 4096
+"""Allocations that exchanges have room to write down, at most: memory. Chosen by hand; no benchmark
+isolates it."""
 
 LADDER_REMAINDER_SECONDS = 0.1
 """Nominal seconds for what one cover leaves to the last bins: there are many covers. Chosen by
@@ -708,6 +777,10 @@ RUN_LEAST_EFFORT_SHARE = 0.02
 """Share of the whole effort below which nothing new is begun. Chosen by hand; no benchmark
 isolates it."""
 
+RUN_LEAST_SECONDS = 0.01
+"""Nominal seconds of one pass over a table, at least, however little is left. Chosen by hand; no
+benchmark isolates it."""
+
 RUN_DOUBTFUL_SHARE = 0.05
 """Share of instances without an allocation above which a rounding rule that was given is not
 believed. Chosen by hand; no benchmark isolates it."""
@@ -722,6 +795,14 @@ BUNDLE_COMPLEXITY = 600.0
 """Sum of the complexities of a bundle, for the same reason. Chosen by hand; no benchmark isolates
 it."""
 
+BUNDLE_LAST_COMPLEXITY = 60.0
+"""Complexity above which an instance ends its bundle, so that what it took is kept at once. Chosen
+by hand; no benchmark isolates it."""
+
+CLOCK_LEAST_SECONDS = 0.001
+"""Seconds of the clock that a worker has, at least, where it begins when time is up: it must be a
+positive time, and end at once. Chosen by hand; no benchmark isolates it."""
+
 PROCESSES_LEAST_COMPLEXITY = 300.0
 """Sum of complexities from which on worker processes are started: each takes about a second to
 start. Chosen by hand; no benchmark isolates it."""
@@ -735,6 +816,14 @@ Chosen by hand; no benchmark isolates it."""
 ROUNDING_DIAGNOSIS_SAMPLE = 200
 """Instances on which a diagnosis tries every rounding rule. Chosen by hand; no benchmark isolates
 it."""
+
+ROUNDING_DIAGNOSIS_PAIRS = (4, 60)
+"""Pairs of package and bin of these instances, fewest and most: smaller ones say little of the
+order of rounding and adding, larger ones take long. Chosen by hand; no benchmark isolates it."""
+
+ROUNDING_DIAGNOSIS_SECONDS = 0.2
+"""Nominal seconds of an instance under one rule, in a diagnosis. Chosen by hand; no benchmark
+isolates it."""
 
 ROUNDING_EVIDENCE_MOST_KEYS = 20_000
 """Keys of a table whose sums are compared with rounding rules: more are no better evidence. Chosen
@@ -773,4 +862,9 @@ Chosen by hand; no benchmark isolates it."""
 
 DENIABILITY_SECONDS = 2.0
 """Nominal seconds in which allocations of all tables at once are looked for. Chosen by hand; no
+benchmark isolates it."""
+
+ROUNDING_BASE_FACTOR = 10
+"""How many times as large the numbers become to whose multiples totals are rounded, from audit to
+audit: large steps need fewer audits, and may round more than is needed. Chosen by hand; no
 benchmark isolates it."""

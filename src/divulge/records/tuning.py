@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+# --- inference ---
+
 MAX_GAIN_CELLS = 50_000_000
 """Cells of the matrix of classes and guesses, 400 MB: with more it is not told who bears the risk.
 Chosen by hand; no benchmark isolates it."""
@@ -14,6 +16,14 @@ it."""
 MAX_DENSE_JOINT_CELLS = 1 << 20
 """Cells of a joint distribution up to which it is a plain matrix, 8 MB, and beyond sparse. Chosen
 by hand; no benchmark isolates it."""
+
+# --- protected ---
+
+MAX_GAIN_PAIRS = 100_000_000
+"""Pairs of people and records that fit them, for a gain on single records; with more it is refused.
+Chosen by hand; no benchmark isolates it."""
+
+# --- linkage ---
 
 EXPECTED_AGREEMENT = 0.95
 """How often a true pair is expected to agree on a comparison, before the pairs are looked at: a
@@ -39,13 +49,7 @@ MAX_UNBLOCKED_PAIRS = 500_000_000
 """Pairs of records and people that no block keeps apart; more would take very long, and a block is
 asked for. Chosen by hand; no benchmark isolates it."""
 
-MAX_GROUP_CELLS = 50_000_000
-"""Cells of people and groups, 400 MB: with more the risk is not told by group. Chosen by hand; no
-benchmark isolates it."""
-
-MAX_GAIN_PAIRS = 100_000_000
-"""Pairs of people and records that fit them, for a gain on single records; with more it is refused.
-Chosen by hand; no benchmark isolates it."""
+# --- risk: individual risk ---
 
 LARGE_FREQUENCY = 30
 """Frequency from which on the series is summed in place of the recurrence: its terms then fall so
@@ -55,13 +59,28 @@ SERIES_TERMS = 64
 """Terms of the series: for frequencies of `LARGE_FREQUENCY` or shares of a half, what is left out
 is below the last digit of a double. Derived, not measured."""
 
+# --- risk: numbers that were masked ---
+
 NEAREST_BLOCK_ROWS = 1024
 """Records whose nearest are searched at once: memory and a responsive progress against calls.
 Chosen by hand; no benchmark isolates it."""
 
+# --- risk: minimal sample uniques ---
+
 GATHERING_SHARE = 0.75
 """Share of the records that were carried, below which those that are left are gathered: a copy
 against records that are looked at in vain. `benchmarks/risk.py` times SUDA as a whole."""
+
+SPARSE_KEYS_PER_RECORD = 2
+"""Numbers of classes for each record, up to which classes without records keep their numbers:
+memory for empty ones against a sort that leaves them out. Chosen by hand; no benchmark isolates
+it."""
+
+FEW_KEYS = 1024
+"""Numbers of classes that are kept besides, however few records there are. Chosen by hand; no
+benchmark isolates it."""
+
+# --- risk: uniques of the population ---
 
 MAX_FITTED_CELLS = 20_000_000
 """Cells of a table that is fitted, 160 MB and one pass a pair of attributes and round; larger ones
@@ -75,25 +94,50 @@ FITTING_TOLERANCE = 1e-8
 """Share of the records that a margin may be off at the end of fitting. Chosen by hand; no benchmark
 isolates it."""
 
-ORDER_SAMPLE_ROWS = 50_000
-"""Records, about, that are looked at to find a good order of the walk: time to look against a walk
-that meets more cells. `benchmarks/sweep.py` times the sweep as a whole."""
+ALIKE_SHAPE = 1e9
+"""Shape of the gamma distribution that stands for cells that are all alike, where frequencies
+spread no more than by chance: large enough that its own spread does not show. Chosen by hand; no
+benchmark isolates it."""
 
-ENTROPY_SAMPLE_ROWS = 1 << 14
-"""Records from which the entropy of several attributes is estimated, for the forecast of the time
-left. `benchmarks/sweep.py` times the sweep as a whole."""
+# --- population_attack.py ---
+
+MAX_GROUP_CELLS = 50_000_000
+"""Cells of people and groups, 400 MB: with more the risk is not told by group. Chosen by hand; no
+benchmark isolates it."""
+
+# --- sweep: what is asked, and its memory ---
+
+MAX_SETS = 1 << 20
+"""Sets of quasi-identifiers: more are no help to anybody, and a limit on their size is asked for.
+Chosen by hand; no benchmark isolates it."""
+
+JOINT_BITS = 12
+"""Bits of a joint code up to which sensitive attributes share a walk: a walk less against more
+values a cell. `benchmarks/sweep.py` times the sweep as a whole."""
+
+LARGE_SWEEP_ROWS = 10**6
+"""Records from which on the memory of the largest block is planned; below, it is little. Chosen by
+hand; no benchmark isolates it."""
+
+# --- sweep: records, and the order of the walk ---
 
 ROWS_PER_PASS = 1 << 22
 """Records that are coded or selected at once: NumPy's intermediate results stay some tens of
 megabytes. `benchmarks/sweep.py` times the sweep as a whole."""
 
-ROWS_OF_A_CHUNK = 1 << 16
-"""Records that a thread walks at once: work that is shared evenly against calls.
-`benchmarks/sweep.py` times the sweep as a whole."""
+ORDER_SAMPLE_ROWS = 50_000
+"""Records, about, that are looked at to find a good order of the walk: time to look against a walk
+that meets more cells. `benchmarks/sweep.py` times the sweep as a whole."""
 
-ROWS_OF_A_PORTION = 1 << 23
-"""Records that are walked between two checkpoints: what is lost by a stop against files that are
-written. `benchmarks/sweep.py` times the sweep as a whole."""
+ORDER_SAMPLE_EXCESS = 4
+"""How many times `ORDER_SAMPLE_ROWS` are looked at, at most, where whole blocks that were chosen
+hold more. Chosen by hand; no benchmark isolates it."""
+
+ENTROPY_SAMPLE_ROWS = 1 << 14
+"""Records from which the entropy of several attributes is estimated, for the forecast of the time
+left. `benchmarks/sweep.py` times the sweep as a whole."""
+
+# --- sweep: the walk ---
 
 MOST_KEY_ATTRIBUTES = 10
 """Attributes that are decided within the key, one more if they are all: the walk doubles with each,
@@ -103,10 +147,18 @@ FEW_ROWS = 4096
 """Distinct rows up to which the rest is walked as one block, and not attribute by attribute.
 `benchmarks/sweep.py` times the sweep as a whole."""
 
-MAX_SETS = 1 << 20
-"""Sets of quasi-identifiers: more are no help to anybody, and a limit on their size is asked for.
-Chosen by hand; no benchmark isolates it."""
+ROWS_OF_A_CHUNK = 1 << 16
+"""Records that a thread walks at once: work that is shared evenly against calls.
+`benchmarks/sweep.py` times the sweep as a whole."""
 
-JOINT_BITS = 12
-"""Bits of a joint code up to which sensitive attributes share a walk: a walk less against more
-values a cell. `benchmarks/sweep.py` times the sweep as a whole."""
+ROWS_OF_A_PORTION = 1 << 23
+"""Records that are walked between two checkpoints: what is lost by a stop against files that are
+written. `benchmarks/sweep.py` times the sweep as a whole."""
+
+SORTING_COST = 0.5
+"""What sorting a record costs against a step of the walk, in the forecast of the time left; results
+do not depend on it. An estimate; no benchmark isolates it."""
+
+MOST_HALVINGS = 10.0
+"""Halvings from a block to a row beyond which the walk costs no more, in the same forecast. An
+estimate; no benchmark isolates it."""

@@ -46,43 +46,43 @@ def tally_knowledge(  # one loop over sorted runs, and no calls
     cells = 0
     start = 0
     while start < len(keys):
-        x = keys[start] >> np.uint64(shift)
+        knowledge = keys[start] >> np.uint64(shift)
         cells += 1
         stop = start
         matching = 0
         best_user, best_weight = -1, -1.0
         user, of_user = -1, 0.0
-        while stop < len(keys) and keys[stop] >> np.uint64(shift) == x:
-            e = keys[stop] & low
-            u = user_of_event[e]
-            if u != user:
+        while stop < len(keys) and keys[stop] >> np.uint64(shift) == knowledge:
+            event = keys[stop] & low
+            owner = user_of_event[event]
+            if owner != user:
                 if of_user > best_weight:
                     best_user, best_weight = user, of_user
-                user, of_user = u, 0.0
+                user, of_user = owner, 0.0
                 matching += 1
             if not once or stop == start or keys[stop] != keys[stop - 1]:
-                of_user += weight[e]
+                of_user += weight[event]
             stop += 1
         if of_user > best_weight:
             best_user, best_weight = user, of_user
         by_user[best_user, 1] += best_weight
         chance = 1.0 / matching
         for row in range(start, stop):
-            e = keys[row] & low
-            u = user_of_event[e]
+            event = keys[row] & low
+            owner = user_of_event[event]
             if each:
                 matches[row] = matching
-                hits[row] = u == best_user
+                hits[row] = owner == best_user
             if once and row > start and keys[row] == keys[row - 1]:
                 continue
-            w = weight[e]
-            by_user[u, 0] += w * chance
-            by_user[u, 3] += w
-            by_matches[matching] += w
+            event_weight = weight[event]
+            by_user[owner, 0] += event_weight * chance
+            by_user[owner, 3] += event_weight
+            by_matches[matching] += event_weight
             if matching == 1:
-                by_user[u, 2] += w
-            if chance > by_user[u, 4]:
-                by_user[u, 4] = chance
+                by_user[owner, 2] += event_weight
+            if chance > by_user[owner, 4]:
+                by_user[owner, 4] = chance
         start = stop
     return by_user, by_matches, matches, hits, cells
 
@@ -109,15 +109,15 @@ def sum_knowledge(  # one loop over sorted runs, and no calls
             of_x, of_user, most, matching, user = 0.0, 0.0, 0.0, 0, -1
         if ends:
             break
-        e = keys[row] & low
-        if user_of_event[e] != user:
-            user = user_of_event[e]
+        event = keys[row] & low
+        if user_of_event[event] != user:
+            user = user_of_event[event]
             most = max(most, of_user)
             of_user = 0.0
             matching += 1
         if not once or row == 0 or keys[row] != keys[row - 1]:
-            of_user += weight[e]
-            of_x += weight[e]
+            of_user += weight[event]
+            of_x += weight[event]
     return np.array([uniform_right, best_right, certain, total, float(cells)])
 
 
@@ -187,13 +187,13 @@ def sum_by_item(
     for i in range(len(starts) - 1):
         many = 0
         for row in range(starts[i], starts[i + 1]):
-            e = event[row]
-            if once and row > starts[i] and event[row - 1] == e:
+            this_event = event[row]
+            if once and row > starts[i] and event[row - 1] == this_event:
                 continue
-            both = cell_and_user[e]
+            both = cell_and_user[this_event]
             cell = np.int64(both >> np.uint64(32))
             user = float(np.int64(both & low))
-            w = weight[e] if has_weights else 1.0
+            row_weight = weight[this_event] if has_weights else 1.0
             if state[cell, 2] != user:
                 if state[cell, 1] == 0.0:
                     touched[many] = cell
@@ -203,9 +203,9 @@ def sum_by_item(
                 if best:
                     of_user[cell, 1] = max(of_user[cell, 1], of_user[cell, 0])
                     of_user[cell, 0] = 0.0
-            state[cell, 0] += w
+            state[cell, 0] += row_weight
             if best:
-                of_user[cell, 0] += w
+                of_user[cell, 0] += row_weight
         for at in range(many):
             cell = touched[at]
             of_cell, users = state[cell, 0], state[cell, 1]
@@ -241,15 +241,15 @@ def tally_subsets(
     low = (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
     start, at = 0, 0
     while start < len(targets):
-        x = targets[start] >> np.uint64(shift)
-        while at < len(candidates) and candidates[at] >> np.uint64(shift) < x:
+        knowledge = targets[start] >> np.uint64(shift)
+        while at < len(candidates) and candidates[at] >> np.uint64(shift) < knowledge:
             at += 1
         matching, first = 0, at
-        while at < len(candidates) and candidates[at] >> np.uint64(shift) == x:
+        while at < len(candidates) and candidates[at] >> np.uint64(shift) == knowledge:
             matching += at == first or candidates[at] != candidates[at - 1]
             at += 1
         stop, best, best_weight, of_user = start, targets[start], -1.0, 0.0
-        while stop < len(targets) and targets[stop] >> np.uint64(shift) == x:
+        while stop < len(targets) and targets[stop] >> np.uint64(shift) == knowledge:
             if stop > start and targets[stop] != targets[stop - 1]:
                 of_user = 0.0
             of_user += weight[stop]
@@ -257,17 +257,17 @@ def tally_subsets(
                 best, best_weight = targets[stop], of_user
             stop += 1
         for row in range(start, stop):
-            u, w = targets[row] & low, weight[row]
+            owner, row_weight = targets[row] & low, weight[row]
             matches[row] = matching
             hits[row] = targets[row] == best
-            by_user[u, 0] += w / matching
-            by_user[u, 3] += w
-            by_matches[matching] += w
+            by_user[owner, 0] += row_weight / matching
+            by_user[owner, 3] += row_weight
+            by_matches[matching] += row_weight
             if matching == 1:
-                by_user[u, 2] += w
+                by_user[owner, 2] += row_weight
             if hits[row]:
-                by_user[u, 1] += w
-            by_user[u, 4] = max(by_user[u, 4], 1.0 / matching)
+                by_user[owner, 1] += row_weight
+            by_user[owner, 4] = max(by_user[owner, 4], 1.0 / matching)
         start = stop
     return by_user, by_matches, matches, hits
 
@@ -283,18 +283,18 @@ def enumerate_subsets(
     `place` rises strictly, and all sets before it are in the rows before `row`.
     """
     total = 0
-    for e in events:
+    for this_event in events:
         ways = 1
         for step in range(size):
-            ways = ways * (starts[e + 1] - starts[e] - step) // (step + 1)
+            ways = ways * (starts[this_event + 1] - starts[this_event] - step) // (step + 1)
         total += ways
     event = np.zeros(total, np.int64)
     members = np.zeros((total, size), np.int64)
     weight = np.zeros(total, np.float64)
     place = np.zeros(size, np.int64)
     row = 0
-    for e in events:
-        first, kinds = starts[e], starts[e + 1] - starts[e]
+    for this_event in events:
+        first, kinds = starts[this_event], starts[this_event + 1] - starts[this_event]
         rest = 1.0
         for step in range(size - 1):
             rest = rest * (kinds - 1 - step) / (step + 1)
@@ -302,7 +302,7 @@ def enumerate_subsets(
             place[step] = step
         more = True
         while more:
-            event[row] = e
+            event[row] = this_event
             for step in range(size):
                 members[row, step] = first + place[step]
                 weight[row] += copies[first + place[step]] / rest

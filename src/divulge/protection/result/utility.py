@@ -320,12 +320,16 @@ def _compare_models(
     """
     dictionary = original.dictionary
     targets = [*dictionary.having("sensitive"), *dictionary.having("non_identifying")]
-    targets = [name for name in targets if 2 <= len(original.columns[name].values) <= 50]
-    if not targets or original.rows < 20:
+    targets = [
+        name
+        for name in targets
+        if 2 <= len(original.columns[name].values) <= tuning.MOST_TARGET_VALUES
+    ]
+    if not targets or original.rows < tuning.FEWEST_MODEL_RECORDS:
         return None
     target = targets[0]
     secret = original.columns[target].codes
-    held_out = np.arange(original.rows) % 10 == 0
+    held_out = np.arange(original.rows) % tuning.HELD_OUT_STEP == 0
     fitted_before = _fit_naive_bayes([original.columns[n] for n in among], secret, ~held_out)
     right_before = _score_predictions(
         fitted_before, [original.columns[n] for n in among], secret, held_out

@@ -65,7 +65,7 @@ def bound_suppression_cost(
     steps = np.unique(np.quantile(lacks, np.linspace(0, 1, tuning.PRICE_STARTS)))
     best = max(_search_prices(groups, limits, lacks, lacks >= least, known) for least in steps)
     whole = np.all(costs == np.rint(costs))
-    return max(cheapest, float(ceil(best - 1e-6)) if whole else best)
+    return max(cheapest, float(ceil(best - tuning.WHOLE_TOLERANCE)) if whole else best)
 
 
 def _search_prices(

@@ -69,7 +69,7 @@ class Board:
         first = order[bounds[:-1]]
         members = [order[bounds[p] : bounds[p + 1]] for p in range(total)]
         # At most every record becomes a wildcard once; room is made as it is needed.
-        room = total + min(rows, 4096)
+        room = total + min(rows, tuning.WILDCARD_ROOM)
         padded_codes = np.full((room, width), HIDDEN, np.int32)
         padded_codes[:total] = codes[first]
         count, matches = np.zeros(room, np.int64), np.zeros(room, np.int64)

@@ -36,7 +36,8 @@ def diagnose_rule(level: TableState, read: Callable[[Rule], list[SumIntervals]])
     """The tightest rule by which small instances have an allocation: most of them, by vote."""
     sizes = [len(g.records) * len(g.rows) for g in level.totals_match.groups]
     # One package says little of the order of rounding and adding; very many take long.
-    sample = [n for n in np.argsort(sizes) if 4 <= sizes[n] <= 60][
+    fewest, most = tuning.ROUNDING_DIAGNOSIS_PAIRS
+    sample = [n for n in np.argsort(sizes) if fewest <= sizes[n] <= most][
         -tuning.ROUNDING_DIAGNOSIS_SAMPLE :
     ]
     sample = sample or list(range(min(len(sizes), tuning.ROUNDING_DIAGNOSIS_SAMPLE)))
@@ -51,7 +52,9 @@ def diagnose_rule(level: TableState, read: Callable[[Rule], list[SumIntervals]])
             )
             for g in (level.totals_match.groups[n] for n in sample)
         ]
-        results = solve_all(tasks, 0.2, workers=1, name=f"Trying {rule}")
+        results = solve_all(
+            tasks, tuning.ROUNDING_DIAGNOSIS_SECONDS, workers=1, name=f"Trying {rule}"
+        )
         # Which records were left out or added does not depend on the rule: allow for some.
         failed_share = round(np.mean([r.status == "infeasible" for r in results]), 2)
         best = min(best, (float(failed_share), number))

@@ -194,7 +194,7 @@ class Run:
         remaining = self.effort.left
         if self.selection is None:
             remaining = compute_round_effort(self.effort.seconds, remaining)
-        return max(0.01, share * remaining)
+        return max(tuning.RUN_LEAST_SECONDS, share * remaining)
 
     def _judge_rule(self, level: TableState, results: Sequence[InstanceResult]) -> None:
         """Believe a rule that was given only if the totals bear it out."""

@@ -184,7 +184,7 @@ def _split_into_bundles(order: Ints, complexity: npt.NDArray[np.float64]) -> Ite
         if (
             len(bundle) == tuning.BUNDLE_MOST_INSTANCES
             or weight > tuning.BUNDLE_COMPLEXITY
-            or complexity[t] > 60
+            or complexity[t] > tuning.BUNDLE_LAST_COMPLEXITY
         ):
             yield bundle
             bundle, weight = [], 0.0
@@ -289,7 +289,7 @@ def _limit_to_clock(stop_at: float | None) -> Iterator[None]:
     if stop_at is None:
         yield
         return
-    budget = work.Budget(stop_after=max(0.001, stop_at - time.time()))
+    budget = work.Budget(stop_after=max(tuning.CLOCK_LEAST_SECONDS, stop_at - time.time()))
     with work.run_with(budget=budget), work.partial_results():
         yield
 

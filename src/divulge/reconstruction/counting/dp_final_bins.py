@@ -64,7 +64,7 @@ def split_final_states(
     sums = tuning.FINAL_SPLITS.count_steps(effort.left)
     longest = max(
         tuning.FINAL_SHORTEST_HALF,
-        min(tuning.FINAL_LONGEST_HALF, sums // (4 * max(1, len(states)))),
+        min(tuning.FINAL_LONGEST_HALF, sums // (tuning.FINAL_STEPS_PER_SUM * max(1, len(states)))),
     )
     complete, ways, alive, in_other, first, witness_states, witnesses, steps = (
         meet_in_middle_kernels.count_splits(
@@ -200,7 +200,7 @@ def _split_state(
         most_sets=0,
     )
     if fitting_sets is None and (can & ~must).sum() <= tuning.FINAL_FEW_PACKAGES:
-        fitting_sets = meet_in_middle.enumerate_fitting_sets(
+        fitting_sets = meet_in_middle.enumerate_sets_by_halves(
             one, 0, can, forced=must, longest=tuning.FINAL_SHORTEST_HALF, most_sets=0
         )
     if fitting_sets is None:

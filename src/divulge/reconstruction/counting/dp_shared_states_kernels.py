@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from divulge.engines import kernel
 
 INITIAL_ROOM = 2**12  # needs that there is room for
+ROOM_GROWTH = 4  # how many times as much there is where it does not suffice
 
 
 @kernel
@@ -44,7 +45,7 @@ def list_needs(
     count = 1
     for p in range(n):
         if 2 * count > room:
-            room = 4 * room
+            room = ROOM_GROWTH * room
             more_sums, more_sets = np.empty((room, k), np.int64), np.empty(room, np.uint64)
             more_sums[:count], more_sets[:count] = sums[:count], sets[:count]
             sums, sets = more_sums, more_sets

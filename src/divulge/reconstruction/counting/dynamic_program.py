@@ -77,7 +77,12 @@ def _order_bins(instance: Instance, bins: list[int], sizes: dict[int, int]) -> l
         best = min(
             rest,
             key=lambda b: (
-                sizes[b] / (1 + 8 * float((instance.allowed[:, b] & packages_so_far).sum())),
+                sizes[b]
+                / (
+                    1
+                    + tuning.PROGRAM_SHARED_WEIGHT
+                    * float((instance.allowed[:, b] & packages_so_far).sum())
+                ),
                 b,
             ),
         )

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from divulge.engines import kernel
 
+INITIAL_ROOM = 1024  # transitions that there is room for at first
+
 
 @kernel
 def find_transitions(
@@ -22,8 +24,8 @@ def find_transitions(
     order.
     """
     words = states.shape[1]
-    source = np.empty(1024, np.int64)
-    set_rows = np.empty(1024, np.int64)
+    source = np.empty(INITIAL_ROOM, np.int64)
+    set_rows = np.empty(INITIAL_ROOM, np.int64)
     count = 0
     for state in range(states.shape[0]):
         for row in range(sets.shape[0]):

@@ -87,7 +87,8 @@ def _count_allocations(
         return False
     state.uncounted_list_sizes = list_sizes
     restricted = state.instance.restricted_to(state.possible)
-    counts = dynamic_program.count_allocations(restricted, sets, prior, max(0.02, effort.left) / 3)
+    seconds = max(tuning.PROGRAM_LEAST_SECONDS, effort.left) / tuning.PROGRAM_EFFORT_DIVISOR
+    counts = dynamic_program.count_allocations(restricted, sets, prior, seconds)
     if counts is None:
         return False
     state.set_count(counts)
@@ -126,7 +127,7 @@ def list_bin_sets(state: SearchState, b: int, steps: int, most: int) -> BinSets 
         instance, b, candidates, forced=forced, most_steps=steps, most_sets=most
     )
     if fitting_sets is None and (candidates & ~forced).sum() <= tuning.SETS_MOST_LISTED_AT_ONCE:
-        fitting_sets = meet_in_middle.enumerate_fitting_sets(
+        fitting_sets = meet_in_middle.enumerate_sets_by_halves(
             instance,
             b,
             candidates,
@@ -245,7 +246,7 @@ def _enumerate_sets(
     from divulge.reconstruction.subset_sum import depth_first_kernels
 
     words = (instance.packages + 63) // 64
-    most_sets = max(64, tuning.SETS_MOST_WORDS // words)
+    most_sets = max(tuning.SETS_FEWEST_KEPT, tuning.SETS_MOST_WORDS // words)
     if budget > tuning.SETS_BUDGETS[0]:
         fitting_sets = _list_all_sets(
             instance,
@@ -269,7 +270,10 @@ def _enumerate_sets(
     free = np.flatnonzero(candidates & ~forced)
     free = free[np.argsort(-amounts[free, 0], kind="stable")]
     tail = min(
-        len(free), max(len(free) // 2, 4), tuning.SETS_LONGEST_TAIL, max(4, budget.bit_length() - 3)
+        len(free),
+        max(len(free) // 2, tuning.SETS_SHORTEST_TAIL),
+        tuning.SETS_LONGEST_TAIL,
+        max(tuning.SETS_SHORTEST_TAIL, budget.bit_length() - tuning.SETS_TAIL_BITS_BELOW_BUDGET),
     )
     base = amounts[forced].sum(axis=0)
     complete, count, sets, union, common, steps = depth_first_kernels.enumerate_sets_depth_first(
@@ -315,6 +319,6 @@ def _list_all_sets(
                 return fitting_sets
         if free > 2 * longest.bit_length() + tuning.SETS_REACHABLE_EXTRA_PACKAGES:
             return None
-    return meet_in_middle.enumerate_fitting_sets(
+    return meet_in_middle.enumerate_sets_by_halves(
         instance, b, candidates, forced=forced, longest=longest, most_sets=most_sets, effort=effort
     )

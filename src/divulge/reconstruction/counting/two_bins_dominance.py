@@ -31,7 +31,7 @@ class _SumRuns:
         band = max(
             1,
             (most - least + tuning.TWO_BINS_BANDS) // tuning.TWO_BINS_BANDS,
-            int(np.ptp(second[:, 1])) // 256 + 1,
+            int(np.ptp(second[:, 1])) // tuning.TWO_BINS_MOST_BANDS + 1,
         )
         base = int(second[:, 1].min())
         of_band = (second[:, 1] - base) // band
@@ -56,7 +56,9 @@ class _SumRuns:
         self.run_end = edges[run_band + 1].astype(np.int32)
         self.run_next = np.empty(len(self.run_first), np.int64)
         self.runs_after = np.empty_like(self.run_at), np.empty_like(self.run_next)
-        self.buffer = _SlabSums.with_room_for(min(tuning.TWO_BINS_LARGEST_SLAB, 2**16))
+        self.buffer = _SlabSums.with_room_for(
+            min(tuning.TWO_BINS_LARGEST_SLAB, tuning.TWO_BINS_FIRST_SLAB)
+        )
 
     def skip_below(self, begin: int) -> None:
         """Leave out all sums whose leading amount is less than begin."""
@@ -99,7 +101,9 @@ class _SumRuns:
                 return self.buffer.take_first(many)
             if room >= tuning.TWO_BINS_LARGEST_SLAB:
                 return None
-            self.buffer = _SlabSums.with_room_for(min(tuning.TWO_BINS_LARGEST_SLAB, 4 * room))
+            self.buffer = _SlabSums.with_room_for(
+                min(tuning.TWO_BINS_LARGEST_SLAB, tuning.TWO_BINS_SLAB_GROWTH * room)
+            )
 
     def advance_runs(self) -> None:
         """Runs are now behind the sums that were gathered last."""
@@ -210,9 +214,9 @@ class DominanceCounter:
             gathered_sums = (0 if new is None else len(new)) + (0 if needs is None else len(needs))
             work.charge(tuning.TWO_BIN_SUMS, gathered_sums)
             if points is None or needs is None:
-                if 4 * length <= window or length == 1:
+                if tuning.TWO_BINS_SLAB_GROWTH * length <= window or length == 1:
                     return False
-                length = max(1, length // 4)
+                length = max(1, length // tuning.TWO_BINS_SLAB_GROWTH)
                 continue
             pairs = tuning.TWO_BIN_PAIRS.count_steps(effort.left)
             pairs_met = two_bins_dominance_kernels.count_meeting_pairs(
@@ -249,11 +253,13 @@ class DominanceCounter:
 
     def _choose_slab_length(self, length: int, needs: int, points: int) -> int:
         """How long a slab to take next, if one so long had so many: more sums than runs."""
+        growth = tuning.TWO_BINS_SLAB_GROWTH
+        most = tuning.TWO_BINS_LARGEST_SLAB // growth
         aim = max(tuning.TWO_BINS_SLAB_SIZE, 2 * len(self.needs.run_first))
-        for_needs = length * min(aim, tuning.TWO_BINS_LARGEST_SLAB // 4) // max(needs, 1)
+        for_needs = length * min(aim, most) // max(needs, 1)
         aim = max(tuning.TWO_BINS_SLAB_SIZE, 2 * len(self.points.run_first))
-        for_points = length * min(aim, tuning.TWO_BINS_LARGEST_SLAB // 4) // max(points, 1)
-        return max(1, min(4 * length, tuning.TWO_BINS_MOST_LEADS, for_needs, for_points))
+        for_points = length * min(aim, most) // max(points, 1)
+        return max(1, min(growth * length, tuning.TWO_BINS_MOST_LEADS, for_needs, for_points))
 
     def to_counts(self, forced: Bools) -> AllocationCounts:
         """What was counted, where the first bin has packages that are forced besides."""

@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 
 from divulge.engines import kernel
 
+PACKAGES_PER_STEP = 16
+"""Packages looked through, when it is listed who else could move, that count as one step. An
+estimate; no benchmark isolates it."""
+
 
 @kernel
 def next_lcg31(chance: int) -> int:
@@ -76,7 +80,7 @@ def exchange_packages(
             elif place[p] == b and allowed[p, a]:
                 there[in_b] = p
                 in_b += 1
-        steps += n // 16
+        steps += n // PACKAGES_PER_STEP
         # `first` goes to b; with it none or one of a; back come none, one or two of b.
         has_move = False
         for with_one in range(-1, in_a):

@@ -82,7 +82,10 @@ class LocalSearch:
         proofs, effort_used = dict.fromkeys(moves, 0.0), dict.fromkeys(moves, 0.0)
         while moves and not (possible == proved).all():
             move = max(
-                moves, key=lambda move: (patience + proofs[move]) / max(effort_used[move], 1e-6)
+                moves,
+                key=lambda move: (
+                    (patience + proofs[move]) / max(effort_used[move], tuning.WALK_LEAST_EFFORT)
+                ),
             )
             seconds_left, before = effort.left, int(proved.sum())
             if not seconds_left or (patience + proofs[move]) * seconds_left < effort_used[move] / 2:
@@ -239,7 +242,9 @@ class LocalSearch:
             if not len(open_pairs):
                 return False
             fewest = open_pairs[self.tries_of_pairs_alone[waiting].argsort()]
-            package, b = fewest[self.random.integers(min(len(fewest), 8))]
+            package, b = fewest[
+                self.random.integers(min(len(fewest), tuning.RESPLIT_PAIRS_IN_TURN))
+            ]
             self._move_package(possible, int(package), int(b))
         return True
 

@@ -35,7 +35,7 @@ def find_all_splits(
     low[b], high[b] = instance.complement_window(b, a, both)
     restricted = replace(instance, low=low, high=high)
     can, must = inside & possible[:, b], inside & ~possible[:, a]
-    fitting_sets = meet_in_middle.enumerate_fitting_sets(
+    fitting_sets = meet_in_middle.enumerate_sets_by_halves(
         restricted, b, can, forced=must, longest=longest, most_sets=0, effort=effort
     )
     if fitting_sets is None:
@@ -151,7 +151,9 @@ def _find_set(
     size = np.log1p(amounts[free, 0]) + random.normal(0, 1.0, len(free))
     free = free[np.argsort(-size)]
     words = (instance.packages + 63) // 64
-    tail = min(len(free), tuning.RESPLIT_LONGEST_TAIL, max(4, len(free) // 2))
+    tail = min(
+        len(free), tuning.RESPLIT_LONGEST_TAIL, max(tuning.RESPLIT_SHORTEST_TAIL, len(free) // 2)
+    )
     _, count, sets, _, _, steps = depth_first_kernels.enumerate_sets_depth_first(
         amounts,
         free,

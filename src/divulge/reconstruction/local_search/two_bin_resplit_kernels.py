@@ -30,6 +30,14 @@ AMBIGUOUS_PENALTY = 6
 """How many tries a pair comes later whose package is known to be ambiguous."""
 UNAMBIGUOUS_WEIGHT = 10.0
 """How many pairs a pair counts for whose package has one place proved only."""
+PAIRS_PER_STEP = 8
+"""Pairs of package and bin looked at for the choice of a move that count as one step."""
+STEPS_PER_MOVE = 100
+"""Steps that every move counts for besides."""
+MOST_LENGTHENINGS = 8
+"""Tries in vain after which lists do not become four times as long any more."""
+WHOLE_TRIES = 3
+"""How many tries it counts for that two bins were split in all ways and nothing was new."""
 
 
 @kernel
@@ -512,7 +520,7 @@ def walk_allocations(
     next_leg, after = np.full(2, -1, np.int64), np.zeros(2, np.uint64)
     rows, steps = 0, 0
     while steps < budget and rows < proofs.shape[0]:
-        steps += n * m // 8 + 100
+        steps += n * m // PAIRS_PER_STEP + STEPS_PER_MOVE
         a, b, package, goal, attempts, state = choose_move(
             allowed, proved, place, tries, pair_tries, most_tries, weight, next_leg, state
         )
@@ -576,7 +584,7 @@ def walk_allocations(
                 column,
                 top,
                 wanted_sum,
-                min(longest, shortest << (2 * min(attempts, 8))),
+                min(longest, shortest << (2 * min(attempts, MOST_LENGTHENINGS))),
                 sums,
                 sets,
                 inside,
@@ -605,7 +613,7 @@ def walk_allocations(
             if rows > rows_before:
                 tries[low_bin, high_bin] = max(0, attempts - 1)
             else:
-                tries[low_bin, high_bin] += 3 if whole else 1
+                tries[low_bin, high_bin] += WHOLE_TRIES if whole else 1
         if count_found == 0:
             next_leg[0] = -1
             continue

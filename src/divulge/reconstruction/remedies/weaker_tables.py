@@ -15,6 +15,7 @@ from decimal import Decimal
 import numpy as np
 
 from divulge.data import Dataset
+from divulge.reconstruction import tuning
 from divulge.reconstruction.auditing.prior import generalise_values
 from divulge.reconstruction.auditing.suppressed_codes import SUPPRESSED
 from divulge.reconstruction.auditing.totals import Totals, match_records
@@ -82,7 +83,7 @@ def _round_to_multiples(published: PublishedTotals, at_random: bool) -> Iterator
         for table in published.totals
         for column in table.summed.values()
     )
-    times = 10
+    times = tuning.ROUNDING_BASE_FACTOR
     while True:
         tables, changes, bases = [], [], []
         for table in published.totals:
@@ -107,7 +108,7 @@ def _round_to_multiples(published: PublishedTotals, at_random: bool) -> Iterator
         )
         if times * min(float(table.step) for table in published.totals) > largest:
             return  # every total is 0 or one multiple: nothing is left to round
-        times *= 10
+        times *= tuning.ROUNDING_BASE_FACTOR
 
 
 def _describe_bases(bases: Sequence[Decimal]) -> str:

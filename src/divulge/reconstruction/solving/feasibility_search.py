@@ -171,7 +171,7 @@ def _list_sets(
     part: Instance, b: int, can: Bools, *, must: Bools, steps: int, most: int, enough: int | None
 ) -> meet_in_middle.FittingSets | None:
     if int((can & ~must).sum()) <= tuning.FEASIBILITY_MOST_MEETING_PACKAGES:
-        return meet_in_middle.enumerate_fitting_sets(
+        return meet_in_middle.enumerate_sets_by_halves(
             part, b, can, forced=must, longest=tuning.FEASIBILITY_MOST_HALF_SUMS, most_sets=most
         )
     return lattice_enumeration.enumerate_fitting_sets(

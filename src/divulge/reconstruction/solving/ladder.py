@@ -209,7 +209,7 @@ def _enumerate_all(state: SearchState) -> bool:
     from divulge.reconstruction.propagation import propagation_kernels
 
     instance = state.instance
-    if instance.packages > 200:
+    if instance.packages > tuning.LADDER_MOST_BACKTRACK_PACKAGES:
         return False
     # Large packages first, those with few bins before: they decide most.
     spread = np.maximum(instance.amounts.sum(axis=0), 1)
@@ -238,7 +238,9 @@ def _exchange_packages(state: SearchState, start: Ints) -> None:
     room = int(state.possible.sum() - state.proved.sum())
     if not room:
         return
-    proofs = np.empty((min(room, 4096) + 1, instance.packages), np.int16)
+    proofs = np.empty(
+        (min(room, tuning.LADDER_MOST_EXCHANGE_PROOFS) + 1, instance.packages), np.int16
+    )
     proved = state.proved.astype(np.uint8)
     new, steps = exchange_kernels.exchange_packages(
         *instance.arrays,
@@ -256,7 +258,9 @@ def _exchange_packages(state: SearchState, start: Ints) -> None:
 
 def _ask_cp_sat(state: SearchState, walk: LocalSearch | None, effort: Effort) -> None:
     """Rung 3c: CP-SAT, as long as there is effort left; a walk from the first that it finds."""
-    if effort.left <= 0.02 or state.possible.sum() > tuning.LADDER_MOST_CP_SAT_PAIRS:
+    if effort.left <= tuning.LADDER_LEAST_CP_SAT_SECONDS:
+        return
+    if state.possible.sum() > tuning.LADDER_MOST_CP_SAT_PAIRS:
         return
     open_instance = state.instance.restricted_to(state.possible)
     for of_package in enumerate_new_allocations(open_instance, state.proved, effort):
@@ -269,4 +273,6 @@ def _ask_cp_sat(state: SearchState, walk: LocalSearch | None, effort: Effort) ->
             walk = LocalSearch(
                 state.instance, of_package, state.add_certificates, _find_quick_allocations
             )
-            walk.explore_allocations(state.possible, state.proved, effort.share(0.6))
+            walk.explore_allocations(
+                state.possible, state.proved, effort.share(tuning.LADDER_WALK_SHARE)
+            )

@@ -128,7 +128,7 @@ class BinSupport:
         if fitting_sets is None:
             short_effort = effort.part(tuning.SUPPORT_MEET_IN_MIDDLE_SECONDS)
             longest = min(tuning.SUPPORT_LONGEST_LIST, steps)
-            fitting_sets = meet_in_middle.enumerate_fitting_sets(
+            fitting_sets = meet_in_middle.enumerate_sets_by_halves(
                 instance,
                 b,
                 candidates,

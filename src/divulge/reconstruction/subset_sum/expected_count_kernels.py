@@ -19,6 +19,8 @@ LONGEST_NEWTON_STEP = 2.0
 """By how much a package's log odds may change in a step: longer ones may overshoot."""
 NEWTON_TOLERANCE = 1e-4
 """Change of log odds at which the chances are exact enough for an estimate."""
+LARGEST_LOG_ODDS = 30.0
+"""Log odds of a package, at most: beyond, its chance is 0 or 1 and has no logarithm."""
 
 
 @kernel
@@ -112,7 +114,7 @@ def fit_exponential_tilt(
             along = 0.0
             for a in range(k):
                 along += share[p, a] * tilt[a]
-            chance[p] = 1.0 / (1.0 + math.exp(min(max(along, -30.0), 30.0)))
+            chance[p] = 1.0 / (1.0 + math.exp(min(max(along, -LARGEST_LOG_ODDS), LARGEST_LOG_ODDS)))
         if longest < NEWTON_TOLERANCE:
             break
 

@@ -22,6 +22,8 @@ MOST_SIZE_REDUCTIONS = 1_000
 ROUNDING_SLACK = 1e-6
 """Rounding errors of the sums of squares are smaller by far; what is found is checked exactly."""
 
+INITIAL_ROOM = 1024  # sets that there is room for at first
+
 MAX_EXACT_INTEGER = 2.0**62
 """Up to which whole numbers of 64 bits are added, with room for what floating numbers err."""
 
@@ -252,7 +254,7 @@ def enumerate_lattice_points(
     shift = np.zeros((n + 1, n), np.float64)
     middle, first = np.zeros(n, np.float64), np.zeros(n, np.int64)
     times, up = np.zeros(n, np.int64), np.ones(n, np.int64)
-    sets = np.empty((min(most_sets, 1024), packages), np.uint8)
+    sets = np.empty((min(most_sets, INITIAL_ROOM), packages), np.uint8)
     witnesses = np.empty((2 * packages, packages), np.uint8)
     members, with_each = np.zeros(packages, np.int64), np.zeros(packages, np.int64)
     count, steps, stored, witness_count = 0, 0, 0, 0

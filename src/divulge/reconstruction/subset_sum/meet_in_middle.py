@@ -69,7 +69,7 @@ class _HalfSums:
         return _HalfSums([*self.packages, package], sums, sets)
 
 
-def enumerate_fitting_sets(
+def enumerate_sets_by_halves(
     instance: Instance,
     b: int,
     candidates: Bools,

@@ -16,6 +16,15 @@ from divulge.engines import kernel
 
 INSERTION_SORT_ROWS = 12
 """Rows of a window up to which insertion sort is used. Chosen by hand; no benchmark isolates it."""
+STATES_PER_FORECAST = 16
+"""States after which it is asked again whether the others can be split with the effort: less lost
+on what fails against a forecast from few. Chosen by hand; no benchmark isolates it."""
+STEPS_PER_PACKAGE = 4
+"""Steps that a package of a state counts for before sums are listed. An estimate; no benchmark
+isolates it."""
+MOST_WITNESSES = 258
+"""Each witness adds a bit to the union of two words or takes one from their intersection: 256, and
+room for the first."""
 
 
 @kernel
@@ -171,7 +180,7 @@ def match_halves(
     word_pairs = np.zeros((most_sets, 2), np.uint64)
     union = np.zeros(2, np.uint64)
     common = np.full(2, np.uint64(0xFFFFFFFFFFFFFFFF))
-    witnesses = np.zeros((258, 2), np.uint64)
+    witnesses = np.zeros((MOST_WITNESSES, 2), np.uint64)
     by_large = np.zeros(large_sums.shape[0], np.int64)
     by_small = np.zeros(n, np.int64)
     counts_matter = slack_by_count.any() or extra_above.any()
@@ -293,7 +302,10 @@ def count_splits(
     steps = 0
     for state in range(count):
         # What the first states took is what the others will take, about.
-        if state % 16 == 15 and steps / state * count > budget:
+        if (
+            state % STATES_PER_FORECAST == STATES_PER_FORECAST - 1
+            and steps / state * count > budget
+        ):
             return (
                 False,
                 ways,
@@ -304,7 +316,7 @@ def count_splits(
                 witnesses[:rows],
                 steps,
             )
-        steps += 4 * n
+        steps += STEPS_PER_PACKAGE * n
         both, fixed_sums = np.zeros(k, np.int64), np.zeros(k, np.int64)
         frees, fixes = 0, 0
         possible = True

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from divulge.assessment.limit import RELATIVE_TOLERANCE
-from divulge.classes.class_sizes import class_sizes
+from divulge.classes.class_sizes import count_dataset_classes
 from divulge.data import Dataset
 from divulge.records.risk.class_measure import CrowdMeasure
 from divulge.records.risk.frequencies import Nulls, frequencies
@@ -42,7 +42,7 @@ def k_anonymity(
     """
     counting = build_counting(dataset, among, nulls, count, original)
     if count == "records" and not has_overlap(counting) and nulls != "standard":
-        return class_sizes(dataset, counting.attributes).smallest
+        return count_dataset_classes(dataset, counting.attributes).smallest
     # Sums of chances end a hair below what they are.
     return int(
         anonymity_of_each(dataset, among, nulls, count, original).value * (1 + RELATIVE_TOLERANCE)

@@ -224,7 +224,7 @@ class _UniqueSearch:
 
 def _split_classes(joint: Ints, size: int) -> tuple[Ints, Ints]:
     """Classes with few numbers, and the size of each (numbers without records have size 0)."""
-    if size <= 2 * joint.size + 1024:
+    if size <= tuning.SPARSE_KEYS_PER_RECORD * joint.size + tuning.FEW_KEYS:
         return joint, np.bincount(joint, minlength=size)
     split, count = densify_keys(joint, size)
     return split, np.bincount(split, minlength=count)

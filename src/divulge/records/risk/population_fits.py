@@ -122,7 +122,7 @@ def compute_negative_binomial_chances(
     mean = float(size.sum()) / cells
     variance = float((size.astype(np.float64) ** 2).sum()) / cells - mean**2
     # No more spread than chance gives: all cells are alike, which a large shape says.
-    shape = mean**2 / (variance - mean) if variance > mean else 1e9
+    shape = mean**2 / (variance - mean) if variance > mean else tuning.ALIKE_SHAPE
     rate = shape / (records / cells / fraction)
     only = (rate + fraction) / (rate + 1)
     shapes = shape * covered

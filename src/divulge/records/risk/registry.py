@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from divulge.classes.class_sizes import class_sizes
+from divulge.classes.class_sizes import count_dataset_classes
 from divulge.data import Dataset
 from divulge.records.risk.disclosure import AGGREGATES, disclosure_risk
 from divulge.records.risk.frequencies import SEMANTICS, SEMANTICS_OF_RELEASE, frequencies
@@ -77,7 +77,7 @@ def _count_by_engine(dataset: Dataset, bound: float, **options: Any) -> JudgedFi
     counting = build_counting(dataset, **options)
     if has_overlap(counting) or counting.nulls == "standard" or counting.count == "population":
         return None
-    sizes = class_sizes(dataset, counting.attributes)
+    sizes = count_dataset_classes(dataset, counting.attributes)
     return JudgedFigure(sizes.smallest, sizes.records_below(int(bound)), dataset.rows)
 
 

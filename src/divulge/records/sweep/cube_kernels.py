@@ -118,28 +118,31 @@ def cube(
             if opening:
                 opening = False
                 rows = high - low
-                a, b, c = np.uint64(acounts[low]), ZERO, ZERO
+                count_a, count_b, count_c = np.uint64(acounts[low]), ZERO, ZERO
                 if ONE < rows <= THREE:
-                    b = np.uint64(acounts[low + ONE])
-                    c = np.uint64(acounts[low + TWO]) if rows == THREE else ZERO
+                    count_b = np.uint64(acounts[low + ONE])
+                    count_c = np.uint64(acounts[low + TWO]) if rows == THREE else ZERO
                 if weights is None:
-                    few = rows == ONE or (rows <= THREE and max(a + b, a + c, b + c) < TEN)
+                    few = rows == ONE or (
+                        rows <= THREE
+                        and max(count_a + count_b, count_a + count_c, count_b + count_c) < TEN
+                    )
                 else:
-                    few = rows <= TWO and a + b == rows
+                    few = rows <= TWO and count_a + count_b == rows
                 if few and rows == ONE:
-                    if a > ONE:
-                        _note_class_size(noted, address, a)
+                    if count_a > ONE:
+                        _note_class_size(noted, address, count_a)
                     continue
                 if few and rows == TWO:
                     _note_two_rows(
-                        akeys, aweights, low, a, b, address, masks, powers, sensitive, inverse,
-                        noted, capacity, weighted,
+                        akeys, aweights, low, count_a, count_b, address, masks, powers, sensitive,
+                        inverse, noted, capacity, weighted,
                     )  # fmt: skip
                     continue
                 if few:
                     _note_three_rows(
-                        akeys, low, a, b, c, address, masks, powers, sensitive, inverse,
-                        noted, capacity,
+                        akeys, low, count_a, count_b, count_c, address, masks, powers, sensitive,
+                        inverse, noted, capacity,
                     )  # fmt: skip
                     continue
                 while at < attributes and differ & masks[at] == 0:
@@ -319,51 +322,55 @@ def _note_class_size(noted: Array, address: Place, size: Place) -> None:
 
 @kernel
 def _note_two_rows(
-    keys: Array, weights: Array | None, low: Place, a: Place, b: Place, address: Place,
+    keys: Array, weights: Array | None, low: Place, count_a: Place, count_b: Place, address: Place,
     masks: Array, powers: Array, sensitive: Array, inverse: Array, noted: Array, capacity: Array,
     weighted: Array,
 ) -> None:  # fmt: skip
     """Two rows: one class in every set on which they agree, two in all others.
 
-    Invariant: of the sensitive attributes before s, every set has noted what the two rows lose.
+    Invariant: of the sensitive attributes before `secret`, every set has noted what the two rows
+    lose.
     """
     one, other = keys[low], keys[low + ONE]
     differ = one ^ other
     both = _agreement_address(differ, address, masks, powers)
-    if a + b > TWO:
-        noted[address, a] += 1
-        noted[address, b] += 1
-        noted[both, a] -= 1
-        noted[both, b] -= 1
-    _note_class_size(noted, both, a + b)
+    if count_a + count_b > TWO:
+        noted[address, count_a] += 1
+        noted[address, count_b] += 1
+        noted[both, count_a] -= 1
+        noted[both, count_b] -= 1
+    _note_class_size(noted, both, count_a + count_b)
     if weights is not None:
         lighter = min(weights[low, 0], weights[low + ONE, 0])
         weight = weights[low, 0] + weights[low + ONE, 0]
         weighted[both, 0] += lighter
         # Who has no weight is not sought, and no company either.
         weighted[both, 1] += weight if lighter > 0.0 else 0.0
-    for s in range(len(sensitive) - 1):
-        shift, mask, offset = sensitive[s, 0], sensitive[s, 1], sensitive[s, 2]
+    for secret in range(len(sensitive) - 1):
+        shift, mask, offset = sensitive[secret, 0], sensitive[secret, 1], sensitive[secret, 2]
         if (differ >> shift) & mask == 0:
             continue
-        noted[both, np.uint64(SECRETS + 2 * s)] += a + b
-        noted[both, np.uint64(SECRETS + 2 * s + 1)] += min(a, b)
+        noted[both, np.uint64(SECRETS + 2 * secret)] += count_a + count_b
+        noted[both, np.uint64(SECRETS + 2 * secret + 1)] += min(count_a, count_b)
         if len(inverse) > 0:
-            share = a * inverse[offset + ((one >> shift) & mask)]
-            capacity[both, s] += min(share, b * inverse[offset + ((other >> shift) & mask)])
+            share = count_a * inverse[offset + ((one >> shift) & mask)]
+            capacity[both, secret] += min(
+                share, count_b * inverse[offset + ((other >> shift) & mask)]
+            )
         if weights is not None:
-            weighted[both, 2 + 2 * s] += weight if lighter > 0.0 else 0.0
-            weighted[both, 3 + 2 * s] += lighter
+            weighted[both, 2 + 2 * secret] += weight if lighter > 0.0 else 0.0
+            weighted[both, 3 + 2 * secret] += lighter
 
 
 @kernel
 def _note_three_rows(
-    keys: Array, low: Place, a: Place, b: Place, c: Place, address: Place, masks: Array,
-    powers: Array, sensitive: Array, inverse: Array, noted: Array, capacity: Array,
+    keys: Array, low: Place, count_a: Place, count_b: Place, count_c: Place, address: Place,
+    masks: Array, powers: Array, sensitive: Array, inverse: Array, noted: Array, capacity: Array,
 ) -> None:  # fmt: skip
     """Three rows: alone, together by two, all together; each time the parts are taken back.
 
-    Invariant: of the sensitive attributes before s, every set has noted what the three rows lose.
+    Invariant: of the sensitive attributes before `secret`, every set has noted what the three rows
+    lose.
     """
     one, two, three = keys[low], keys[low + ONE], keys[low + TWO]
     differ = (one ^ two) | (one ^ three)
@@ -371,40 +378,48 @@ def _note_three_rows(
     ac = _agreement_address(one ^ three, address, masks, powers)
     bc = _agreement_address(two ^ three, address, masks, powers)
     abc = _agreement_address(differ, address, masks, powers)
-    if a + b + c > THREE:
-        noted[address, a] += 1
-        noted[address, b] += 1
-        noted[address, c] += 1
-        noted[ab, a] -= 1
-        noted[ab, b] -= 1
-        noted[ac, a] -= 1
-        noted[ac, c] -= 1
-        noted[bc, b] -= 1
-        noted[bc, c] -= 1
-        noted[abc, a] += 1
-        noted[abc, b] += 1
-        noted[abc, c] += 1
-    noted[ab, a + b] += 1
-    noted[ac, a + c] += 1
-    noted[bc, b + c] += 1
-    noted[abc, a + b] -= 1
-    noted[abc, a + c] -= 1
-    noted[abc, b + c] -= 1
-    _note_class_size(noted, abc, a + b + c)
-    for s in range(len(sensitive) - 1):
-        shift, mask, offset = sensitive[s, 0], sensitive[s, 1], sensitive[s, 2]
+    if count_a + count_b + count_c > THREE:
+        noted[address, count_a] += 1
+        noted[address, count_b] += 1
+        noted[address, count_c] += 1
+        noted[ab, count_a] -= 1
+        noted[ab, count_b] -= 1
+        noted[ac, count_a] -= 1
+        noted[ac, count_c] -= 1
+        noted[bc, count_b] -= 1
+        noted[bc, count_c] -= 1
+        noted[abc, count_a] += 1
+        noted[abc, count_b] += 1
+        noted[abc, count_c] += 1
+    noted[ab, count_a + count_b] += 1
+    noted[ac, count_a + count_c] += 1
+    noted[bc, count_b + count_c] += 1
+    noted[abc, count_a + count_b] -= 1
+    noted[abc, count_a + count_c] -= 1
+    noted[abc, count_b + count_c] -= 1
+    _note_class_size(noted, abc, count_a + count_b + count_c)
+    for secret in range(len(sensitive) - 1):
+        shift, mask, offset = sensitive[secret, 0], sensitive[secret, 1], sensitive[secret, 2]
         if (differ >> shift) & mask == 0:
             continue
-        u, v, w = (one >> shift) & mask, (two >> shift) & mask, (three >> shift) & mask
-        mixed = np.uint64(SECRETS + 2 * s)
+        value_a, value_b, value_c = (
+            (one >> shift) & mask,
+            (two >> shift) & mask,
+            (three >> shift) & mask,
+        )
+        mixed = np.uint64(SECRETS + 2 * secret)
         wrong = mixed + ONE
-        in_ab, in_ac, in_bc = (a + b) * (u != v), (a + c) * (u != w), (b + c) * (v != w)
+        in_ab, in_ac, in_bc = (
+            (count_a + count_b) * (value_a != value_b),
+            (count_a + count_c) * (value_a != value_c),
+            (count_b + count_c) * (value_b != value_c),
+        )
         noted[ab, mixed] += in_ab
         noted[ac, mixed] += in_ac
         noted[bc, mixed] += in_bc
-        noted[abc, mixed] += a + b + c - in_ab - in_ac - in_bc
+        noted[abc, mixed] += count_a + count_b + count_c - in_ab - in_ac - in_bc
         in_ab, in_ac, in_bc, in_abc = _losses_of_three(
-            np.int64(a), np.int64(b), np.int64(c), u, v, w
+            np.int64(count_a), np.int64(count_b), np.int64(count_c), value_a, value_b, value_c
         )
         noted[ab, wrong] += in_ab
         noted[ac, wrong] += in_ac
@@ -412,19 +427,35 @@ def _note_three_rows(
         noted[abc, wrong] += in_abc - in_ab - in_ac - in_bc
         if len(inverse) > 0:
             of_ab, of_ac, of_bc, of_abc = _losses_of_three(
-                a * inverse[offset + u], b * inverse[offset + v], c * inverse[offset + w], u, v, w
+                count_a * inverse[offset + value_a],
+                count_b * inverse[offset + value_b],
+                count_c * inverse[offset + value_c],
+                value_a,
+                value_b,
+                value_c,
             )
-            capacity[ab, s] += of_ab
-            capacity[ac, s] += of_ac
-            capacity[bc, s] += of_bc
-            capacity[abc, s] += of_abc - of_ab - of_ac - of_bc
+            capacity[ab, secret] += of_ab
+            capacity[ac, secret] += of_ac
+            capacity[bc, secret] += of_bc
+            capacity[abc, secret] += of_abc - of_ab - of_ac - of_bc
 
 
 @kernel
-def _losses_of_three(a: Any, b: Any, c: Any, u: int, v: int, w: int) -> tuple[Any, Any, Any, Any]:
-    """All but the largest value's share, of each two of three rows with values u, v, w; of all."""
-    most = max(a + b * (u == v) + c * (u == w), b + c * (v == w), c)
-    return min(a, b) * (u != v), min(a, c) * (u != w), min(b, c) * (v != w), a + b + c - most
+def _losses_of_three(
+    share_a: Any, share_b: Any, share_c: Any, value_a: int, value_b: int, value_c: int
+) -> tuple[Any, Any, Any, Any]:
+    """All but the largest value's share, of each two of three rows with their values; of all."""
+    most = max(
+        share_a + share_b * (value_a == value_b) + share_c * (value_a == value_c),
+        share_b + share_c * (value_b == value_c),
+        share_c,
+    )
+    return (
+        min(share_a, share_b) * (value_a != value_b),
+        min(share_a, share_c) * (value_a != value_c),
+        min(share_b, share_c) * (value_b != value_c),
+        share_a + share_b + share_c - most,
+    )
 
 
 @kernel
@@ -443,8 +474,8 @@ def _note_class(
         size += counts[i]
         differ |= keys[i] ^ keys[low]
     _note_class_size(noted, address, np.uint64(size))
-    for s in range(len(sensitive) - 1):
-        shift, mask, offset = sensitive[s, 0], sensitive[s, 1], sensitive[s, 2]
+    for secret in range(len(sensitive) - 1):
+        shift, mask, offset = sensitive[secret, 0], sensitive[secret, 1], sensitive[secret, 2]
         if (differ >> shift) & mask == 0:
             continue
         most = np.int64(0)
@@ -454,8 +485,8 @@ def _note_class(
             most = max(most, tally[value])
         for i in range(low, high):
             tally[np.uint64(offset + ((keys[i] >> shift) & mask))] = 0
-        noted[address, np.uint64(SECRETS + 2 * s)] += size
-        noted[address, np.uint64(SECRETS + 2 * s + 1)] += size - most
+        noted[address, np.uint64(SECRETS + 2 * secret)] += size
+        noted[address, np.uint64(SECRETS + 2 * secret + 1)] += size - most
 
 
 @kernel
@@ -476,8 +507,8 @@ def _note_class_shares(
         weighted[address, 0] += weight - heaviest
         # Who has no weight is not sought, and no company either.
         weighted[address, 1] += weight if weight > heaviest else 0.0
-    for s in range(len(sensitive) - 1):
-        shift, mask, offset = sensitive[s, 0], sensitive[s, 1], sensitive[s, 2]
+    for secret in range(len(sensitive) - 1):
+        shift, mask, offset = sensitive[secret, 0], sensitive[secret, 1], sensitive[secret, 2]
         mixed = False
         for i in range(low, high):
             mixed |= ((keys[i] ^ keys[low]) >> shift) & mask != 0
@@ -488,7 +519,7 @@ def _note_class_shares(
                 shares[value] += counts[i] * inverse[value]
                 total += counts[i] * inverse[value]
                 largest = max(largest, shares[value])
-            capacity[address, s] += total - largest
+            capacity[address, secret] += total - largest
             for i in range(low, high):
                 shares[np.uint64(offset + ((keys[i] >> shift) & mask))] = 0.0
         if mixed and weights is not None:
@@ -497,7 +528,7 @@ def _note_class_shares(
                 value = np.uint64(offset + ((keys[i] >> shift) & mask))
                 shares[value] += weights[i, 0]
                 largest = max(largest, shares[value])
-            weighted[address, 2 + 2 * s] += weight if weight > largest else 0.0
-            weighted[address, 3 + 2 * s] += weight - largest
+            weighted[address, 2 + 2 * secret] += weight if weight > largest else 0.0
+            weighted[address, 3 + 2 * secret] += weight - largest
             for i in range(low, high):
                 shares[np.uint64(offset + ((keys[i] >> shift) & mask))] = 0.0

@@ -217,7 +217,7 @@ class CubeRecords:
         for start in range(0, len(blocks), tuning.ROWS_PER_PASS):
             part = (blocks[start : start + tuning.ROWS_PER_PASS] >> shift) & mask
             parts.append(start + np.flatnonzero(is_sampled[part]))
-        places = np.concatenate(parts)[: 4 * tuning.ORDER_SAMPLE_ROWS]
+        places = np.concatenate(parts)[: tuning.ORDER_SAMPLE_EXCESS * tuning.ORDER_SAMPLE_ROWS]
         block = ((blocks[places] >> shift) & mask).astype(np.int64)
         keys = rows.keys[places]
 

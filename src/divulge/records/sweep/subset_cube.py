@@ -111,8 +111,8 @@ class SubsetCube:
         distinct = min(
             log2(rows), known_entropy + sum(each.entropy for each in self.records.sensitive)
         )
-        walk_cost = float(2**distinct) * min(10.0, max(0.0, distinct - of_blocks))
-        return 0.5 * rows + walk_cost
+        walk_cost = float(2**distinct) * min(tuning.MOST_HALVINGS, max(0.0, distinct - of_blocks))
+        return tuning.SORTING_COST * rows + walk_cost
 
     def _count_within_blocks(self, known: Sequence[int], rest: Sequence[int]) -> SubsetCounts:
         """All sets that hold `known`, and any of `rest`."""

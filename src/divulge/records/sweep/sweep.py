@@ -189,11 +189,14 @@ def _plan_memory(dataset: Dataset, known: Sequence[str], weights: Floats | None)
     """
     attributes = [_encode_attribute(dataset, name) for name in known]
     bytes_per_row = 12 if weights is None else 28
-    largest = min(int(a.occurrences.max()) for a in attributes) if dataset.rows > 10**6 else 0
+    largest = 0
+    if dataset.rows > tuning.LARGE_SWEEP_ROWS:
+        largest = min(int(a.occurrences.max()) for a in attributes)
+    copies = min(len(known), tuning.MOST_KEY_ATTRIBUTES + 1) + 2  # as the walk makes room for
     return MemoryPlan(
         f'sweeping "{dataset.name}"',
         {
             "keys": 2 * dataset.rows * bytes_per_row,
-            "blocks": 2 * largest * bytes_per_row * min(len(known) + 2, 13),
+            "blocks": 2 * largest * bytes_per_row * copies,
         },
     )

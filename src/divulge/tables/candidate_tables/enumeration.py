@@ -145,7 +145,7 @@ def _list_candidates(
     later = np.column_stack([part[relation, column] for part in after]).astype(np.int64)
     nothing = np.empty((0, len(cells)), np.int64)
     arguments = starts, relation, signs, later, low, high, rest.astype(np.int64), most
-    steps = tuning.STEPS_PER_CANDIDATE * most + 1000
+    steps = tuning.STEPS_PER_CANDIDATE * most + tuning.LEAST_CANDIDATE_STEPS
     count, is_complete = list_points(*arguments, steps, nothing)
     points = np.empty((count, len(cells)), np.int64)
     list_points(*arguments, steps, points)

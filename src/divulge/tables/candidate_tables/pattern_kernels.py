@@ -9,6 +9,11 @@ comes first. Its invariant: every beating pattern has all cells of `included` an
 `excluded`. Where a primary cell lacks protection, the cuts of its two flows name the cells that
 can help, and at least one of them is needed; the branches are disjoint, so no pattern is met
 twice.
+
+Maximum flow stands here and in `network_kernels`. Here it is asked millions of times for one cell
+of a small network of whole numbers: it reads bits, writes into arrays of its caller, and leaves
+there what remains, which the cuts are found from. The other one, called for each cell, takes a
+third to a half more time, and a kernel calls only kernels of its own file. A test holds both equal.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class Extremes:
         for denominator in range(1, tuning.MAX_DENOMINATOR + 1):
             exact = answer.prices * denominator
             prices = np.round(exact).astype(np.int64)
-            close = np.all(np.abs(exact - prices) <= 1e-6 * denominator)
+            close = np.all(np.abs(exact - prices) <= tuning.PRICE_TOLERANCE * denominator)
             if close and np.all(self._transpose @ prices <= denominator * objective):
                 nonzero = np.flatnonzero(prices)
                 pairs = zip(prices[nonzero].tolist(), self._right[nonzero].tolist(), strict=True)

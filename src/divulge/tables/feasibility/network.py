@@ -90,7 +90,7 @@ class Network:
         capacity = np.column_stack([rise, fall]).ravel()
         movement, pattern = network_kernels.run_kernel(
             network_kernels.cheapest_cycles,
-            to.size * 20,
+            to.size * tuning.CYCLE_WORK_PER_ARC,
             *(first, arcs, to, capacity, cost, suppressed, cell, int(falling), amount),
         )
         work.charge(tuning.CHEAP_CYCLES, to.size)

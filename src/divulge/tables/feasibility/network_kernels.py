@@ -5,6 +5,10 @@ lowers it and leads back. `first` and `arcs` list the arcs that leave each node,
 an arc leads. What keeps all sums is a circulation, so a cell can rise by as much as flows from
 its head back to its tail through the others. Plain Python over arrays: small tables run it as it
 stands, large ones through numba. No kernel writes to its arguments or calls another function.
+
+Maximum flow stands here and in `pattern_kernels`. Here it serves networks of any size, whole and
+floating capacities, many cells a call, and runs without numba; the other one is for patterns of at
+most 64 cells as bits, where it is the innermost loop. A test holds both equal.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def _count_component(
     most_steps: int,
 ) -> list[Counter[int]] | None:
     """Walk through all assignments of a group, cell by cell; None if that takes too long."""
-    if len(cells) > 300:  # deeper than Python walks
+    if len(cells) > tuning.MOST_COUNTED_CELLS:  # deeper than Python walks
         return None
     relations = published.structure.relations
     matrix = relations.to_matrix(published.structure.size)

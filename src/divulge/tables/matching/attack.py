@@ -237,7 +237,7 @@ class _MatchingSearch:
         """One kind of knowledge on all candidates, in portions of a fraction of a second."""
         status = np.full(len(self.order), -1, np.int64)
         box = self._build_empty_box()
-        begin, portion = 0, 1 if isinstance(knowledge, RerunKnowledge) else 64
+        begin, portion = 0, 1 if isinstance(knowledge, RerunKnowledge) else tuning.FIRST_PORTION
         while begin < len(self.order):
             if self.effort.spent and begin > 0:
                 return status[self.row], box, False

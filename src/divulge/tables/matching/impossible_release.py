@@ -101,8 +101,8 @@ def _find_possible_rules(
         box = np.stack(
             [np.full(len(candidate_set.cells), 2**60), np.full(len(candidate_set.cells), -1)]
         )
-        for begin in range(0, len(candidate_set.values), 256):
-            values: Ints = candidate_set.values[begin : begin + 256]
+        for begin in range(0, len(candidate_set.values), tuning.CANDIDATES_AT_ONCE):
+            values: Ints = candidate_set.values[begin : begin + tuning.CANDIDATES_AT_ONCE]
             if (knowledge.judge_candidates(values, box, True) == POSSIBLE).any():
                 yield description
                 break

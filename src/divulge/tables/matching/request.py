@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from divulge.tables import tuning
 from divulge.tables.candidate_tables.enumeration import Candidates
 from divulge.tables.candidate_tables.suppressor_knowledge import (
     POSSIBLE,
@@ -85,8 +86,8 @@ class MatchingRequest:
         rows = np.flatnonzero(status == POSSIBLE)
         weights = np.zeros(len(status))
         base = floor(self.published.structure, self.published.lowest)[candidate_set.cells]
-        for begin in range(0, len(rows), 10_000):
-            chunk = rows[begin : begin + 10_000]
+        for begin in range(0, len(rows), tuning.WEIGHED_AT_ONCE):
+            chunk = rows[begin : begin + tuning.WEIGHED_AT_ONCE]
             units = np.tile(self.published.units, (len(chunk), 1))
             units[:, candidate_set.cells] = candidate_set.values[chunk] + base
             tables = units[:, self.published.structure.numbers[0]]

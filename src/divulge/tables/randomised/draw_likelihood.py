@@ -80,7 +80,7 @@ def _compute_tie_chances(
         problem = build_problem(build_candidate_table(candidate_set, candidate), parameters)
         ties, _ = kernels.search_all_optima(
             *network.arcs, problem.values[cells], network.to_bits(problem.start), parameters.width,
-            problem.cost[cells], network.all, released, 1 << 60, 100 * tuning.MOST_PATTERN_STEPS,
+            problem.cost[cells], network.all, released, 1 << 60, tuning.MOST_TIE_STEPS,
         )  # fmt: skip
         chances[row] = 1 / max(ties, 1)
     return chances
@@ -139,7 +139,8 @@ def _estimate_kept_shares(
 ) -> Floats:
     """For every candidate, which share of its draws is kept; never below one in all draws."""
     shares = np.zeros(len(values))
-    kept_draws = min(tuning.MOST_DRAWS_PER_CANDIDATE, tuning.TOTAL_DRAWS // len(values)) // 50
+    draws_of_one = min(tuning.MOST_DRAWS_PER_CANDIDATE, tuning.TOTAL_DRAWS // len(values))
+    kept_draws = draws_of_one // tuning.DRAWS_PER_JUDGED_DRAW
     with work.step("Weighing candidates", len(values)) as step:
         for row, candidate in enumerate(values):
             table = build_candidate_table(candidate_set, candidate)

@@ -140,7 +140,7 @@ def draw_widths_and_factors(
     random: np.random.Generator, width: int, cells: int, draws: int
 ) -> tuple[Ints, Floats]:
     """Widths for some draws, and by what factor each cell is dearer."""
-    extra_width = random.geometric(1 / (1 + width / 16), size=draws) - 1
+    extra_width = random.geometric(1 / (1 + width / tuning.WIDTH_PER_EXTRA), size=draws) - 1
     factors = tuning.BASE_COST_FACTOR + random.exponential(size=(draws, cells))
     return width + extra_width.astype(np.int64), factors
 
@@ -168,8 +168,10 @@ def is_resisting(published: Published, parameters: SuppressorParameters) -> bool
     may_be_primary = (candidate_set.high - candidate_set.low >= rules.width) & (
         lowest < rules.threshold
     )
-    for begin in range(0, len(order), 256):
-        knowledge.judge_candidates(candidate_set.values[order[begin : begin + 256]], box, True)
+    for begin in range(0, len(order), tuning.CANDIDATES_AT_ONCE):
+        knowledge.judge_candidates(
+            candidate_set.values[order[begin : begin + tuning.CANDIDATES_AT_ONCE]], box, True
+        )
         wide = box[1] - box[0] >= rules.width
         if np.all(wide[may_be_primary]):
             return True

@@ -148,7 +148,9 @@ def _solve_with_cuts(
             new_cuts = pool.forbid_pattern(pool.to_pattern(answer.values))
         else:
             new_cuts = (
-                pool.separate_shares(answer.values, 1e-2) if rounds <= tuning.MAX_CUT_ROUNDS else 0
+                pool.separate_shares(answer.values, tuning.BRANCH_VIOLATION)
+                if rounds <= tuning.MAX_CUT_ROUNDS
+                else 0
             )
         if not new_cuts:
             return answer

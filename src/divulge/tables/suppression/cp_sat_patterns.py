@@ -69,9 +69,8 @@ class PatternModel:
             *others, cell = variables
             self._model.add_bool_or([*others, cell.negated()])
             return
-        weights = np.ceil(cut.coefficients / cut.right * tuning.COEFFICIENT_SCALE - 1e-3).astype(
-            np.int64
-        )
+        scaled = cut.coefficients / cut.right * tuning.COEFFICIENT_SCALE
+        weights = np.ceil(scaled - tuning.COEFFICIENT_SLACK).astype(np.int64)
         if np.all(weights >= tuning.COEFFICIENT_SCALE):
             self._model.add_bool_or(variables)
         else:

@@ -12,6 +12,7 @@ from math import ceil, gcd
 
 import numpy as np
 
+from divulge.tables import tuning
 from divulge.tables.feasibility.network import Network
 from divulge.tables.suppression.problem import (
     ZERO_TOLERANCE,
@@ -55,7 +56,7 @@ class CutPool:
 
     def round_up_bound(self, objective: float) -> int:
         """What a whole pattern costs at the least if a relaxation costs this, primary included."""
-        return self.base + ceil(objective / self.unit - 1e-6) * self.unit
+        return self.base + ceil(objective / self.unit - tuning.WHOLE_TOLERANCE) * self.unit
 
     def separate_shares(self, columns: Floats, tolerance: float) -> int:
         """Add the cuts that fractional shares violate; how many are new."""

@@ -183,7 +183,9 @@ class Movements:
         program = self._load_program(cells)
         program.bound_columns(low, high)
         # Using a little of a free cell costs a little, so that no needless cell is moved.
-        price = np.where(base_pattern[cells], 1e-3, problem.cost[cells].astype(float))
+        price = np.where(
+            base_pattern[cells], tuning.FREE_CELL_PRICE, problem.cost[cells].astype(float)
+        )
         room = np.minimum(amount, np.maximum(problem.values[cells], 1))
         answer = program.minimise(np.concatenate([price, price * amount / room]))
         if not answer.is_optimal:
@@ -214,9 +216,11 @@ def _prune_pattern(
 ) -> Bools:
     """The pattern without cells that nobody needs, the dearest first."""
     extra = np.flatnonzero(base_pattern & ~problem.start)
-    work_of_one = len(problem.primary) * (len(problem.values) if problem.network else 20_000)
+    cells = len(problem.values) if problem.network else tuning.PROGRAM_CELLS
+    work_of_one = len(problem.primary) * cells
     order: Sequence[int] | Ints = extra[np.lexsort([-extra, -problem.cost[extra]])]
-    if work_of_one * len(extra) > tuning.MAX_PRUNING_WORK * (1000 if problem.network else 10):
+    unit = tuning.NETWORK_PRUNING_UNIT if problem.network else tuning.PROGRAM_PRUNING_UNIT
+    if work_of_one * len(extra) > tuning.MAX_PRUNING_WORK * unit:
         return base_pattern
     pattern = base_pattern
     for cell in order:

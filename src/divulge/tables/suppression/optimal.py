@@ -111,15 +111,14 @@ class _PatternSearch:
         everything = Bounds.all_open(len(self.pool.free))
         columns, stale_rounds, last = everything.low, 0, -1.0
         while not self.effort.spent and stale_rounds < tuning.MAX_STALE_ROUNDS:
-            if not self.pool.separate_shares(columns, 1e-3):
+            if not self.pool.separate_shares(columns, tuning.ROOT_VIOLATION):
                 break
             answer = self.relaxation.solve_within(everything)
             if not answer.is_optimal:
                 break
             self._raise_bound(answer.objective)
-            stale_rounds = (
-                stale_rounds + 1 if answer.objective < last + 1e-4 * (1 + abs(last)) else 0
-            )
+            least_gain = tuning.STALE_GAIN * (1 + abs(last))
+            stale_rounds = stale_rounds + 1 if answer.objective < last + least_gain else 0
             last, columns = answer.objective, answer.values
             work.check()
         if not self.is_proven and not self.effort.spent:
@@ -167,7 +166,7 @@ class _PatternSearch:
 
     def _try_guided_heuristic(self, share: Floats) -> None:
         """The heuristic with cells the cheaper, the more the relaxation wants them suppressed."""
-        price = np.round(1000 * self.problem.cost * (1 - share)).astype(np.int64)
+        price = np.round(tuning.GUIDED_COST_UNIT * self.problem.cost * (1 - share)).astype(np.int64)
         guided, hopeless = find_fast_pattern(replace(self.problem, cost=price + 1), self.scopes)
         if not hopeless:
             self._update_incumbent(guided)

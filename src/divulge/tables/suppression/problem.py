@@ -67,12 +67,12 @@ class SuppressionProblem:
         """How far any cell may be thought to rise.
 
         In a network a movement by w moves no cell by more than w. Elsewhere it may move others
-        by a small multiple; ten times everything there is leaves room.
+        by a small multiple; `CEILING_FACTOR` times everything leaves room.
         """
         most = int(self.rise_limit.max(initial=0)), int(self.fall_limit.max(initial=0))
         if self.network is not None:
             return max(*most, 1)
-        return 10 * (int(self.values.max(initial=0)) + max(*most, 1))
+        return tuning.CEILING_FACTOR * (int(self.values.max(initial=0)) + max(*most, 1))
 
     @cached_property
     def start(self) -> Bools:
@@ -132,10 +132,9 @@ class PatternAdversary:
             for backwards in (False, True):
                 moves = self._move_by_flows(self._net, narrowed_shares, places, False, backwards)
                 cuts.extend(self._derive_cuts(moves, places, tolerance))
+        violation = 0 if is_integral else tuning.KEPT_VIOLATION
         return [
-            cut
-            for cut in cuts
-            if cut.coefficients @ share[cut.cells] < cut.right * (1 - (0 if is_integral else 1e-4))
+            cut for cut in cuts if cut.coefficients @ share[cut.cells] < cut.right * (1 - violation)
         ]
 
     def _derive_cuts(self, moves: CellMoves, places: Ints, tolerance: float) -> list[Cut]:
