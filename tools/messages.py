@@ -17,7 +17,7 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -70,7 +70,7 @@ def list_templates(source: Path = SOURCE) -> dict[str, str]:
     return places
 
 
-def find_exceptions(trees: Iterator[ast.Module] | Sequence[ast.Module]) -> set[str]:
+def find_exceptions(trees: Iterable[ast.Module]) -> set[str]:
     """The names of classes whose texts users read."""
     classes = [n for tree in trees for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]
     found = set(FIRST_EXCEPTIONS)
@@ -174,8 +174,10 @@ class Module:
         """What is assigned to a name, or stands in a table that is."""
         if isinstance(node, ast.Subscript):
             table = scope.find_values(node.value, self.constants)
-            is_written_out = len(table) == 1 and isinstance(table[0], ast.Dict)
-            return self._unite(table[0].values, scope, steps) if is_written_out else HOLE
+            choices = [
+                value for each in table if isinstance(each, ast.Dict) for value in each.values
+            ]
+            return self._unite(choices, scope, steps) if len(table) == 1 else HOLE
         if node.id in scope.errors:
             return [(Hole(NESTED_MESSAGE),)]
         return self._unite(scope.find_values(node, self.constants), scope, steps)
@@ -266,7 +268,7 @@ def walk_function(function: ast.FunctionDef) -> Iterator[ast.AST]:
             waiting.extend(ast.iter_child_nodes(node))
 
 
-def collect_values(nodes: Iterator[ast.AST] | Sequence[ast.AST]) -> dict[str, list[ast.expr]]:
+def collect_values(nodes: Iterable[ast.AST]) -> dict[str, list[ast.expr]]:
     """What is assigned to each name; nothing for one that also gets its value in another way."""
     values: dict[str, list[ast.expr]] = {}
     unclear: set[str] = set()
