@@ -36,6 +36,7 @@ PAGES_THAT_RUN = [
     "protection.md",
     "qif.md",
     "extending.md",
+    "translating.md",
 ]
 
 

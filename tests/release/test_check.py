@@ -185,7 +185,7 @@ def test_a_notebook_and_a_terminal_show_the_verdict(tmp_path: Path) -> None:
         console = Console(width=160, record=True, file=nowhere)
         console.print(verdict)
     shown = console.export_text()
-    for wanted in ("FAIL", "neighbour", "1 (10%)", "5 (50%)", "outside", "k_anonymity of pupils"):
+    for wanted in ("FAIL", "neighbour", "1 (10%)", "5 (50%)", "outside", "k-anonymity of pupils"):
         assert wanted in html
         assert wanted in shown
     assert repr(verdict) == "Verdict(FAIL: 1 of 2 limits does not hold)"

@@ -349,7 +349,7 @@ at_most = 0
     [_, of_adversary, of_dataset] = str(caught.value).splitlines()
     assert "for certain" in of_adversary
     assert "guess" in of_adversary
-    assert "correct_matches" in of_dataset
+    assert "share of correct matches" in of_dataset
 
 
 def test_a_dataset_whose_limits_hold_is_not_protected_for_the_sake_of_another(

@@ -130,8 +130,8 @@ class Assessment:
             probabilistic=PriorPosterior(self.probabilistic.prior, right_share),
         )
 
-    def explain(self, language: str = "en") -> list[str]:
-        """What was found, in sentences."""
+    def explain(self, language: str | None = None) -> list[str]:
+        """What was found, in sentences of a language or of that of the run."""
         most = self.at_worst
         values = {
             "total": self.secrets,

@@ -244,7 +244,8 @@ class Measure(Protocol):
 
     A measure that also looks at another dataset of the release (a population, the original) says
     so by an attribute `names_datasets`: the options of a limit that name one. `of` finds the
-    dataset itself in the limit's options.
+    dataset itself in the limit's options. An attribute `title`, a sentence, is what it is called
+    where people read it.
     """
 
     def problems(self, limit: Limit) -> Iterator[Problem]:

@@ -92,6 +92,20 @@ class Limit:
         return bound
 
     @property
+    def title(self) -> Sentence:
+        """What the measure is called where people read it; release files have `measure`.
+
+        >>> str(Limit("additive_leakage", at_most=0.1).title)
+        'additive leakage'
+        """
+        if self.of_assessment:
+            return Sentence("divulge.assessment", f"measure_name.{self.measure}")
+        title = getattr(measures()[self.measure], "title", None)
+        if isinstance(title, Sentence):
+            return title
+        return Sentence("divulge.assessment", "measure_name.other", {"measure": self.measure})
+
+    @property
     def of_assessment(self) -> bool:
         """Whether it limits an adversary's assessment (else: a measure of a dataset)."""
         return self.measure in ASSESSMENT_MEASURES
@@ -172,7 +186,7 @@ class Limit:
             outcome,
             held=holds,
             most=float(most),
-            found=f"{outcome.found} to {most_text}",
+            found=str(_build_range(outcome.found, most_text)),
             # Where the least is beyond the limit, nothing depends on the most.
             sentences=outcome.sentences + (sentences if outcome.held else ()),
         )
@@ -198,13 +212,13 @@ class Limit:
         of: Literal["measure", "worth"] = "measure",
     ) -> Outcome:
         holds = not (self.broken_by(value) or math.isnan(value))  # what means nothing keeps nothing
-        value_text, allowed = format_value_and_bound(
+        value_text, bound_text = format_value_and_bound(
             float(value), self.bound, format_percent if scale == "share" else format_number
         )
-        allowed = f"{self.direction} {allowed}"
+        allowed = Sentence("divulge.assessment", f"bound.{self._bound_name}", {"bound": bound_text})
         key = self.measure if self.of_assessment else "other"
         values = {
-            "measure": self.measure,
+            "measure": self.title,
             "subject": subject,
             "found": value_text,
             "allowed": allowed,
@@ -217,7 +231,7 @@ class Limit:
             value=float(value),
             held=holds,
             found=value_text,
-            allowed=allowed,
+            allowed=str(allowed),
             sentences=sentences,
             vacuous=vacuous,
         )
@@ -289,3 +303,7 @@ def is_beyond_bound(value: Any, bound: float, worst: Literal["lowest", "highest"
     """
     tolerance = RELATIVE_TOLERANCE * abs(bound) + ABSOLUTE_TOLERANCE
     return value > bound + tolerance if worst == "highest" else value < bound - tolerance
+
+
+def _build_range(least: str, most: str) -> Sentence:
+    return Sentence("divulge.assessment", "bound.range", {"least": least, "most": most})

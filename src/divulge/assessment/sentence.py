@@ -1,24 +1,23 @@
 """Sentences as a key and values; the words come from a catalogue of the part that speaks.
 
 A part keeps its sentences in `sentences.<language>.toml` beside its code, so a translator adds a
-file and no code changes, and a package of somebody else's brings its own in the same way.
+file and no code changes, and a package of somebody else's brings its own in the same way. What a
+translation lacks is said in English. The language is that of the run (`work.current_language`).
 """
 
 from __future__ import annotations
 
 import math
 import string
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
-from importlib import resources
 from typing import Any
 
-from divulge.work import DivulgeError
-
-DEFAULT_LANGUAGE = "en"
+from divulge.work import DivulgeError, current_language
+from divulge.work.context import DEFAULT_LANGUAGE
+from divulge.work.translation import read_catalogue
 
 
 @dataclass(frozen=True)
@@ -34,8 +33,9 @@ class Sentence:
     key: str
     values: Mapping[str, Any] = field(default_factory=dict)
 
-    def render(self, language: str = DEFAULT_LANGUAGE) -> str:
-        """The sentence in a language (English where the catalogue has no other)."""
+    def render(self, language: str | None = None) -> str:
+        """The sentence in a language or in that of the run (English where it has no words)."""
+        language = language or current_language()
         templates, words = _load_catalogue(self.catalogue, language)
         try:
             template = templates[self.key]
@@ -44,23 +44,23 @@ class Sentence:
             raise DivulgeError(message) from None
         if isinstance(template, dict):
             template = template[_choose_plural_form(template, self.values)]
-        return _Formatter(words).format(template, **self.values)
+        return _Formatter(words, language).format(template, **self.values)
 
     def to_dict(self) -> dict[str, Any]:
-        """Key, values and the sentence in English."""
+        """The key for scripts, and the sentence in the language of the run."""
         return {"key": f"{self.catalogue}:{self.key}", "text": self.render()}
 
     def __str__(self) -> str:
         return self.render()
 
 
-def read_phrases(catalogue: str, key: str, language: str = DEFAULT_LANGUAGE) -> tuple[str, ...]:
+def read_phrases(catalogue: str, key: str, language: str | None = None) -> tuple[str, ...]:
     """A list of phrases out of a catalogue, such as the headings of a table.
 
     >>> read_phrases("divulge.assessment", "head.figures")
     ('', 'before', 'after', 'change')
     """
-    phrases, _ = _load_catalogue(catalogue, language)
+    phrases, _ = _load_catalogue(catalogue, language or current_language())
     return tuple(phrases[key])
 
 
@@ -77,12 +77,18 @@ def _choose_plural_form(forms: Mapping[str, str], values: Mapping[str, Any]) -> 
 
 
 class _Formatter(string.Formatter):
-    """Templates hold {value:how}: how is one of list, count, number, percent, points, factor."""
+    """Templates hold {value:how}: how is one of list, count, number, percent, points, factor.
 
-    def __init__(self, words: Mapping[str, str]) -> None:
+    A value may be a sentence itself: it is said in the same language.
+    """
+
+    def __init__(self, words: Mapping[str, str], language: str) -> None:
         self._words = words
+        self._language = language
 
     def format_field(self, value: Any, spec: str) -> str:
+        if isinstance(value, Sentence):
+            return value.render(self._language)
         if spec == "list":
             return self._join_list(value)
         if spec == "count":
@@ -177,23 +183,25 @@ _FORMATS = {
 }
 
 
-def load_catalogue(package: str, language: str = DEFAULT_LANGUAGE) -> dict[str, Any]:
+def load_catalogue(package: str, language: str | None = None) -> dict[str, Any]:
     """What a package says, by dotted key: templates, forms of them, or lists of phrases."""
-    return dict(_load_catalogue(package, language)[0])
+    return dict(_load_catalogue(package, language or current_language())[0])
 
 
 @lru_cache
 def _load_catalogue(package: str, language: str) -> tuple[dict[str, Any], dict[str, str]]:
     """The templates by dotted key, and the little words of the language."""
-    folder = resources.files(package)
-    file = folder / f"sentences.{language}.toml"
-    if not file.is_file():
-        file = folder / f"sentences.{DEFAULT_LANGUAGE}.toml"
-    content = tomllib.loads(file.read_text(encoding="utf-8"))
+    content = read_catalogue(package, f"sentences.{language}.toml")
     words = content.pop("words", None)
+    templates = dict(_flatten_keys(content))
+    if language != DEFAULT_LANGUAGE:
+        english, english_words = _load_catalogue(package, DEFAULT_LANGUAGE)
+        is_first = package == __package__
+        shared = {} if is_first else _load_catalogue(__package__, language)[1]
+        return {**english, **templates}, {**english_words, **shared, **(words or {})}
     if words is None:  # a package that brings sentences need not bring "and"
         _, words = _load_catalogue(__package__, language)
-    return dict(_flatten_keys(content)), words
+    return templates, words
 
 
 def _flatten_keys(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

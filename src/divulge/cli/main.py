@@ -159,6 +159,7 @@ def main() -> NoReturn:
     """Run the command line; an error that the user can put right is a message, not a traceback."""
     import signal
 
+    from divulge.work.context import LANGUAGE_VARIABLE, check_language
     from divulge.work.problems import DivulgeError
 
     for signal_number in (signal.SIGINT, signal.SIGTERM):
@@ -167,23 +168,25 @@ def main() -> NoReturn:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter shows another
             stream.reconfigure(errors="replace")
     try:
+        if language := os.environ.get(LANGUAGE_VARIABLE):
+            check_language(LANGUAGE_VARIABLE, language)
         app()
     except DivulgeError as error:
         if os.environ.get("DIVULGE_TRACEBACK") and _is_plugin_error(error):
             raise
-        _exit_with_error(str(error))
+        _exit_with_error(error)
     except OSError as error:
-        _exit_with_error(
-            f"{error.filename or 'a file'}: {(error.strerror or 'cannot be used').lower()}"
-        )
+        reason = (error.strerror or "cannot be used").lower()
+        _exit_with_error(DivulgeError(f"{error.filename or 'a file'}: {reason}"))
     except Exception as error:
         if os.environ.get("DIVULGE_TRACEBACK"):
             raise
         # An exception's text may hold values out of records, so it is not shown unasked.
-        _exit_with_error(
+        message = (
             f"something unexpected happened ({type(error).__name__}). This is a mistake of "
             "Divulge's; set DIVULGE_TRACEBACK=1 to see where."
         )
+        _exit_with_error(DivulgeError(message))
     sys.exit(FINE)
 
 
@@ -201,6 +204,9 @@ def _is_plugin_error(error: Exception) -> bool:
     return isinstance(error, PluginError)
 
 
-def _exit_with_error(message: str) -> NoReturn:
-    typer.echo(f"divulge: {message}", err=True)
+def _exit_with_error(error: Exception) -> NoReturn:
+    """Show an error in the language of the user: here it is shown, so here it is translated."""
+    from divulge.work.translation import translate_error
+
+    typer.echo(f"divulge: {translate_error(error)}", err=True)
     sys.exit(COULD_NOT_RUN)

@@ -48,7 +48,7 @@ def build_sentence(key: str, **values: Any) -> str:
     """A sentence of the command line's own, in words."""
     from divulge.assessment import Sentence
 
-    return Sentence("divulge.cli", key, values).render()
+    return str(Sentence("divulge.cli", key, values))
 
 
 def print_json(content: object) -> None:

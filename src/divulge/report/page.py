@@ -15,7 +15,7 @@ from divulge.assessment.sentence import (
     format_percent,
     load_catalogue,
 )
-from divulge.work import version, whole_file
+from divulge.work import translate_message, version, whole_file
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -50,6 +50,7 @@ def page(verdict: Verdict) -> str:
     return _load_template().render(
         **_read_words("report"),
         verdict=verdict,
+        status=_say(f"status.{verdict.status}"),
         style=_read_resource("report.css"),
         overview=_render_chart(verdict.chart()) if verdict.assessments else None,
         charts=[_render_chart(a.chart()) if a.has_chart else None for a in verdict.assessments],
@@ -125,4 +126,8 @@ def _render_chart(chart: Any) -> dict[str, str | None]:
     try:
         return {"svg": chart.svg(), "reason": None, "description": chart.description}
     except ChartNotDrawn as problem:
-        return {"svg": None, "reason": problem.reason, "description": chart.description}
+        return {
+            "svg": None,
+            "reason": translate_message(problem.reason),
+            "description": chart.description,
+        }

@@ -24,7 +24,9 @@ from divulge.work.checkpoints import Checkpoints
 from divulge.work.context import (
     Conditions,
     check,
+    check_language,
     current,
+    current_language,
     is_stopped,
     memoise,
     partial_results,
@@ -58,6 +60,7 @@ from divulge.work.problems import (
     quoted,
 )
 from divulge.work.progress import NotebookReporter, Progress, Reporter, TerminalReporter
+from divulge.work.translation import translate_error, translate_message
 from divulge.work.version import version, versions
 
 WholeFiles = AtomicFiles
@@ -99,9 +102,11 @@ __all__ = [
     "charge",
     "charge_seconds",
     "check",
+    "check_language",
     "check_places",
     "checks",
     "current",
+    "current_language",
     "filesystem",
     "format_quantity",
     "input_file",
@@ -118,6 +123,8 @@ __all__ = [
     "room",
     "run_with",
     "step",
+    "translate_error",
+    "translate_message",
     "uncharged",
     "under",
     "usable_path",

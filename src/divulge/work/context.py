@@ -6,6 +6,8 @@ loop has to hand them on, and two runs in two threads of the app do not see each
 
 from __future__ import annotations
 
+import os
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from divulge.work import tuning
 from divulge.work.budget import Budget, Cancellation
+from divulge.work.problems import InvalidInput, Problem
 from divulge.work.progress import Progress, Reporter
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ class Conditions:
     inputs: Inputs | None = None
     files: AtomicFiles | None = None
     partial: bool = False
+    language: str | None = None
 
     def check(self) -> None:
         """Raise `Cancelled` or `BudgetSpent` when it is time to stop."""
@@ -47,12 +51,43 @@ class Conditions:
         return self.partial and self.budget is not None and self.budget.spent
 
 
+DEFAULT_LANGUAGE = "en"
+LANGUAGE_VARIABLE = "DIVULGE_LANGUAGE"
+_LANGUAGE_CODE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
+
 _ambient: ContextVar[Conditions | None] = ContextVar("divulge_conditions", default=None)
 
 
 def current() -> Conditions:
     """The conditions of the work that is being done."""
     return _ambient.get() or Conditions()
+
+
+def current_language() -> str:
+    """The language in which the user is spoken to: of the run, of `DIVULGE_LANGUAGE`, or English.
+
+    What is no code of a language is passed over here, so that every error can be shown; the command
+    line refuses it (`check_language`).
+
+    >>> with run_with(language="de"):
+    ...     current_language()
+    'de'
+    """
+    language = current().language or os.environ.get(LANGUAGE_VARIABLE)
+    return language if language and _LANGUAGE_CODE.fullmatch(language) else DEFAULT_LANGUAGE
+
+
+def check_language(place: str, language: str) -> str:
+    """The code of a language, as it was given.
+
+    Raises:
+        InvalidInput: if it is none; it becomes part of the names of files.
+    """
+    if not _LANGUAGE_CODE.fullmatch(language):
+        raise InvalidInput(
+            place, [Problem("", "is not the code of a language, such as en, de or pt-BR.")]
+        )
+    return language
 
 
 @contextmanager
@@ -64,6 +99,7 @@ def run_with(
     checkpoints: Checkpoints | None = None,
     inputs: Inputs | None = None,
     files: AtomicFiles | None = None,
+    language: str | None = None,
 ) -> Iterator[Conditions]:
     """Do the work inside under the conditions given; those not given stay as they were.
 
@@ -74,6 +110,10 @@ def run_with(
         checkpoints: keeps what is finished for a run that takes the work up again.
         inputs: remembers what is read, so that nothing is written over it.
         files: takes all files that are written, so that they appear together at the end.
+        language: of sentences and of errors where they are shown, such as `en`.
+
+    Raises:
+        InvalidInput: if the language is not written as `de` or `pt-BR` is.
     """
     options = {
         "reporter": reporter,
@@ -82,6 +122,7 @@ def run_with(
         "checkpoints": checkpoints,
         "inputs": inputs,
         "files": files,
+        "language": None if language is None else check_language("language", language),
     }
     conditions = replace(current(), **{k: v for k, v in options.items() if v is not None})  # type: ignore[arg-type]  # the names above are the fields
     token = _ambient.set(conditions)

@@ -12,6 +12,11 @@ from dataclasses import dataclass, field
 
 MOST_ALLOWED_SHOWN = 12
 
+HAS_PROBLEMS = "{0} has {1} problems:"
+NEAREST_WORD = "Did you mean {0}?"
+ALLOWED_WORDS = "Allowed: {0}."
+SOME_ALLOWED_WORDS = "Allowed: {0} and {1} more."
+
 
 class UnconfirmedName(str):
     """A name of an attribute that may be a value of a record: no message lists it.
@@ -42,15 +47,18 @@ class InvalidInput(DivulgeError):
     def __init__(self, subject: str, problems: Sequence[Problem]) -> None:
         self.subject = subject
         self.problems = tuple(problems)
-        super().__init__(self._format_message())
+        texts = [problem.text for problem in self.problems]
+        heading = HAS_PROBLEMS.format(subject, len(texts))
+        super().__init__(self.format_message(subject, texts, heading))
 
-    def _format_message(self) -> str:
-        if len(self.problems) == 1:
-            problem = self.problems[0]
-            place = f", {problem.place}" if problem.place else ""
-            return f"{self.subject}{place}: {problem.text}"
-        lines = (f"  {line}" for line in self.problems)
-        return "\n".join([f"{self.subject} has {len(self.problems)} problems:", *lines])
+    def format_message(self, subject: str, texts: Sequence[str], heading: str) -> str:
+        """Subject and place before each text: on one line, or below a heading if they are more."""
+        places = [problem.place for problem in self.problems]
+        if len(texts) == 1:
+            return f"{', '.join(filter(None, [subject, *places]))}: {texts[0]}"
+        pairs = zip(places, texts, strict=True)
+        lines = [f"  {place}: {text}" if place else f"  {text}" for place, text in pairs]
+        return "\n".join([heading, *lines])
 
 
 @dataclass(frozen=True)
@@ -69,18 +77,21 @@ class Problem:
     @property
     def text(self) -> str:
         """The message with its hint, without the place."""
-        return " ".join(filter(None, [self.message, self._build_hint()]))
+        return " ".join(filter(None, [self.message, self.hint]))
 
-    def _build_hint(self) -> str:
+    @property
+    def hint(self) -> str:
+        """The nearest allowed word, or the first of them; empty if anything is allowed."""
         allowed = [word for word in self.allowed if not isinstance(word, UnconfirmedName)]
         if not allowed:
             return ""
         match = nearest(self.value, allowed) if self.value is not None else None
         if match is not None:
-            return f"Did you mean {quoted([match])}?"
+            return NEAREST_WORD.format(quoted([match]))
         first_words = quoted(allowed[:MOST_ALLOWED_SHOWN])
         more = len(allowed) - MOST_ALLOWED_SHOWN
-        return f"Allowed: {first_words}{f' and {more} more' if more > 0 else ''}."
+        template = SOME_ALLOWED_WORDS if more > 0 else ALLOWED_WORDS
+        return template.format(first_words, more)
 
     def __str__(self) -> str:
         return f"{self.place}: {self.text}" if self.place else self.text

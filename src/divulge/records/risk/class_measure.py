@@ -16,6 +16,7 @@ from divulge.data import Dataset
 from divulge.qif import PriorPosterior
 from divulge.records.risk.charts import draw_class_measure
 from divulge.records.risk.frequencies import Nulls
+from divulge.records.risk.measure_names import name_measure
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.records.risk.sensitive_classes import CountingRules, SensitiveClasses
 from divulge.work.arrays import Bools, Floats, Ints
@@ -56,8 +57,7 @@ class ClassMeasure:
     @property
     def title(self) -> str:
         """What the measure is called in sentences and pictures."""
-        first, _, last = self.measure.rpartition("_")
-        return f"{first.replace('_', ' ')}-{last}"
+        return str(name_measure(self.measure))
 
     @property
     def claim(self) -> Claim:

@@ -17,6 +17,7 @@ from divulge.assessment.sentence import format_number
 from divulge.data import Dataset
 from divulge.records.risk.class_measure import ClassMeasure, CrowdMeasure
 from divulge.records.risk.frequencies import Frequencies
+from divulge.records.risk.measure_names import name_measure
 from divulge.records.risk.options import Option, OtherDataset
 from divulge.records.risk.population_uniques import PopulationUniques
 from divulge.records.risk.record_risk import RecordRisk
@@ -72,6 +73,11 @@ class MeasureSpec:
     """A quicker way to the same figure; it gives None where it does not apply."""
     sentence: str = "limit.failing"
     """The sentence that says who fails the bound."""
+
+    @property
+    def title(self) -> Sentence:
+        """What it is called where people read it."""
+        return name_measure(self.name)
 
     @property
     def names_datasets(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
 from divulge.records.risk.charts import draw_risks
+from divulge.records.risk.measure_names import name_risk
 from divulge.work import DivulgeError
 from divulge.work.arrays import Floats
 
@@ -24,16 +25,6 @@ if TYPE_CHECKING:
 
 DEFAULT_THRESHOLD = 0.2
 """Records at risk by default: one right guess in five, which many agencies use."""
-
-TITLES = {
-    "dis_suda": "DIS-SUDA",
-    "k_anonymity": "risk of being picked out of a class",
-    "k_map": "risk of being picked out of the population",
-    "population_uniques": "chance of a right match",
-    "interval_disclosure": "risk of interval disclosure",
-    "distance_linkage": "risk of distance-based linkage",
-}
-"""What measures are called whose names do not say that they are risks."""
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -61,8 +52,7 @@ class RecordRisk:
     @property
     def title(self) -> str:
         """What the risk is called in sentences and pictures."""
-        words = TITLES.get(self.measure) or self.measure.replace("_", " ")
-        return f"{words} ({self.detail})" if self.detail else words
+        return str(name_risk(self.measure, self.detail))
 
     @property
     def highest(self) -> float:

@@ -1,0 +1,163 @@
+"""Another language is a file: with its catalogues, a whole run is shown in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.release_files import write_release
+from tests.work.test_translation import TEMPLATES, TOOL
+
+from divulge.assessment.sentence import load_catalogue
+
+SOURCE = Path(__file__).parents[2] / "src" / "divulge"
+PACKAGES = sorted(f"divulge.{path.parent.name}" for path in SOURCE.rglob("sentences.en.toml"))
+
+# The command, with catalogues looked for in a folder first: as if they stood beside the code.
+SCRIPT = """
+import sys
+from pathlib import Path
+from divulge.work import translation
+
+folder = Path(sys.argv.pop(1))
+installed = translation.find_catalogue
+
+def find_catalogue(package, name):
+    file = folder / package / name
+    return file if file.is_file() else installed(package, name)
+
+translation.find_catalogue = find_catalogue
+from divulge.cli import main
+main()
+"""
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def mark(text: Any) -> Any:
+    """Words of the pseudo-language: the English between marks, so that no word can hide."""
+    if isinstance(text, dict):
+        return {key: each if key == "by" else mark(each) for key, each in text.items()}
+    if isinstance(text, list):
+        return [mark(each) for each in text]
+    return f"«{text}»" if text else text
+
+
+def quote(value: Any) -> str:
+    """A value in TOML."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {quote(each)}" for key, each in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(quote, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+@pytest.fixture
+def run_in_pseudo_language(tmp_path: Path) -> Run:
+    """The command in a language that exists only in a folder of catalogues."""
+    catalogues = tmp_path / "catalogues"
+    for package in PACKAGES:
+        file = catalogues / package / "sentences.xx.toml"
+        file.parent.mkdir(parents=True)
+        entries = load_catalogue(package, "en").items()
+        lines = [f"{quote_key(key)} = {quote(mark(value))}" for key, value in entries]
+        file.write_text("\n".join(lines), encoding="utf-8")
+    (catalogues / "divulge").mkdir()
+    skeleton = {key: mark(key.replace(":message}", "}")) for key in TEMPLATES}
+    (catalogues / "divulge" / "messages.xx.toml").write_text(
+        "\n".join(f"{TOOL.quote_text(key)} = {quote(text)}" for key, text in skeleton.items()),
+        encoding="utf-8",
+    )
+
+    def run(*arguments: object, language: str = "xx") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", SCRIPT, catalogues, *map(str, arguments)],
+            capture_output=True,
+            encoding="utf-8",
+            env={
+                **os.environ,
+                "DIVULGE_LANGUAGE": language,
+                "COLUMNS": "400",
+                "PYTHONIOENCODING": "utf-8",
+            },
+            check=False,
+        )
+
+    return run
+
+
+def quote_key(key: str) -> str:
+    """A dotted key: tables and a last part that may have dots itself."""
+    return ".".join(json.dumps(part) for part in key.split("."))
+
+
+def words_outside_marks(text: str) -> set[str]:
+    """Words that no catalogue has given."""
+    before = None
+    while before != text:
+        before, text = text, re.sub("«[^«»]*»", " ", text)
+    return set(re.findall("[A-Za-z]{2,}", text))
+
+
+def test_a_verdict_is_shown_in_the_language(run_in_pseudo_language: Run, tmp_path: Path) -> None:
+    path = write_release(tmp_path, ("at_least = 1", "at_least = 3"))
+    done = run_in_pseudo_language("check", path, "--out", tmp_path / "out")
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("«FAIL»")
+    assert "«k-anonymity»" in done.stdout
+    # What is left are the names in the release file.
+    assert words_outside_marks(done.stdout) == {"neighbour", "gender", "grade"}
+
+    result = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))
+    assert result["status"] == "fail"
+    assert [limit["measure"] for limit in result["limits"]] == [
+        "deterministic.posterior",
+        "k_anonymity",
+    ]
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert '<p class="verdict">«Fail»</p>' in page
+    assert '<td title="k_anonymity">«k-anonymity»</td>' in page
+    assert "«at least 3»" in page
+
+
+def test_errors_are_shown_in_the_language(run_in_pseudo_language: Run, tmp_path: Path) -> None:
+    path = write_release(
+        tmp_path, ('model = "CRS"', 'model = "CRX"'), ("at_least = 1", "at_least = 1.5")
+    )
+    done = run_in_pseudo_language("check", path)
+    assert (done.returncode, done.stdout) == (2, "")
+    heading, *lines = done.stderr.splitlines()
+    assert re.fullmatch(r"divulge: «.*release\.toml has 2 problems:»", heading)
+    assert any('«"CRX" is not an attack model.» «Did you mean "CRS"?»' in line for line in lines)
+    assert any("«1.5 is not a whole number from 1.»" in line for line in lines)
+
+
+def test_an_error_of_one_problem_is_shown_in_the_language(
+    run_in_pseudo_language: Run, tmp_path: Path
+) -> None:
+    path = write_release(tmp_path, ('model = "CRS"', 'model = "CRX"'))
+    done = run_in_pseudo_language("check", path)
+    assert done.returncode == 2
+    assert done.stderr.endswith(': «"CRX" is not an attack model.» «Did you mean "CRS"?»\n')
+
+
+def test_a_language_that_nobody_translated_is_english(
+    run_in_pseudo_language: Run, tmp_path: Path
+) -> None:
+    done = run_in_pseudo_language("check", write_release(tmp_path), language="tlh")
+    assert done.returncode == 0
+    assert done.stdout.startswith("PASS\n")
+    assert "«" not in done.stdout
+
+
+def test_what_is_no_language_is_refused(run_in_pseudo_language: Run, tmp_path: Path) -> None:
+    done = run_in_pseudo_language("check", write_release(tmp_path), language="../xx")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "DIVULGE_LANGUAGE: is not the code of a language" in done.stderr
