@@ -27,7 +27,9 @@ def test_figure_5_the_null_is_neither_commerce_nor_financial() -> None:
 
 
 def test_the_bound_excludes_what_is_excluded_exactly_and_no_more() -> None:
-    p = protection.suppress(datasets.local_suppression_example(), k=2, search="cycle")
+    p = protection.suppress(
+        datasets.local_suppression_example(), k=2, search="cycle", nulls="maybe"
+    )
     exact = protection.audit(p)
     bound = protection.audit(p, candidates=1)
     assert (exact.claim, bound.claim) == ("exact", "bound")
@@ -83,14 +85,14 @@ def test_leaves_of_a_hierarchy_are_values_like_those_of_the_attribute() -> None:
 def test_of_records_that_were_removed_nothing_is_claimed_exactly() -> None:
     table = pa.table({"a": ["x", "x", "y", "z"], "b": ["u", "u", "u", "v"]})
     dataset = Dataset.from_arrow(table, roles={"quasi_identifier": ["a", "b"]})
-    p = protection.suppress(dataset, k=2, never=["b"], out_of_reach="remove")
+    p = protection.suppress(dataset, k=2, never=["b"], out_of_reach="remove", nulls="maybe")
     assert p.removed
     assert p.suppressed_cells
     assert protection.audit(p).claim == "bound"
 
 
 def test_without_the_algorithm_a_null_may_be_any_value() -> None:
-    p = protection.suppress(datasets.local_suppression_example(), k=2)
+    p = protection.suppress(datasets.local_suppression_example(), k=2, nulls="maybe")
     assert protection.audit(p, knows_algorithm=False).excluded == {}
 
 
@@ -99,7 +101,7 @@ def test_without_the_algorithm_a_null_may_be_any_value() -> None:
 def test_the_true_value_is_never_ruled_out(rows: list[tuple[str, str]]) -> None:
     table = pa.table({"a": [row[0] for row in rows], "b": [row[1] for row in rows]})
     dataset = Dataset.from_arrow(table, roles={"quasi_identifier": ["a", "b"]})
-    p = protection.suppress(dataset, k=2, search="cycle")
+    p = protection.suppress(dataset, k=2, search="cycle", nulls="maybe")
     for candidates in (400, 1):
         found = protection.audit(p, candidates=candidates)
         for (record, name), left in found.possible.items():
@@ -109,7 +111,7 @@ def test_the_true_value_is_never_ruled_out(rows: list[tuple[str, str]]) -> None:
 def test_a_secret_seed_leaves_at_least_as_much_open() -> None:
     table = pa.table({"a": ["x", "x", "y", "z"], "b": ["u", "v", "u", "v"]})
     dataset = Dataset.from_arrow(table, roles={"quasi_identifier": ["a", "b"]})
-    p = protection.suppress(dataset, k=2, search="cycle", order="given")
+    p = protection.suppress(dataset, k=2, search="cycle", order="given", nulls="maybe")
     found = protection.audit(p, secret_seed=True, seeds=4, candidates=100_000)
     assert found.with_secret_seed
     known = sum(map(len, found.possible.values())) / len(found.possible)
@@ -119,7 +121,7 @@ def test_a_secret_seed_leaves_at_least_as_much_open() -> None:
 
 
 def test_an_audit_is_an_assessment_and_says_no_value() -> None:
-    p = protection.suppress(datasets.local_suppression_example(), k=2)
+    p = protection.suppress(datasets.local_suppression_example(), k=2, nulls="maybe")
     found = protection.audit(p)
     assessed = found.assessment()
     assert assessed.secrets == len(found.possible) == 2
@@ -131,7 +133,7 @@ def test_an_audit_is_an_assessment_and_says_no_value() -> None:
 
 
 def test_nothing_changed_leaves_nothing_to_infer() -> None:
-    p = protection.suppress(datasets.local_suppression_example(), k=1)
+    p = protection.suppress(datasets.local_suppression_example(), k=1, nulls="maybe")
     assert protection.audit(p).possible == {}
     assert pytest.approx(protection.audit(p).assessment().deterministic.posterior) == 0
 
@@ -139,9 +141,9 @@ def test_nothing_changed_leaves_nothing_to_infer() -> None:
 @pytest.mark.parametrize(
     "limit",
     [
-        Limit("prosecutor_risk", at_most=0.35),
-        Limit("global_risk", at_most=0.3),
-        Limit("smallest_frequency", at_least=2.5),
+        Limit("prosecutor_risk", at_most=0.35, nulls="maybe"),
+        Limit("global_risk", at_most=0.3, nulls="maybe"),
+        Limit("smallest_frequency", at_least=2.5, nulls="maybe"),
     ],
 )
 def test_a_bound_never_excludes_what_a_cell_was(limit: Limit) -> None:

@@ -26,7 +26,7 @@ def test_recoding_joins_the_map_where_there_are_hierarchies() -> None:
 
 
 def test_the_charts_hold_the_figures_they_show() -> None:
-    p = protection.suppress(datasets.local_suppression_example(), k=2)
+    p = protection.suppress(datasets.local_suppression_example(), k=2, nulls="maybe")
     chart = p.chart()
     shown = {(row["counted"], row["when"]): row["alone"] for row in chart.records}
     assert shown["maybe", "before"] == 3

@@ -23,18 +23,18 @@ AREAS = [
     ("North", "Italy"),
 ]
 LIMITS = [
-    Limit("k_anonymity", at_least=2),
+    Limit("k_anonymity", at_least=2, nulls="maybe"),
     Limit("k_anonymity", at_least=3, nulls="known"),
     Limit("k_anonymity", at_least=2, nulls="bayes"),
-    Limit("smallest_frequency", at_least=3),
-    Limit("individual_risk", at_most=0.4),
-    Limit("reidentification_risk", at_most=0.2),
-    Limit("household_risk", at_most=0.8),
-    Limit("prosecutor_risk", at_most=0.5),
-    Limit("global_risk", at_most=0.3),
+    Limit("smallest_frequency", at_least=3, nulls="maybe"),
+    Limit("individual_risk", at_most=0.4, nulls="maybe"),
+    Limit("reidentification_risk", at_most=0.2, nulls="maybe"),
+    Limit("household_risk", at_most=0.8, nulls="maybe"),
+    Limit("prosecutor_risk", at_most=0.5, nulls="maybe"),
+    Limit("global_risk", at_most=0.3, nulls="maybe"),
     Limit("dis_suda", at_most=0.2),
-    Limit("distinct_l_diversity", at_least=2, attribute="income"),
-    Limit("t_closeness", at_most=0.4, attribute="income"),
+    Limit("distinct_l_diversity", at_least=2, attribute="income", nulls="maybe"),
+    Limit("t_closeness", at_most=0.4, attribute="income", nulls="maybe"),
     Limit("deterministic.posterior", at_most=0.2),
     Limit("probabilistic.posterior", at_most=0.5),
 ]
@@ -129,18 +129,18 @@ def test_figure_5_sector_of_tuple_1_is_suppressed_and_cities_become_regions() ->
 def test_local_recoding_touches_only_who_is_at_risk() -> None:
     companies = datasets.local_suppression_example()
     p = protection.protect(
-        companies, [Limit("k_anonymity", at_least=2)], is_a={"Area": AREAS[:3]}, local=True,
+        companies, [Limit("k_anonymity", at_least=2, nulls="maybe")], is_a={"Area": AREAS[:3]}, local=True,
         methods=["recode", "suppress"], out_of_reach="remove",
     )  # fmt: skip
     towns = p.dataset.to_arrow()["Area"].to_pylist()
     assert towns[5:] == ["North", "North"]
-    assert records.k_anonymity(p.dataset) >= 2
+    assert records.k_anonymity(p.dataset, nulls="maybe") >= 2
 
 
 def test_a_risk_of_one_in_five_keeps_a_limit_of_a_fifth() -> None:
     table = pa.table({"sex": ["f"] * 5 + ["m"] * 5})
     people = Dataset.from_arrow(table, roles={"quasi_identifier": ["sex"]})
-    p = protection.protect(people, [Limit("prosecutor_risk", at_most=0.2)])
+    p = protection.protect(people, [Limit("prosecutor_risk", at_most=0.2, nulls="maybe")])
     assert len(p.decisions) == 0
 
 
@@ -151,17 +151,17 @@ def test_the_marketers_risk_is_protected_by_the_figure_that_it_is_judged_by() ->
     [goal] = build_goals(pupils, [limit])
     judged = measures()["marketer_risk"].of(pupils, limit).value
     assert goal.measure_standing(pupils, pupils).outcome.value == judged
-    assert judged == records.marketer_risk(pupils).average / 2
+    assert judged == records.marketer_risk(pupils, nulls="maybe").average / 2
 
 
 def test_linked_companies_share_their_risk_and_more_links_need_more_nulls() -> None:
     companies = datasets.inflation_and_growth(400, balance="U")
-    limit = [Limit("reidentification_risk", at_most=0.012)]
+    limit = [Limit("reidentification_risk", at_most=0.012, nulls="maybe")]
     nulls = []
     for links in (0, 40, 120):
         pairs = [(i, i + 1) for i in range(0, 2 * links, 2)]
         p = protection.protect(companies, limit, ["suppress"], links=pairs)
-        risk = records.reidentification_risk(p.dataset)
+        risk = records.reidentification_risk(p.dataset, nulls="maybe")
         assert records.cluster_risk(risk, pairs).highest <= 0.012
         nulls.append(p.suppressed_cells)
     assert nulls[0] <= nulls[1] <= nulls[2]
@@ -171,22 +171,26 @@ def test_linked_companies_share_their_risk_and_more_links_need_more_nulls() -> N
 def test_recoding_tries_every_combination_of_levels_while_they_are_few() -> None:
     companies = datasets.local_suppression_example()
     given: dict[str, Any] = {"is_a": {"Area": AREAS}}
-    best = protection.recode(companies, [Limit("k_anonymity", at_least=2)], 0.2, **given)
+    best = protection.recode(
+        companies, [Limit("k_anonymity", at_least=2, nulls="maybe")], 0.2, **given
+    )
     assert best.proved
     assert best.levels == {"Area": 1}
     climbed = protection.recode(
-        companies, [Limit("k_anonymity", at_least=2)], 0.2, search="climb", **given
+        companies, [Limit("k_anonymity", at_least=2, nulls="maybe")], 0.2, search="climb", **given
     )
     assert not climbed.proved
     assert best.loss <= climbed.loss
-    assert records.k_anonymity(best.dataset) >= 2
+    assert records.k_anonymity(best.dataset, nulls="maybe") >= 2
 
 
 def test_loss_counts_the_values_that_a_coarser_one_stands_for() -> None:
     companies = datasets.local_suppression_example().describe(
         {"quasi_identifier": ["Area"]}, {"Area": Hierarchy.from_pairs(AREAS)}
     )
-    p = protection.recode(companies, [Limit("k_anonymity", at_least=2)], 0.0, suppress=False)
+    p = protection.recode(
+        companies, [Limit("k_anonymity", at_least=2, nulls="maybe")], 0.0, suppress=False
+    )
     # Roma stands for one town of three in five records, North for two of three in two.
     assert p.loss == pytest.approx(((5 * 1 / 3 + 2 * 2 / 3) / 7 - 1 / 3) / (1 - 1 / 3))
 
@@ -194,12 +198,15 @@ def test_loss_counts_the_values_that_a_coarser_one_stands_for() -> None:
 @pytest.mark.parametrize(
     ("limits", "said"),
     [
-        ([Limit("k_anonymity", at_least=9)], "9 records cannot look alike: there are 7"),
+        (
+            [Limit("k_anonymity", at_least=9, nulls="maybe")],
+            "9 records cannot look alike: there are 7",
+        ),
         ([Limit("deterministic.prior", at_most=0.1)], "nothing can change it"),
         (
             [
-                Limit("smallest_frequency", at_least=3),
-                Limit("distinct_l_diversity", at_least=9, attribute="Sector"),
+                Limit("smallest_frequency", at_least=3, nulls="maybe"),
+                Limit("distinct_l_diversity", at_least=9, attribute="Sector", nulls="maybe"),
             ],
             '"Sector" has 4 values; 9 cannot be',
         ),
@@ -216,7 +223,9 @@ def test_limits_that_cannot_be_kept_are_refused_before_anything_is_done(
 def test_a_limit_out_of_reach_says_for_how_many_and_what_would_help() -> None:
     with pytest.raises(OutOfReachError) as caught:
         protection.protect(
-            datasets.local_suppression_example(), [Limit("k_anonymity", at_least=2)], ["recode"]
+            datasets.local_suppression_example(),
+            [Limit("k_anonymity", at_least=2, nulls="maybe")],
+            ["recode"],
         )
     assert "out of reach for 3 of 7 companies" in str(caught.value)
     assert 'add "suppress" to the methods' in str(caught.value)
@@ -225,7 +234,7 @@ def test_a_limit_out_of_reach_says_for_how_many_and_what_would_help() -> None:
 
 def test_a_hierarchy_that_is_no_tree_is_refused() -> None:
     companies = datasets.local_suppression_example()
-    limits = [Limit("k_anonymity", at_least=2)]
+    limits = [Limit("k_anonymity", at_least=2, nulls="maybe")]
     with pytest.raises(InvalidInput, match="one value has two parents"):
         protection.protect(
             companies, limits, is_a={"Area": [("Roma", "Center"), ("Roma", "South")]}
@@ -240,7 +249,7 @@ def test_pairs_may_come_as_a_table() -> None:
     pairs = pa.table({"value": ["Roma", "Milano", "Torino"], "is": ["Center", "North", "North"]})
     p = protection.protect(
         datasets.local_suppression_example(),
-        [Limit("smallest_frequency", at_least=2)],
+        [Limit("smallest_frequency", at_least=2, nulls="maybe")],
         is_a={"Area": pairs},
     )
     assert p.levels == {"Area": 1}
@@ -267,7 +276,7 @@ def test_labels_survive_suppression_and_go_where_values_became_text(tmp_path: An
         {"age": Hierarchy.from_pairs([("1", "young"), ("2", "young"), ("3", "old")])},
         labels={"age": {1: "child", 2: "youth", 3: "adult"}, "sex": {1: "m", 2: "f"}},
     )
-    p = protection.protect(people, [Limit("k_anonymity", at_least=2)])
+    p = protection.protect(people, [Limit("k_anonymity", at_least=2, nulls="maybe")])
     assert p.levels == {"age": 1}
     assert p.dataset.dictionary["age"].labels == {}
     assert p.dataset.dictionary["sex"].labels == {1: "m", 2: "f"}
@@ -279,7 +288,7 @@ def test_labels_survive_suppression_and_go_where_values_became_text(tmp_path: An
 def test_the_mapping_of_values_can_be_exported() -> None:
     p = protection.protect(
         datasets.local_suppression_example(),
-        [Limit("smallest_frequency", at_least=2)],
+        [Limit("smallest_frequency", at_least=2, nulls="maybe")],
         is_a={"Area": AREAS[:3]},
     )
     assert p.decisions.mapping().to_pylist()[0] == {
@@ -289,7 +298,7 @@ def test_the_mapping_of_values_can_be_exported() -> None:
 
 def test_utility_is_untouched_where_nothing_was_changed() -> None:
     companies = datasets.inflation_and_growth(300, quasi_identifiers=4)
-    p = protection.suppress(companies, k=1)
+    p = protection.suppress(companies, k=1, nulls="maybe")
     assert p.utility.nulls == 0
     assert p.utility.loss == 0
     assert max(p.utility.distribution_shift.values()) == 0
@@ -300,7 +309,7 @@ def test_utility_is_untouched_where_nothing_was_changed() -> None:
 
 
 def test_information_loss_is_nulls_over_the_cells_of_records_at_risk() -> None:
-    p = protection.suppress(datasets.local_suppression_example(), k=2)
+    p = protection.suppress(datasets.local_suppression_example(), k=2, nulls="maybe")
     assert p.utility.information_loss == pytest.approx(2 / (3 * 4))
     assert np.isclose(p.utility.distribution_shift["Sector"], 1 / 7)
 
@@ -309,8 +318,8 @@ def test_limits_that_contradict_each_other_or_the_data_are_refused_together() ->
     companies = datasets.local_suppression_example()
     limits = [
         Limit("deterministic.posterior", at_most=0.1),
-        Limit("k_anonymity", at_least=8),
-        Limit("distinct_l_diversity", at_least=5, attribute="Sector"),
+        Limit("k_anonymity", at_least=8, nulls="maybe"),
+        Limit("distinct_l_diversity", at_least=5, attribute="Sector", nulls="maybe"),
     ]
     with pytest.raises(InvalidInput) as refused:
         protection.protect(companies, limits)
@@ -318,7 +327,7 @@ def test_limits_that_contradict_each_other_or_the_data_are_refused_together() ->
     assert "8 records cannot look alike: there are 7" in said
     assert '"Sector" has 4 values; 5 cannot be' in said
     with pytest.raises(InvalidInput, match="k_anonymity protects from below"):
-        Limit("k_anonymity", at_most=3)
+        Limit("k_anonymity", at_most=3, nulls="maybe")
 
 
 def test_a_limit_on_attributes_that_must_not_be_touched_is_out_of_reach_and_said() -> None:
@@ -326,7 +335,7 @@ def test_a_limit_on_attributes_that_must_not_be_touched_is_out_of_reach_and_said
         pa.table({"town": ["a", "a", "b"], "sex": ["f", "f", "m"]}),
         roles={"quasi_identifier": ["town", "sex"]},
     )
-    limit = Limit("k_anonymity", at_least=2, among=["town"])
+    limit = Limit("k_anonymity", at_least=2, among=["town"], nulls="maybe")
     for nulls in ("maybe", "known", "value", "bayes"):
         strict = Limit("k_anonymity", at_least=2, among=["town"], nulls=nulls)
         with pytest.raises(OutOfReachError, match="town"):
@@ -338,7 +347,7 @@ def test_the_marketer_is_limited_in_what_she_finds_in_the_population() -> None:
     roles = {"quasi_identifier": ["town", "sex"], "weight": "w"}
     p = protection.protect(Dataset.from_arrow(table, roles), [Limit("marketer_risk", at_most=0.05)])
     # Before, (1/10 + 1/20 + 1/30) / 3 is above the limit; one who hides a cell stands for more.
-    assert records.marketer_risk(p.dataset).average <= 0.05
+    assert records.marketer_risk(p.dataset, nulls="maybe").average <= 0.05
     assert p.suppressed_cells == 1
     everybody = Dataset.from_arrow(
         pa.table({"town": ["a", "a", "a", "b", "b"], "sex": ["f", "f", "m", "m", "m"]})
@@ -346,13 +355,13 @@ def test_the_marketer_is_limited_in_what_she_finds_in_the_population() -> None:
     survey = Dataset.from_arrow(table.drop(["w"]), {"quasi_identifier": ["town", "sex"]})
     limit = Limit("marketer_risk", at_most=0.5, population=everybody)
     p = protection.protect(survey, [limit])
-    assert records.marketer_risk(p.dataset, everybody).average <= 0.5
+    assert records.marketer_risk(p.dataset, everybody, nulls="maybe").average <= 0.5
     assert p.outcomes_before[0].value == pytest.approx((1 / 2 + 1 + 1 / 2) / 3)
 
 
 def test_a_limit_on_an_attribute_that_is_not_there_is_refused_by_its_name() -> None:
     towns = Dataset.from_arrow(pa.table({"town": ["a", "b"]}), {"quasi_identifier": ["town"]})
-    limit = Limit("distinct_l_diversity", at_least=2, attribute="incme")
+    limit = Limit("distinct_l_diversity", at_least=2, attribute="incme", nulls="maybe")
     with pytest.raises(InvalidInput, match='no attribute "incme"'):
         protection.protect(towns, [limit])
 
@@ -392,7 +401,7 @@ def test_the_least_loss_counts_what_is_suppressed_too() -> None:
     dataset = Dataset.from_arrow(
         pa.table({"q0": first, "q1": second}), roles={"quasi_identifier": ["q0", "q1"]}
     )
-    limit = [Limit("k_anonymity", at_least=3)]
+    limit = [Limit("k_anonymity", at_least=3, nulls="maybe")]
     p = protection.recode(dataset, limit, 0.5, is_a={"q0": pairs, "q1": pairs})
     assert p.proved
     assert (p.levels["q0"], p.suppressed_cells, p.loss) == (2, 0, 0.5)

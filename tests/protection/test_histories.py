@@ -93,7 +93,10 @@ def test_items_climb_their_hierarchy_where_that_helps_more() -> None:
 def test_a_limit_that_is_no_limit_of_an_attacker_is_refused() -> None:
     with pytest.raises(InvalidInput, match="does not limit from above"):
         protection.protect_history(
-            datasets.purchases_example(), ONCE, [Limit("k_anonymity", at_least=2)], **READ
+            datasets.purchases_example(),
+            ONCE,
+            [Limit("k_anonymity", at_least=2, nulls="maybe")],
+            **READ,
         )
 
 

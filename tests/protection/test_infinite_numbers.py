@@ -103,7 +103,7 @@ def test_counts_stay_and_means_and_correlations_are_not_defined() -> None:
 
     def cost(far: float) -> dict[str, Any]:
         before = Dataset.from_arrow(people(far), roles=ROLES)
-        after = dv.protection.suppress(before, k=3).dataset
+        after = dv.protection.suppress(before, k=3, nulls="maybe").dataset
         return measure_utility(before, after, every, ["age", "sex"]).to_dict()
 
     infinite, finite = cost(INFINITE), cost(FAR)

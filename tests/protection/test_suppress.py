@@ -102,7 +102,7 @@ def test_the_fewest_cells_are_seldom_more_than_the_fewest_there_are(
         return
     dataset = merge_missing_kinds(dataset)
     best = plain.cheapest(plain.rows_of(dataset, dataset.names), k, "maybe", most=3)
-    found = protection.suppress(dataset, k).suppressed_cells
+    found = protection.suppress(dataset, k, nulls="maybe").suppressed_cells
     if best is not None:
         assert best <= found <= best + (k - 1) * len(dataset.names)
 
@@ -115,7 +115,7 @@ def test_the_cycle_does_what_one_would_do_by_hand(dataset: Dataset, k: int) -> N
     dataset = merge_missing_kinds(dataset)
     rows = plain.rows_of(dataset, dataset.names)
     risky = [r for r, f in enumerate(plain.frequencies(rows, rows, "maybe")) if f < k]
-    p = protection.suppress(dataset, k, search="cycle", order="given")
+    p = protection.suppress(dataset, k, search="cycle", order="given", nulls="maybe")
     assert plain.rows_of(p.dataset, dataset.names) == plain.cycle(rows, k, risky)
 
 
@@ -142,7 +142,11 @@ def test_the_log_replayed_is_the_release_and_undone_is_the_original(
 
 def test_figure_5_one_null_gives_five_tuples_company() -> None:
     p = protection.suppress(
-        datasets.local_suppression_example(), k=2, never="Area", out_of_reach="remove"
+        datasets.local_suppression_example(),
+        k=2,
+        never="Area",
+        out_of_reach="remove",
+        nulls="maybe",
     )
     assert p.removed == 2
     [decision] = [d for d in p.decisions if d.change == "suppressed"]
@@ -152,12 +156,12 @@ def test_figure_5_one_null_gives_five_tuples_company() -> None:
         "Textiles",
     )
     assert (decision.before, decision.after) == (1.0, 0.2)
-    assert records.frequencies(p.dataset).sample.tolist() == [5, 3, 3, 3, 3]
+    assert records.frequencies(p.dataset, nulls="maybe").sample.tolist() == [5, 3, 3, 3, 3]
 
 
 def test_wildcards_that_hide_everything_satisfy_counting_and_nobody_else() -> None:
     everybody = people(a=list(range(40)), b=list(range(40)))
-    p = protection.suppress(everybody, k=3)
+    p = protection.suppress(everybody, k=3, nulls="maybe")
     assert p.suppressed_cells == 4 == p.bound  # two records hide both attributes
     assert p.alone()["maybe"] == 0
     assert p.alone()["bayes"] >= 38
@@ -197,18 +201,18 @@ def test_what_must_not_be_touched_is_not_touched_or_said_to_be_needed() -> None:
     with pytest.raises(
         OutOfReachError, match='out of reach for 2 of 7 companies: too few agree on "Area"'
     ):
-        protection.suppress(companies, k=2, never="Area")
+        protection.suppress(companies, k=2, never="Area", nulls="maybe")
     with pytest.raises(
         InvalidInput, match="must not be touched, and 2-anonymity on them needs a change"
     ):
-        protection.suppress(companies, k=2, never=companies.quasi_identifiers)
+        protection.suppress(companies, k=2, never=companies.quasi_identifiers, nulls="maybe")
 
 
 def test_dear_attributes_and_dear_cells_are_kept() -> None:
     # Either attribute of the third record would do; the dear one is kept.
     square = people(a=["x", "x", "x", "y", "y"], b=["u", "u", "v", "v", "v"])
     for dear, hidden in (("a", "b"), ("b", "a")):
-        p = protection.suppress(square, k=2, importance={dear: 3})
+        p = protection.suppress(square, k=2, importance={dear: 3}, nulls="maybe")
         assert [(d.record, d.attribute) for d in p.decisions] == [(2, hidden)]
         assert p.cost == 1
     # Of records that would do as well, the cheapest one keeps the last company.
@@ -221,7 +225,8 @@ def test_the_same_seed_gives_the_same_protection_and_the_input_stays_as_it_was()
     companies = datasets.inflation_and_growth(1_000, balance="V", quasi_identifiers=6)
     first = companies.fingerprint
     one, two = (
-        protection.suppress(companies, 3, search="cycle", order="random", seed=7) for _ in range(2)
+        protection.suppress(companies, 3, search="cycle", order="random", seed=7, nulls="maybe")
+        for _ in range(2)
     )
     assert one.dataset.equals(two.dataset)
     assert list(one.decisions) == list(two.decisions)
@@ -229,7 +234,7 @@ def test_the_same_seed_gives_the_same_protection_and_the_input_stays_as_it_was()
 
 
 def test_a_hidden_value_leaves_no_trace_in_the_release() -> None:
-    p = protection.suppress(datasets.local_suppression_example(), k=2)
+    p = protection.suppress(datasets.local_suppression_example(), k=2, nulls="maybe")
     assert "Textiles" not in p.dataset.columns["Sector"].values.to_pylist()
     assert "Textiles" not in str(p.to_dict())
     assert "Textiles" not in str(p.decisions.to_arrow().to_pydict())
@@ -260,7 +265,7 @@ def test_all_that_is_wrong_with_a_wish_is_said_at_once() -> None:
 def test_the_log_is_written_as_parquet_without_values_unless_asked(tmp_path: object) -> None:
     import pyarrow.parquet as pq
 
-    p = protection.suppress(datasets.local_suppression_example(), k=2)
+    p = protection.suppress(datasets.local_suppression_example(), k=2, nulls="maybe")
     p.decisions.write(f"{tmp_path}/log.parquet")
     log = pq.read_table(f"{tmp_path}/log.parquet")
     assert log.num_rows == 2
@@ -269,7 +274,7 @@ def test_the_log_is_written_as_parquet_without_values_unless_asked(tmp_path: obj
 
 
 def test_a_release_is_never_written_over_what_exists(tmp_path: object) -> None:
-    p = protection.suppress(datasets.local_suppression_example(), k=2)
+    p = protection.suppress(datasets.local_suppression_example(), k=2, nulls="maybe")
     p.write(f"{tmp_path}/out.csv")
     with pytest.raises(InvalidInput, match="exists already"):
         p.write(f"{tmp_path}/out.csv")
@@ -300,7 +305,7 @@ def test_whom_the_nulls_of_another_subset_leave_short_is_removed() -> None:
 
 def test_nulls_that_are_there_already_may_keep_to_the_limit_without_a_touch() -> None:
     shown = people(town=["a", None], trade=["x", "x"])
-    p = protection.suppress(shown, k=2, never=["town", "trade"])
+    p = protection.suppress(shown, k=2, never=["town", "trade"], nulls="maybe")
     assert len(p.decisions) == 0
     with pytest.raises(InvalidInput, match="must not be touched"):
         protection.suppress(shown, k=2, nulls="value", never=["town", "trade"])
@@ -342,7 +347,7 @@ def test_wishes_that_are_no_numbers_are_refused(asked: dict[str, Any], why: str)
 
 def test_other_things_than_lists_names_and_numbers_are_refused() -> None:
     companies = datasets.local_suppression_example()
-    limit: Any = dv.Limit("k_anonymity", at_least=2)
+    limit: Any = dv.Limit("k_anonymity", at_least=2, nulls="maybe")
     nothing: Any = 5
     with pytest.raises(InvalidInput, match="limits: must be a list"):
         protection.protect(companies, limit)
@@ -351,9 +356,9 @@ def test_other_things_than_lists_names_and_numbers_are_refused() -> None:
     with pytest.raises(dv.DivulgeError, match="named by text"):
         records.attack(companies, "CRS", nothing)
     with pytest.raises(InvalidInput, match='alpha: "x" is not a share'):
-        records.frequencies(companies, alpha="x")  # type: ignore[arg-type]
+        records.frequencies(companies, alpha="x", nulls="maybe")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="is not a size"):
-        records.suda(companies, max_size=1.5)  # type: ignore[arg-type]
+        records.suda(companies, max_size=1.5, nulls="maybe")  # type: ignore[arg-type]
 
 
 def test_what_is_written_follows_the_rules_of_publication(tmp_path: Path) -> None:
@@ -366,7 +371,7 @@ def test_what_is_written_follows_the_rules_of_publication(tmp_path: Path) -> Non
         }
     )
     roles = {"identifier": ["id"], "household": "home", "quasi_identifier": ["sex"]}
-    p = protection.suppress(Dataset.from_arrow(table, roles=roles), k=2)
+    p = protection.suppress(Dataset.from_arrow(table, roles=roles), k=2, nulls="maybe")
     with pytest.raises(InvalidInput, match='"note" has no role'):
         p.write(tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()

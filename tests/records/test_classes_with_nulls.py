@@ -213,7 +213,7 @@ def test_every_semantics_stands_side_by_side(both: tuple[Dataset, Dataset]) -> N
         for nulls, value in beside.items():
             again = measure(both[1], nulls=nulls, original=both[0])
             assert value == again.value
-    alone = records.individual_risk(both[1], original=both[0]).summary()
+    alone = records.individual_risk(both[1], original=both[0], nulls="maybe").summary()
     assert {f"alone_{each}" for each in beside} <= set(alone)
 
 
@@ -221,10 +221,10 @@ def test_every_semantics_stands_side_by_side(both: tuple[Dataset, Dataset]) -> N
 @given(protected(), st.sampled_from(["a", "s"]))
 def test_who_bears_the_risk_adds_up_to_all(both: tuple[Dataset, Dataset], group: str) -> None:
     for found in (
-        records.t_closeness(both[1]),
-        records.anonymity_of_each(both[1]),
-        records.k_map(both[1]),
-        records.delta_presence(both[1], both[0]),
+        records.t_closeness(both[1], nulls="maybe"),
+        records.anonymity_of_each(both[1], nulls="maybe"),
+        records.k_map(both[1], nulls="maybe"),
+        records.delta_presence(both[1], both[0], nulls="maybe"),
     ):
         whole, parts = found.assessment(), found.by(group)
         assert sum(part.secrets for part in parts.values()) == whole.secrets
@@ -241,8 +241,8 @@ def test_a_release_with_nulls_against_its_list(both: tuple[Dataset, Dataset]) ->
     """The list is what was collected, where everybody stands for as many as the weight says."""
     before, after = (dataset.to_arrow().to_pylist() for dataset in both)
     plain = [sum(person["w"] for person in before if fits(row, person)) for row in after]
-    assert records.k_map(both[1], both[0]).values.tolist() == plain
-    present = records.delta_presence(both[1], both[0])
+    assert records.k_map(both[1], both[0], nulls="maybe").values.tolist() == plain
+    present = records.delta_presence(both[1], both[0], nulls="maybe")
     chances = [
         min(1.0, sum(1 / plain[n] for n, row in enumerate(after) if fits(row, person)))
         for person in before
@@ -257,13 +257,13 @@ def test_a_release_with_nulls_against_its_list(both: tuple[Dataset, Dataset]) ->
 def test_fig_5b_counted_as_classes_flatters_its_victim() -> None:
     before = datasets.local_suppression_example()
     after = datasets.local_suppression_example(protected=True)
-    found = records.anonymity_of_each(after, original=before)
+    found = records.anonymity_of_each(after, original=before, nulls="maybe")
     assert found.values.tolist() == [5, 3, 3, 3, 3, 2, 2]
     assert found.side_by_side == pytest.approx(
         {"maybe": 2, "standard": 1, "value": 1, "known": 1, "bayes": 1}
     )
     assert any("This count understates the risk" in sentence for sentence in found.explain())
-    alone = records.anonymity_of_each(after)
+    alone = records.anonymity_of_each(after, nulls="maybe")
     assert any("Give the original" in sentence for sentence in alone.explain())
 
 
@@ -272,16 +272,17 @@ def test_what_cannot_be_counted_is_said_at_once_with_counts() -> None:
     with pytest.raises(InvalidInput) as refused:
         records.k_anonymity(after, nulls="known", count="populaton")  # type: ignore[arg-type]
     assert 'Did you mean "population"?' in str(refused.value)
-    assert "give them as original" in str(refused.value)
+    with pytest.raises(InvalidInput, match="2 records hide values.* give them as original"):
+        records.k_anonymity(after, nulls="known")
     pupils = datasets.school_year_example()
     with pytest.raises(InvalidInput, match="no attribute has that role"):
-        records.t_closeness(pupils, among="gender", count="population")
+        records.t_closeness(pupils, among="gender", count="population", nulls="maybe")
     people = Dataset.from_arrow(
         pa.table({"a": [1, 1, 2], "s": [1, 2, 3], "w": [0.5, -1, None]}),
         {"quasi_identifier": ["a"], "sensitive": ["s"], "weight": "w"},
     )
     with pytest.raises(InvalidInput) as weights:
-        records.t_closeness(people, count="population")
+        records.t_closeness(people, count="population", nulls="maybe")
     for wanted in ("missing in 1 of 3", "negative in 1 of 3", "below 1 in 1 of 3"):
         assert wanted in str(weights.value)
     with pytest.raises(InvalidInput, match="does not go with a list"):
@@ -291,7 +292,9 @@ def test_what_cannot_be_counted_is_said_at_once_with_counts() -> None:
 
 
 def test_three_attackers_side_by_side() -> None:
-    found = records.three_attackers(datasets.inflation_and_growth_example(), threshold=0.02)
+    found = records.three_attackers(
+        datasets.inflation_and_growth_example(), threshold=0.02, nulls="maybe"
+    )
     assert [found[name]["claim"] for name in found] == ["exact", "estimate", "estimate"]
     assert found["prosecutor"]["highest"] == 1
     assert found["journalist"]["highest"] == pytest.approx(1 / 30)
@@ -320,10 +323,24 @@ def test_bars_are_values_if_few_bands_if_whole_and_steps_if_not() -> None:
     def labels(found: Any) -> list[str]:
         return [bar[found.title] for bar in found.chart().records]
 
-    assert labels(records.anonymity_of_each(many)) == ["1", "2", "3-4", "5-9", "10 or more"]
-    assert labels(records.distinct_l_diversity(many)) == ["1", "2", "3", "4", "5", "6", "7"]
-    steps = labels(records.t_closeness(many))
+    assert labels(records.anonymity_of_each(many, nulls="maybe")) == [
+        "1",
+        "2",
+        "3-4",
+        "5-9",
+        "10 or more",
+    ]
+    assert labels(records.distinct_l_diversity(many, nulls="maybe")) == [
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        "6",
+        "7",
+    ]
+    steps = labels(records.t_closeness(many, nulls="maybe"))
     assert len(steps) == 8
     assert all(label.startswith("from ") for label in steps)
-    worst = [bar["at_risk"] for bar in records.t_closeness(many).chart().records]
+    worst = [bar["at_risk"] for bar in records.t_closeness(many, nulls="maybe").chart().records]
     assert worst == [False] * 7 + [True]

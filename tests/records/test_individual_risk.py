@@ -57,23 +57,25 @@ def test_the_three_formulas_of_benedetti_and_franconi() -> None:
 def test_002_figure_1_reidentification_risk() -> None:
     """Highest for company 15 (1/30), lowest for company 7 (1/300); company 4 has 1/60."""
     companies = datasets.inflation_and_growth_example()
-    risk = records.reidentification_risk(companies)
+    risk = records.reidentification_risk(companies, nulls="maybe")
     assert int(risk.values.argmax()) + 1 == 15
     assert int(risk.values.argmin()) + 1 == 7
     assert (risk.highest, risk.values.min()) == pytest.approx((1 / 30, 1 / 300))
-    three = records.reidentification_risk(companies, among=["Area", "Sector", "Employees"])
+    three = records.reidentification_risk(
+        companies, among=["Area", "Sector", "Employees"], nulls="maybe"
+    )
     assert three.values[3] == pytest.approx(1 / 60)
 
 
 def test_002_algorithm_5_is_frequency_over_weights() -> None:
     companies = datasets.inflation_and_growth_example()
-    risk = records.individual_risk(companies, "ratio", among=["Area", "Sector"])
+    risk = records.individual_risk(companies, "ratio", among=["Area", "Sector"], nulls="maybe")
     assert risk.values[1] == pytest.approx(3 / (190 + 145 + 70))
 
 
 def test_without_weights_the_data_are_the_population() -> None:
     pupils = datasets.school_year_example()
-    exact = records.individual_risk(pupils, "exact", among=["gender", "grade"])
+    exact = records.individual_risk(pupils, "exact", among=["gender", "grade"], nulls="maybe")
     assert exact.values.tolist() == pytest.approx(
         records.attack(pupils, knows=["gender", "grade"]).risk().tolist()
     )
@@ -111,22 +113,22 @@ def household(homes: list[int | None], weights: list[float] | None = None) -> Da
 
 def test_members_of_a_household_may_have_weights_of_their_own() -> None:
     people = household([1, 1, 2, 3, None], [4.0, 2.0, 3.0, 6.0, 1.0])
-    single = records.individual_risk(people).values
+    single = records.individual_risk(people, nulls="maybe").values
     assert single[0] != single[1]
     both = 1 - (1 - single[0]) * (1 - single[1])
-    found = records.household_risk(people).values
+    found = records.household_risk(people, nulls="maybe").values
     assert found == pytest.approx([both, both, *single[2:]])
 
 
 def test_whoever_finds_one_of_a_household_finds_all() -> None:
-    found = records.household_risk(household([1, 1, 2, 3, None]))
+    found = records.household_risk(household([1, 1, 2, 3, None]), nulls="maybe")
     assert found.values.tolist() == pytest.approx([0.75, 0.75, 0.5, 0.5, 1.0])
     assert found.summary()["clusters"] == 4
 
 
 def test_links_make_clusters_by_chains_by_a_column_and_by_a_table_of_pairs() -> None:
     companies = datasets.inflation_and_growth_example()
-    risk = records.reidentification_risk(companies)
+    risk = records.reidentification_risk(companies, nulls="maybe")
     r = risk.values
     chain = records.cluster_risk(risk, [(0, 1), (2, 1)]).values
     assert chain[:3].tolist() == pytest.approx([1 - (1 - r[0]) * (1 - r[1]) * (1 - r[2])] * 3)
@@ -147,19 +149,19 @@ def test_weights_that_cannot_be_are_counted_and_refused() -> None:
         )
 
     with pytest.raises(InvalidInput) as refused:
-        records.individual_risk(weighed([-1.0, None, 0.5]))
+        records.individual_risk(weighed([-1.0, None, 0.5]), nulls="maybe")
     assert "is missing in 1 of 3 records" in str(refused.value)
     assert "is negative in 1 of 3 records" in str(refused.value)
     assert "is below 1 in 1 of 3 records" in str(refused.value)
     with pytest.raises(InvalidInput, match="are not numbers"):
-        records.individual_risk(weighed(["a", "b", "c"]))
+        records.individual_risk(weighed(["a", "b", "c"]), nulls="maybe")
     with pytest.raises(InvalidInput, match="no attribute has the role household"):
-        records.household_risk(datasets.school_year_example())
+        records.household_risk(datasets.school_year_example(), nulls="maybe")
     with pytest.raises(InvalidInput, match="2 of 4 ends name no record"):
-        risk = records.reidentification_risk(datasets.inflation_and_growth_example())
+        risk = records.reidentification_risk(datasets.inflation_and_growth_example(), nulls="maybe")
         records.cluster_risk(risk, [(0, 100), (101, 3)])
     with pytest.raises(InvalidInput, match='Did you mean "exact"?'):
-        records.individual_risk(datasets.school_year_example(), "exat")  # type: ignore[arg-type]
+        records.individual_risk(datasets.school_year_example(), "exat", nulls="maybe")  # type: ignore[arg-type]
     with pytest.raises(DivulgeError, match="2 is not a share"):
         risk.threshold_for(2)
 
@@ -175,8 +177,8 @@ def test_no_record_of_a_household_survey_is_without_an_exact_risk(public_data: o
         Path(str(public_data)) / "sdcmicro" / "testdata.csv",
         roles={"quasi_identifier": keys, "weight": "sampling_weight", "household": "ori_hid"},
     )
-    exact = records.individual_risk(survey, "exact")
-    close = records.individual_risk(survey)
+    exact = records.individual_risk(survey, "exact", nulls="maybe")
+    close = records.individual_risk(survey, nulls="maybe")
     assert np.all(np.isfinite(exact.values))
     assert np.all((exact.values > 0) & (exact.values <= 1))
     assert np.abs(exact.values - close.values).max() < 0.002
@@ -194,27 +196,28 @@ def test_002_equation_1_with_each_aggregate() -> None:
         ("max", 200),
         (lambda weights: 1 + weights.sum() / 2, 1 + sum(south) / 2),
     ]:
-        risk = records.disclosure_risk(companies, aggregate, among)  # type: ignore[arg-type]
+        risk = records.disclosure_risk(companies, aggregate, among, nulls="maybe")  # type: ignore[arg-type]
         assert risk.values[1] == pytest.approx(1 / crowd)
-    same = records.reidentification_risk(companies, among).values.tolist()
-    assert records.disclosure_risk(companies, "sum", among).values.tolist() == same
+    same = records.reidentification_risk(companies, among, nulls="maybe").values.tolist()
+    assert records.disclosure_risk(companies, "sum", among, nulls="maybe").values.tolist() == same
 
 
 def test_an_aggregate_that_is_no_crowd_is_refused() -> None:
     companies = datasets.inflation_and_growth_example()
     with pytest.raises(DivulgeError, match="below 1 or not a number for 20 of 20 companies"):
-        records.disclosure_risk(companies, lambda weights: 0.0)
+        records.disclosure_risk(companies, lambda weights: 0.0, nulls="maybe")
     with pytest.raises(InvalidInput, match='Did you mean "mean"?'):
-        records.disclosure_risk(companies, "meen")  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="chances can be summed, counted and averaged"):
-        records.disclosure_risk(companies, "max", nulls="bayes")
+        records.disclosure_risk(companies, "meen", nulls="maybe")  # type: ignore[arg-type]
+    hidden = datasets.local_suppression_example(protected=True)
+    with pytest.raises(InvalidInput, match="2 records hide values"):
+        records.disclosure_risk(hidden, "max", nulls="bayes")
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.2, 0.25, 0.3, 0.33, 0.6, 1.0])
 def test_the_chart_marks_as_many_as_are_above_the_threshold(threshold: float) -> None:
     table = pa.table({"age": [1, 2, 2, 3, 3, 3, 4, 4, 4, 4, *[5] * 5]})
     people = Dataset.from_arrow(table, roles={"quasi_identifier": ["age"]})
-    risk = records.prosecutor_risk(people)
+    risk = records.prosecutor_risk(people, nulls="maybe")
     bars = risk.chart(threshold).records
     assert sum(bar["count"] for bar in bars) == people.rows
     assert sum(bar["count"] for bar in bars if bar["at_risk"]) == (risk.values > threshold).sum()
@@ -232,10 +235,10 @@ def test_eight_records_of_a_public_sample_have_the_risks_of_their_formulas(
         Path(str(public_data)) / "sdcmicro" / "francdat.csv",
         roles={"quasi_identifier": ["Key1", "Key2", "Key3", "Key4"], "weight": "w"},
     )
-    counted = records.frequencies(eight)
+    counted = records.frequencies(eight, nulls="maybe")
     assert counted.sample.tolist() == [2, 2, 2, 1, 1, 1, 1, 2]
     assert counted.population.tolist() == [110, 84.5, 84.5, 17, 541, 8, 5, 110]
     plain = [
         plain_exact(f, total) for f, total in zip(counted.sample, counted.population, strict=True)
     ]
-    assert records.individual_risk(eight).values.tolist() == pytest.approx(plain)
+    assert records.individual_risk(eight, nulls="maybe").values.tolist() == pytest.approx(plain)

@@ -37,11 +37,7 @@ class Plain:
     def __init__(self, before: list[Row], after: list[Row], weights: list[float]) -> None:
         self.before, self.after = before, after
         self.weights = dict(zip((row["id"] for row in before), weights, strict=True))
-        self.hides = {
-            name: any(row[name] is None and before_[name] is not None
-                      for row in after for before_ in before if before_["id"] == row["id"])
-            for name in ("age", "sex")
-        }  # fmt: skip
+        self.own = {row["id"]: row for row in before}
         self.counts = {n: Counter(row[n] for row in before) for n in ("age", "sex")}
 
     def ways(self, name: str, value: Any) -> set[Any]:
@@ -63,14 +59,14 @@ class Plain:
         return shares[shown] / max(shares.values())
 
     def hidden(self, row: Row) -> list[str]:
-        return [n for n in ("age", "sex") if row[n] is None and self.hides[n]]
+        """What is missing and was there before: what never was is shown to be missing."""
+        own = self.own[row["id"]]
+        return [n for n in ("age", "sex") if row[n] is None and own[n] is not None]
 
     def fits(self, person: Row, row: Row, names: list[str]) -> float:
         weight = 1.0
         for name in names:
             weight *= self.part(name, person[name], row[name])
-            if person[name] is None and self.hides[name]:
-                weight = 0.0
         return weight
 
     def weight(self, person: Row, row: Row) -> float:

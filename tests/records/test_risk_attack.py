@@ -100,7 +100,7 @@ def test_links_by_household_are_household_risk(tmp_path: Path) -> None:
     ("settings", "wanted"),
     [
         ('dataset = "survey"\nmeasure = "prosecutor"\nnulls = "known"', "takes two datasets"),
-        ('dataset = "survey"\nmeasure = "suda"\nnulls = "bayes"', "does not go with measure suda"),
+        ('dataset = "survey"\nmeasure = "suda"\nnulls = "known"', "does not go with measure suda"),
         ('dataset = "survey"\nmeasure = "delta_presence"', "takes two datasets: the release, the population"),
         ('dataset = "survey"\nmeasure = "distance_linkage"', "knows: is missing"),
         ('dataset = "survey"\nmeasure = "individual"\nseeks = "income"', 'does not go with measure "individual"'),

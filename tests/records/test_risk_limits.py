@@ -24,35 +24,35 @@ def released(folder: Path, *limits: str) -> Release:
 
 
 SURVEY: list[tuple[str, Any]] = [
-    ('measure = "delta_presence"\npopulation = "original"\nat_most = 0.5',
-     lambda s, o: records.delta_presence(s, o).value),
-    ('measure = "k_map"\npopulation = "original"\nat_least = 3',
-     lambda s, o: records.k_map(s, o).value),
-    ('measure = "journalist_risk"\npopulation = "original"\nat_most = 0.1',
-     lambda s, o: records.journalist_risk(s, o).highest),
-    ('measure = "marketer_risk"\nat_most = 0.1',
-     lambda s, o: records.marketer_risk(s).average),
+    ('measure = "delta_presence"\npopulation = "original"\nnulls = "maybe"\nat_most = 0.5',
+     lambda s, o: records.delta_presence(s, o, nulls="maybe").value),
+    ('measure = "k_map"\npopulation = "original"\nnulls = "maybe"\nat_least = 3',
+     lambda s, o: records.k_map(s, o, nulls="maybe").value),
+    ('measure = "journalist_risk"\npopulation = "original"\nnulls = "maybe"\nat_most = 0.1',
+     lambda s, o: records.journalist_risk(s, o, nulls="maybe").highest),
+    ('measure = "marketer_risk"\nnulls = "maybe"\nat_most = 0.1',
+     lambda s, o: records.marketer_risk(s, nulls="maybe").average),
     ('measure = "prosecutor_risk"\nnulls = "bayes"\noriginal = "original"\nat_most = 0.1',
      lambda s, o: records.prosecutor_risk(s, nulls="bayes", original=o).highest),
     ('measure = "k_anonymity"\nnulls = "known"\noriginal = "original"\nat_least = 3',
      lambda s, o: records.k_anonymity(s, nulls="known", original=o)),
     ('measure = "k_anonymity"\nnulls = "standard"\nat_least = 3',
      lambda s, o: 1),
-    ('measure = "k_anonymity"\ncount = "population"\nat_least = 3',
-     lambda s, o: int(records.frequencies(s).population.min())),
+    ('measure = "k_anonymity"\ncount = "population"\nnulls = "maybe"\nat_least = 3',
+     lambda s, o: int(records.frequencies(s, nulls="maybe").population.min())),
     ('measure = "smallest_frequency"\nnulls = "known"\noriginal = "original"\nat_least = 3',
      lambda s, o: records.frequencies(s, "known", original=o).smallest),
     ('measure = "t_closeness"\nattribute = "income"\nnulls = "bayes"\noriginal = "original"\n'
      'count = "population"\nat_most = 0.5',
      lambda s, o: records.t_closeness(s, "income", nulls="bayes", count="population", original=o).value),
-    ('measure = "disclosure_risk"\naggregate = "mean"\nat_most = 0.1',
-     lambda s, o: records.disclosure_risk(s, "mean").highest),
+    ('measure = "disclosure_risk"\naggregate = "mean"\nnulls = "maybe"\nat_most = 0.1',
+     lambda s, o: records.disclosure_risk(s, "mean", nulls="maybe").highest),
     ('measure = "household_risk"\nnulls = "known"\noriginal = "original"\nat_most = 0.1',
      lambda s, o: records.household_risk(s, nulls="known", original=o).highest),
-    ('measure = "population_uniques"\nat_most = 0.1',
-     lambda s, o: records.population_uniques(s).population_uniques / s.rows),
-    ('measure = "correct_matches"\nmodel = "negative_binomial"\nat_most = 0.1',
-     lambda s, o: records.population_uniques(s, "negative_binomial").correct_matches / s.rows),
+    ('measure = "population_uniques"\nnulls = "maybe"\nat_most = 0.1',
+     lambda s, o: records.population_uniques(s, nulls="maybe").population_uniques / s.rows),
+    ('measure = "correct_matches"\nmodel = "negative_binomial"\nnulls = "maybe"\nat_most = 0.1',
+     lambda s, o: records.population_uniques(s, "negative_binomial", nulls="maybe").correct_matches / s.rows),
     ('measure = "interval_disclosure"\noriginal = "original"\namong = ["income"]\nat_most = 0.1',
      lambda s, o: records.interval_disclosure(o, s, "income").average),
     ('measure = "distance_linkage"\noriginal = "original"\namong = ["income"]\nat_most = 0.1',
@@ -157,9 +157,9 @@ def test_data_that_hide_nothing_are_their_own_original_and_others_must_name_it(
 
 def test_a_limit_on_an_average_says_that_it_is_one() -> None:
     companies = datasets.inflation_and_growth_example()
-    risk = records.individual_risk(companies)
+    risk = records.individual_risk(companies, nulls="maybe")
     bound = (risk.average + risk.highest) / 2
-    limit = Limit("global_risk", at_most=bound)
+    limit = Limit("global_risk", at_most=bound, nulls="maybe")
     measurement = measures()["global_risk"].of(companies, limit)
     assert not limit.broken_by(measurement.value)
     assert risk.above(bound) >= 1

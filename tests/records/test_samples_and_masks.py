@@ -31,7 +31,9 @@ def test_a_log_linear_model_foresees_the_uniques_of_a_population_it_fits() -> No
     sample = Dataset.from_arrow(
         pa.table({name: values[sampled] for name, values in everybody.items()})
     )
-    found = records.population_uniques(sample, sampling_fraction=0.1, among=list(everybody))
+    found = records.population_uniques(
+        sample, sampling_fraction=0.1, among=list(everybody), nulls="maybe"
+    )
     assert found.sample_uniques == int(unique.sum())
     assert found.population_uniques == pytest.approx(truly, rel=0.25)
     assert found.correct_matches == pytest.approx(right, rel=0.15)
@@ -41,7 +43,7 @@ def test_a_log_linear_model_foresees_the_uniques_of_a_population_it_fits() -> No
 def test_all_pairs_of_two_attributes_fit_the_sample_itself() -> None:
     people = Dataset.from_arrow(pa.table({"a": [1, 1, 2, 3, 3], "b": [0, 0, 1, 0, 1]}))
     found = records.population_uniques(
-        people, sampling_fraction=0.5, among=["a", "b"], interactions=2
+        people, sampling_fraction=0.5, among=["a", "b"], interactions=2, nulls="maybe"
     )
     assert found.sample_uniques == 3
     assert found.population_uniques == pytest.approx(3 * np.exp(-1))
@@ -71,7 +73,12 @@ def test_the_negative_binomial_takes_a_missing_value_for_any_that_there_is() -> 
         pa.table({"house": house[sampled], "sex": pa.array(sex[sampled], mask=missing[sampled])})
     )
     found = records.population_uniques(
-        sample, "negative_binomial", float(sampled.mean()), ["house", "sex"], cells=40_000
+        sample,
+        "negative_binomial",
+        float(sampled.mean()),
+        ["house", "sex"],
+        cells=40_000,
+        nulls="maybe",
     )
     alike = np.where(missing, times.sum(1)[house], times[house, sex])[sampled]
     alone = records.frequencies(sample, "maybe", among=["house", "sex"]).sample == 1
@@ -79,25 +86,25 @@ def test_the_negative_binomial_takes_a_missing_value_for_any_that_there_is() -> 
         assert found.unique[whose].sum() == pytest.approx((alike[whose] == 1).sum(), rel=0.15)
         assert found.match[whose].sum() == pytest.approx((1 / alike[whose]).sum(), rel=0.1)
     by_default = records.population_uniques(
-        sample, "negative_binomial", float(sampled.mean()), ["house", "sex"]
+        sample, "negative_binomial", float(sampled.mean()), ["house", "sex"], nulls="maybe"
     )
     seen = 2 * len(sample.columns["house"].values)  # missing is no third sex
     assert by_default.unique.tolist() == records.population_uniques(
-        sample, "negative_binomial", float(sampled.mean()), ["house", "sex"], cells=seen
+        sample, "negative_binomial", float(sampled.mean()), ["house", "sex"], cells=seen, nulls="maybe"
     ).unique.tolist()  # fmt: skip
 
 
 def test_a_census_has_no_unseen_people() -> None:
     people = Dataset.from_arrow(pa.table({"age": [1, 1, 2, 3]}))
     for model in ("log_linear", "negative_binomial"):
-        found = records.population_uniques(people, model, 1.0, "age")
+        found = records.population_uniques(people, model, 1.0, "age", nulls="maybe")
         assert found.population_uniques == pytest.approx(2)
         assert found.correct_matches == pytest.approx(2)
 
 
 def test_a_poisson_mean_of_one_over_f_is_that_of_its_series() -> None:
     people = Dataset.from_arrow(pa.table({"age": [1, 1, 1, 2]}))
-    found = records.population_uniques(people, "log_linear", 0.25, "age")
+    found = records.population_uniques(people, "log_linear", 0.25, "age", nulls="maybe")
     unseen = 1 / 0.25 * 0.75
     series = sum(stats.poisson.pmf(n, unseen) / (n + 1) for n in range(100))
     assert found.correct_matches == pytest.approx(series)
@@ -107,9 +114,9 @@ def test_a_poisson_mean_of_one_over_f_is_that_of_its_series() -> None:
 def test_a_sample_without_a_fraction_is_refused() -> None:
     people = Dataset.from_arrow(pa.table({"age": [1, 2]}))
     with pytest.raises(InvalidInput, match="no attribute has the role weight"):
-        records.population_uniques(people, among="age")
+        records.population_uniques(people, among="age", nulls="maybe")
     with pytest.raises(InvalidInput, match="cannot hold the 2 that occur"):
-        records.population_uniques(people, "negative_binomial", 0.5, "age", cells=1)
+        records.population_uniques(people, "negative_binomial", 0.5, "age", cells=1, nulls="maybe")
 
 
 Pair = tuple[int | None, int | None]
@@ -187,7 +194,7 @@ def test_what_a_model_says_of_each_record_adds_up_and_has_bearers() -> None:
         pa.table({"age": [1, 1, 2, 3, None], "town": [1, 1, 1, 2, 2], "w": [2, 2, 4, 4, 8]}),
         {"quasi_identifier": ["age", "town"], "weight": "w"},
     )
-    found = records.population_uniques(people)
+    found = records.population_uniques(people, nulls="maybe")
     assert found.sampling_fraction == 5 / 20
     # The fourth and fifth may be the same person, so nobody can match either for sure.
     assert found.sample_uniques == 1
@@ -219,13 +226,15 @@ def test_pairs_of_attributes_sum_over_what_a_unique_hides() -> None:
         pa.table({"a": [1, 1, 2, 2, 2, 3], "b": [0, 1, 0, 1, 1, None]}),
         {"quasi_identifier": ["a", "b"]},
     )
-    found = records.population_uniques(people, sampling_fraction=0.5, interactions=2)
+    found = records.population_uniques(people, sampling_fraction=0.5, interactions=2, nulls="maybe")
     # Nobody complete has a = 3, so the complete table leaves no unseen people there.
     assert found.unique[5] == 1
     assert found.sample_uniques == 4
     nobody = Dataset.from_arrow(pa.table({"a": [1, None], "b": [None, 1]}))
     with pytest.raises(InvalidInput, match="no record shows all of these attributes"):
-        records.population_uniques(nobody, sampling_fraction=0.5, among=["a", "b"], interactions=2)
+        records.population_uniques(
+            nobody, sampling_fraction=0.5, among=["a", "b"], interactions=2, nulls="maybe"
+        )
 
 
 def test_a_model_that_does_not_exist_is_said_with_all_else_that_is_wrong() -> None:
@@ -237,7 +246,7 @@ def test_a_model_that_does_not_exist_is_said_with_all_else_that_is_wrong() -> No
             0.5,
             "age",
             interactions=3,  # type: ignore[arg-type]
-            nulls="bayes",
+            nulls="known",
         )
     said = str(refused.value)
     for wanted in ('Did you mean "log_linear"?', "3 is not 1", "does not go with a population"):

@@ -67,7 +67,7 @@ def test_the_search_finds_what_counting_finds_on_larger_data(seed: int) -> None:
             alone[frozenset(names[a] for a in chosen)] = {
                 i for i, row in enumerate(some) if times[row] == 1
             }
-    found = records.suda(companies)
+    found = records.suda(companies, nulls="maybe")
     for record, sets in enumerate(found.uniques):
         unique = {named for named, who in alone.items() if record in who}
         assert set(sets) == {s for s in unique if not any(part < s for part in unique)}
@@ -75,12 +75,12 @@ def test_the_search_finds_what_counting_finds_on_larger_data(seed: int) -> None:
 
 def test_002_company_20_and_its_minimal_sample_uniques() -> None:
     companies = datasets.inflation_and_growth_example()
-    four = records.suda(companies, among=FOUR)
+    four = records.suda(companies, among=FOUR, nulls="maybe")
     assert set(four.uniques[19]) == {
         frozenset({"Sector"}),
         frozenset({"Employees", "Residential Rev."}),
     }
-    five = records.suda(companies)
+    five = records.suda(companies, nulls="maybe")
     assert set(five.uniques[19]) == set(four.uniques[19]) | {
         frozenset({"Employees", "Export Rev."}),
         frozenset({"Residential Rev.", "Export Rev."}),
@@ -89,7 +89,7 @@ def test_002_company_20_and_its_minimal_sample_uniques() -> None:
 
 
 def test_002_algorithm_6_company_20_is_risky_by_its_smallest_and_not_by_its_mean() -> None:
-    found = records.suda(datasets.inflation_and_growth_example())
+    found = records.suda(datasets.inflation_and_growth_example(), nulls="maybe")
     assert (np.flatnonzero(found.risky(2)) + 1).tolist() == [20]
     assert not found.risky(1.75, by="mean").any()
     assert found.risky(1.76, by="mean")[19]
@@ -120,13 +120,13 @@ def test_equal_scores_share_the_chance_of_all_uniques() -> None:
     rows = Dataset.from_arrow(
         pa.table({"a": [1, 2, 3, 3], "b": [0, 0, 0, 0]}), {"quasi_identifier": ["a", "b"]}
     )
-    found = records.suda(rows, sampling_fraction=0.1)
+    found = records.suda(rows, sampling_fraction=0.1, nulls="maybe")
     together = 2 * 0.1 / (2 * 0.1 + 2 * 0.9)
     assert found.dis.tolist() == pytest.approx([together, together, 0, 0])
 
 
 def test_contributions_of_values_add_up_to_those_of_attributes() -> None:
-    found = records.suda(datasets.inflation_and_growth_example())
+    found = records.suda(datasets.inflation_and_growth_example(), nulls="maybe")
     for name, share in found.contributions().items():
         assert sum(found.contributions_of_values(name).values()) == pytest.approx(share)
     assert "Financial" in found.contributions_of_values("Sector")
@@ -136,14 +136,14 @@ def test_nobody_is_special_by_what_is_missing() -> None:
     towns = Dataset.from_arrow(
         pa.table({"town": ["Roma", "Roma", None]}), {"quasi_identifier": ["town"]}
     )
-    assert not records.suda(towns).scores.any()
+    assert not records.suda(towns, nulls="maybe").scores.any()
     assert records.suda(towns, nulls="value").scores.tolist() == [0, 0, 1]
     assert HIDDEN == "None"
 
 
 def test_where_nobody_is_special_there_is_nothing_to_score() -> None:
     same = Dataset.from_arrow(pa.table({"a": [1, 1]}), {"quasi_identifier": ["a"]})
-    found = records.suda(same)
+    found = records.suda(same, nulls="maybe")
     assert found.uniques.total == 0
     assert not found.dis.any()
     assert str(found).splitlines()[2] == "None of 2 records is unique on these attributes."
@@ -152,11 +152,11 @@ def test_where_nobody_is_special_there_is_nothing_to_score() -> None:
 def test_what_cannot_be_searched_is_said() -> None:
     companies = datasets.inflation_and_growth_example()
     with pytest.raises(InvalidInput, match="9 is not a size from 1 to 5"):
-        records.suda(companies, max_size=9)
+        records.suda(companies, max_size=9, nulls="maybe")
     with pytest.raises(InvalidInput, match="sampling_fraction: 0 is not a share"):
-        records.suda(companies, sampling_fraction=0)
+        records.suda(companies, sampling_fraction=0, nulls="maybe")
     with pytest.raises(InvalidInput, match="not among the attributes of this search"):
-        records.suda(companies, among=FOUR).contributions_of_values("Export Rev.")
+        records.suda(companies, among=FOUR, nulls="maybe").contributions_of_values("Export Rev.")
 
 
 @pytest.mark.data
@@ -177,7 +177,7 @@ def test_adult_has_as_many_minimal_uniques_as_counting_gives(public_data: object
             unique[chosen] = {i for i, row in enumerate(some) if times[row] == 1}
             parts = [unique[part] for part in combinations(chosen, count - 1) if part]
             total += len(unique[chosen].difference(*parts))
-    assert records.suda(adult, among=names).uniques.total == total
+    assert records.suda(adult, among=names, nulls="maybe").uniques.total == total
 
 
 @pytest.mark.parametrize("nulls", [0.0, 0.1])
@@ -191,7 +191,7 @@ def test_a_search_that_was_stopped_goes_on_where_it_was(
         for name in "abcd"
     }
     people = Dataset.from_arrow(pa.table(table), {"quasi_identifier": list("abcd")})
-    whole = records.suda(people, max_size=3)
+    whole = records.suda(people, max_size=3, nulls="maybe")
     kept = work.Checkpoints(tmp_path / "kept")
     stop = work.Cancellation()
     seen: list[float] = []
@@ -216,13 +216,13 @@ def test_a_search_that_was_stopped_goes_on_where_it_was(
             pytest.raises(work.Cancelled),
         ):
             patch.setattr(Step, "advance", counted)
-            records.suda(people, max_size=3)
+            records.suda(people, max_size=3, nulls="maybe")
 
     cancel_in_the_middle()
     left = {path.name for path in kept.folder.glob("*")} if kept.folder.exists() else set()
     with work.run_with(checkpoints=kept, reporter=reporter):
-        resumed = records.suda(people, max_size=3)
-        again = records.suda(people, max_size=3)
+        resumed = records.suda(people, max_size=3, nulls="maybe")
+        again = records.suda(people, max_size=3, nulls="maybe")
     assert left <= {path.name for path in kept.folder.glob("*")}
     assert len(left) > 0 or stop_after < 3
     for found in (resumed, again):

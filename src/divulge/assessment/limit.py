@@ -196,6 +196,32 @@ class Limit:
         sentences = (*((measurement.sentence,) if measurement.sentence else ()), *measurement.notes)
         return self._build_outcome(measurement.value, measurement.scale, dataset, sentences)
 
+    def leave_unjudged(self, subject: str, reason: str) -> Outcome:
+        """The outcome where something that is needed to judge is not known."""
+        values = {"measure": self.title, "subject": subject, "reason": reason}
+        _, bound = format_value_and_bound(0.0, self.bound, format_number)
+        allowed = Sentence("divulge.assessment", f"bound.{self._bound_name}", {"bound": bound})
+        return Outcome(
+            limit=self,
+            subject=subject,
+            value=math.nan,
+            held=False,
+            found=str(Sentence("divulge.assessment", "unjudged.figure")),
+            allowed=str(allowed),
+            sentences=(Sentence("divulge.assessment", "unjudged.reason", values),),
+            judged=False,
+        )
+
+    def reading(self, **options: Any) -> Limit:
+        """The same limit with other options; those that are None are left out.
+
+        >>> Limit("k_anonymity", at_least=3, nulls="maybe").reading(nulls=None).options
+        {}
+        """
+        plain = {name: getattr(self, name) for name in _COMMON_FIELDS}
+        kept = {name: of for name, of in {**self.options, **options}.items() if of is not None}
+        return Limit(**plain, **kept)
+
     def to_dict(self) -> dict[str, Any]:
         """What was given, as plain values."""
         fields = {name: getattr(self, name) for name in _COMMON_FIELDS}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from divulge.assessment.sentence import Sentence
 
@@ -30,6 +30,17 @@ class Outcome:
     most: float | None = None
     vacuous: bool = False
     """Whether the limit holds whatever the data are, so that nothing was judged by it."""
+    judged: bool = True
+    """Whether it could be judged at all; if not, it does not hold."""
+    by_count_only: bool = False
+    """Whether it holds only by a way of counting that takes hidden cells for company."""
+
+    @property
+    def status(self) -> Literal["pass", "fail", "not judged"]:
+        """Whether the limit holds, does not, or could not be judged."""
+        if not self.judged:
+            return "not judged"
+        return "pass" if self.held else "fail"
 
     @property
     def not_shown(self) -> bool:
@@ -50,7 +61,9 @@ class Outcome:
             **self.limit.to_dict(),
             "subject": self.subject,
             "value": value,
+            "status": self.status,
             "passed": self.held,
+            "by_count_only": self.by_count_only,
             "sentences": sentences,
         }
         if self.most is not None:

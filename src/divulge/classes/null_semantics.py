@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
+from divulge.classes.key_codes import KeyCodes
 from divulge.classes.keys import combine_codes, densify_keys, sum_by_place, sum_over_equal_keys
 from divulge.work.arrays import Array, Floats, Ints
 
@@ -64,13 +65,10 @@ class Victims:
     of_record: Ints
 
 
-def gather_patterns(
-    columns: Sequence[Array],
-    cardinalities: Sequence[int],
-    missing: Sequence[int],
-    weights: Floats,
-) -> Patterns:
-    """Gather equal records; `missing` is the code of a missing value in each column."""
+def gather_patterns(keys: Sequence[KeyCodes], weights: Floats) -> Patterns:
+    """Gather equal records."""
+    columns = [key.codes for key in keys]
+    cardinalities = [key.cardinality for key in keys]
     of_record, total = densify_keys(*combine_codes(columns, cardinalities, weights.size))
     first: Ints = np.empty(total, np.int64)
     first[of_record[::-1]] = np.arange(weights.size - 1, -1, -1)
@@ -78,8 +76,8 @@ def gather_patterns(
     # Numbers of any length where 64 bits are not enough.
     kind: Any = np.int64 if len(distinct) <= MAX_MASK_BITS else object
     mask: npt.NDArray[Any] = np.zeros(total, kind)
-    for bit, (column, code) in enumerate(zip(distinct, missing, strict=True)):
-        mask |= (column == code).astype(kind) << bit
+    for bit, (column, key) in enumerate(zip(distinct, keys, strict=True)):
+        mask |= (column == key.hidden_code).astype(kind) << bit
     count = np.bincount(of_record, minlength=total).astype(np.float64)
     weight = sum_by_place(of_record, weights, total)
     return Patterns(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from divulge.classes.key_codes import KeyCodes, encode_keys
 from divulge.classes.keys import combine_codes, densify_keys
 from divulge.classes.null_semantics import Chances, Victims
 from divulge.data import Column, Dataset
@@ -40,13 +41,15 @@ def gather_victims(released: Dataset, original: Dataset, names: Sequence[str]) -
     )
     first: Ints = np.empty(total, np.int64)
     first[of_record[::-1]] = np.arange(original.rows - 1, -1, -1)
+    keys = encode_keys(released, names, absence_apart=True, original=original)
     options = [
         _list_released_codes(
             original.columns[name],
             released.columns[name],
+            key,
             _find_hierarchy(original, released, name),
         )
-        for name in names
+        for name, key in zip(names, keys, strict=True)
     ]
     codes: list[Array] = [column.codes[first].astype(np.int64) for column in columns]
     return Victims(codes, options, of_record)
@@ -82,11 +85,13 @@ def _find_hierarchy(original: Dataset, released: Dataset, name: str) -> Any:
     return original.dictionary[name].hierarchy or released.dictionary[name].hierarchy
 
 
-def _list_released_codes(before: Column, after: Column, hierarchy: Any) -> tuple[Ints, Ints]:
+def _list_released_codes(
+    before: Column, after: Column, key: KeyCodes, hierarchy: Any
+) -> tuple[Ints, Ints]:
     """For each original code, the released codes it may have become (starts, flat)."""
-    size = len(after.values) + 1
-    is_visible = after.codes != after.missing_code
-    pairs = np.unique(before.codes[is_visible].astype(np.int64) * size + after.codes[is_visible])
+    size = key.cardinality
+    is_visible = key.codes != key.hidden_code
+    pairs = np.unique(before.codes[is_visible].astype(np.int64) * size + key.codes[is_visible])
     released_codes: dict[int, set[int]] = {}
     for pair in pairs.tolist():
         released_codes.setdefault(pair // size, set()).add(pair % size)
@@ -100,7 +105,7 @@ def _list_released_codes(before: Column, after: Column, hierarchy: Any) -> tuple
                     for level in range(1, hierarchy.height + 1)
                 ]
             released_codes[code] = {place[name] for name in names if name in place}
-    # A value that was missing before has no name: only records that hide it fit, by default.
+    # Who has no value is found where the release shows that there is none, or hides it.
     codes_by_value = [
         sorted(released_codes.get(code, ())) for code in range(len(before.values) + 1)
     ]

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
+from divulge.classes.key_codes import encode_keys
 from divulge.classes.keys import sum_by_place
 from divulge.classes.null_semantics import (
     Patterns,
@@ -71,14 +72,9 @@ def gather_overlapping_entries(
         values: how many codes there are.
         weights: what each record counts for; one if None.
     """
-    columns = [dataset.columns[name] for name in names]
+    keys = encode_keys(dataset, names, absence_apart=nulls != "maybe", original=original)
     ones = np.ones(dataset.rows)
-    released = gather_patterns(
-        [column.codes for column in columns],
-        [len(column.values) + 1 for column in columns],
-        [column.missing_code for column in columns],
-        ones,
-    )
+    released = gather_patterns(keys, ones)
     values_by_mask = _group_values_by_mask(
         released, codes, values, ones if weights is None else weights
     )

@@ -84,7 +84,7 @@ def suppress(
     nulls: Annotated[
         Literal["maybe", "standard", "value", "known", "bayes"],
         typer.Option(help="What a null may stand for."),
-    ] = "maybe",
+    ] = "bayes",
     subsets: Annotated[
         int | None,
         typer.Option(min=1, help="Every subset of this many attributes, not all at once."),

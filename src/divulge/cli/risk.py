@@ -66,7 +66,7 @@ def risk(
         str | None, typer.Option(help="The sensitive attribute, for measures that need one.")
     ] = None,
     method: Annotated[str, typer.Option(help="Of individual risk.")] = "approximate",
-    nulls: Annotated[str, typer.Option(help="What a missing value may stand for.")] = "maybe",
+    nulls: Annotated[str, typer.Option(help="What a missing value may stand for.")] = "bayes",
     count: Annotated[
         str, typer.Option(help="In classes count records, or the population by weights.")
     ] = "records",
@@ -160,7 +160,7 @@ def suda(
     ] = 0.01,
     nulls: Annotated[
         str, typer.Option(help="A missing value is: maybe (anything) or value (one of its own).")
-    ] = "maybe",
+    ] = "bayes",
     dataset: OfRelease = None,
     missing: Missing = None,
     by: By = None,
@@ -256,7 +256,7 @@ def _parse_setting(text: str) -> tuple[str, str]:
 
 def _choose_semantics(nulls: str, original: Dataset | None) -> Any:
     """The semantics of the frequencies beside a risk; those of an original need one."""
-    return "maybe" if nulls in ("known", "bayes") and original is None else nulls
+    return "bayes" if nulls == "known" and original is None else nulls
 
 
 def _find_worst_figure(result: Any) -> float:

@@ -24,13 +24,17 @@ if TYPE_CHECKING:
 
 Codes: TypeAlias = npt.NDArray[np.unsignedinteger[Any]]
 
+HIDDEN_TAG = 1
+"""The tag of a value that protection has hidden; a missing value without it is absent."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Column:
     """One attribute of all records: codes, and the sorted distinct values they stand for.
 
     Stata and SAS know why a value is missing: `.a` to `.z` and `._` beside the plain `.`. Such a
-    tag is kept beside the codes, as the letter's ASCII number, 0 where there is none.
+    tag is kept beside the codes, as the letter's ASCII number, 0 where there is none. A value that
+    protection has hidden has the tag 1 (`HIDDEN_TAG`); any other missing value was never there.
     """
 
     codes: Codes
@@ -70,6 +74,25 @@ class Column:
             and np.array_equal(self.codes, other.codes)
             and _have_same_tags(self, other)
         )
+
+
+def find_hidden_cells(column: Column, original: Column | None = None) -> npt.NDArray[np.bool_]:
+    """Which cells are hidden: those that are marked so, or that the original shows.
+
+    >>> import pyarrow as pa
+    >>> before = encode_array(pa.array(["F", "M", None]))
+    >>> find_hidden_cells(encode_array(pa.array(["F", None, None])), before).tolist()
+    [False, True, False]
+    """
+    is_missing = column.codes == column.missing_code
+    if not column.has_missing:
+        return np.zeros(len(column.codes), np.bool_)
+    is_hidden = np.zeros(len(column.codes), np.bool_)
+    if column.tags is not None:
+        is_hidden |= column.tags == HIDDEN_TAG
+    if original is not None:
+        is_hidden |= original.codes != original.missing_code
+    return np.asarray(is_missing & is_hidden)
 
 
 def encode_array(array: pa.Array | pa.ChunkedArray) -> Column:

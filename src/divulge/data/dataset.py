@@ -223,7 +223,9 @@ class Dataset:
     ) -> None:
         """Write the records to a file; its ending says the format. It appears whole or not.
 
-        Formats that have them keep descriptions, labels and codes that mean missing.
+        Formats that have them keep descriptions, labels and codes that mean missing. All columns
+        are written, identifiers too: what may be published is for a release to say. Values that
+        protection has hidden are told apart from missing ones (`divulge.data.hidden_marks`).
 
         Args:
             path: the file.
@@ -238,11 +240,19 @@ class Dataset:
         """
         from divulge.data.formats import EncodedRecords, Options, write_records
 
-        attributes = {a.name: a for a in self.dictionary if a.name in self.columns}
+        written = self.as_written(path)
+        attributes = {a.name: a for a in written.dictionary if a.name in written.columns}
         options = Options(separator=separator, table=table, guard_formulas=guard_formulas)
         write_records(
-            EncodedRecords(self.columns, attributes), usable_path(path), options, overwrite
+            EncodedRecords(written.columns, attributes), usable_path(path), options, overwrite
         )
+
+    def as_written(self, path: Path | str) -> Dataset:
+        """The dataset as a file of this name has it: values that were hidden are marked as such."""
+        from divulge.data.formats import has_tagged_missing
+        from divulge.data.hidden_marks import encode_hidden
+
+        return encode_hidden(self, has_tags=has_tagged_missing(usable_path(path)))
 
     def select(self, names: Iterable[str]) -> Dataset:
         """The same records with some of the attributes."""

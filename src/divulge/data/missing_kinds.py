@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from divulge.data.column import Column, column_from_codes
+from divulge.data.column import HIDDEN_TAG, Column, column_from_codes
 from divulge.data.dataset import Dataset
 
 if TYPE_CHECKING:
@@ -34,6 +34,23 @@ def merge_missing_kinds(dataset: Dataset) -> Dataset:
     columns = {name: _merge_column_kinds(column) for name, column in dataset.columns.items()}
     if all(columns[name] is dataset.columns[name] for name in columns):
         return dataset
+    return replace(dataset, columns=columns)
+
+
+def mark_hidden(dataset: Dataset) -> Dataset:
+    """The same records, protected by somebody before: every missing value is a hidden one.
+
+    >>> import pyarrow as pa
+    >>> from divulge.data.column import find_hidden_cells
+    >>> towns = Dataset.from_arrow(pa.table({"town": ["Roma", None]}))
+    >>> find_hidden_cells(mark_hidden(towns).columns["town"]).tolist()
+    [False, True]
+    """
+    columns = dict(dataset.columns)
+    for name, column in columns.items():
+        if column.has_missing:
+            tags = np.where(column.codes == column.missing_code, HIDDEN_TAG, 0).astype(np.uint8)
+            columns[name] = replace(column, tags=tags)
     return replace(dataset, columns=columns)
 
 
@@ -72,7 +89,7 @@ def separate_missing_kinds(dataset: Dataset) -> Dataset:
 def _merge_column_kinds(column: Column) -> Column:
     import pyarrow as pa
 
-    plain = column if column.tags is None else replace(column, tags=None)
+    plain = column if column.tags is None else replace(column, tags=_keep_hidden(column.tags))
     kind = column.values.type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return plain
@@ -81,14 +98,20 @@ def _merge_column_kinds(column: Column) -> Column:
         return plain
     codes = column.codes.astype(np.int64)
     codes = np.where(codes == 0, column.missing_code, codes)
-    return column_from_codes(codes, column.values)
+    return replace(column_from_codes(codes, column.values), tags=plain.tags)
+
+
+def _keep_hidden(tags: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8] | None:
+    """Only the tags of what protection has hidden: that is told apart from what was absent."""
+    is_hidden = tags == HIDDEN_TAG
+    return np.where(is_hidden, tags, np.uint8(0)) if np.any(is_hidden) else None
 
 
 def _separate_tagged_values(column: Column) -> Column:
     tags = column.tags
     if tags is None or not column.has_missing:
         return column
-    is_tagged = (tags != 0) & (column.codes == column.missing_code)
+    is_tagged = (tags != 0) & (tags != HIDDEN_TAG) & (column.codes == column.missing_code)
     letters = np.unique(tags[is_tagged])
     if len(letters) == 0:
         return column

@@ -18,6 +18,8 @@ from divulge.data.dictionary import (
 from divulge.data.files import derive_dataset_name, describe_files, list_files, read_files
 from divulge.data.formats import EncodedRecords, Options, find_format
 from divulge.data.formats import postgres as postgresql
+from divulge.data.hidden_marks import decode_hidden
+from divulge.data.missing_kinds import mark_hidden
 from divulge.work import InvalidInput, Problem, Problems
 
 if TYPE_CHECKING:
@@ -101,6 +103,8 @@ def read(
     text: str | Sequence[str] = (),
     table: str | None = None,
     header: bool = False,
+    hidden: str | None = None,
+    protected: bool = False,
 ) -> Dataset:
     r"""Read records from a file, several files, a folder, or a database.
 
@@ -124,6 +128,10 @@ def read(
         text: columns of a text file that are read as text, whatever they look like.
         table: the table of a database; may be left out where there is only one.
         header: states that the first line of a text file holds names, where it looks like a record.
+        hidden: what stands for a value that an earlier protection has hidden (`suppressed`, which
+            is also looked for in columns `NAME_status`; `.s` in Stata and SAS).
+        protected: states that whatever is missing was hidden by an earlier protection. Otherwise a
+            missing value is absent: it was never there.
 
     Raises:
         InvalidInput: with all that is wrong, and where.
@@ -149,4 +157,12 @@ def read(
     source = Source(path, options, column_names)
     if columns is not None and not columns:
         raise InvalidInput(source.said, [Problem("columns", "names no attribute.")])
-    return source.read(name, subjects).describe(roles, hierarchies)
+    dataset = read_marks(source.read(name, subjects), hidden, protected)
+    return dataset.describe(roles, hierarchies)
+
+
+def read_marks(dataset: Dataset, hidden: str | None, protected: bool) -> Dataset:
+    """What a source says of values that an earlier protection has hidden."""
+    if hidden is not None:
+        dataset = decode_hidden(dataset, hidden)
+    return mark_hidden(dataset) if protected else dataset

@@ -6,6 +6,7 @@ from importlib import resources
 
 from divulge.data import Dataset, read
 from divulge.data.dictionary import RoleAssignment
+from divulge.data.missing_kinds import mark_hidden
 from divulge.work import DivulgeError
 
 
@@ -53,8 +54,9 @@ def local_suppression_example(protected: bool = False) -> Dataset:
         "identifier": ["Id"],
         "quasi_identifier": ["Area", "Sector", "Employees", "Residential Rev."],
     }
-    name = "local_suppression_after" if protected else "local_suppression"
-    return _read_example(name, "companies", roles)
+    if protected:
+        return mark_hidden(_read_example("local_suppression_after", "companies", roles))
+    return _read_example("local_suppression", "companies", roles)
 
 
 def purchases_example() -> Dataset:

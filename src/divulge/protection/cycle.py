@@ -39,6 +39,7 @@ from divulge.protection.limits.per_record import AttackRunner, Goal, build_goals
 from divulge.protection.local_protection import suppress_to_limits
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.request import Order, Search
+from divulge.records.risk.frequencies import DEFAULT_NULLS
 
 
 def protect(
@@ -157,7 +158,7 @@ def run_cycle(
         original=dataset,
         dataset=drop_unfitting_labels(released, dataset),
         decisions=log,
-        nulls=count_goals[0].nulls if count_goals else "maybe",
+        nulls=count_goals[0].nulls if count_goals else DEFAULT_NULLS,
         limits=tuple(goal.limit for goal in goals),
         among=among,
         rule="; ".join(goal.rule for goal in goals),

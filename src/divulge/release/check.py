@@ -7,11 +7,19 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from divulge import work
-from divulge.assessment import Adversary, Assessment, Limit, Outcome, find_attack, measures
+from divulge.assessment import (
+    Adversary,
+    Assessment,
+    Limit,
+    Outcome,
+    Sentence,
+    find_attack,
+    measures,
+)
 from divulge.data import Dataset
 from divulge.data.missing_kinds import separate_missing_kinds
-from divulge.protection.limits.per_record import build_goals
-from divulge.records.risk.frequencies import SEMANTICS_OF_ORIGINAL
+from divulge.protection.limits.per_record import build_goals, has_protection_method
+from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ORIGINAL, HiddenCellsError
 from divulge.release.publication import plan_publications, select_attackable
 from divulge.release.release import Release
 from divulge.release.verdict import Verdict
@@ -46,6 +54,7 @@ def check_data(
     were protected, whose assessments stand where an attack need not run again.
     """
     assessments = []
+    unjudged: dict[str, str] = {}
     publications = plan_publications(release)
     chosen = release.adversaries if adversaries is None else adversaries
     earlier = (
@@ -69,13 +78,26 @@ def check_data(
                     for name in adversary.datasets
                 ]
                 with _name_place_in_errors(release, f'adversary "{adversary.name}"'):
-                    assessments.append(run_attack(adversary, inputs))
+                    try:
+                        assessments.append(run_attack(adversary, inputs))
+                    except HiddenCellsError as error:
+                        [problem] = error.problems
+                        unjudged[adversary.name] = problem.text
             step.advance()
     outcomes: list[Outcome] = []
     for number, limit in enumerate(release.limits, start=1):
         with _name_place_in_errors(release, f"limit {number}"):
-            outcomes += _judge_limit(limit, assessments, datasets, originals or {})
-    return Verdict(release, datasets, tuple(assessments), tuple(outcomes), publications)
+            outcomes += _judge_limit(
+                limit,
+                assessments,
+                datasets,
+                originals or {},
+                unjudged=unjudged,
+                accept_count_only=release.accept_count_only,
+            )
+    return Verdict(
+        release, datasets, tuple(assessments), tuple(outcomes), publications, unjudged=unjudged
+    )
 
 
 def run_attack(adversary: Adversary, datasets: Sequence[Dataset]) -> Assessment:
@@ -101,21 +123,67 @@ def _judge_limit(
     assessments: Sequence[Assessment],
     datasets: Mapping[str, Dataset],
     originals: Mapping[str, Dataset],
+    *,
+    unjudged: Mapping[str, str],
+    accept_count_only: bool,
 ) -> Iterator[Outcome]:
     """A limit that names nobody holds for everybody."""
     if limit.of_assessment:
         for assessment in assessments:
             if limit.adversary in (None, assessment.adversary):
                 yield limit.judge(assessment)
+        for adversary, reason in unjudged.items():
+            if limit.adversary in (None, adversary):
+                yield limit.leave_unjudged(adversary, reason)
         return
-    measure = measures()[limit.measure]
     others = limit.others.values()
-    for name, dataset in datasets.items():
+    for name in datasets:
         # What a limit compares with (a population, the original) is not itself limited by it.
         if limit.dataset != name and (limit.dataset is not None or name in others):
             continue
-        if name in originals and limit.options.get("nulls") in SEMANTICS_OF_ORIGINAL:
-            [goal] = build_goals(dataset, [limit.seeing(datasets)])
-            yield goal.measure_standing(dataset, originals[name]).outcome
-        else:
-            yield limit.judge_measurement(measure.of(dataset, limit.seeing(datasets)), name)
+        yield _judge_reading(limit, name, datasets, originals, accept_count_only)
+
+
+def _judge_reading(
+    limit: Limit,
+    name: str,
+    datasets: Mapping[str, Dataset],
+    originals: Mapping[str, Dataset],
+    accept_count_only: bool,
+) -> Outcome:
+    """A limit holds if it holds to somebody who weighs, whatever reading of a null it names."""
+    outcome = _judge_dataset(limit, name, datasets, originals)
+    if not outcome.held or limit.options.get("nulls", DEFAULT_NULLS) == DEFAULT_NULLS:
+        return outcome
+    weighed = _judge_dataset(limit.reading(nulls=None), name, datasets, originals)
+    if weighed.held:
+        return outcome
+    if not weighed.judged and not accept_count_only:
+        return replace(weighed, limit=limit, value=outcome.value, found=outcome.found)
+    sentence = Sentence("divulge.release", "by_count_only", {"nulls": limit.options["nulls"]})
+    return replace(
+        outcome,
+        held=accept_count_only,
+        by_count_only=True,
+        sentences=(*outcome.sentences, sentence, *weighed.sentences),
+    )
+
+
+def _judge_dataset(
+    limit: Limit,
+    name: str,
+    datasets: Mapping[str, Dataset],
+    originals: Mapping[str, Dataset],
+) -> Outcome:
+    dataset = datasets[name]
+    reading = limit.options.get("nulls", DEFAULT_NULLS)
+    knows_original = name in originals and reading in SEMANTICS_OF_ORIGINAL
+    seen = limit.seeing(datasets)
+    try:
+        if knows_original and has_protection_method(limit):
+            [goal] = build_goals(dataset, [seen])
+            return goal.measure_standing(dataset, originals[name]).outcome
+        return limit.judge_measurement(measures()[limit.measure].of(dataset, seen), name)
+    except HiddenCellsError as error:
+        [problem] = error.problems
+        return limit.leave_unjudged(name, problem.text)

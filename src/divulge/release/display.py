@@ -29,8 +29,13 @@ def render_verdict(verdict: Verdict) -> RenderableType:
     for assessment in verdict.assessments:
         parts += [Text(), Text(f"{assessment.adversary}", "bold"), Text(str(assessment))]
     if verdict.outcomes:
-        parts += [Text(), *(_render_outcome(outcome) for outcome in verdict.outcomes)]
+        parts += [Text(), *map(_render_outcome, order_outcomes(verdict))]
     return Group(*parts)
+
+
+def order_outcomes(verdict: Verdict) -> list[Outcome]:
+    """The outcomes, those first that hold by count only."""
+    return sorted(verdict.outcomes, key=lambda outcome: not outcome.by_count_only)
 
 
 def as_html(verdict: Verdict) -> str:
@@ -76,7 +81,16 @@ def _summarise_limits(verdict: Verdict, assessment: Assessment) -> str:
     return "within" if verdict.keeps_limits(assessment) else "outside"
 
 
+def _choose_mark(outcome: Outcome) -> tuple[str, str]:
+    """The mark of an outcome; what holds by count only is red, whether or not it is accepted."""
+    if outcome.status == "not judged":
+        return "unjudged", "bold yellow"
+    if not outcome.held:
+        return "failed", "bold red"
+    return ("count_only", "bold red") if outcome.by_count_only else ("held", "green")
+
+
 def _render_outcome(outcome: Outcome) -> Text:
-    key, style = ("held", "green") if outcome.held else ("failed", "bold red")
+    key, style = _choose_mark(outcome)
     mark = Text(f"{_say(f'limits.{key}')} ", style)
     return mark + Text(" ".join(str(sentence) for sentence in outcome.sentences))

@@ -224,7 +224,7 @@ def _protect_dataset(
 
 def _has_failing(limits: Sequence[Limit], before: Verdict, dataset: str) -> bool:
     """Whether some of these limits, on named adversaries or on a dataset, did not hold."""
-    failing = [outcome for outcome in before.outcomes if not outcome.held]
+    failing = [outcome for outcome in before.outcomes if outcome.status == "fail"]
     return any(
         limit.measure == outcome.limit.measure
         and limit.bound == outcome.limit.bound
@@ -265,7 +265,7 @@ def _suppress_tables(
 
     One that no limit is on was not judged, and does not go out.
     """
-    failing = [outcome for outcome in before.outcomes if not outcome.held]
+    failing = [outcome for outcome in before.outcomes if outcome.status == "fail"]
     adversaries: list[Adversary] = []
     tables: dict[str, PublishedTable] = {}
     for adversary in release.adversaries:
@@ -321,7 +321,7 @@ def _refuse_unreachable(
         adversaries=adversaries,
         before=before,
     )
-    failing = [outcome for outcome in verdict.outcomes if not outcome.held]
+    failing = [outcome for outcome in verdict.outcomes if outcome.status == "fail"]
     lines = []
     for adversary in adversaries:
         theirs = [o.in_short for o in failing if _is_of_adversary(o, adversary.name)]
@@ -376,7 +376,7 @@ def _judge_knowing_original(
 
 
 def _require_limits_held(after: Verdict) -> None:
-    failing = [outcome for outcome in after.outcomes if not outcome.held]
+    failing = [outcome for outcome in after.outcomes if outcome.status == "fail"]
     if failing:
         lines = "\n  ".join(outcome.in_short for outcome in failing)
         raise OutOfReachError(

@@ -22,7 +22,8 @@ from divulge.data.dictionary import (
 )
 from divulge.data.formats import Options
 from divulge.data.formats.postgres import is_address
-from divulge.data.source import Place
+from divulge.data.hidden_marks import drop_status_names
+from divulge.data.source import Place, read_marks
 from divulge.release.parse import parse_release, translate_errors
 from divulge.release.publication import find_publication_problems
 from divulge.release.settings import (
@@ -59,12 +60,17 @@ class DatasetPlan:
     unlisted: Unlisted | None = None
     """What becomes of attributes without a role; None: the release is not judged."""
     keep_order: bool = False
+    protected: bool = False
+    """Whether what is missing was hidden by an earlier protection."""
+    hidden: str | None = None
+    """What stands for a hidden value in the source."""
     names: Sequence[str] = ()
     """All attributes of the source, in its order."""
 
     def read(self) -> Dataset:
         """Read the records and describe them."""
         dataset = self.source.read(self.name, self.subjects)
+        dataset = read_marks(dataset, self.hidden, self.protected)
         return dataset.describe(
             self.roles,
             self.hierarchies,
@@ -86,6 +92,8 @@ class Release:
     methods: Sequence[str] = ()
     protection: ProtectionTable | None = None
     rules: Sequence[Path] = field(default=())
+    accept_count_only: bool = False
+    """Whether limits pass that hold only where hidden cells count as company."""
 
     @classmethod
     def load(cls, path: Path | str) -> Release:
@@ -192,6 +200,7 @@ class _Loader:
             tuple(self.tables.protection.methods) if self.tables.protection else (),
             self._load_protection(),
             self._load_rules(),
+            self.tables.accept_count_only,
         )
 
     def _load_dataset(self, table: DatasetTable) -> DatasetPlan:
@@ -216,6 +225,8 @@ class _Loader:
             reason = (error.strerror or "no reason is given").lower()
             self.problems.add(f"{place}, source", f"cannot be used: {reason}.")
         else:
+            if table.hidden is not None:
+                names = drop_status_names(names)
             self.names[table.name] = names
             self.problems.extend(place, find_role_problems(table.roles, names))
             settings = (
@@ -250,6 +261,8 @@ class _Loader:
             publish=table.publish,
             unlisted=table.unlisted,
             keep_order=table.keep_order,
+            protected=table.protected,
+            hidden=table.hidden,
             names=tuple(self.names.get(table.name, ())),
         )
 

@@ -74,6 +74,12 @@ class DatasetTable(_StrictTable):
     missing_codes: dict[str, list[Code | tuple[Code, Code]]] = Field(
         default_factory=dict, description="Values that mean missing, or [from, to]."
     )
+    protected: bool = Field(
+        False, description="Protected before: what is missing was hidden, not absent."
+    )
+    hidden: str | None = Field(
+        None, description="What stands for a value that was hidden by an earlier protection."
+    )
     columns: Names | None = Field(None, description="Only these attributes are read.")
     separator: str | None = Field(None, description="Of a text file; found out if not given.")
     encoding: str | None = Field(None, description="Of a text file; UTF-8 if not given.")
@@ -152,6 +158,9 @@ class ReleaseTable(_StrictTable):
 
     format: Annotated[int, Field(strict=True, ge=1, le=FORMAT)] = Field(
         1, description="Of the file itself: what its settings mean."
+    )
+    accept_count_only: bool = Field(
+        False, description="Let limits pass that hold only where hidden cells count as company."
     )
     dataset: list[DatasetTable] = Field(min_length=1)
     adversary: list[AdversaryTable] = Field(default_factory=list)

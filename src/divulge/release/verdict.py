@@ -33,6 +33,8 @@ class Verdict:
     outcomes: Sequence[Outcome]
     publications: Mapping[str, Publication] = field(default_factory=dict)
     """What is published of each dataset that goes out as records."""
+    unjudged: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    """By adversary whose attack could not be run on what is hidden, why."""
 
     @property
     def status(self) -> Status:
@@ -41,8 +43,9 @@ class Verdict:
         `fail` if a limit does not hold or a direct identifier is published; `not judged` if nothing
         could fail, or if something was not judged; `pass` if every limit was judged and holds.
         """
-        statuses = {reservation.status for reservation in self.reservations}
-        if "fail" in statuses or not all(outcome.held for outcome in self.outcomes):
+        statuses: set[str] = {reservation.status for reservation in self.reservations}
+        statuses |= {outcome.status for outcome in self.outcomes} - {"pass"}
+        if "fail" in statuses:
             return "fail"
         is_judged = any(not outcome.vacuous for outcome in self.outcomes)
         return "pass" if is_judged and not statuses else "not judged"
@@ -50,11 +53,16 @@ class Verdict:
     @cached_property
     def reservations(self) -> list[Reservation]:
         """Why the release does not pass, whatever its limits say."""
-        return [
+        reservations = [
             reservation
             for publication in self.publications.values()
             for reservation in publication.list_reservations()
         ]
+        for adversary, reason in self.unjudged.items():
+            values = {"adversary": adversary, "reason": reason}
+            sentence = Sentence("divulge.release", "attack_unjudged", values)
+            reservations.append(Reservation("not judged", sentence))
+        return reservations
 
     @property
     def passed(self) -> bool:
@@ -73,7 +81,8 @@ class Verdict:
     @property
     def sentences(self) -> list[Sentence]:
         """The verdict in a few sentences: what it is, and what it is not."""
-        failed = sum(not outcome.held for outcome in self.outcomes)
+        failed = sum(outcome.status == "fail" for outcome in self.outcomes)
+        unjudged = sum(outcome.status == "not judged" for outcome in self.outcomes)
         values = {"failed": failed, "total": len(self.outcomes)}
         key = "verdict" if self.outcomes else "no_limits"
         if self.outcomes and all(outcome.vacuous and outcome.held for outcome in self.outcomes):
@@ -82,6 +91,15 @@ class Verdict:
             key = "only_limit"
         sentences = [reservation.sentence for reservation in self.reservations]
         sentences.append(Sentence("divulge.release", key, values))
+        if unjudged:
+            if not failed:
+                del sentences[-1]
+            values = {"limits": unjudged, "total": len(self.outcomes)}
+            sentences.append(Sentence("divulge.release", "unjudged", values))
+        accepted = sum(outcome.by_count_only and outcome.held for outcome in self.outcomes)
+        if accepted:
+            count_only = Sentence("divulge.release", "count_only", {"limits": accepted})
+            sentences.insert(0, count_only)
         not_shown = sum(outcome.not_shown for outcome in self.outcomes)
         if not_shown:
             sentences.append(Sentence("divulge.release", "not_shown", {"limits": not_shown}))
@@ -175,7 +193,7 @@ class Verdict:
         return render_verdict(self)
 
     def __repr__(self) -> str:
-        failed = sum(not outcome.held for outcome in self.outcomes)
+        failed = sum(outcome.status == "fail" for outcome in self.outcomes)
         phrase = "does not hold" if failed == 1 else "do not hold"
         return f"Verdict({self.status.upper()}: {failed} of {len(self.outcomes)} limits {phrase})"
 

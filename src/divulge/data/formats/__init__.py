@@ -205,6 +205,11 @@ def list_endings() -> Iterable[str]:
     return list(_load_formats())
 
 
+def has_tagged_missing(path: Path) -> bool:
+    """Whether the format of a file can say why a value is missing (`.s`)."""
+    return parse_ending(path) in (".dta", ".xpt")
+
+
 def _find_by_ending(path: Path) -> Format:
     formats = _load_formats()
     ending = parse_ending(path)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from divulge.classes.key_codes import encode_keys
 from divulge.data import Column, Dataset
-from divulge.data.column import column_from_codes
+from divulge.data.column import HIDDEN_TAG, column_from_codes
 from divulge.data.hierarchy_rules import format_value
 from divulge.protection.changes.kernels import HIDDEN
 from divulge.work.arrays import Ints
@@ -22,14 +23,17 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-def build_code_matrix(dataset: Dataset, names: list[str]) -> npt.NDArray[np.int32]:
-    """One row per record: its codes, and HIDDEN where a value is missing."""
+def build_code_matrix(
+    dataset: Dataset, names: list[str], *, absence_apart: bool = False
+) -> npt.NDArray[np.int32]:
+    """One row per record: its codes, and HIDDEN where a value is missing.
+
+    With `absence_apart` only hidden cells are HIDDEN, and absence is the code after the last.
+    """
     codes = np.empty((dataset.rows, len(names)), np.int32)
-    for a, name in enumerate(names):
-        column = dataset.columns[name]
-        codes[:, a] = column.codes
-        if column.has_missing:
-            codes[column.codes == column.missing_code, a] = HIDDEN
+    for a, key in enumerate(encode_keys(dataset, names, absence_apart=absence_apart)):
+        codes[:, a] = key.codes
+        codes[key.codes == key.hidden_code, a] = HIDDEN
     return codes
 
 
@@ -49,10 +53,12 @@ def hide_cells(dataset: Dataset, cells: Mapping[str, Ints]) -> Dataset:
 
 
 def hide_values(column: Column, places: Ints) -> Column:
-    """A column with some values missing."""
+    """A column with some cells hidden, and marked so."""
     codes = column.codes.astype(np.int64)
     codes[places] = column.missing_code
-    return replace(column_from_codes(codes, column.values), tags=column.tags)
+    tags = np.zeros(len(codes), np.uint8) if column.tags is None else column.tags.copy()
+    tags[places] = HIDDEN_TAG
+    return replace(column_from_codes(codes, column.values), tags=tags)
 
 
 def replace_values(column: Column, places: Ints, values: list[Any]) -> Column:

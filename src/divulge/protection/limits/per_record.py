@@ -19,7 +19,7 @@ from divulge import records
 from divulge.assessment import Assessment, Limit, Measurement, Outcome
 from divulge.data import Dataset
 from divulge.records.risk.class_measure import ClassMeasure
-from divulge.records.risk.frequencies import SEMANTICS_OF_ORIGINAL, Nulls
+from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ORIGINAL, Nulls
 from divulge.records.risk.measure_spec import (
     MeasureSpec,
     PerRecord,
@@ -68,7 +68,7 @@ class Goal:
     @property
     def nulls(self) -> Nulls:
         """What a null may stand for when records are counted."""
-        semantics: Nulls = self.limit.options.get("nulls", "maybe")
+        semantics: Nulls = self.limit.options.get("nulls", DEFAULT_NULLS)
         return semantics
 
     @property
@@ -93,9 +93,9 @@ class Goal:
             return self._measure_counts(dataset, original)
         options = dict(self.limit.options)
         options.pop("original", None)  # as it was given it has all records, also removed ones
-        if self.nulls in SEMANTICS_OF_ORIGINAL:
-            options["original"] = original
         measure = MEASURES[self.limit.measure]
+        if self.nulls in SEMANTICS_OF_ORIGINAL and "original" in measure.options:
+            options["original"] = original
         if measure.per_record == "class":
             if self.limit.attribute is not None:
                 options["attribute"] = self.limit.attribute

@@ -22,7 +22,7 @@ from divulge.protection.limits.per_record import is_count_limit
 from divulge.protection.result.charts import draw_unique_counts
 from divulge.protection.result.published_columns import publish_dataset
 from divulge.protection.result.utility import Utility, measure_utility
-from divulge.records.risk.frequencies import SEMANTICS, Frequencies, Nulls
+from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS, Frequencies, Nulls
 from divulge.work.arrays import Ints
 from divulge.work.secret_key import SecretKey
 
@@ -136,7 +136,7 @@ class Protected:
         False
         """
         has_count_limit = any(
-            is_count_limit(limit) and limit.options.get("nulls", "maybe") != "bayes"
+            is_count_limit(limit) and limit.options.get("nulls", DEFAULT_NULLS) != DEFAULT_NULLS
             for limit in self.limits
         )
         return has_count_limit and not self.undone and len(self.decisions) > 0 and self.short > 0

@@ -49,7 +49,12 @@ def choose_hidden_cells(
             places = [names.index(name) for name in subset]
             part = rows[:, places]
             hidden_part, unhelped, least = _hide_in_subset(
-                original, part, request, subset, preference
+                original,
+                part,
+                request,
+                subset=subset,
+                preference=preference,
+                absent=[dataset.columns[name].missing_code for name in subset],
             )
             if np.array_equal(part, before[:, places]):
                 bound = max(bound, least)  # of the data as they came, not as they are half-way
@@ -66,8 +71,10 @@ def _hide_in_subset(
     original: Dataset,
     part: npt.NDArray[np.int32],
     request: SuppressionRequest,
+    *,
     subset: Sequence[str],
     preference: Floats,
+    absent: Sequence[int],
 ) -> tuple[npt.NDArray[np.int32], Ints, float]:
     allowed = [a for a, name in enumerate(subset) if name not in request.never]
     # Planning takes the cheapest cell of each attribute; whose it is, the preference decides.
@@ -83,6 +90,7 @@ def _hide_in_subset(
             most=most,
             costs=costs,
             preference=preference,
+            absent=absent,
         )
     frequency = _count_codes(part, request.nulls, original, subset)
     bound = bound_suppression_cost(
@@ -118,13 +126,22 @@ def _hide_equally(
     most: int,
     costs: Floats,
     preference: Floats,
+    absent: Sequence[int],
 ) -> tuple[npt.NDArray[np.int32], Ints, float]:
     at_risk = np.flatnonzero(count_equal_rows(part) < request.k)
     if not allowed:
         return part, at_risk, 0.0
-    for limit in range(most, len(allowed) + 1):
-        moves = [build_hiding_move(mask, part, costs) for mask in list_masks(allowed, limit)]
-        rows, unprotected = gather_classes(part, request.k, moves, preference)
+    nothing_absent = [-1] * len(subset)
+    for codes_of_absence in (absent, nothing_absent):
+        # Absence is hidden last, for those whom nothing else helps.
+        for limit in range(most, len(allowed) + 1):
+            moves = [
+                build_hiding_move(mask, part, costs, codes_of_absence)
+                for mask in list_masks(allowed, limit)
+            ]
+            rows, unprotected = gather_classes(part, request.k, moves, preference)
+            if unprotected.size == 0:
+                break
         if unprotected.size == 0:
             break
     # Classes without a null cannot grow where nulls are values: who is at risk in one hides a cell.
@@ -208,7 +225,7 @@ def _count_codes(
     }
     released = Dataset.from_arrow(pa.table(columns))
     if nulls == "known":
-        before = build_code_matrix(original, list(subset))
+        before = build_code_matrix(original, list(subset), absence_apart=True)
         original_columns = {name: pa.array(before[:, a], mask=before[:, a] == HIDDEN)
                 for a, name in enumerate(subset)}  # fmt: skip
         if np.any(part == HIDDEN):

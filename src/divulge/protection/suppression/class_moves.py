@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge import work
-from divulge.data import Dataset
-from divulge.data.column import column_from_codes
+from divulge.data import Column, Dataset
+from divulge.data.column import HIDDEN_TAG, column_from_codes, find_hidden_cells
 from divulge.protection import tuning
 from divulge.protection.changes.changes import build_code_matrix
 from divulge.protection.changes.kernels import HIDDEN
@@ -49,9 +49,16 @@ class Grid:
             if np.array_equal(rows[:, a], self.rows[:, a]):
                 continue
             codes = np.where(rows[:, a] == HIDDEN, len(self.values[a]), rows[:, a])
-            tags = columns[name].tags
-            columns[name] = replace(column_from_codes(codes, self.values[a]), tags=tags)
+            moved = column_from_codes(codes, self.values[a])
+            columns[name] = self._mark_hidden(columns[name], moved)
         return replace(self.dataset, columns=columns)
+
+    @staticmethod
+    def _mark_hidden(before: Column, after: Column) -> Column:
+        """What is missing now and was not before is hidden."""
+        tags = np.zeros(len(after.codes), np.uint8) if before.tags is None else before.tags.copy()
+        tags[find_hidden_cells(after, before)] = HIDDEN_TAG
+        return replace(after, tags=tags)
 
 
 def build_grid(

@@ -40,12 +40,20 @@ class ClassMove:
         return moved
 
 
-def build_hiding_move(mask: Sequence[int], codes: Codes, costs: Floats) -> ClassMove:
-    """The move that hides some attributes."""
+def build_hiding_move(
+    mask: Sequence[int], codes: Codes, costs: Floats, absent: Sequence[int]
+) -> ClassMove:
+    """The move that hides some attributes; `absent` is the code of absence in each.
+
+    Absence stays as it is: other columns tend to show it, so that hiding it hides nothing.
+    """
     tables = []
     for a in mask:
         top = int(codes[:, a].max(initial=0)) + 2
-        tables.append((a, np.full(top, HIDDEN, np.int32)))
+        table = np.full(top, HIDDEN, np.int32)
+        if 0 <= absent[a] < top - 1:
+            table[absent[a]] = absent[a]
+        tables.append((a, table))
     return ClassMove(tuple(tables), float(costs[list(mask)].sum()))
 
 

@@ -50,7 +50,7 @@ from divulge.work.arrays import Floats, Ints
 def suppress(
     dataset: Dataset,
     k: int = 3,
-    nulls: Nulls = "maybe",
+    nulls: Nulls = "bayes",
     among: str | Iterable[str] | None = None,
     subsets: int | Sequence[Sequence[str]] | None = None,
     *,
@@ -88,10 +88,10 @@ def suppress(
         OutOfReachError: if the limit cannot be reached, with what would be needed.
 
     >>> import divulge as dv
-    >>> p = suppress(dv.datasets.local_suppression_example(), k=2)
+    >>> p = suppress(dv.datasets.local_suppression_example(), k=2, nulls="maybe")
     >>> p.suppressed_cells, p.bound
     (2, 2.0)
-    >>> dv.records.frequencies(p.dataset).sample.tolist()
+    >>> dv.records.frequencies(p.dataset, nulls="maybe").sample.tolist()
     [5, 3, 3, 3, 3, 2, 2]
     """
     dataset = merge_missing_kinds(dataset)
@@ -151,7 +151,7 @@ def suppress_cells(
         f"suppression in {dataset.rows:,} records",
         {"codes": 16 * size, "frequencies": 120 * dataset.rows},
     ).require("protect fewer records at a time, or take fewer attributes")
-    before = build_code_matrix(dataset, names)
+    before = build_code_matrix(dataset, names, absence_apart=request.nulls in SEMANTICS_OF_ORIGINAL)
     rows, unprotected, bound = choose_hidden_cells(original, dataset, request, before)
     frequency = _find_lowest_frequencies(dataset, original, request)
     cells = list_hidden_cells(names, before, rows, unprotected)

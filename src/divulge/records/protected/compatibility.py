@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from divulge import work
+from divulge.classes.key_codes import KeyCodes
 from divulge.classes.keys import combine_codes, densify_keys, sum_over_equal_keys
 from divulge.classes.null_semantics import Patterns, gather_patterns
 from divulge.records.protected.value_mapping import AttributePair
@@ -52,12 +53,8 @@ def join_people_to_records(attributes: Sequence[AttributePair]) -> Compatibility
     from scipy import sparse
 
     first = attributes[0]
-    shown_patterns = gather_patterns(
-        [each.shown_codes for each in attributes],
-        [each.cardinality for each in attributes],
-        [each.hidden_code for each in attributes],
-        np.ones(len(first.shown_codes)),
-    )
+    keys = [KeyCodes(each.shown_codes, each.cardinality, each.hidden_code) for each in attributes]
+    shown_patterns = gather_patterns(keys, np.ones(len(first.shown_codes)))
     known_columns = [each.known_codes for each in attributes]
     of_person, classes = densify_keys(
         *combine_codes(

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.data import Column, Dataset, Hierarchy
+from divulge.data.column import find_hidden_cells
 from divulge.data.hierarchy_rules import format_value
 from divulge.work import Problems, format_quantity
 from divulge.work.arrays import Ints
@@ -74,7 +75,8 @@ class Recoding:
     released_codes: Mapping[str, frozenset[int]]
     released_column: Column
     hierarchy: Hierarchy | None
-    hides: bool
+    is_hidden: npt.NDArray[np.bool_]
+    """Which released records hide the attribute; where it is missing in others, it was absent."""
     occurrences: Mapping[str, int]
 
     @classmethod
@@ -88,10 +90,11 @@ class Recoding:
             before.codes[kept_records].astype(np.int64),
             after.codes[own[kept_records]].astype(np.int64),
         )
-        is_hidden = shown_codes == after.missing_code
-        # A missing value that was always missing tells that it is; but where others were hidden,
-        # nobody can tell the one from the other.
-        hides = bool(np.any(is_hidden & (codes != before.missing_code)))
+        is_missing = after.codes == after.missing_code
+        was_shown = np.zeros(len(after.codes), np.bool_)
+        was_shown[own[kept_records]] = codes != before.missing_code
+        hidden_in_release = find_hidden_cells(after) | (is_missing & was_shown)
+        is_hidden = hidden_in_release[own[kept_records]]
         size = len(after.values) + 1
         pairs = np.unique(codes[~is_hidden] * size + shown_codes[~is_hidden])
         texts = [format_value(value) for value in before.values.to_pylist()]
@@ -105,7 +108,7 @@ class Recoding:
             released_codes={text: frozenset(codes) for text, codes in became.items()},
             released_column=after,
             hierarchy=hierarchy,
-            hides=hides,
+            is_hidden=hidden_in_release,
             occurrences={text: int(count) for text, count in zip(texts, counts, strict=False)},
         )
 
@@ -122,10 +125,8 @@ class Recoding:
     def encode_shown(self, places: npt.NDArray[Any], removed: bool = False) -> Ints:
         """What the released records show; the place -1 is absence, or a record was removed."""
         codes = self.released_column.codes.astype(np.int64)
-        if not self.hides:
-            codes = np.where(
-                codes == self.released_column.missing_code, self.visible_missing_code, codes
-            )
+        is_absent = (codes == self.released_column.missing_code) & ~self.is_hidden
+        codes[is_absent] = self.visible_missing_code
         absence_code = self.released_column.missing_code if removed else self.absent_code
         return np.asarray(np.append(codes, absence_code)[places], np.int64)
 
@@ -138,7 +139,7 @@ class Recoding:
             for code, way in enumerate(ways)
             if not way and self._is_coarser and not self._is_in_hierarchy(values[code])
         ]
-        ways.append([] if self.hides else [self.visible_missing_code])
+        ways.append([self.visible_missing_code])
         ways.append([self.absent_code])
         known_codes = np.append(people.codes.astype(np.int64), len(values) + 1)[places]
         flat = np.array([code for way in ways for code in way], np.int64)

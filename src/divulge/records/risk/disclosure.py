@@ -17,7 +17,7 @@ from divulge.assessment import Sentence
 from divulge.classes.overlapping_classes import gather_overlapping_entries
 from divulge.classes.survey_design import sampling_weights, weights_or_ones
 from divulge.data import Dataset
-from divulge.records.risk.frequencies import Nulls, frequencies
+from divulge.records.risk.frequencies import Nulls, frequencies, settle_reading
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.records.risk.sensitive_classes import (
     CountingRules,
@@ -38,7 +38,7 @@ def disclosure_risk(
     dataset: Dataset,
     aggregate: Aggregate = "sum",
     among: str | Iterable[str] | None = None,
-    nulls: Nulls = "maybe",
+    nulls: Nulls = "bayes",
     original: Dataset | None = None,
 ) -> RecordRisk:
     """One over an aggregate of the weights of those who look like each record.
@@ -65,8 +65,10 @@ def disclosure_risk(
         raise InvalidInput("disclosure_risk", [problem])
     notes: tuple[Sentence, ...] = ()
     figures: dict[str, float] = {}
+    weighed = False
     if aggregate in ("sum", "count", "mean"):
         counts = frequencies(dataset, nulls, among=among, original=original)
+        weighed = counts.weighed
         crowd = {
             "sum": counts.population,
             "count": counts.sample.astype(np.float64),
@@ -74,9 +76,7 @@ def disclosure_risk(
         }[str(aggregate)]
         names, notes, figures = counts.attributes, counts.flattery(), counts.side_by_side()
     else:
-        if nulls == "bayes":
-            message = "chances can be summed, counted and averaged; this aggregate takes others."
-            raise InvalidInput("disclosure_risk", [Problem("nulls", message)])
+        nulls = settle_reading(dataset, dataset.attributes(among, "among"), nulls)
         counting = build_counting(dataset, among, nulls, original=original)
         names = counting.attributes
         crowd = _aggregate_classes(dataset, counting, aggregate)
@@ -93,7 +93,7 @@ def disclosure_risk(
         measure="disclosure_risk",
         dataset=dataset,
         attributes=names,
-        claim="exact" if is_counted and nulls != "bayes" else "estimate",
+        claim="exact" if is_counted and not weighed else "estimate",
         notes=notes,
         figures=figures,
         detail=name,

@@ -7,7 +7,7 @@ see `classes.null_semantics`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -17,12 +17,14 @@ import numpy.typing as npt
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence
 from divulge.assessment.limit import is_beyond_bound
 from divulge.classes import null_semantics
+from divulge.classes.key_codes import encode_keys
 from divulge.classes.original_values import build_prior_chances, gather_victims
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Dataset
+from divulge.data.column import find_hidden_cells
 from divulge.records.risk.charts import draw_frequencies as picture
 from divulge.records.risk.record_risk import RecordRisk
-from divulge.work import DivulgeError, InvalidInput, Problem, checks
+from divulge.work import DivulgeError, InvalidInput, Problem, checks, format_quantity
 from divulge.work.arrays import Floats
 
 if TYPE_CHECKING:
@@ -38,8 +40,45 @@ SEMANTICS_OF_ORIGINAL: tuple[Nulls, ...] = ("known", "bayes")
 SEMANTICS_OF_RELEASE: tuple[Nulls, ...] = ("maybe", "standard", "value")
 """The semantics that need nothing but the release."""
 
+DEFAULT_NULLS: Nulls = "bayes"
+"""An adversary who knows their victim's original values, and weighs the records that fit."""
+
 Prior: TypeAlias = Mapping[str, Mapping[Any, float]]
 """By attribute, how likely the adversary holds each value where it is hidden."""
+
+
+class HiddenCellsError(InvalidInput):
+    """Cells are hidden and nobody says what they were, so that records cannot be weighed."""
+
+
+def build_hidden_cells_error(
+    dataset: Dataset, names: Sequence[str], nulls: str
+) -> HiddenCellsError:
+    """How many records hide something, and what would allow them to be judged."""
+    hides = np.zeros(dataset.rows, np.bool_)
+    for name in names:
+        hides |= find_hidden_cells(dataset.columns[name])
+    records = format_quantity(int(hides.sum()), "record hides", "records hide")
+    message = (
+        f'{records} values; nulls="{nulls}" counts what is compatible with the values before '
+        "suppression: give them as original, or use another way of counting."
+    )
+    return HiddenCellsError(f'dataset "{dataset.name}"', [Problem("original", message)])
+
+
+def settle_reading(
+    dataset: Dataset, names: Sequence[str], nulls: Nulls, otherwise: Nulls = "value"
+) -> Nulls:
+    """For measures that count and do not weigh: where nothing is hidden, there is nothing to weigh.
+
+    Raises:
+        HiddenCellsError: if cells are hidden, and no way of counting them was chosen.
+    """
+    if nulls != DEFAULT_NULLS:
+        return nulls
+    if any(np.any(find_hidden_cells(dataset.columns[name])) for name in names):
+        raise build_hidden_cells_error(dataset, names, nulls)
+    return otherwise
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -55,6 +94,8 @@ class Frequencies:
     dataset: Dataset
     attributes: tuple[str, ...]
     others: Mapping[str, int]
+    weighed: bool = False
+    """Whether some records that fit somebody are likelier theirs than others."""
 
     @property
     def uniques(self) -> int:
@@ -69,7 +110,7 @@ class Frequencies:
     @property
     def claim(self) -> Claim:
         """Counting is exact; weighing is an estimate."""
-        return "estimate" if self.nulls == "bayes" else "exact"
+        return "estimate" if self.weighed else "exact"
 
     def below(self, k: float) -> int:
         """How many records have a frequency below k."""
@@ -159,7 +200,7 @@ class Frequencies:
 
 def frequencies(
     dataset: Dataset,
-    nulls: Nulls = "maybe",
+    nulls: Nulls = "bayes",
     alpha: float = 1.0,
     among: str | Iterable[str] | None = None,
     original: Dataset | None = None,
@@ -181,7 +222,7 @@ def frequencies(
     >>> import divulge as dv
     >>> before = dv.datasets.local_suppression_example()
     >>> after = dv.datasets.local_suppression_example(protected=True)
-    >>> frequencies(after).sample.tolist()
+    >>> frequencies(after, nulls="maybe").sample.tolist()
     [5, 3, 3, 3, 3, 2, 2]
     >>> frequencies(after, nulls="known", original=before).sample.tolist()
     [1, 3, 3, 3, 3, 2, 2]
@@ -190,7 +231,7 @@ def frequencies(
     names = dataset.attributes(among, "among")
     counter = _FrequencyCounter(dataset, names, original, prior)
     sample, population = counter.count_frequencies(nulls, alpha)
-    whole = nulls != "bayes" and (alpha == 1 or nulls != "maybe")
+    whole = (nulls != "bayes" or not counter.hides) and (alpha == 1 or nulls != "maybe")
     alone: dict[str, int] = {
         each: _count_alone(counter.count_frequencies(each, alpha)[0])
         for each in SEMANTICS
@@ -203,6 +244,7 @@ def frequencies(
         dataset=dataset,
         attributes=tuple(names),
         others=alone,
+        weighed=nulls == "bayes" and counter.hides,
     )
 
 
@@ -217,16 +259,18 @@ class _FrequencyCounter:
     def __init__(
         self, dataset: Dataset, names: list[str], original: Dataset | None, prior: Prior | None
     ) -> None:
-        columns = [dataset.columns[name] for name in names]
         self.weights = weights_or_ones(dataset)
-        self.patterns = null_semantics.gather_patterns(
-            [column.codes for column in columns],
-            [len(column.values) + 1 for column in columns],
-            [column.missing_code for column in columns],
-            self.weights,
-        )
-        self.hides = bool(np.any(self.patterns.mask))
+        keys = encode_keys(dataset, names, absence_apart=False)
+        apart = encode_keys(dataset, names, absence_apart=True, original=original)
+        self.hides = any(key.hides for key in apart)
         self.knows_original = original is not None or not self.hides
+        self.patterns = null_semantics.gather_patterns(keys, self.weights)
+        # Where nothing is missing, both ways to read what is missing are one.
+        self.patterns_apart = (
+            null_semantics.gather_patterns(apart, self.weights)
+            if any(key.hides for key in keys)
+            else self.patterns
+        )
         self._source = (dataset, names, original, prior)
         self._cache: dict[tuple[Nulls, float], tuple[Floats, Floats]] = {}
 
@@ -241,23 +285,23 @@ class _FrequencyCounter:
         dataset, names, original, prior = self._source
         if nulls == "standard":
             return null_semantics.count_by_standard(self.patterns, self.weights)
-        if not self.hides and original is None:
-            counts = null_semantics.count_by_value(self.patterns)
-        elif nulls in SEMANTICS_OF_ORIGINAL:
-            if original is None:
-                message = (
-                    f'nulls="{nulls}" counts what is compatible with the values before '
-                    "suppression; give them as original, or use another way of counting."
+        if nulls in SEMANTICS_OF_ORIGINAL:
+            if original is None and not self.hides:
+                counts = null_semantics.count_by_value(self.patterns_apart)
+                return (
+                    counts[0][self.patterns_apart.of_record],
+                    counts[1][self.patterns_apart.of_record],
                 )
-                raise InvalidInput(f'dataset "{dataset.name}"', [Problem("original", message)])
+            if original is None:
+                raise build_hidden_cells_error(dataset, names, nulls)
             victims = gather_victims(dataset, original, names)
             if nulls == "known":
-                counts = null_semantics.count_by_known(self.patterns, victims)
+                counts = null_semantics.count_by_known(self.patterns_apart, victims)
             else:
                 chances = build_prior_chances(original, names, prior) if prior else None
-                counts = null_semantics.count_by_bayes(self.patterns, victims, chances)
+                counts = null_semantics.count_by_bayes(self.patterns_apart, victims, chances)
             return counts[0][victims.of_record], counts[1][victims.of_record]
-        elif nulls == "maybe":
+        if nulls == "maybe":
             counts = null_semantics.count_by_maybe(self.patterns, alpha)
         else:
             counts = null_semantics.count_by_value(self.patterns)

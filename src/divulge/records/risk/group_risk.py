@@ -29,7 +29,7 @@ def household_risk(
     dataset: Dataset,
     method: Method = "approximate",
     among: str | Iterable[str] | None = None,
-    nulls: Nulls = "maybe",
+    nulls: Nulls = "bayes",
     original: Dataset | None = None,
 ) -> RecordRisk:
     """The chance, for each record, that somebody of its household is found.

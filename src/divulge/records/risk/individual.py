@@ -30,7 +30,7 @@ def individual_risk(
     dataset: Dataset,
     method: Method = "approximate",
     among: str | Iterable[str] | None = None,
-    nulls: Nulls = "maybe",
+    nulls: Nulls = "bayes",
     original: Dataset | None = None,
 ) -> RecordRisk:
     """The chance that each record's owner is found in the population.
@@ -67,7 +67,7 @@ def individual_risk(
         measure="individual_risk",
         dataset=dataset,
         attributes=counts.attributes,
-        claim="estimate" if is_sampled or nulls == "bayes" else "exact",
+        claim="estimate" if is_sampled or counts.weighed else "exact",
         notes=(*notes, *counts.flattery()),
         figures=counts.side_by_side(),
         detail=method,
@@ -77,7 +77,7 @@ def individual_risk(
 def reidentification_risk(
     dataset: Dataset,
     among: str | Iterable[str] | None = None,
-    nulls: Nulls = "maybe",
+    nulls: Nulls = "bayes",
     original: Dataset | None = None,
 ) -> RecordRisk:
     """One over the sum of the weights of those who look alike (Bellomarini et al., Eq. 1).
@@ -96,7 +96,7 @@ def reidentification_risk(
         measure="reidentification_risk",
         dataset=dataset,
         attributes=counts.attributes,
-        claim="estimate" if is_sampled or nulls == "bayes" else "exact",
+        claim="estimate" if is_sampled or counts.weighed else "exact",
         notes=counts.flattery(),
         figures=counts.side_by_side(),
     )

@@ -24,7 +24,7 @@ from divulge.work.arrays import Floats
 def k_anonymity(
     dataset: Dataset,
     among: str | Iterable[str] | None = None,
-    nulls: Nulls = "maybe",
+    nulls: Nulls = "bayes",
     count: Count = "records",
     original: Dataset | None = None,
 ) -> int:
@@ -52,7 +52,7 @@ def k_anonymity(
 def anonymity_of_each(
     dataset: Dataset,
     among: str | Iterable[str] | None = None,
-    nulls: Nulls = "maybe",
+    nulls: Nulls = "bayes",
     count: Count = "records",
     original: Dataset | None = None,
 ) -> CrowdMeasure:

@@ -169,7 +169,7 @@ def judge_worst_class(result: ClassMeasure, bound: float) -> JudgedFigure:
 def judge_smallest_crowd(result: CrowdMeasure, bound: float) -> JudgedFigure:
     """The size of the smallest class: a whole number, unless records are weighed by chances."""
     judged = judge_worst_class(result, bound)
-    if result.counting.nulls == "bayes":
+    if result.counting.weighs:
         return judged
     # Sums of weights end a hair below what they are.
     return judged._replace(value=int(result.value * (1 + RELATIVE_TOLERANCE)))

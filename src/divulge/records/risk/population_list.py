@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from divulge.classes.key_codes import KeyCodes
 from divulge.classes.keys import sum_over_equal_keys
 from divulge.classes.null_semantics import Patterns, build_joint_keys, gather_patterns
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Dataset
-from divulge.records.risk.frequencies import SEMANTICS, Nulls
+from divulge.records.risk.frequencies import SEMANTICS, Nulls, settle_reading
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Floats, Ints
 
@@ -34,7 +35,7 @@ class PopulationMatch:
 
 
 def match_population(
-    dataset: Dataset, population: Dataset, among: Sequence[str], nulls: Nulls = "maybe"
+    dataset: Dataset, population: Dataset, among: Sequence[str], nulls: Nulls = "bayes"
 ) -> PopulationMatch:
     """Look for the records of a release in a list of the population.
 
@@ -51,6 +52,7 @@ def match_population(
     >>> found.crowd[found.of_record].tolist(), found.presence.round(2).tolist()
     ([2.0, 3.0], [0.83, 0.33])
     """
+    nulls = settle_reading(dataset, among, nulls, "maybe")
     if nulls not in LIST_SEMANTICS:
         message = f'"{nulls}" does not go with a list of the population.'
         allowed = LIST_SEMANTICS if nulls in SEMANTICS else SEMANTICS
@@ -104,21 +106,21 @@ def _build_patterns(
     dataset: Dataset, population: Dataset, among: Sequence[str], nulls: Nulls
 ) -> tuple[Patterns, Patterns]:
     """Both in the codes of the population; a value that it lacks has a code of its own."""
-    released, listed, cardinalities, missing = [], [], [], []
+    released, listed = [], []
     for name in among:
         mine, theirs = dataset.columns[name], population.columns[name]
         place = {value: code for code, value in enumerate(theirs.values.to_pylist())}
         new_code = len(theirs.values) + 1
         table = [place.get(value, new_code) for value in mine.values.to_pylist()]
-        released.append(np.array([*table, theirs.missing_code], np.int64)[mine.codes])
-        listed.append(theirs.codes.astype(np.int64))
-        cardinalities.append(new_code + 1)
         # Where missing is a value like others, no code is the one that hides.
-        missing.append(theirs.missing_code if nulls == "maybe" else -1)
+        missing = theirs.missing_code if nulls == "maybe" else -1
+        codes = np.array([*table, theirs.missing_code], np.int64)[mine.codes]
+        released.append(KeyCodes(codes, new_code + 1, missing))
+        listed.append(KeyCodes(theirs.codes.astype(np.int64), new_code + 1, missing))
     people = weights_or_ones(population)
     return (
-        gather_patterns(released, cardinalities, missing, np.ones(dataset.rows)),
-        gather_patterns(listed, cardinalities, missing, people),
+        gather_patterns(released, np.ones(dataset.rows)),
+        gather_patterns(listed, people),
     )
 
 

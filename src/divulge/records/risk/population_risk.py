@@ -21,7 +21,6 @@ from divulge.data import Dataset
 from divulge.qif import PriorPosterior
 from divulge.records.risk.class_measure import ClassMeasure, CrowdMeasure
 from divulge.records.risk.frequencies import (
-    SEMANTICS_OF_ORIGINAL,
     SEMANTICS_OF_RELEASE,
     Nulls,
     frequencies,
@@ -105,7 +104,7 @@ def k_map(
     dataset: Dataset,
     population: Dataset | None = None,
     among: Names = None,
-    nulls: Nulls = "maybe",
+    nulls: Nulls = "bayes",
 ) -> CrowdMeasure:
     """How many of the population look like the records of each class; the least is k.
 
@@ -120,7 +119,7 @@ def k_map(
     728.0
     """
     if population is None:
-        if nulls in SEMANTICS_OF_ORIGINAL:
+        if nulls == "known":
             message = f'"{nulls}" does not go with k-map; what is known is in the population.'
             problem = Problem("nulls", message, nulls, SEMANTICS_OF_RELEASE)
             raise InvalidInput(f'dataset "{dataset.name}"', [problem])
@@ -143,7 +142,7 @@ def k_map(
 
 
 def delta_presence(
-    dataset: Dataset, population: Dataset, among: Names = None, nulls: Nulls = "maybe"
+    dataset: Dataset, population: Dataset, among: Names = None, nulls: Nulls = "bayes"
 ) -> Presence:
     """The chance, for each class of the population, that somebody of it is in the release.
 
@@ -173,7 +172,7 @@ def delta_presence(
 
 
 def prosecutor_risk(
-    dataset: Dataset, among: Names = None, nulls: Nulls = "maybe", original: Dataset | None = None
+    dataset: Dataset, among: Names = None, nulls: Nulls = "bayes", original: Dataset | None = None
 ) -> RecordRisk:
     """The risk if the adversary knows that their victim is in the release: 1/f.
 
@@ -188,7 +187,7 @@ def journalist_risk(
     dataset: Dataset,
     population: Dataset | None = None,
     among: Names = None,
-    nulls: Nulls = "maybe",
+    nulls: Nulls = "bayes",
     measure: str = "journalist_risk",
 ) -> RecordRisk:
     """The risk if they do not know it and look in the population: 1/F.
@@ -214,7 +213,7 @@ def marketer_risk(
     dataset: Dataset,
     population: Dataset | None = None,
     among: Names = None,
-    nulls: Nulls = "maybe",
+    nulls: Nulls = "bayes",
 ) -> RecordRisk:
     """The risk if they want many, whoever it is: their average counts, not the highest.
 

@@ -19,7 +19,7 @@ from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, ht
 from divulge.classes.keys import assign_classes
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Column, Dataset
-from divulge.records.risk.frequencies import Nulls, frequencies
+from divulge.records.risk.frequencies import Nulls, frequencies, settle_reading
 from divulge.records.risk.population_fits import (
     compute_negative_binomial_chances,
     compute_poisson_chances,
@@ -54,7 +54,7 @@ class PopulationUniques:
     sampling_fraction: float
     dataset: Dataset
     attributes: tuple[str, ...]
-    nulls: Nulls = "maybe"
+    nulls: Nulls = "bayes"
     side_by_side: Mapping[str, int] = field(default_factory=dict)
     claim: Claim = "estimate"
 
@@ -159,7 +159,7 @@ def population_uniques(
     interactions: Literal[1, 2] = 1,
     *,
     cells: float | None = None,
-    nulls: Nulls = "maybe",
+    nulls: Nulls = "bayes",
 ) -> PopulationUniques:
     """Estimate how many uniques of a sample are unique in the population.
 
@@ -170,7 +170,8 @@ def population_uniques(
         among: the attributes to consider; all quasi-identifiers if none are given.
         interactions: of the log-linear model: 1 for main effects, 2 for all pairs.
         cells: of the negative binomial: how many combinations there can be (default: all).
-        nulls: `maybe` (a missing value may be anything) or `value` (it is one of its own).
+        nulls: `maybe` (a missing value may be anything) or `value` (it is one of its own); if not
+            given, `value`, unless protection has hidden cells: then one must be chosen.
 
     >>> import divulge as dv
     >>> companies = dv.datasets.inflation_and_growth(2000, balance="U")
@@ -186,10 +187,11 @@ def population_uniques(
         problems.add("model", f'"{model}" is not a population model.', model, MODELS)
     if interactions not in (1, 2):
         problems.add("interactions", f"{interactions} is not 1 (main effects) or 2 (all pairs).")
-    if nulls not in ("maybe", "value"):
+    if nulls not in ("maybe", "value", "bayes"):
         message = f'"{nulls}" does not go with a population model.'
         problems.add("nulls", message, nulls, ["maybe", "value"])
     problems.raise_any()
+    nulls = settle_reading(dataset, names, nulls)
     counts = frequencies(dataset, nulls, among=names)
     alone = counts.sample == 1
     unique, right = np.zeros(dataset.rows), np.zeros(dataset.rows)

@@ -15,7 +15,12 @@ from typing import Any
 from divulge.classes.class_sizes import count_dataset_classes
 from divulge.data import Dataset
 from divulge.records.risk.disclosure import AGGREGATES, disclosure_risk
-from divulge.records.risk.frequencies import SEMANTICS, SEMANTICS_OF_RELEASE, frequencies
+from divulge.records.risk.frequencies import (
+    DEFAULT_NULLS,
+    SEMANTICS,
+    SEMANTICS_OF_RELEASE,
+    frequencies,
+)
 from divulge.records.risk.group_risk import household_risk
 from divulge.records.risk.individual import METHODS, individual_risk, reidentification_risk
 from divulge.records.risk.k_anonymity import anonymity_of_each
@@ -82,7 +87,9 @@ def _count_by_engine(dataset: Dataset, bound: float, **options: Any) -> JudgedFi
 
 
 def _build_null_option(words: tuple[str, ...]) -> OneOf:
-    return OneOf(words, "What a missing value may stand for.")
+    # The first word is the default.
+    ordered = sorted(words, key=lambda word: word != DEFAULT_NULLS)
+    return OneOf(tuple(ordered), "What a missing value may stand for.")
 
 
 _NULL_OPTIONS: dict[str, Option] = {
@@ -94,7 +101,7 @@ _CLASS_OPTIONS: dict[str, Option] = {
     "count": OneOf(COUNTS, "In classes: records, or the population."),
 }
 _LIST_OPTIONS: dict[str, Option] = {
-    "nulls": _build_null_option(SEMANTICS_OF_RELEASE),
+    "nulls": _build_null_option((*SEMANTICS_OF_RELEASE, DEFAULT_NULLS)),
     "population": OtherDataset(),
 }
 _METHOD_OPTIONS: dict[str, Option] = {
@@ -109,7 +116,7 @@ _MODEL_OPTIONS: dict[str, Option] = {
     "sampling_fraction": _SAMPLING_FRACTION,
     "interactions": WholeNumber("Of the log-linear model: 1 main effects, 2 all pairs.", largest=2),
     "cells": Number("Of the negative binomial model: how many combinations there can be."),
-    "nulls": _build_null_option(("maybe", "value")),
+    "nulls": _build_null_option(("maybe", "value", DEFAULT_NULLS)),
 }
 
 _SPECS = (
@@ -189,7 +196,7 @@ _SPECS = (
         options={
             "sampling_fraction": _SAMPLING_FRACTION,
             "max_size": WholeNumber("Most attributes of a minimal unique."),
-            "nulls": _build_null_option(("maybe", "value")),
+            "nulls": _build_null_option(("maybe", "value", DEFAULT_NULLS)),
         },
         per_record="risk",
     ),
@@ -241,7 +248,10 @@ _SPECS = (
         name="delta_presence",
         function=delta_presence,
         figure=judge_worst_class,
-        options={"nulls": _build_null_option(LIST_SEMANTICS), "population": OtherDataset()},
+        options={
+            "nulls": _build_null_option((*LIST_SEMANTICS, DEFAULT_NULLS)),
+            "population": OtherDataset(),
+        },
         needs=("population",),
     ),
     MeasureSpec(
@@ -344,7 +354,7 @@ def gather_settings() -> dict[str, Setting]:
     go with which measure is asked when the measure is known.
 
     >>> gather_settings()["nulls"].default
-    'maybe'
+    'bayes'
     """
     settings: dict[str, Setting] = {}
     for spec in _SPECS:

@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from divulge.assessment import Assessment
 from divulge.data import Dataset
-from divulge.records.risk.frequencies import SEMANTICS_OF_ORIGINAL
+from divulge.records.risk.frequencies import DEFAULT_NULLS
 from divulge.records.risk.measure_spec import MeasureSpec, RiskResult
 from divulge.records.risk.options import OneOf, OtherDataset
 from divulge.records.risk.record_risk import DEFAULT_THRESHOLD, RecordRisk
@@ -80,7 +80,7 @@ FullRiskRequest = add_options(RiskRequest)
 def problems_with_request(request: RiskRequest, datasets: int) -> Iterator[Problem]:
     """What does not go together: the measure, its way of counting, and the number of datasets."""
     spec, measure = request.spec, request.measure
-    nulls = getattr(request, "nulls", "maybe")
+    nulls = getattr(request, "nulls", DEFAULT_NULLS)
     readings = spec.options.get("nulls")
     if isinstance(readings, OneOf) and nulls not in readings.words:
         yield Problem("nulls", f'"{nulls}" does not go with measure {measure}; use maybe or value.')
@@ -88,7 +88,7 @@ def problems_with_request(request: RiskRequest, datasets: int) -> Iterator[Probl
     if datasets > most:
         takes = "one" if most == 1 else "one or two"
         yield Problem("dataset", f'names {datasets}; measure "{measure}" takes {takes}.')
-    if nulls in SEMANTICS_OF_ORIGINAL and "original" in spec.options and datasets < 2:
+    if nulls == "known" and "original" in spec.options and datasets < 2:
         message = f'nulls = "{nulls}" takes two datasets: the release, the original.'
         yield Problem("dataset", message)
     for name, both in (

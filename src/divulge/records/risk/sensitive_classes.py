@@ -19,7 +19,13 @@ from divulge.classes.keys import assign_classes, sum_by_place
 from divulge.classes.overlapping_classes import Entries, gather_overlapping_entries
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Column, Dataset
-from divulge.records.risk.frequencies import SEMANTICS, SEMANTICS_OF_ORIGINAL, Nulls
+from divulge.data.column import find_hidden_cells
+from divulge.records.risk.frequencies import (
+    SEMANTICS,
+    SEMANTICS_OF_ORIGINAL,
+    Nulls,
+    build_hidden_cells_error,
+)
 from divulge.work import InvalidInput, Problem, Problems
 from divulge.work.arrays import Floats, Ints
 
@@ -34,7 +40,7 @@ class CountingRules:
     """How those who look alike are counted: on which attributes, with which nulls and weights."""
 
     attributes: tuple[str, ...]
-    nulls: Nulls = "maybe"
+    nulls: Nulls = "bayes"
     count: Count = "records"
     original: Dataset | None = None
     hides: bool = False
@@ -45,7 +51,12 @@ class CountingRules:
     @property
     def claim(self) -> Claim:
         """Counting records is exact; weighing them by chances or sampling weights estimates."""
-        return "estimate" if self.nulls == "bayes" or self.count == "population" else "exact"
+        return "estimate" if self.weighs or self.count == "population" else "exact"
+
+    @property
+    def weighs(self) -> bool:
+        """Whether some records that fit somebody are likelier theirs than others."""
+        return self.nulls == "bayes" and self.original is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +108,7 @@ class SensitiveClasses:
 def build_counting(
     dataset: Dataset,
     among: str | Iterable[str] | None = None,
-    nulls: Nulls = "maybe",
+    nulls: Nulls = "bayes",
     count: Count = "records",
     original: Dataset | None = None,
 ) -> CountingRules:
@@ -112,16 +123,18 @@ def build_counting(
         message = "the population is counted by sampling weights, and no attribute has that role."
         problems.add("count", message)
     names = tuple(dataset.attributes(among, "among"))
-    hides = any(dataset.columns[name].has_missing for name in names)
-    if nulls in SEMANTICS_OF_ORIGINAL and hides and original is None:
-        message = (
-            f'nulls="{nulls}" counts what is compatible with the values before suppression; '
-            "give them as original, or use another way of counting."
-        )
-        problems.add("original", message)
     problems.raise_any()
+    hides_unknown = original is None and any(
+        np.any(find_hidden_cells(dataset.columns[name])) for name in names
+    )
+    if nulls in SEMANTICS_OF_ORIGINAL and hides_unknown:
+        raise build_hidden_cells_error(dataset, names, nulls)
+    # Absence is a value to somebody who weighs; to others, every null may be anything.
+    hides = nulls not in SEMANTICS_OF_ORIGINAL and any(
+        dataset.columns[name].has_missing for name in names
+    )
     ways = SEMANTICS
-    if hides and original is None:
+    if hides_unknown:
         ways = tuple(each for each in SEMANTICS if each not in SEMANTICS_OF_ORIGINAL)
     return CountingRules(
         attributes=names, nulls=nulls, count=count, original=original, hides=hides, ways=ways
@@ -133,7 +146,7 @@ def count_sensitive_values(
     attribute: str | None = None,
     among: str | Iterable[str] | None = None,
     *,
-    nulls: Nulls = "maybe",
+    nulls: Nulls = "bayes",
     count: Count = "records",
     original: Dataset | None = None,
 ) -> SensitiveClasses:

@@ -20,10 +20,11 @@ import numpy.typing as npt
 
 from divulge.assessment import Assessment, Breakdown, Chart, Sentence
 from divulge.classes import null_semantics
+from divulge.classes.key_codes import encode_nulls_alike
 from divulge.classes.keys import assign_classes
 from divulge.data import Dataset
 from divulge.records.risk.charts import draw_contributions
-from divulge.records.risk.frequencies import Frequencies, frequencies
+from divulge.records.risk.frequencies import Frequencies, frequencies, settle_reading
 from divulge.records.risk.minimal_uniques import (
     MOST_ATTRIBUTES,
     MinimalUniqueRows,
@@ -210,7 +211,7 @@ def suda(
     max_size: int | None = None,
     sampling_fraction: float = 0.01,
     among: str | Iterable[str] | None = None,
-    nulls: Literal["maybe", "value"] = "maybe",
+    nulls: Literal["maybe", "value", "bayes"] = "bayes",
 ) -> Suda:
     """Find what makes records special, and score them.
 
@@ -219,7 +220,8 @@ def suda(
         max_size: the most attributes of a set; all if None.
         sampling_fraction: the share of the population that is in the file, for DIS-SUDA.
         among: the attributes to consider; all quasi-identifiers if none are given.
-        nulls: `maybe` (a missing value may be anything, so it never makes special) or `value`.
+        nulls: `maybe` (a missing value may be anything, so it never makes special) or `value`;
+            if not given, `value`, unless protection has hidden cells: then one must be chosen.
 
     >>> import divulge as dv
     >>> companies = dv.datasets.inflation_and_growth_example()
@@ -236,16 +238,17 @@ def suda(
     if not isinstance(largest, Integral) or not 1 <= largest <= len(names):
         problems.append(Problem("max_size", f"{largest} is not a size from 1 to {len(names)}."))
     problems += checks.share("sampling_fraction", sampling_fraction, zero=False)
-    if nulls not in ("maybe", "value"):
+    if nulls not in ("maybe", "value", "bayes"):
         message = f'"{nulls}" is not a way to look for uniques.'
         problems.append(Problem("nulls", message, nulls, ["maybe", "value"]))
     if problems:
         raise InvalidInput("suda", problems)
+    reading = settle_reading(dataset, names, nulls)
     columns = [dataset.columns[name] for name in names]
     codes = [column.codes for column in columns]
     cardinalities = [len(column.values) + 1 for column in columns]
     rows = dataset.rows
-    if nulls == "maybe" and any(column.has_missing for column in columns):
+    if reading == "maybe" and any(column.has_missing for column in columns):
         minimal, frequency = _search_with_nulls(dataset, names, largest)
     else:
         identity = _build_identity(dataset, names, "value")
@@ -297,12 +300,8 @@ def _search_with_nulls(
     ones = np.ones(dataset.rows)
 
     def count_alike(chosen: list[int]) -> Floats:
-        shown_patterns = null_semantics.gather_patterns(
-            [columns[a].codes for a in chosen],
-            [len(columns[a].values) + 1 for a in chosen],
-            [columns[a].missing_code for a in chosen],
-            ones,
-        )
+        keys = [encode_nulls_alike(columns[a]) for a in chosen]
+        shown_patterns = null_semantics.gather_patterns(keys, ones)
         return null_semantics.count_by_maybe(shown_patterns, 1.0)[0][shown_patterns.of_record]
 
     identity = _build_identity(dataset, names, "maybe")

@@ -31,7 +31,7 @@ def t_closeness(
     distance: Distance = "equal",
     order: Sequence[Any] | None = None,
     *,
-    nulls: Nulls = "maybe",
+    nulls: Nulls = "bayes",
     count: Count = "records",
     original: Dataset | None = None,
 ) -> SensitiveMeasure:

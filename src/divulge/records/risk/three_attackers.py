@@ -108,7 +108,7 @@ def three_attackers(
     population: Dataset | None = None,
     among: str | Iterable[str] | None = None,
     threshold: float = DEFAULT_THRESHOLD,
-    nulls: Nulls = "maybe",
+    nulls: Nulls = "bayes",
 ) -> ThreeAttackers:
     """Prosecutor, journalist and marketer: highest, average, and records above a threshold.
 

@@ -1,0 +1,175 @@
+"""How a file says that a value was hidden, and not merely absent.
+
+Stata and SAS have tagged missing values: `.s`. In other formats a column of text has a word in the
+place of what is hidden; a column of numbers or dates stays one, and a column `NAME_status` beside
+it has the word. So whoever reads the file tells what was suppressed from what was never there, as
+it was judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from divulge.data.column import (
+    HIDDEN_TAG,
+    Column,
+    column_from_codes,
+    encode_array,
+    find_hidden_cells,
+)
+from divulge.data.dataset import Dataset
+from divulge.data.dictionary import Attribute, Dictionary
+from divulge.work.arrays import Bools
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+HIDDEN_WORD = "suppressed"
+"""What stands in a column of text for a value that was hidden."""
+STATUS_SUFFIX = "_status"
+TAG_LETTER = "s"
+"""Of a tagged missing value, `.s`, in formats that have such."""
+
+
+def has_hidden_cells(dataset: Dataset) -> bool:
+    """Whether protection has hidden something in a dataset."""
+    return any(np.any(find_hidden_cells(column)) for column in dataset.columns.values())
+
+
+def encode_hidden(dataset: Dataset, *, has_tags: bool = False) -> Dataset:
+    """The dataset with hidden cells as files have them; the format may have tagged missing values.
+
+    >>> import pyarrow as pa
+    >>> from divulge.data.missing_kinds import mark_hidden
+    >>> table = pa.table({"town": ["Roma", None], "age": [31, None]})
+    >>> encode_hidden(mark_hidden(Dataset.from_arrow(table))).to_arrow().to_pydict()
+    {'town': ['Roma', 'suppressed'], 'age': [31, None], 'age_status': [None, 'suppressed']}
+    """
+    if not has_hidden_cells(dataset):
+        return dataset
+    word = choose_word(dataset)
+    columns: dict[str, Column] = {}
+    attributes = dict(dataset.dictionary.attributes)
+    for name, column in dataset.columns.items():
+        is_hidden = find_hidden_cells(column)
+        if not np.any(is_hidden):
+            columns[name] = column
+        elif _is_text(column.values.type):
+            columns[name] = _write_word(column, is_hidden, word)
+        elif has_tags and column.tags is not None:
+            tags = np.where(is_hidden, np.uint8(ord(TAG_LETTER)), column.tags)
+            columns[name] = replace(column, tags=tags)
+        else:
+            columns[name] = replace(column, tags=None)
+            status = choose_status_name(name, dataset.columns)
+            columns[status] = _build_status(is_hidden, word)
+            attributes[status] = Attribute(status, role="non_identifying")
+    return replace(dataset, columns=columns, dictionary=Dictionary(attributes))
+
+
+def decode_hidden(dataset: Dataset, word: str) -> Dataset:
+    """The dataset that `encode_hidden` was given: words and columns of status become marks.
+
+    >>> import pyarrow as pa
+    >>> table = pa.table({"age": [31, None], "age_status": [None, "suppressed"]})
+    >>> read = decode_hidden(Dataset.from_arrow(table), "suppressed")
+    >>> read.names, find_hidden_cells(read.columns["age"]).tolist()
+    (['age'], [False, True])
+    """
+    columns = dict(dataset.columns)
+    for status in dataset.names:
+        name = _find_marked(status)
+        if name is not None and name in columns and _is_status(columns[status], word):
+            marks = columns[status]
+            is_marked = marks.codes != marks.missing_code
+            is_missing = columns[name].codes == columns[name].missing_code
+            columns[name] = _mark(columns[name], is_marked & is_missing)
+            del columns[status]
+    for name, column in list(columns.items()):
+        if column.tags is not None and word == f".{TAG_LETTER}":
+            columns[name] = _mark(column, column.tags == ord(TAG_LETTER))
+        texts = column.values.to_pylist() if _is_text(column.values.type) else []
+        if word in texts:
+            code = texts.index(word)
+            is_hidden = column.codes == code
+            codes = column.codes.astype(np.int64)
+            codes[is_hidden] = column.missing_code
+            columns[name] = _mark(
+                replace(column_from_codes(codes, column.values), tags=column.tags), is_hidden
+            )
+    return replace(dataset, columns=columns, dictionary=dataset.dictionary.only(columns))
+
+
+def drop_status_names(names: Sequence[str]) -> list[str]:
+    """The names of attributes, without those of columns that say which cells are hidden.
+
+    >>> drop_status_names(["age", "age_status", "marital_status"])
+    ['age', 'marital_status']
+    """
+    present = set(names)
+    return [name for name in names if _find_marked(name) not in present]
+
+
+def _find_marked(status: str) -> str | None:
+    """The column whose hidden cells a column of this name may mark."""
+    stem = status.rstrip("_")
+    name = stem.removesuffix(STATUS_SUFFIX)
+    return None if name == stem else name
+
+
+def choose_word(dataset: Dataset) -> str:
+    """A word for what is hidden that no column of text holds."""
+    texts = {
+        value
+        for column in dataset.columns.values()
+        if _is_text(column.values.type)
+        for value in column.values.to_pylist()
+    }
+    word = HIDDEN_WORD
+    while word in texts:
+        word = f"({word})"
+    return word
+
+
+def choose_status_name(name: str, taken: Mapping[str, object]) -> str:
+    """The name of the column that says which cells of another are hidden."""
+    status = f"{name}{STATUS_SUFFIX}"
+    while status in taken:
+        status += "_"
+    return status
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_status(column: Column, word: str) -> bool:
+    return _is_text(column.values.type) and column.values.to_pylist() == [word]
+
+
+def _write_word(column: Column, is_hidden: Bools, word: str) -> Column:
+    import pyarrow as pa
+
+    values = pa.concat_arrays([column.values.cast(pa.string()), pa.array([word])])
+    codes = column.codes.astype(np.int64)
+    codes[column.codes == column.missing_code] += 1
+    codes[is_hidden] = len(values) - 1
+    return column_from_codes(codes, values)
+
+
+def _build_status(is_hidden: Bools, word: str) -> Column:
+    import pyarrow as pa
+
+    return encode_array(pa.array([word if hidden else None for hidden in is_hidden], pa.string()))
+
+
+def _mark(column: Column, is_hidden: Bools) -> Column:
+    tags = np.zeros(len(column.codes), np.uint8) if column.tags is None else column.tags.copy()
+    tags[is_hidden] = HIDDEN_TAG
+    return replace(column, tags=tags)
