@@ -14,6 +14,7 @@ from divulge.protection import OutOfReachError, tuning
 from divulge.protection.changes.changes import select_records
 from divulge.protection.limits.per_record import build_goals
 from divulge.protection.result.utility import _measure_shift
+from divulge.records.risk.registry import MEASURES
 
 AREAS = [
     ("Roma", "Center"),
@@ -32,7 +33,7 @@ LIMITS = [
     Limit("household_risk", at_most=0.8, nulls="maybe"),
     Limit("prosecutor_risk", at_most=0.5, nulls="maybe"),
     Limit("global_risk", at_most=0.3, nulls="maybe"),
-    Limit("dis_suda", at_most=0.2),
+    Limit("dis_suda", at_most=0.2, nulls="maybe"),
     Limit("distinct_l_diversity", at_least=2, attribute="income", nulls="maybe"),
     Limit("t_closeness", at_most=0.4, attribute="income", nulls="maybe"),
     Limit("deterministic.posterior", at_most=0.2),
@@ -76,8 +77,10 @@ def measured(limit: Limit, p: protection.Protected) -> bool:
     """Whether a limit holds, by the parts that know nothing of protection."""
     if limit.of_assessment:
         return limit.judge(records.attack(p.dataset, "CRS")).held
+    before = select_records(p.original, p.kept)
+    if "nulls" not in limit.options and "original" in MEASURES[limit.measure].options:
+        limit = limit.reading(original=before)
     if limit.options.get("nulls") in ("known", "bayes"):
-        before = select_records(p.original, p.kept)
         counted = records.frequencies(p.dataset, limit.options["nulls"], original=before)
         return bool(counted.smallest >= limit.bound - 1e-9)
     found = measures()[limit.measure].of(p.dataset, limit)
@@ -147,7 +150,7 @@ def test_a_risk_of_one_in_five_keeps_a_limit_of_a_fifth() -> None:
 def test_the_marketers_risk_is_protected_by_the_figure_that_it_is_judged_by() -> None:
     pupils = datasets.school_year_example().describe(roles={"quasi_identifier": ["gender"]})
     everybody = Dataset.from_arrow(pa.concat_tables([pupils.to_arrow()] * 2))
-    limit = Limit("marketer_risk", at_most=0.1, population=everybody)
+    limit = Limit("marketer_risk", at_most=0.1, population=everybody, nulls="maybe")
     [goal] = build_goals(pupils, [limit])
     judged = measures()["marketer_risk"].of(pupils, limit).value
     assert goal.measure_standing(pupils, pupils).outcome.value == judged
@@ -345,7 +348,9 @@ def test_a_limit_on_attributes_that_must_not_be_touched_is_out_of_reach_and_said
 def test_the_marketer_is_limited_in_what_she_finds_in_the_population() -> None:
     table = pa.table({"town": ["a", "a", "b"], "sex": ["f", "m", "m"], "w": [10.0, 20.0, 30.0]})
     roles = {"quasi_identifier": ["town", "sex"], "weight": "w"}
-    p = protection.protect(Dataset.from_arrow(table, roles), [Limit("marketer_risk", at_most=0.05)])
+    p = protection.protect(
+        Dataset.from_arrow(table, roles), [Limit("marketer_risk", at_most=0.05, nulls="maybe")]
+    )
     # Before, (1/10 + 1/20 + 1/30) / 3 is above the limit; one who hides a cell stands for more.
     assert records.marketer_risk(p.dataset, nulls="maybe").average <= 0.05
     assert p.suppressed_cells == 1
@@ -353,7 +358,7 @@ def test_the_marketer_is_limited_in_what_she_finds_in_the_population() -> None:
         pa.table({"town": ["a", "a", "a", "b", "b"], "sex": ["f", "f", "m", "m", "m"]})
     )
     survey = Dataset.from_arrow(table.drop(["w"]), {"quasi_identifier": ["town", "sex"]})
-    limit = Limit("marketer_risk", at_most=0.5, population=everybody)
+    limit = Limit("marketer_risk", at_most=0.5, population=everybody, nulls="maybe")
     p = protection.protect(survey, [limit])
     assert records.marketer_risk(p.dataset, everybody, nulls="maybe").average <= 0.5
     assert p.outcomes_before[0].value == pytest.approx((1 / 2 + 1 + 1 / 2) / 3)

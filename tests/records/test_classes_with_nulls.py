@@ -272,7 +272,7 @@ def test_what_cannot_be_counted_is_said_at_once_with_counts() -> None:
     with pytest.raises(InvalidInput) as refused:
         records.k_anonymity(after, nulls="known", count="populaton")  # type: ignore[arg-type]
     assert 'Did you mean "population"?' in str(refused.value)
-    with pytest.raises(InvalidInput, match="2 records hide values.* give them as original"):
+    with pytest.raises(InvalidInput, match="1 record hides values.* give them as original"):
         records.k_anonymity(after, nulls="known")
     pupils = datasets.school_year_example()
     with pytest.raises(InvalidInput, match="no attribute has that role"):
@@ -288,7 +288,9 @@ def test_what_cannot_be_counted_is_said_at_once_with_counts() -> None:
     with pytest.raises(InvalidInput, match="does not go with a list"):
         records.k_map(pupils, pupils, "gender", nulls="standard")
     with pytest.raises(InvalidInput, match="does not go with k-map"):
-        records.k_map(after, nulls="bayes")
+        records.k_map(after, nulls="known")
+    with pytest.raises(InvalidInput, match="1 record hides values"):
+        records.k_map(after)
 
 
 def test_three_attackers_side_by_side() -> None:

@@ -209,7 +209,7 @@ def test_an_aggregate_that_is_no_crowd_is_refused() -> None:
     with pytest.raises(InvalidInput, match='Did you mean "mean"?'):
         records.disclosure_risk(companies, "meen", nulls="maybe")  # type: ignore[arg-type]
     hidden = datasets.local_suppression_example(protected=True)
-    with pytest.raises(InvalidInput, match="2 records hide values"):
+    with pytest.raises(InvalidInput, match="1 record hides values"):
         records.disclosure_risk(hidden, "max", nulls="bayes")
 
 

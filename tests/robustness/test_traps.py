@@ -24,6 +24,7 @@ AGE_ALONE = """
 [[dataset]]
 name = "people"
 source = "{source}"
+unlisted = "non_identifying"
 roles = {{ quasi_identifier = ["age"] }}
 [[limit]]
 dataset = "people"

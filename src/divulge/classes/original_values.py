@@ -21,11 +21,11 @@ from divulge.work import Problems
 from divulge.work.arrays import Array, Floats, Ints
 
 
-def gather_victims(released: Dataset, original: Dataset, names: Sequence[str]) -> Victims:
-    """The distinct original records, with the released values that theirs may have become.
+def check_same_records(released: Dataset, original: Dataset, names: Sequence[str]) -> None:
+    """An original has the attributes of its release, and the same records in the same order.
 
     Raises:
-        InvalidInput: if the original lacks an attribute or has another number of records.
+        InvalidInput: if it lacks an attribute or has another number of records.
     """
     problems = Problems(f'original "{original.name}"')
     problems.extend("", find_name_problems("among", names, original.names, "the original"))
@@ -33,6 +33,15 @@ def gather_victims(released: Dataset, original: Dataset, names: Sequence[str]) -
         message = f"has {original.rows:,} records and the release {released.rows:,}; give the same "
         problems.add("", message + "records in the same order.")
     problems.raise_any()
+
+
+def gather_victims(released: Dataset, original: Dataset, names: Sequence[str]) -> Victims:
+    """The distinct original records, with the released values that theirs may have become.
+
+    Raises:
+        InvalidInput: if the original lacks an attribute or has another number of records.
+    """
+    check_same_records(released, original, names)
     columns = [original.columns[name] for name in names]
     of_record, total = densify_keys(
         *combine_codes(

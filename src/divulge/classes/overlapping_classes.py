@@ -24,7 +24,7 @@ from divulge.classes.null_semantics import (
     estimate_chance_by_mask,
     gather_patterns,
 )
-from divulge.classes.original_values import gather_victims
+from divulge.classes.original_values import check_same_records, gather_victims
 from divulge.data import Dataset
 from divulge.work.arrays import Array, Floats, Ints
 
@@ -72,6 +72,8 @@ def gather_overlapping_entries(
         values: how many codes there are.
         weights: what each record counts for; one if None.
     """
+    if original is not None:
+        check_same_records(dataset, original, names)
     keys = encode_keys(dataset, names, absence_apart=nulls != "maybe", original=original)
     ones = np.ones(dataset.rows)
     released = gather_patterns(keys, ones)

@@ -100,7 +100,7 @@ def _show_special_companies() -> None:
     before = datasets.local_suppression_example()
     after = datasets.local_suppression_example(protected=True)
     print_sentence("demo.frequencies")
-    print_text(str(records.frequencies(after, original=before)))
+    print_text(str(records.frequencies(after, "maybe", original=before)))
     print_sentence("demo.attackers")
     print_text(str(records.three_attackers(companies)))
     print_text(str(records.population_uniques(companies)))

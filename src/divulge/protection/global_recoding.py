@@ -11,6 +11,7 @@ import numpy.typing as npt
 from divulge import work
 from divulge.assessment import Sentence
 from divulge.data import Column, Dataset
+from divulge.data.column import find_hidden_cells
 from divulge.protection.changes.changes import hide_values, value_at
 from divulge.protection.changes.decision_log import Change
 from divulge.protection.changes.recodings import coarsen_column
@@ -77,7 +78,7 @@ def _enumerate_coarser(
 
 
 def _find_hidden(column: Column) -> Ints:
-    return np.flatnonzero(column.codes == column.missing_code)
+    return np.flatnonzero(find_hidden_cells(column))
 
 
 def _compute_cost(state: CycleState, trial: Dataset, name: str, plan: CycleRequest) -> float:

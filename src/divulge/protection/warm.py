@@ -10,5 +10,6 @@ def warm() -> None:
 
     companies = datasets.inflation_and_growth(200, balance="V")
     suppress(companies, 3)
+    suppress(companies, 3, "maybe")
     suppress(companies, 3, "known", cells_per_record=1)
-    suppress(companies, 3, search="cycle")
+    suppress(companies, 3, "maybe", search="cycle")

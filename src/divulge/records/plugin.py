@@ -273,6 +273,14 @@ class RecordRiskAttack(RiskAttack, AttackDefaults):
         """That is what it measures."""
         return True
 
+    def run_with_original(
+        self, settings: RiskSettings, original: Dataset, released: Dataset
+    ) -> Assessment | None:
+        """Where the measure weighs what is hidden by what it was."""
+        if "original" not in settings.spec.options:
+            return None
+        return self.run(settings, [released, original])
+
     def advice(self, adversary: Adversary) -> Sentence:
         """A limit on the measure itself, which protection can lower."""
         values = {"dataset": adversary.datasets[0], "measure": adversary.settings.measure}

@@ -18,7 +18,11 @@ from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence
 from divulge.assessment.limit import is_beyond_bound
 from divulge.classes import null_semantics
 from divulge.classes.key_codes import encode_keys
-from divulge.classes.original_values import build_prior_chances, gather_victims
+from divulge.classes.original_values import (
+    build_prior_chances,
+    check_same_records,
+    gather_victims,
+)
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
@@ -259,6 +263,8 @@ class _FrequencyCounter:
     def __init__(
         self, dataset: Dataset, names: list[str], original: Dataset | None, prior: Prior | None
     ) -> None:
+        if original is not None:
+            check_same_records(dataset, original, names)
         self.weights = weights_or_ones(dataset)
         keys = encode_keys(dataset, names, absence_apart=False)
         apart = encode_keys(dataset, names, absence_apart=True, original=original)

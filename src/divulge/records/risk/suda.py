@@ -137,7 +137,7 @@ class Suda:
     @cached_property
     def counted(self) -> Frequencies:
         """How many stand alone on all attributes together, under each way of counting nulls."""
-        return frequencies(self.dataset, among=self.attributes)
+        return frequencies(self.dataset, "maybe", among=self.attributes)
 
     def assessment(self) -> Assessment:
         """DIS-SUDA in the currency of all attacks."""
