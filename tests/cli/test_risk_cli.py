@@ -23,7 +23,7 @@ def companies(tmp_path: Path) -> Path:
 def test_the_risk_of_a_file_in_sentences_and_by_group(divulge: Command, companies: Path) -> None:
     done = divulge("risk", companies, *KEYS, "--weight", "Weight", "--by", "Area")
     assert done.returncode == 0, done.stderr
-    assert "18 of 20 records are unique (maybe)." in done.stdout
+    assert "18 of 20 records are unique (bayes)." in done.stdout
     assert "The individual risk (approximate) is" in done.stdout
     assert "North" in done.stdout
 
@@ -35,7 +35,7 @@ def test_a_column_per_record_and_json(divulge: Command, companies: Path, tmp_pat
     )  # fmt: skip
     told = json.loads(done.stdout)
     assert told["records"] == 20
-    assert told["frequencies"]["nulls"] == "maybe"
+    assert told["frequencies"]["nulls"] == "bayes"
     column = read(tmp_path / "risk.csv").to_arrow().column("reidentification_risk").to_pylist()
     assert column[3] == pytest.approx(1 / 60)
     assert max(column) == pytest.approx(told["highest"])
@@ -52,7 +52,9 @@ def test_what_an_adversary_who_knows_the_original_finds(divulge: Command, tmp_pa
     datasets.local_suppression_example().write(before)
     datasets.local_suppression_example(protected=True).write(after)
     keys = ["-q", "Area", "-q", "Sector", "-q", "Employees", "-q", "Residential Rev."]
-    done = divulge("risk", after, *keys, "--nulls", "known", "--original", before)
+    done = divulge(
+        "risk", after, *keys, "--nulls", "known", "--original", before, "--hidden", "suppressed"
+    )
     assert "This count understates the risk" in done.stdout
     alone = divulge("risk", after, *keys, "--nulls", "known")
     assert alone.returncode == 2
@@ -71,7 +73,7 @@ def test_what_makes_companies_special(divulge: Command, companies: Path) -> None
 
 def test_a_release_file_brings_its_roles(divulge: Command) -> None:
     release = Path(__file__).parents[2] / "examples" / "risk" / "release.toml"
-    done = divulge("risk", release, "--dataset", "survey", "--json")
+    done = divulge("risk", release, "--dataset", "survey", "--nulls", "maybe", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["claim"] == "estimate"
     lost = divulge("risk", release, "--dataset", "surve")
@@ -92,7 +94,9 @@ def test_a_word_for_missing_is_a_missing_value(divulge: Command, tmp_path: Path)
         divulge("risk", "towns.csv", "-q", "town", "--missing", "NA", "--json").stdout
     )
     assert plain["frequencies"]["uniques"] == 1
-    assert told["frequencies"]["alone_by_semantics"] == {"maybe": 0, "standard": 1, "value": 1}
+    assert told["frequencies"]["alone_by_semantics"] == {
+        "maybe": 0, "standard": 1, "value": 1, "known": 1, "bayes": 1,
+    }  # fmt: skip
 
 
 def test_what_classes_give_away_on_the_command_line(divulge: Command, tmp_path: Path) -> None:
@@ -156,9 +160,13 @@ def test_a_count_on_the_command_line_has_its_bound_below(divulge: Command, compa
 
 def test_what_a_missing_value_makes_special(divulge: Command, tmp_path: Path) -> None:
     (tmp_path / "towns.csv").write_text("town,x\nRoma,1\nRoma,1\n,1\nBari,1\n")
-    plain = json.loads(divulge("suda", "towns.csv", "-q", "town", "--json").stdout)
+    plain = json.loads(
+        divulge("suda", "towns.csv", "-q", "town", "--nulls", "maybe", "--json").stdout
+    )
     assert plain["special"] == 0
-    assert plain["alone_by_semantics"] == {"maybe": 0, "standard": 2, "value": 2}
+    assert plain["alone_by_semantics"] == {
+        "maybe": 0, "standard": 2, "value": 2, "known": 2, "bayes": 2,
+    }  # fmt: skip
     told = json.loads(
         divulge("suda", "towns.csv", "-q", "town", "--nulls", "value", "--json").stdout
     )

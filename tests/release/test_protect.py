@@ -170,7 +170,14 @@ at_most = 0
 
 
 def test_only_what_is_published_is_written(tmp_path: Path) -> None:
-    p = Release.load(EXAMPLES / "risk" / "release.toml").protect(out=tmp_path / "out")
+    source = EXAMPLES / "risk"
+    for file in source.glob("*.csv"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    datasets = (source / "release.toml").read_text().partition("# Somebody with a register")[0]
+    limit = '[[limit]]\ndataset = "survey"\nmeasure = "k_anonymity"\noriginal = "original"\n'
+    protection = '[protection]\nmethods = ["suppress"]\nout_of_reach = "remove"\n'
+    (tmp_path / "release.toml").write_text(f"{datasets}{limit}at_least = 3\n{protection}")
+    p = Release.load(tmp_path / "release.toml").protect(out=tmp_path / "out")
     assert p.published == ["survey"]
     assert sorted(path.name for path in (tmp_path / "out" / "release").iterdir()) == [
         "methods-note.txt",

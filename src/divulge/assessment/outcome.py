@@ -51,7 +51,8 @@ class Outcome:
     def in_short(self) -> str:
         """What was found, and whether the most keeps to the limit where that is the least."""
         first, *more = self.sentences
-        return " ".join(map(str, [first, *more] if self.most is not None else [first]))
+        tells_more = self.most is not None or self.by_count_only
+        return " ".join(map(str, [first, *more] if tells_more else [first]))
 
     def to_dict(self) -> dict[str, Any]:
         """The limit, the figure and the outcome as plain values."""

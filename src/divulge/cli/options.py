@@ -20,6 +20,10 @@ Missing = Annotated[
     list[str] | None,
     typer.Option(help="What stands for a missing value in a text file; repeat for more."),
 ]
+Hidden = Annotated[
+    str | None,
+    typer.Option(help="What stands for a value that an earlier protection has hidden."),
+]
 OfRelease = Annotated[str | None, typer.Option(help="Which dataset of a release file.")]
 Out = Annotated[
     Path | None, typer.Option(help="Write a column per record to this file (.csv, .parquet).")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from divulge.cli.options import Attributes, Missing, OfRelease, Overwrite, StopAfter, Weight
+from divulge.cli.options import Attributes, Hidden, Missing, OfRelease, Overwrite, StopAfter, Weight
 from divulge.cli.risk import read_records
 
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ def suppress(
     weight: Weight = None,
     dataset: OfRelease = None,
     missing: Missing = None,
+    hidden: Hidden = None,
     identifier: Annotated[
         list[str] | None, typer.Option(help="An attribute that names people; repeat.")
     ] = None,
@@ -135,7 +136,9 @@ def suppress(
     from divulge.protection.result.published_columns import list_unlisted_columns
 
     with set_run_conditions(stop_after, {"--out": out, "--log": log}, [data], overwrite):
-        records = read_records(data, dataset, quasi_identifier, weight, None, missing)
+        records = read_records(
+            data, dataset, quasi_identifier, weight, None, missing=missing, hidden=hidden
+        )
         records = _add_identifiers(records, identifier or [])
         undecided = list_unlisted_columns(records) if out and unlisted is None else []
         protected = protection.suppress(

@@ -16,6 +16,7 @@ from divulge.cli.options import (
     By,
     ChartFile,
     Data,
+    Hidden,
     Household,
     Json,
     Missing,
@@ -84,6 +85,7 @@ def risk(
     ] = None,
     dataset: OfRelease = None,
     missing: Missing = None,
+    hidden: Hidden = None,
     threshold: Annotated[float, typer.Option(min=0, max=1, help="Records at risk.")] = 0.2,
     by: By = None,
     at_most: AtMost = None,
@@ -114,7 +116,9 @@ def risk(
     outputs = {"--out": out, "--chart": chart}
     with set_run_conditions(stop_after, outputs, [data, original, population], overwrite):
         loaded = separate_missing_kinds(
-            read_records(data, dataset, quasi_identifier, weight, household, missing)
+            read_records(
+                data, dataset, quasi_identifier, weight, household, missing=missing, hidden=hidden
+            )
         )
         beside = original or population
         other = None
@@ -163,6 +167,7 @@ def suda(
     ] = "bayes",
     dataset: OfRelease = None,
     missing: Missing = None,
+    hidden: Hidden = None,
     by: By = None,
     at_most: AtMost = None,
     out: Out = None,
@@ -181,7 +186,9 @@ def suda(
     outputs = {"--out": out, "--chart": chart}
     with set_run_conditions(stop_after, outputs, [data], overwrite, resume):
         loaded = separate_missing_kinds(
-            read_records(data, dataset, quasi_identifier, None, None, missing)
+            read_records(
+                data, dataset, quasi_identifier, None, None, missing=missing, hidden=hidden
+            )
         )
         scores = records.suda(loaded, max_size, sampling_fraction, nulls=nulls)  # type: ignore[arg-type]  # checked there
         sentences = scores.explain()
@@ -277,7 +284,9 @@ def read_records(
     attributes: list[str] | None,
     weight: str | None,
     household: str | None,
+    *,
     missing: list[str] | None,
+    hidden: str | None,
 ) -> Dataset:
     """A dataset with the roles that were given on top of those of a release."""
     from divulge.data import read
@@ -293,7 +302,7 @@ def read_records(
             raise InvalidInput(str(path), [Problem("dataset", message, name or "", list(plans))])
         loaded = plans[name].read()
     else:
-        loaded = read(path, missing=("", *(missing or ())))
+        loaded = read(path, missing=("", *(missing or ())), hidden=hidden)
     roles: dict[str, Any] = {str(role): of for role, of in loaded.roles.items()}
     new_roles = {"quasi_identifier": attributes, "weight": weight, "household": household}
     for role, names in new_roles.items():

@@ -91,7 +91,7 @@ def protect(
     ...     limits=[dv.Limit("k_anonymity", at_least=2, nulls="maybe")],
     ...     is_a={"Area": [("Roma", "Center"), ("Milano", "North"), ("Torino", "North")]},
     ... )
-    >>> p.levels, p.suppressed_cells, dv.records.frequencies(p.dataset).sample.tolist()
+    >>> p.levels, p.suppressed_cells, dv.records.frequencies(p.dataset, "maybe").sample.tolist()
     ({'Area': 1}, 1, [5, 3, 3, 3, 3, 2, 2])
     """
     described = add_hierarchies(merge_missing_kinds(dataset), is_a or {})

@@ -59,7 +59,7 @@ class DecisionLog(Sequence[Decision]):
     """All decisions on one dataset, in their order.
 
     >>> import divulge as dv
-    >>> p = dv.protection.suppress(dv.datasets.local_suppression_example(), k=2)
+    >>> p = dv.protection.suppress(dv.datasets.local_suppression_example(), k=2, nulls="maybe")
     >>> len(p.decisions), p.decisions[0].attribute
     (2, 'Area')
     """
@@ -110,7 +110,7 @@ class DecisionLog(Sequence[Decision]):
         """The log as it was after some decisions.
 
         >>> import divulge as dv
-        >>> p = dv.protection.suppress(dv.datasets.local_suppression_example(), k=2)
+        >>> p = dv.protection.suppress(dv.datasets.local_suppression_example(), k=2, nulls="maybe")
         >>> len(p.decisions.first(1))
         1
         """

@@ -39,7 +39,7 @@ class Protected:
     record is likely the victim's (`bayes`), whatever way of counting the limit asked for.
 
     >>> import divulge as dv
-    >>> p = dv.protection.suppress(dv.datasets.local_suppression_example(), k=2)
+    >>> p = dv.protection.suppress(dv.datasets.local_suppression_example(), k=2, nulls="maybe")
     >>> print(p)
     2 of 28 cells were suppressed in 2 of 7 companies, so that all satisfy 2-anonymity (maybe).
     This count of possible matches understates the risk: ...
@@ -147,7 +147,7 @@ class Protected:
         Whether the limits still hold is for a check to say. The cost is counted in cells.
 
         >>> import divulge as dv
-        >>> p = dv.protection.suppress(dv.datasets.local_suppression_example(), k=2)
+        >>> p = dv.protection.suppress(dv.datasets.local_suppression_example(), k=2, nulls="maybe")
         >>> p.undo().suppressed_cells, p.undo(2).dataset.equals(p.original)
         (1, True)
         >>> print(p.undo())

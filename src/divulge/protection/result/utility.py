@@ -110,7 +110,7 @@ def measure_utility(
 
     >>> import divulge as dv
     >>> before = dv.datasets.local_suppression_example()
-    >>> p = dv.protection.suppress(before, k=2)
+    >>> p = dv.protection.suppress(before, k=2, nulls="maybe")
     >>> round(p.utility.information_loss, 3), p.utility.nulls
     (0.167, 2)
     """

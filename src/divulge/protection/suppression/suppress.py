@@ -42,7 +42,7 @@ from divulge.protection.suppression.request import (
     check_suppression_request,
     restrict_request,
 )
-from divulge.records.risk.frequencies import SEMANTICS_OF_ORIGINAL, Nulls
+from divulge.records.risk.frequencies import SEMANTICS_OF_ALIKE_NULLS, SEMANTICS_OF_ORIGINAL, Nulls
 from divulge.work import DivulgeError, format_quantity
 from divulge.work.arrays import Floats, Ints
 
@@ -151,7 +151,9 @@ def suppress_cells(
         f"suppression in {dataset.rows:,} records",
         {"codes": 16 * size, "frequencies": 120 * dataset.rows},
     ).require("protect fewer records at a time, or take fewer attributes")
-    before = build_code_matrix(dataset, names, absence_apart=request.nulls in SEMANTICS_OF_ORIGINAL)
+    before = build_code_matrix(
+        dataset, names, absence_apart=request.nulls not in SEMANTICS_OF_ALIKE_NULLS
+    )
     rows, unprotected, bound = choose_hidden_cells(original, dataset, request, before)
     frequency = _find_lowest_frequencies(dataset, original, request)
     cells = list_hidden_cells(names, before, rows, unprotected)

@@ -41,6 +41,9 @@ SEMANTICS: tuple[Nulls, ...] = get_args(Nulls)
 SEMANTICS_OF_ORIGINAL: tuple[Nulls, ...] = ("known", "bayes")
 """The semantics that start from what the adversary knows: the values before suppression."""
 
+SEMANTICS_OF_ALIKE_NULLS: tuple[Nulls, ...] = ("maybe", "standard")
+"""The semantics in which a value that was hidden and one that is absent are the same."""
+
 SEMANTICS_OF_RELEASE: tuple[Nulls, ...] = ("maybe", "standard", "value")
 """The semantics that need nothing but the release."""
 
@@ -310,7 +313,10 @@ class _FrequencyCounter:
         if nulls == "maybe":
             counts = null_semantics.count_by_maybe(self.patterns, alpha)
         else:
-            counts = null_semantics.count_by_value(self.patterns)
+            # A reader of the file tells what is hidden from what is absent: two values.
+            counts = null_semantics.count_by_value(self.patterns_apart)
+            of_record = self.patterns_apart.of_record
+            return counts[0][of_record], counts[1][of_record]
         return counts[0][self.patterns.of_record], counts[1][self.patterns.of_record]
 
 

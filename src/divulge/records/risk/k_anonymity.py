@@ -37,7 +37,7 @@ def k_anonymity(
     >>> k_anonymity(dv.datasets.school_year_example(), among=["gender"])
     4
     >>> after = dv.datasets.local_suppression_example(protected=True)
-    >>> k_anonymity(after), k_anonymity(after, nulls="standard")
+    >>> k_anonymity(after, nulls="maybe"), k_anonymity(after, nulls="standard")
     (2, 1)
     """
     counting = build_counting(dataset, among, nulls, count, original)

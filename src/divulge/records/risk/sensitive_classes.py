@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Claim
+from divulge.classes.key_codes import encode_keys
 from divulge.classes.keys import assign_classes, sum_by_place
 from divulge.classes.overlapping_classes import Entries, gather_overlapping_entries
 from divulge.classes.survey_design import weights_or_ones
@@ -22,6 +23,7 @@ from divulge.data import Column, Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.records.risk.frequencies import (
     SEMANTICS,
+    SEMANTICS_OF_ALIKE_NULLS,
     SEMANTICS_OF_ORIGINAL,
     Nulls,
     build_hidden_cells_error,
@@ -213,10 +215,13 @@ def has_overlap(counting: CountingRules) -> bool:
 def classify_records(dataset: Dataset, counting: CountingRules) -> Ints:
     """The class of each record where classes share none: by equal cells, or none with a null."""
     columns = [dataset.columns[name] for name in counting.attributes]
+    keys = encode_keys(
+        dataset,
+        counting.attributes,
+        absence_apart=counting.nulls not in SEMANTICS_OF_ALIKE_NULLS,
+    )
     of_record = assign_classes(
-        [column.codes for column in columns],
-        [len(column.values) + 1 for column in columns],
-        dataset.rows,
+        [key.codes for key in keys], [key.cardinality for key in keys], dataset.rows
     )
     if counting.nulls != "standard":
         return of_record
