@@ -65,7 +65,8 @@ class Relation:
             "first": first,
             "second": rest[0] if rest else "",
             "target": self.target,
-            "cells": self.cells,
+            "told": Sentence(CATALOGUE, "refill.cells", {"cells": self.cells}),
+            "width": len(self.columns),
             "constant": 0.0 if self.constant is None else self.constant,
         }
 
@@ -83,7 +84,8 @@ class Narrowing:
     def sentence(self) -> Sentence:
         """What bounds what, and how many cells that concerns."""
         key = "refill.narrowing.upper" if self.is_upper else "refill.narrowing.lower"
-        values = {"column": self.column, "target": self.target, "cells": self.cells}
+        told = Sentence(CATALOGUE, "refill.suppressed", {"cells": self.cells})
+        values = {"column": self.column, "target": self.target, "told": told}
         return Sentence(CATALOGUE, key, values)
 
     def __str__(self) -> str:

@@ -284,7 +284,9 @@ class Refill:
         rows = np.flatnonzero(column.codes == HIDDEN)
         others = [c for c in self.cells.columns if c.name != name and self._may_read(c)]
         keys = [c for c in self.cells.columns if c.name in self.cells.keys and c.name != name]
-        guesses = guess_column(column, others, truth)
+        from_keys = guess_column(column, keys, truth)
+        readable = [*others, *(c for c in keys if not self._may_read(c))]
+        guesses = max(guess_column(column, readable, truth), from_keys, key=lambda g: g.share)
         completed = self.completion.columns[name]
         is_claimed = completed.teller[rows] >= 0
         claimed = CellGuesses(
@@ -309,7 +311,7 @@ class Refill:
             is_verified=is_verified,
             best_guess=chances,
             guess=_list_chances(guesses, rows, truth),
-            keys_only=_list_chances(guess_column(column, keys, truth), rows, truth),
+            keys_only=_list_chances(from_keys, rows, truth),
             base_rate=_list_chances(guess_mode(column, truth), rows, truth),
         )
 
