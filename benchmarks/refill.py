@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from tests.protection.refill.plain import count_support_by_loops
 
 from divulge import Dataset, protection
 from divulge.protection.refill import kernels
 from divulge.protection.refill.cells import ReleaseCells, read_cells
 from divulge.protection.refill.discovery import complete_columns
-from tests.protection.refill.plain import count_support_by_loops
 
 KEYS = ["region", "age", "sex", "size", "citizenship", "status"]
 

@@ -47,7 +47,7 @@ def count_support_by_loops(
 
 
 def is_known(number: Any) -> bool:
-    return min(number) >= 0 if isinstance(number, tuple) else number >= 0
+    return bool(min(number) >= 0 if isinstance(number, tuple) else number >= 0)
 
 
 def wilson(right: float, total: int) -> float:

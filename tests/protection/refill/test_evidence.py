@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -78,7 +80,7 @@ def test_a_draw_of_groups_tears_none_apart() -> None:
     codes = np.random.default_rng(3).integers(0, 5_000, 50_000).astype(np.int32)
     rows, starts = kernels.group_rows(codes, 5_000, 10)
     assert 3_000 < rows.size < 7_000
-    for begin, end in zip(starts[:-1], starts[1:], strict=True):
+    for begin, end in itertools.pairwise(starts):
         code = codes[rows[begin]]
         assert set(rows[begin:end].tolist()) == set(np.flatnonzero(codes == code).tolist())
 

@@ -25,7 +25,12 @@ class Release:
         self.truth: dict[str, Ints] = {}
 
     def add(
-        self, name: str, values: Array, hide: int = 0, absent: Array | None = None, text: bool = False
+        self,
+        name: str,
+        values: Array,
+        hide: int = 0,
+        absent: Array | None = None,
+        text: bool = False,
     ) -> None:
         distinct, codes = np.unique(values, return_inverse=True)
         codes = codes.reshape(-1).astype(np.int32)
@@ -184,8 +189,8 @@ def test_relations_form_chains() -> None:
 
 def test_an_order_narrows_and_decides_where_one_value_is_left() -> None:
     release = Release()
-    start = noise(release, 12)
-    end = np.minimum(start + release.random.integers(0, 4, ROWS), 11)
+    start = noise(release, 8)
+    end = np.minimum(start + release.random.integers(0, 4, ROWS), 7)
     is_early = release.random.random(ROWS) < 0.3  # 0 is the most frequent value, not the last
     start[is_early] = end[is_early] = 0
     release.add("start", start)
@@ -195,8 +200,8 @@ def test_an_order_narrows_and_decides_where_one_value_is_left() -> None:
     assert (narrowing.column, narrowing.is_upper) == ("start", False)
     assert narrowing.cells > 100
     told = completion.columns["end"].teller >= 0
-    assert (start[told] == 11).all()
-    assert told.sum() == ((release.columns[1].codes == HIDDEN) & (start == 11)).sum()
+    assert (start[told] == 7).all()
+    assert told.sum() == ((release.columns[1].codes == HIDDEN) & (start == 7)).sum() > 0
 
 
 def test_neighbours_tell_only_if_the_order_means_something() -> None:
@@ -268,3 +273,11 @@ def test_twins_left_by_suppression_are_not_believed() -> None:
     told = completion.columns["age"].teller >= 0
     right = told & (completion.columns["age"].codes == age - 20)
     assert told.sum() - right.sum() <= 0.05 * max(told.sum(), 1)
+
+
+def test_a_single_key_has_no_twins() -> None:
+    release = Release()
+    household = np.arange(ROWS) // 2
+    release.add("household", household, text=True)
+    release.add("region", release.random.integers(0, 9, ROWS)[household], hide=400, text=True)
+    assert release.complete("region").relations

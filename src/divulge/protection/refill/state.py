@@ -148,7 +148,8 @@ class RefillState:
             known=column.codes.copy(),
             numbers=column.numbers,
             mode=find_mode(column.codes, column.cardinality),
-            combination=mix_codes(others, self.rows),
+            # Without other keys nobody is hidden for differing in them: there are no twins.
+            combination=mix_codes(others, self.rows) if others else np.arange(self.rows),
             truth=None if truth is None else truth.get(column.name),
         )
 
