@@ -199,7 +199,8 @@ def test_the_result_of_a_protection_brings_its_original_and_the_records_it_kept(
 def test_the_three_kinds_of_guesses_are_in_order(attacked: protection.Refill) -> None:
     assert attacked.right is not None
     assert attacked.right <= attacked.best_guess <= attacked.hidden
-    assert attacked.base_rate <= attacked.keys_only <= attacked.best_guess
+    assert attacked.base_rate <= attacked.keys_only <= attacked.figures.guess
+    assert attacked.figures.guess <= attacked.best_guess
     figures = attacked.by_attribute()
     assert sum(f.hidden for f in figures.values()) == attacked.hidden
     region = np.array(attacked.cells.dataset.to_arrow()["region"].to_pylist())
@@ -258,6 +259,11 @@ def test_the_keys_that_a_release_would_restore_are_known_before(people: dv.Datas
     fewer = protection.find_determined_attributes(people, columns=["sex", *KEYS])
     assert not fewer["region"]
     assert not fewer["size"]
+    groups = people.columns["household"].codes.astype(np.int64)
+    known = protection.find_determined_attributes(
+        people, columns=["sex", *KEYS], known_groups={"home": groups}
+    )
+    assert [r.columns for r in known["region"]] == [("home",)]
 
 
 def test_shuffled_data_restore_no_key(people: dv.Dataset) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from divulge.protection import tuning
 from divulge.protection.refill.columns import CodedColumn
 from divulge.protection.refill.discovery import Completion, complete_columns
 from divulge.work.arrays import Array, Ints
@@ -281,3 +282,48 @@ def test_a_single_key_has_no_twins() -> None:
     release.add("household", household, text=True)
     release.add("region", release.random.integers(0, 9, ROWS)[household], hide=400, text=True)
     assert release.complete("region").relations
+
+
+def test_a_running_number_follows_from_the_record_before() -> None:
+    release = Release()
+    release.add("number", np.arange(ROWS), hide=200)
+    release.columns[0].codes[:1] = 0
+    release.add("sex", noise(release, 2))
+    completion = release.complete("number", ordered=True)
+    release.assert_filled(completion, "number")
+    assert completion.relations[0].columns == ("number of the record before",)
+
+
+def test_a_relation_that_is_wrong_for_hidden_cells_is_claimed_and_not_verified() -> None:
+    release = Release()
+    household = np.arange(ROWS) // 4
+    release.add("household", household, text=True)
+    release.add("region", release.random.integers(0, 9, ROWS)[household], hide=60, text=True)
+    release.add("sex", noise(release, 2))
+    hidden = np.flatnonzero(release.columns[1].codes == HIDDEN)
+    for wrong, used in ((6, True), (30, False)):
+        truth = release.truth["region"].copy()
+        truth[hidden[:wrong]] = (truth[hidden[:wrong]] + 1) % 9
+        keys = ["region", "sex"]
+        verified = complete_columns(release.columns, keys, truth={"region": truth})
+        assert bool(verified.relations) is used
+    assert release.complete("region", "sex").relations
+
+
+def test_evidence_from_a_draw_of_groups_fills_as_all_groups_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    release = Release()
+    household = release.random.permutation(np.arange(ROWS) // 3)
+    release.add("household", household, text=True)
+    release.add("region", release.random.integers(0, 9, ROWS)[household], hide=100, text=True)
+    release.add("size", noise(release, 4), hide=50)
+    release.add("sex", noise(release, 2))
+    whole = release.complete("region", "size", "sex")
+    monkeypatch.setattr(tuning, "REFILL_ROWS", 400)
+    monkeypatch.setattr(tuning, "REFILL_LEAST_GROUPS", 100)
+    drawn = release.complete("region", "size", "sex")
+    assert (drawn.columns["region"].codes == whole.columns["region"].codes).all()
+    [by_draw], [by_all] = drawn.relations, whole.relations
+    assert by_draw.cells == by_all.cells > 50
+    assert 100 < by_draw.support.rows < 0.6 * by_all.support.rows

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-import numpy as np
 import numpy.typing as npt
 
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
-from divulge.protection.refill.cells import HiddenCells, encode_cells, read_cells, select_rows
+from divulge.protection.refill.cells import HiddenCells, gather_groups, read_cells, select_rows
 from divulge.protection.refill.discovery import complete_columns
 from divulge.protection.refill.result import Refill
 from divulge.protection.result.protected import Protected
 from divulge.work import DivulgeError, Problems, checks
-from divulge.work.arrays import Ints
 
 
 def refill(
@@ -58,6 +56,7 @@ def refill(
     >>> home = [n // 2 for n in range(400)]
     >>> homes = pa.table({"home": home, "area": [number % 7 for number in home]})
     >>> people = dv.Dataset.from_arrow(homes, roles={"quasi_identifier": ["area"]})
+    >>> import numpy as np
     >>> from divulge.protection.changes.changes import hide_cells
     >>> r = refill(hide_cells(people, {"area": np.arange(0, 40, 2)}), people, keys=["area"])
     >>> print(r.relations[0])
@@ -81,7 +80,7 @@ def refill(
         message = f"has {before.rows:,} records, the release {dataset.rows:,}; they must match."
         problems.add("original", message)
     problems.raise_any()
-    groups = _gather_groups(dataset, before, as_names(links), known_groups or {})
+    groups = gather_groups(dataset, before, as_names(links), known_groups or {})
     cells = read_cells(dataset, before, key_names, hidden=hidden, groups=groups)
     if not cells.targets:
         raise DivulgeError(_describe_nothing_hidden(dataset, before, hidden))
@@ -93,36 +92,6 @@ def refill(
         read_from=read_from,
         hidden_cells="all" if hidden == "all" and before is None else "marked",
     )
-
-
-def _gather_groups(
-    dataset: Dataset,
-    original: Dataset | None,
-    links: list[str],
-    known_groups: Mapping[str, npt.ArrayLike],
-) -> dict[str, Ints]:
-    """Groups that an attacker knows from elsewhere: numbers by record, negative if unknown."""
-    problems = Problems(f'refill of "{dataset.name}"')
-    groups: dict[str, Ints] = {}
-    unpublished = [name for name in links if name not in dataset.columns]
-    if unpublished:
-        available = dataset.names if original is None else original.names
-        problems.extend("", find_name_problems("links", unpublished, available))
-        problems.raise_any()
-        assert original is not None  # noqa: S101  # it has the names
-        for name in unpublished:
-            column = original.columns[name]
-            groups[name] = encode_cells(column, np.zeros(original.rows, np.bool_))
-    for name, given in known_groups.items():
-        numbers = np.asarray(given)
-        if numbers.shape != (dataset.rows,) or numbers.dtype.kind not in "iu":
-            message = f'"{name}" must hold one whole number for each of {dataset.rows:,} records.'
-            problems.add("known_groups", message)
-        else:
-            _, places = np.unique(numbers, return_inverse=True)
-            groups[name] = np.where(numbers < 0, -1, places.reshape(-1)).astype(np.int32)
-    problems.raise_any()
-    return groups
 
 
 def _describe_nothing_hidden(dataset: Dataset, original: Dataset | None, hidden: str) -> str:

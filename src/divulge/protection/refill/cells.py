@@ -11,14 +11,17 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from divulge.data import Column, Dataset
 from divulge.data.column import column_from_codes
+from divulge.data.dictionary import find_name_problems
 from divulge.data.hierarchy_rules import format_value
 from divulge.protection.changes.changes import select_records
 from divulge.protection.refill.columns import CodedColumn
 from divulge.protection.refill.discovery import CompletedColumn
 from divulge.protection.refill.kernels import ABSENT, HIDDEN
+from divulge.work import Problems
 from divulge.work.arrays import Bools, Floats, Ints
 
 HiddenCells: TypeAlias = Literal["marked", "all"]
@@ -104,6 +107,36 @@ def read_cells(
         truth=None if original is None else truth,
         values=values,
     )
+
+
+def gather_groups(
+    dataset: Dataset,
+    original: Dataset | None,
+    links: Sequence[str],
+    known_groups: Mapping[str, npt.ArrayLike],
+) -> dict[str, Ints]:
+    """Groups that an attacker knows from elsewhere: numbers by record, negative if unknown."""
+    problems = Problems(f'refill of "{dataset.name}"')
+    groups: dict[str, Ints] = {}
+    unpublished = [name for name in links if name not in dataset.columns]
+    if unpublished:
+        available = dataset.names if original is None else original.names
+        problems.extend("", find_name_problems("links", unpublished, available))
+        problems.raise_any()
+        assert original is not None  # noqa: S101  # it has the names
+        for name in unpublished:
+            column = original.columns[name]
+            groups[name] = encode_cells(column, np.zeros(original.rows, np.bool_))
+    for name, given in known_groups.items():
+        numbers = np.asarray(given)
+        if numbers.shape != (dataset.rows,) or numbers.dtype.kind not in "iu":
+            message = f'"{name}" must hold one whole number for each of {dataset.rows:,} records.'
+            problems.add("known_groups", message)
+        else:
+            _, places = np.unique(numbers, return_inverse=True)
+            groups[name] = np.where(numbers < 0, -1, places.reshape(-1)).astype(np.int32)
+    problems.raise_any()
+    return groups
 
 
 def find_hidden_cells(column: Column, original: Column | None, hides_all: bool) -> Bools:

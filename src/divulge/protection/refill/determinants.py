@@ -6,8 +6,10 @@ there. Suppression has to leave it shown, and hide others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import combinations
+
+import numpy.typing as npt
 
 from divulge import work
 from divulge.data import Dataset
@@ -16,7 +18,7 @@ from divulge.protection.refill.arithmetic import (
     measure_numbers,
     screen_calculations,
 )
-from divulge.protection.refill.cells import read_cells
+from divulge.protection.refill.cells import gather_groups, read_cells
 from divulge.protection.refill.columns import build_absence_columns
 from divulge.protection.refill.discovery import RelationFinder, choose_pair_columns
 from divulge.protection.refill.relations import Form, Relation, name_column
@@ -28,6 +30,7 @@ def find_determined_attributes(
     dataset: Dataset,
     keys: str | Iterable[str] | None = None,
     columns: str | Iterable[str] | None = None,
+    known_groups: Mapping[str, npt.ArrayLike] | None = None,
 ) -> dict[str, tuple[Relation, ...]]:
     """For each key, the relations that would restore it if it were hidden.
 
@@ -39,6 +42,8 @@ def find_determined_attributes(
         dataset: the original.
         keys: the quasi-identifiers; those declared if not given.
         columns: the columns that will be published; all if not given.
+        known_groups: groups known from elsewhere, by name: for each record the number of its
+            group, negative if it is not known.
 
     >>> import divulge as dv
     >>> import pyarrow as pa
@@ -51,7 +56,8 @@ def find_determined_attributes(
     key_names = dataset.attributes(keys, "keys")
     published = dataset.names if columns is None else dataset.attributes(columns, "columns")
     names = [name for name in dataset.names if name in {*published, *key_names}]
-    cells = read_cells(dataset.select(names), None, key_names)
+    groups = gather_groups(dataset, None, (), known_groups or {})
+    cells = read_cells(dataset.select(names), None, key_names, groups=groups)
     coded = [*cells.columns, *build_absence_columns(cells.columns)]
     state = RefillState(coded, key_names, read_from=published, seek=key_names)
     finder = RelationFinder(state)

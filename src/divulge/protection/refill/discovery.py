@@ -70,10 +70,11 @@ def complete_columns(
     everything = [*columns, *build_absence_columns(columns)]
     state = RefillState(everything, keys, truth=truth, ordered=ordered, read_from=read_from)
     finder = RelationFinder(state)
-    singles = [(place,) for place in state.sources]
+    singles: list[tuple[int, ...]] = [(place,) for place in state.sources]
     in_pairs = choose_pair_columns(state, keys)
-    pairs = list(combinations(in_pairs, 2))
+    pairs: list[tuple[int, ...]] = list(combinations(in_pairs, 2))
     narrowings: list[Narrowing] = []
+    fresh = {*singles, *pairs}  # each set of columns advances the work once
     with work.step("Looking for relations", len(singles) + len(pairs)) as step:
         while any(target.is_open for target in state.targets):
             offer_calculations(state)
@@ -82,13 +83,14 @@ def complete_columns(
                 offer_neighbours(state)
             for single in singles:
                 finder.examine(single)
-                step.advance(0 if any(state.versions) else 1)
+                step.advance(int(single in fresh))
+                fresh.discard(single)
             if state.settle():
                 continue
             for pair in pairs:
                 finder.examine(pair)
-                step.advance(0 if finder.has_tried_pairs else 1)
-            finder.has_tried_pairs = True
+                step.advance(int(pair in fresh))
+                fresh.discard(pair)
             if not state.settle():
                 break
     return Completion(
@@ -133,9 +135,8 @@ class RelationFinder:
         ] = {}
         self._predicted: dict[tuple[tuple[int, ...], int], tuple[int, ...]] = {}
         self._counted: dict[tuple[int, ...], tuple[int, ...]] = {}
-        self.has_tried_pairs = False
         # Whole groups are drawn, never rows: a group of which rows are missing proves nothing.
-        self.modulus = max(1, state.rows // tuning.REFILL_ROWS)
+        self.modulus = max(1, -(-state.rows // tuning.REFILL_ROWS))
 
     def examine(self, places: tuple[int, ...]) -> None:
         """Offer what the rows that agree in these columns tell of each hidden column."""

@@ -16,65 +16,15 @@ from divulge.protection.refill.cells import HiddenCells, ReleaseCells
 from divulge.protection.refill.charts import draw_refill
 from divulge.protection.refill.columns import CodedColumn
 from divulge.protection.refill.discovery import Completion, complete_columns
+from divulge.protection.refill.figures import CellOutcomes, RefillFigures, add_figures
 from divulge.protection.refill.guesses import CellGuesses, guess_column, guess_mode
 from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.relations import CATALOGUE, Narrowing, Relation
 from divulge.qif import PriorPosterior
-from divulge.work.arrays import Bools, Floats, Ints
+from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-
-@dataclass(frozen=True, kw_only=True)
-class RefillFigures:
-    """Counts of hidden cells, of one attribute or of all.
-
-    Without the original, `right` and `verified` are None, and what guesses get right is expected.
-    """
-
-    hidden: int
-    claimed: int
-    right: int | None
-    verified: int | None
-    best_guess: float
-    guess: float
-    keys_only: float
-    base_rate: float
-
-    def to_dict(self) -> dict[str, float | None]:
-        """The figures by name."""
-        return dict(vars(self))
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CellOutcomes:
-    """The hidden cells of one attribute, each with what an attacker makes of it.
-
-    Chances are 0 or 1 where the truth is known, else what the shown cells let expect.
-    """
-
-    rows: Ints
-    is_claimed: Bools
-    is_right: Bools | None
-    is_verified: Bools | None
-    best_guess: Floats
-    guess: Floats
-    keys_only: Floats
-    base_rate: Floats
-
-    def count(self, among: Bools) -> RefillFigures:
-        """The figures of some of these cells."""
-        return RefillFigures(
-            hidden=int(among.sum()),
-            claimed=int(self.is_claimed[among].sum()),
-            right=None if self.is_right is None else int(self.is_right[among].sum()),
-            verified=None if self.is_verified is None else int(self.is_verified[among].sum()),
-            best_guess=float(self.best_guess[among].sum()),
-            guess=float(self.guess[among].sum()),
-            keys_only=float(self.keys_only[among].sum()),
-            base_rate=float(self.base_rate[among].sum()),
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -175,7 +125,7 @@ class Refill:
     @cached_property
     def figures(self) -> RefillFigures:
         """All figures, of all hidden cells."""
-        return _add_figures([o.count(np.ones(o.rows.size, np.bool_)) for o in self._outcomes])
+        return add_figures([o.count(np.ones(o.rows.size, np.bool_)) for o in self._outcomes])
 
     def by_attribute(self) -> dict[str, RefillFigures]:
         """The figures of each attribute with hidden cells."""
@@ -203,7 +153,7 @@ class Refill:
         assessments = {}
         for code in range(column.cardinality):
             parts = [o.count(column.codes[o.rows] == code) for o in self._outcomes]
-            figures = _add_figures(parts)
+            figures = add_figures(parts)
             if figures.hidden:
                 assessments[column.value(code)] = self._assess(figures, is_whole=False)
         return Breakdown(name, assessments)
@@ -304,13 +254,15 @@ class Refill:
             assert verified is not None  # noqa: S101  # there is a truth
             told = verified.columns[name]
             is_verified = (told.teller[rows] >= 0) & (told.codes[rows] == truth[rows])
+        alone = _list_chances(guesses, rows, truth)
         return CellOutcomes(
             rows=rows,
             is_claimed=is_claimed,
             is_right=is_right,
             is_verified=is_verified,
-            best_guess=chances,
-            guess=_list_chances(guesses, rows, truth),
+            # Claims that are mostly wrong must not make the best guess look worse than it is.
+            best_guess=chances if chances.sum() >= alone.sum() else alone,
+            guess=alone,
             keys_only=_list_chances(from_keys, rows, truth),
             base_rate=_list_chances(guess_mode(column, truth), rows, truth),
         )
@@ -395,22 +347,6 @@ def _list_chances(guesses: CellGuesses, rows: Ints, truth: Ints | None) -> Float
     if truth is None:
         return np.full(rows.size, guesses.share)
     return np.asarray(guesses.codes == truth[rows], np.float64)
-
-
-def _add_figures(parts: Sequence[RefillFigures]) -> RefillFigures:
-    rights = [part.right for part in parts if part.right is not None]
-    verified = [part.verified for part in parts if part.verified is not None]
-    has_truth = bool(rights) or not parts
-    return RefillFigures(
-        hidden=sum(part.hidden for part in parts),
-        claimed=sum(part.claimed for part in parts),
-        right=sum(rights) if has_truth else None,
-        verified=sum(verified) if has_truth else None,
-        best_guess=sum(part.best_guess for part in parts),
-        guess=sum(part.guess for part in parts),
-        keys_only=sum(part.keys_only for part in parts),
-        base_rate=sum(part.base_rate for part in parts),
-    )
 
 
 def _read_head() -> tuple[str, ...]:
