@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def warm() -> None:
-    """Suppress a few cells in every way and refill some, so that no later process waits for a compiler."""
+    """Suppress cells in every way and refill some, so that no later process waits to compile."""
     import numpy as np
     import pyarrow as pa
 
