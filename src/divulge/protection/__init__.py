@@ -5,6 +5,10 @@ from divulge.protection.changes.recodings import capped, pseudonyms, without_ide
 from divulge.protection.cycle import protect
 from divulge.protection.history.protect import ProtectedHistory, protect_history
 from divulge.protection.recode import recode
+from divulge.protection.refill.attack import refill
+from divulge.protection.refill.determinants import find_determined_attributes
+from divulge.protection.refill.relations import Relation
+from divulge.protection.refill.result import Refill
 from divulge.protection.result.audit import Audit, audit
 from divulge.protection.result.protected import Protected
 from divulge.protection.result.utility import Utility
@@ -18,14 +22,18 @@ __all__ = [
     "OutOfReachError",
     "Protected",
     "ProtectedHistory",
+    "Refill",
+    "Relation",
     "RiskUtilityMap",
     "Utility",
     "audit",
     "capped",
+    "find_determined_attributes",
     "protect",
     "protect_history",
     "pseudonyms",
     "recode",
+    "refill",
     "risk_utility_map",
     "suppress",
     "without_identifiers",

@@ -78,3 +78,71 @@ benchmark isolates it."""
 SAMPLE_SHARES = (0.5, 0.25, 0.1)
 """Shares of the users that are released, in the order in which they are tried. Chosen by hand; no
 benchmark isolates it."""
+
+REFILL_LEAST_ROWS = 30
+"""Shown cells on which a relation of the refill attack must have been tried. From a trial on public
+data; `benchmarks/refill.py` shows what is claimed and how much of it is right."""
+
+REFILL_LEAST_OTHER_ROWS = 15
+"""The same among cells whose value is not the most frequent one: without it, skewed columns are
+told by anything. From the same trial."""
+
+REFILL_LOWER_BOUND = 0.95
+"""What the lower end of a relation's share of right predictions must reach: fewer relations against
+fewer wrong cells. From the same trial."""
+
+REFILL_OTHER_LOWER_BOUND = 0.90
+"""The same among cells whose value is not the most frequent one. From the same trial."""
+
+REFILL_TRUSTED_ROWS = 1_000
+"""Right predictions without a wrong one from which on twins cannot have forged a relation. From the
+same trial, where the highest number that twins forged was 187."""
+
+REFILL_TRUSTED_GROUPS = 50
+"""Groups over which those predictions must be spread. From the same trial."""
+
+REFILL_VERIFIED_SHARE = 0.8
+"""Share of the hidden cells that a relation must tell rightly to count as verified: part of the
+definition of the figure, not tuned."""
+
+REFILL_SAMPLE = 64
+"""Rows on which a calculation is tried before all rows are looked at: time against relations that
+hold only in some rows. Chosen by hand; `benchmarks/refill.py` shows the time."""
+
+REFILL_LEAST_SAMPLE = 12
+"""Rows of that sample in which all columns of a calculation must be known. Chosen by hand."""
+
+REFILL_SAMPLE_SHARE = 0.8
+"""Share of that sample which a calculation must fit to be tried on all rows. From the same
+trial."""
+
+REFILL_ORDER_SHARE = 0.05
+"""Share of rows in which an order must fail once the rows of one column are moved: an order that
+chance keeps as well says nothing. Chosen by hand; no benchmark isolates it."""
+
+REFILL_PAIR_COLUMNS = 60
+"""Columns up to which all pairs are looked at, 1,770 of sixty; beyond, a fixed choice of sixty.
+`benchmarks/refill.py` shows the time."""
+
+REFILL_ROWS = 1_000_000
+"""Records up to which all groups give evidence; beyond, a fixed choice of whole groups. Chosen by
+hand; no benchmark isolates it."""
+
+REFILL_LEAST_GROUPS = 10_000
+"""Groups of a column that must be left by such a choice. Chosen by hand; no benchmark isolates
+it."""
+
+REFILL_GUESS_BINS = 12
+"""Intervals into which numbers are cut for naive Bayes guesses. From the same trial."""
+
+REFILL_GUESS_COLUMNS = 4
+"""Columns whose combinations make the classes of best guesses: better guesses against time, which
+grows with each. From the same trial."""
+
+REFILL_GUESS_SAMPLE = 2_000
+"""Shown cells on which guesses by naive Bayes are tried, to tell whether they are the better ones.
+Chosen by hand; no benchmark isolates it."""
+
+REFILL_GUESS_EFFORT = 5_000_000_000
+"""Hidden cells times values times columns up to which naive Bayes guesses, a few seconds; beyond,
+classes alone do. Chosen by hand; no benchmark isolates it."""

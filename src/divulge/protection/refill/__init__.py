@@ -1,0 +1,1 @@
+"""The refill attack: suppressed cells read from what the release still shows."""

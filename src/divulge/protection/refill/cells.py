@@ -1,0 +1,233 @@
+"""A release as the attack reads it: which cells are hidden, which absent, and what they were.
+
+A cell is hidden if protection took its value away: the original has one, or the cell is marked as
+suppressed. A cell that was missing before is absent, and an attacker can tell the two apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.data import Column, Dataset
+from divulge.data.column import column_from_codes, find_hidden_cells
+from divulge.data.dictionary import find_name_problems
+from divulge.data.hierarchy_rules import format_value
+from divulge.protection.changes.changes import select_records
+from divulge.protection.refill.columns import CodedColumn
+from divulge.protection.refill.discovery import CompletedColumn
+from divulge.protection.refill.kernels import ABSENT, HIDDEN
+from divulge.work import Problems
+from divulge.work.arrays import Bools, Floats, Ints
+
+HiddenCells: TypeAlias = Literal["marked", "all"]
+"""Which missing values are hidden where no original tells it: those marked, or all of the keys."""
+
+NO_VALUE = -9
+"""The truth of a cell whose value the released column cannot have."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReleaseCells:
+    """The columns of a release as integers, and the truth of hidden cells if it is known."""
+
+    dataset: Dataset
+    keys: tuple[str, ...]
+    columns: tuple[CodedColumn, ...]
+    truth: Mapping[str, Ints] | None
+    values: Mapping[str, Any]
+    """By column with hidden cells, the values of its codes (an Arrow array)."""
+
+    def find_column(self, name: str) -> CodedColumn:
+        """A published column by its name."""
+        return next(c for c in self.columns if c.name == name and c.origin == "published")
+
+    @property
+    def targets(self) -> list[str]:
+        """The columns with hidden cells."""
+        return list(self.values)
+
+    def fill_dataset(self, completed: Mapping[str, CompletedColumn]) -> Dataset:
+        """The dataset with the cells that relations tell."""
+        columns = dict(self.dataset.columns)
+        for name, column in completed.items():
+            columns[name] = _fill_column(columns[name], column, self.values[name])
+        return replace(self.dataset, columns=columns)
+
+
+def read_cells(
+    released: Dataset,
+    original: Dataset | None,
+    keys: Sequence[str],
+    *,
+    hidden: HiddenCells = "marked",
+    groups: Mapping[str, Ints] | None = None,
+) -> ReleaseCells:
+    """Turn a release into integers; the original has the same records in the same order."""
+    columns: list[CodedColumn] = []
+    truth: dict[str, Ints] = {}
+    values: dict[str, Any] = {}
+    for name, column in released.columns.items():
+        before = None if original is None else original.columns.get(name)
+        is_hidden = find_secret_cells(column, before, hidden == "all" and name in keys)
+        numbers_of: Any = column.values
+        if is_hidden.any():
+            if before is not None:
+                truth[name], numbers_of = _map_truth(column, before)
+            values[name] = numbers_of
+        codes = encode_cells(column, is_hidden)
+        columns.append(
+            CodedColumn(
+                name=name,
+                codes=codes,
+                cardinality=max(1, len(numbers_of)),
+                numbers=convert_numbers(numbers_of),
+            )
+        )
+    for name, group in (groups or {}).items():
+        columns.append(
+            CodedColumn(
+                name=name,
+                codes=group.astype(np.int32),
+                cardinality=int(group.max(initial=0)) + 1,
+                origin="group",
+            )
+        )
+    return ReleaseCells(
+        dataset=released,
+        keys=tuple(keys),
+        columns=tuple(columns),
+        truth=None if original is None else truth,
+        values=values,
+    )
+
+
+def gather_groups(
+    dataset: Dataset,
+    original: Dataset | None,
+    links: Sequence[str],
+    known_groups: Mapping[str, npt.ArrayLike],
+) -> dict[str, Ints]:
+    """Groups that an attacker knows from elsewhere: numbers by record, negative if unknown."""
+    problems = Problems(f'refill of "{dataset.name}"')
+    groups: dict[str, Ints] = {}
+    unpublished = [name for name in links if name not in dataset.columns]
+    if unpublished:
+        available = dataset.names if original is None else original.names
+        problems.extend("", find_name_problems("links", unpublished, available))
+        problems.raise_any()
+        assert original is not None  # noqa: S101  # it has the names
+        for name in unpublished:
+            column = original.columns[name]
+            groups[name] = encode_cells(column, np.zeros(original.rows, np.bool_))
+    for name, given in known_groups.items():
+        numbers = np.asarray(given)
+        if numbers.shape != (dataset.rows,) or numbers.dtype.kind not in "iu":
+            message = f'"{name}" must hold one whole number for each of {dataset.rows:,} records.'
+            problems.add("known_groups", message)
+        else:
+            _, places = np.unique(numbers, return_inverse=True)
+            groups[name] = np.where(numbers < 0, -1, places.reshape(-1)).astype(np.int32)
+    problems.raise_any()
+    return groups
+
+
+def find_secret_cells(column: Column, original: Column | None, hides_all: bool) -> Bools:
+    """Which cells protection took away."""
+    if original is None and hides_all:
+        return np.asarray(column.codes == column.missing_code, np.bool_)
+    return find_hidden_cells(column, original)
+
+
+def encode_cells(column: Column, is_hidden: Bools) -> Ints:
+    """The codes of a column, with ABSENT and HIDDEN for what is missing."""
+    codes: Ints = column.codes.astype(np.int32)
+    if column.has_missing:
+        codes[column.codes == column.missing_code] = ABSENT
+        codes[is_hidden] = HIDDEN
+    return codes
+
+
+def convert_numbers(values: Any) -> Floats | None:
+    """The values as numbers, also dates and times; None if they are none."""
+    import pyarrow as pa
+
+    kind = values.type
+    if pa.types.is_date32(kind):
+        values = values.cast(pa.int32())
+    elif pa.types.is_timestamp(kind):
+        values = values.cast(pa.int64())
+    elif pa.types.is_decimal(kind):
+        values = values.cast(pa.float64(), safe=False)
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return None
+    numbers: Floats = values.to_numpy(zero_copy_only=False).astype(np.float64)
+    return numbers
+
+
+def select_rows(original: Dataset, kept: Ints) -> Dataset:
+    """The records of the original that are in the release."""
+    return original if kept.size == original.rows else select_records(original, kept)
+
+
+def _map_truth(column: Column, original: Column) -> tuple[Ints, Any]:
+    """What cells were, as codes of the released column; values that nobody shows come after them.
+
+    Where the released column has other values (it was made coarser), a value of the original is
+    what it mostly became.
+    """
+    import pyarrow as pa
+
+    values = column.values
+    became = np.full(len(original.values) + 1, NO_VALUE, np.int64)
+    place_of = {format_value(value): place for place, value in enumerate(values.to_pylist())}
+    texts = [format_value(value) for value in original.values.to_pylist()]
+    if set(place_of) <= set(texts):
+        new = [text not in place_of for text in texts]
+        fresh = original.values.filter(pa.array(new, pa.bool_()))
+        if len(fresh):
+            values = pa.concat_arrays([values, fresh.cast(values.type)])
+        numbers = iter(range(len(column.values), len(values)))
+        became[:-1] = [
+            next(numbers) if is_new else place_of[text]
+            for text, is_new in zip(texts, new, strict=True)
+        ]
+    else:
+        shown = np.flatnonzero(
+            (column.codes != column.missing_code) & (original.codes != original.missing_code)
+        )
+        pairs = original.codes[shown].astype(np.int64) * len(values) + column.codes[shown]
+        distinct, counts = np.unique(pairs, return_counts=True)
+        for pair in distinct[np.argsort(counts, kind="stable")].tolist():
+            became[pair // len(values)] = pair % len(values)
+    return became[original.codes].astype(np.int32), values
+
+
+def _fill_column(column: Column, completed: CompletedColumn, values: Any) -> Column:
+    import pyarrow as pa
+
+    if completed.numbers is not None and completed.numbers.size > len(values):
+        values = pa.concat_arrays(
+            [values, _convert_values(completed.numbers[len(values) :], values.type)]
+        )
+    codes = completed.codes.astype(np.int64)
+    tags = column.tags
+    if tags is not None:
+        tags = np.where(completed.codes >= 0, 0, tags).astype(np.uint8)
+    codes[codes < 0] = len(values)
+    return replace(column_from_codes(codes, values), tags=tags)
+
+
+def _convert_values(numbers: Floats, kind: Any) -> Any:
+    """Calculated numbers as values of a column."""
+    import pyarrow as pa
+
+    if pa.types.is_date32(kind):
+        return pa.array(numbers.astype(np.int32)).cast(kind)
+    if pa.types.is_timestamp(kind) or pa.types.is_integer(kind):
+        return pa.array(numbers.astype(np.int64)).cast(kind)
+    return pa.array(numbers).cast(kind, safe=False)

@@ -1,0 +1,242 @@
+"""The search for relations, and the cells that they tell: to a fixed point.
+
+Groups of rows that agree in one column are tried first, then groups of two, then again what the
+cells filled so far make possible: chains of relations. Free of datasets; the columns are integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from divulge import work
+from divulge.protection import tuning
+from divulge.protection.refill.arithmetic import (
+    may_fit_sample,
+    offer_bounds,
+    offer_calculations,
+    offer_neighbours,
+    offer_numbers,
+)
+from divulge.protection.refill.columns import CodedColumn, build_absence_columns
+from divulge.protection.refill.relations import Narrowing, Relation
+from divulge.protection.refill.state import RefillState, StrippedPartition, Target
+from divulge.protection.refill.support import Support, choose_support
+from divulge.work.arrays import Array, Floats, Ints
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CompletedColumn:
+    """A column with hidden cells, as far as relations tell them."""
+
+    codes: Ints
+    numbers: Floats | None
+    """The numbers of all codes: a calculated value that nobody shows has a code of its own."""
+    teller: Ints
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Completion:
+    """What relations tell of the hidden cells, by column; and the relations themselves."""
+
+    columns: Mapping[str, CompletedColumn]
+    relations: tuple[Relation, ...]
+    narrowings: tuple[Narrowing, ...]
+    pair_columns: int
+    """How many columns were looked at in pairs."""
+    all_columns: int
+
+
+def complete_columns(
+    columns: Sequence[CodedColumn],
+    keys: Sequence[str],
+    *,
+    truth: Mapping[str, Ints] | None = None,
+    ordered: bool = False,
+    read_from: Sequence[str] | None = None,
+) -> Completion:
+    """Find the relations of a release and fill the hidden cells that they tell.
+
+    Args:
+        columns: what is published or known, as integers.
+        keys: the quasi-identifiers: records that agree in all others are twins.
+        truth: by column, what hidden cells were: only relations that mostly tell it are used.
+        ordered: whether the order of the rows means something.
+        read_from: columns that relations may read from; all if not given.
+    """
+    everything = [*columns, *build_absence_columns(columns)]
+    state = RefillState(everything, keys, truth=truth, ordered=ordered, read_from=read_from)
+    finder = RelationFinder(state)
+    singles: list[tuple[int, ...]] = [(place,) for place in state.sources]
+    in_pairs = choose_pair_columns(state, keys)
+    pairs: list[tuple[int, ...]] = list(combinations(in_pairs, 2))
+    narrowings: list[Narrowing] = []
+    fresh = {*singles, *pairs}  # each set of columns advances the work once
+    with work.step("Looking for relations", len(singles) + len(pairs)) as step:
+        while any(target.is_open for target in state.targets):
+            offer_calculations(state)
+            narrowings = offer_bounds(state) if not any(state.versions) else narrowings
+            if ordered:
+                offer_neighbours(state)
+            for single in singles:
+                finder.examine(single)
+                step.advance(int(single in fresh))
+                fresh.discard(single)
+            if state.settle():
+                continue
+            for pair in pairs:
+                finder.examine(pair)
+                step.advance(int(pair in fresh))
+                fresh.discard(pair)
+            if not state.settle():
+                break
+    return Completion(
+        columns={
+            state.columns[target.place].name: CompletedColumn(
+                codes=target.known, numbers=target.numbers, teller=target.teller
+            )
+            for target in state.targets
+        },
+        relations=state.list_relations(),
+        narrowings=tuple(narrowings),
+        pair_columns=len(in_pairs),
+        all_columns=len(state.sources),
+    )
+
+
+def choose_pair_columns(state: RefillState, keys: Sequence[str]) -> list[int]:
+    """The columns that are looked at in pairs: all, or of very many a fixed choice.
+
+    Keys and known groups always; of the others every n-th.
+    """
+    places = state.sources
+    if len(places) <= tuning.REFILL_PAIR_COLUMNS:
+        return list(places)
+    columns = state.columns
+    first = [p for p in places if columns[p].name in keys or columns[p].origin == "group"]
+    first = first[: tuning.REFILL_PAIR_COLUMNS]
+    rest = [place for place in places if place not in set(first)]
+    wanted = tuning.REFILL_PAIR_COLUMNS - len(first)
+    chosen = np.linspace(0, len(rest) - 1, wanted).astype(int).tolist() if wanted else []
+    return sorted({*first, *(rest[number] for number in chosen)})
+
+
+class RelationFinder:
+    """Looks at groups of rows that agree in some columns, each set of columns only if need be."""
+
+    def __init__(self, state: RefillState) -> None:
+        self._state = state
+        self._partitions: dict[int, tuple[int, StrippedPartition]] = {}
+        self._supports: dict[
+            tuple[tuple[int, ...], int], tuple[tuple[int, ...], Support | None]
+        ] = {}
+        self._predicted: dict[tuple[tuple[int, ...], int], tuple[int, ...]] = {}
+        self._counted: dict[tuple[int, ...], tuple[int, ...]] = {}
+        # Whole groups are drawn, never rows: a group of which rows are missing proves nothing.
+        self.modulus = max(1, -(-state.rows // tuning.REFILL_ROWS))
+
+    def examine(self, places: tuple[int, ...]) -> None:
+        """Offer what the rows that agree in these columns tell of each hidden column."""
+        from divulge.protection.refill import kernels
+
+        state = self._state
+        version = tuple(state.versions[place] for place in places)
+        partition: StrippedPartition | None = None
+        for target in state.targets:
+            if target.place in places or not target.is_open:
+                continue
+            case = (places, target.place)
+            now = (*version, state.versions[target.place])
+            if self._predicted.get(case) == now:
+                continue
+            self._predicted[case] = now
+            before = self._supports.get(case)
+            if before is not None and before[0] == version:
+                support = before[1]
+            else:
+                partition = partition or self.build_partition(places, self.modulus)
+                support = choose_support(self.count_support(partition, target))
+                self._supports[case] = version, support
+            if support is None:
+                continue
+            if partition is None or self.modulus > 1:
+                whole = self.build_partition(places, 1)
+            else:
+                whole = partition
+            predictions = kernels.predict_members(whole.rows, whole.starts, target.known)
+            state.offer(("determines", places, target.place), support, predictions)
+        self._offer_counts(places, version, partition)
+
+    def count_support(self, partition: StrippedPartition, target: Target) -> Array:
+        """The leave-one-out evidence that groups share a column's value."""
+        from divulge.protection.refill import kernels
+
+        return kernels.count_support(
+            partition.rows, partition.starts, target.shown, target.combination, target.mode
+        )
+
+    def _offer_counts(
+        self, places: tuple[int, ...], version: tuple[int, ...], partition: StrippedPartition | None
+    ) -> None:
+        """Offer the number of rows of each group as the value of a column of whole numbers."""
+        targets = [t for t in self._state.targets if t.numbers is not None and t.sample.size]
+        if self._counted.get(places) == version or not any(t.is_open for t in targets):
+            return
+        self._counted[places] = version
+        if self.modulus > 1:
+            if len(places) > 1:
+                return
+            partition = None
+        sizes = self.count_members(places, partition or self.build_partition(places, 1))
+        for target in targets:
+            is_candidate = target.is_open and target.place not in places
+            if is_candidate and may_fit_sample(target, sizes[target.sample]):
+                offer_numbers(self._state, target, ("count", places), sizes)
+
+    def count_members(self, places: tuple[int, ...], partition: StrippedPartition) -> Floats:
+        """For each row, how many rows agree with it; not-a-number where that is not known."""
+        from divulge.protection.refill import kernels
+
+        sizes = np.ones(self._state.rows)
+        for place in places:
+            sizes[self._state.known[place] < 0] = np.nan
+        kernels.assign_sizes(partition.rows, partition.starts, sizes)
+        return sizes
+
+    def build_partition(self, places: tuple[int, ...], modulus: int) -> StrippedPartition:
+        """The groups of rows that agree in one or two columns."""
+        from divulge.protection.refill import kernels
+
+        parts = [self._partition_column(place, modulus) for place in places]
+        if len(parts) == 1:
+            return parts[0]
+        smaller = int(parts[1].rows.size < parts[0].rows.size)
+        other = places[1 - smaller]
+        return StrippedPartition(
+            *kernels.refine_groups(
+                parts[smaller].rows,
+                parts[smaller].starts,
+                self._state.known[other],
+                self._state.count_codes(other),
+            )
+        )
+
+    def _partition_column(self, place: int, modulus: int) -> StrippedPartition:
+        from divulge.protection.refill import kernels
+
+        state = self._state
+        cardinality = state.count_codes(place)
+        if cardinality < modulus * tuning.REFILL_LEAST_GROUPS:
+            modulus = 1  # so few groups that none can be spared
+        kept = self._partitions.get(place if modulus == 1 else -1 - place)
+        if kept is not None and kept[0] == state.versions[place]:
+            return kept[1]
+        partition = StrippedPartition(*kernels.group_rows(state.known[place], cardinality, modulus))
+        self._partitions[place if modulus == 1 else -1 - place] = (
+            state.versions[place],
+            partition,
+        )
+        return partition

@@ -1,0 +1,99 @@
+"""Relations between columns, by which a hidden cell is read from what is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from divulge.assessment import Sentence
+from divulge.protection.refill.columns import CodedColumn
+from divulge.protection.refill.support import Support
+
+CATALOGUE = "divulge.protection"
+
+Form: TypeAlias = Literal[
+    "determines", "count", "plus", "minus", "times", "sum", "difference", "product", "ratio",
+    "order", "neighbours",
+]  # fmt: skip
+"""How a relation predicts: groups share a value, rows are counted, or numbers are calculated.
+
+`plus`, `minus` and `times` have a constant: B + c, c - B, c * B.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relation:
+    """A relation that holds in the release: which columns tell which, and on what evidence.
+
+    `cells` counts the hidden cells that it tells by itself, `used` those that were filled by it
+    and by no stronger one.
+    """
+
+    form: Form
+    columns: tuple[str, ...]
+    target: str
+    support: Support
+    cells: int = 0
+    used: int = 0
+    constant: float | None = None
+
+    def sentence(self) -> Sentence:
+        """The relation, and how many cells it tells."""
+        return Sentence(CATALOGUE, f"refill.relation.{self.form}", self._list_values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The relation and its evidence as plain values."""
+        return {
+            "form": self.form,
+            "columns": list(self.columns),
+            "target": self.target,
+            "constant": self.constant,
+            "cells": self.cells,
+            "used": self.used,
+            "rows": self.support.rows,
+            "right": self.support.right,
+            "groups": self.support.groups,
+        }
+
+    def __str__(self) -> str:
+        return str(self.sentence())
+
+    def _list_values(self) -> dict[str, Any]:
+        first, *rest = self.columns or ("",)
+        return {
+            "columns": self.columns,
+            "first": first,
+            "second": rest[0] if rest else "",
+            "target": self.target,
+            "told": Sentence(CATALOGUE, "refill.cells", {"cells": self.cells}),
+            "width": len(self.columns),
+            "constant": 0.0 if self.constant is None else self.constant,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Narrowing:
+    """A column that bounds another: how many hidden cells are left fewer values by it."""
+
+    column: str
+    target: str
+    is_upper: bool
+    cells: int
+    rows: int
+
+    def sentence(self) -> Sentence:
+        """What bounds what, and how many cells that concerns."""
+        key = "refill.narrowing.upper" if self.is_upper else "refill.narrowing.lower"
+        told = Sentence(CATALOGUE, "refill.suppressed", {"cells": self.cells})
+        values = {"column": self.column, "target": self.target, "told": told}
+        return Sentence(CATALOGUE, key, values)
+
+    def __str__(self) -> str:
+        return str(self.sentence())
+
+
+def name_column(column: CodedColumn) -> str:
+    """How a column is called in a relation."""
+    if column.origin in ("published", "group"):
+        return column.name
+    return str(Sentence(CATALOGUE, f"refill.column.{column.origin}", {"column": column.name}))

@@ -1,0 +1,353 @@
+"""What an attacker refills: claimed, right and verified, beside what guessing alone achieves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from divulge.assessment import Assessment, Breakdown, Chart, Sentence, html
+from divulge.assessment.sentence import format_number, read_phrases
+from divulge.data import Dataset
+from divulge.protection.refill.cells import HiddenCells, ReleaseCells
+from divulge.protection.refill.charts import draw_refill
+from divulge.protection.refill.columns import CodedColumn
+from divulge.protection.refill.discovery import Completion, complete_columns
+from divulge.protection.refill.figures import CellOutcomes, RefillFigures, add_figures
+from divulge.protection.refill.guesses import CellGuesses, guess_column, guess_mode
+from divulge.protection.refill.kernels import HIDDEN
+from divulge.protection.refill.relations import CATALOGUE, Narrowing, Relation
+from divulge.qif import PriorPosterior
+from divulge.work.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Refill:
+    """The result of a refill attack.
+
+    `claimed` cells are those that an attacker without the original would fill, `right` those of
+    them that are true. `verified` counts what is filled rightly by relations that tell at least
+    80% of their hidden cells; that takes the original, so it is a stronger attacker than a real
+    one. `best_guess` guesses every cell: what is claimed, and the rest by classes or naive Bayes.
+
+    >>> import divulge as dv
+    >>> r = dv.protection.refill(dv.protection.suppress(dv.datasets.school_year_example(), k=2))
+    >>> r.claimed <= r.hidden
+    True
+    """
+
+    cells: ReleaseCells
+    completion: Completion
+    ordered: bool = False
+    read_from: tuple[str, ...] | None = None
+    hidden_cells: HiddenCells = "marked"
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """The relations that tell hidden cells, each with its evidence."""
+        return self.completion.relations
+
+    @property
+    def narrowings(self) -> tuple[Narrowing, ...]:
+        """Columns that leave hidden cells fewer values, without telling which."""
+        return self.completion.narrowings
+
+    @cached_property
+    def refilled(self) -> Dataset:
+        """The released dataset as an attacker completes it."""
+        return self.cells.fill_dataset(self.completion.columns)
+
+    @cached_property
+    def verified_completion(self) -> Completion | None:
+        """What relations tell that are mostly right; None without the original."""
+        if self.cells.truth is None:
+            return None
+        return complete_columns(
+            self.cells.columns,
+            self.cells.keys,
+            truth=self.cells.truth,
+            ordered=self.ordered,
+            read_from=self.read_from,
+        )
+
+    @property
+    def refilled_verified(self) -> Dataset | None:
+        """The released dataset filled by verified relations alone; None without the original."""
+        completion = self.verified_completion
+        return None if completion is None else self.cells.fill_dataset(completion.columns)
+
+    @property
+    def hidden(self) -> int:
+        """How many cells are hidden."""
+        return sum(int((self._find_column(n).codes == HIDDEN).sum()) for n in self.cells.targets)
+
+    @property
+    def claimed(self) -> int:
+        """How many hidden cells an attacker would fill."""
+        return sum(int((c.teller >= 0).sum()) for c in self.completion.columns.values())
+
+    @property
+    def right(self) -> int | None:
+        """How many of them are filled rightly; None without the original."""
+        if self.cells.truth is None:
+            return None
+        return sum(self._count_right(self.completion, name) for name in self.cells.targets)
+
+    @property
+    def verified(self) -> int | None:
+        """How many cells verified relations fill rightly; None without the original."""
+        completion = self.verified_completion
+        if completion is None:
+            return None
+        return sum(self._count_right(completion, name) for name in self.cells.targets)
+
+    @property
+    def best_guess(self) -> float:
+        """How many cells are guessed right: what is claimed, else the better kind of guess."""
+        return self.figures.best_guess
+
+    @property
+    def keys_only(self) -> float:
+        """How many cells are guessed right from the other keys alone."""
+        return self.figures.keys_only
+
+    @property
+    def base_rate(self) -> float:
+        """How many cells are guessed right by always saying the most frequent value."""
+        return self.figures.base_rate
+
+    @cached_property
+    def figures(self) -> RefillFigures:
+        """All figures, of all hidden cells."""
+        return add_figures([o.count(np.ones(o.rows.size, np.bool_)) for o in self._outcomes])
+
+    def by_attribute(self) -> dict[str, RefillFigures]:
+        """The figures of each attribute with hidden cells."""
+        return {
+            name: outcomes.count(np.ones(outcomes.rows.size, np.bool_))
+            for name, outcomes in zip(self.cells.targets, self._outcomes, strict=True)
+        }
+
+    def sentences(self) -> tuple[Sentence, ...]:
+        """What is refilled, by which relations, and what guessing achieves."""
+        return (*self._build_sentences(self.figures), *self._list_details())
+
+    def explain(self, language: str = "en") -> list[str]:
+        """The same in words."""
+        return [sentence.render(language) for sentence in self.sentences()]
+
+    def assessment(self) -> Assessment:
+        """The attack in the currency of all attacks; a secret is a hidden cell."""
+        return self._assess(self.figures, is_whole=True)
+
+    def by(self, group: str) -> Breakdown:
+        """The same for every value of an attribute of the release: whose cells are refilled."""
+        [name] = self.cells.dataset.attributes(group, "group")
+        column = self.cells.dataset.columns[name]
+        assessments = {}
+        for code in range(column.cardinality):
+            parts = [o.count(column.codes[o.rows] == code) for o in self._outcomes]
+            figures = add_figures(parts)
+            if figures.hidden:
+                assessments[column.value(code)] = self._assess(figures, is_whole=False)
+        return Breakdown(name, assessments)
+
+    def risk(self) -> Floats:
+        """By record, the highest chance that one of its hidden cells is guessed right."""
+        risk = np.zeros(self.cells.dataset.rows)
+        for outcomes in self._outcomes:
+            np.maximum.at(risk, outcomes.rows, outcomes.best_guess)
+        return risk
+
+    def chart(self) -> Chart:
+        """By attribute, the share of hidden cells that is refilled, and that guesses get right."""
+        return draw_refill(self.by_attribute())
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, relations and sentences as plain values; no value of a record."""
+        return {
+            "dataset": self.cells.dataset.name,
+            "keys": list(self.cells.keys),
+            **self.figures.to_dict(),
+            "attributes": {name: f.to_dict() for name, f in self.by_attribute().items()},
+            "relations": [relation.to_dict() for relation in self.relations],
+            "narrowings": [dict(vars(narrowing)) for narrowing in self.narrowings],
+            "sentences": self.explain(),
+        }
+
+    def rows(self) -> Sequence[tuple[str, ...]]:
+        """The figures for people, one row an attribute."""
+        return [
+            (
+                name,
+                *(
+                    "" if figure is None else format_number(round(figure, 1))
+                    for figure in (
+                        f.hidden,
+                        f.claimed,
+                        f.right,
+                        f.verified,
+                        f.best_guess,
+                        f.keys_only,
+                        f.base_rate,
+                    )
+                ),
+            )
+            for name, f in self.by_attribute().items()
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join(self.explain())
+
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(*_read_head(), box=None, header_style="dim", pad_edge=False)
+        for row in self.rows():
+            table.add_row(*map(Text, row))
+        return Group(Text(str(self)), table)
+
+    def __repr__(self) -> str:
+        return (
+            f'Refill("{self.cells.dataset.name}": {self.claimed:,} of {self.hidden:,} hidden '
+            f"cells claimed by {len(self.relations):,} relations)"
+        )
+
+    def _repr_html_(self) -> str:
+        return html.render_paragraphs(self.explain()) + html.render_table(_read_head(), self.rows())
+
+    @cached_property
+    def _outcomes(self) -> tuple[CellOutcomes, ...]:
+        return tuple(self._judge_attribute(name) for name in self.cells.targets)
+
+    def _judge_attribute(self, name: str) -> CellOutcomes:
+        column = self._find_column(name)
+        truth = None if self.cells.truth is None else self.cells.truth.get(name)
+        rows = np.flatnonzero(column.codes == HIDDEN)
+        others = [c for c in self.cells.columns if c.name != name and self._may_read(c)]
+        keys = [c for c in self.cells.columns if c.name in self.cells.keys and c.name != name]
+        from_keys = guess_column(column, keys, truth)
+        readable = [*others, *(c for c in keys if not self._may_read(c))]
+        guesses = max(guess_column(column, readable, truth), from_keys, key=lambda g: g.share)
+        completed = self.completion.columns[name]
+        is_claimed = completed.teller[rows] >= 0
+        claimed = CellGuesses(
+            codes=np.where(is_claimed, completed.codes[rows], guesses.codes), share=guesses.share
+        )
+        chances = _list_chances(claimed, rows, truth)
+        is_right = is_verified = None
+        if truth is None:
+            shares = np.array([relation.support.share for relation in self._list_tellers(name)])
+            if is_claimed.any():
+                chances[is_claimed] = shares.min(initial=1.0)
+        else:
+            is_right = is_claimed & (chances == 1)
+            verified = self.verified_completion
+            assert verified is not None  # noqa: S101  # there is a truth
+            told = verified.columns[name]
+            is_verified = (told.teller[rows] >= 0) & (told.codes[rows] == truth[rows])
+        alone = _list_chances(guesses, rows, truth)
+        return CellOutcomes(
+            rows=rows,
+            is_claimed=is_claimed,
+            is_right=is_right,
+            is_verified=is_verified,
+            # Claims that are mostly wrong must not make the best guess look worse than it is.
+            best_guess=chances if chances.sum() >= alone.sum() else alone,
+            guess=alone,
+            keys_only=_list_chances(from_keys, rows, truth),
+            base_rate=_list_chances(guess_mode(column, truth), rows, truth),
+        )
+
+    def _may_read(self, column: CodedColumn) -> bool:
+        is_group = column.origin == "group"
+        return is_group or self.read_from is None or column.name in self.read_from
+
+    def _list_tellers(self, name: str) -> list[Relation]:
+        return [r for r in self.relations if r.target == name and r.used]
+
+    def _find_column(self, name: str) -> CodedColumn:
+        return self.cells.find_column(name)
+
+    def _count_right(self, completion: Completion, name: str) -> int:
+        assert self.cells.truth is not None  # noqa: S101  # asked before
+        column, truth = completion.columns[name], self.cells.truth.get(name)
+        if truth is None:  # a column that the original lacks
+            return 0
+        return int(((column.teller >= 0) & (column.codes == truth)).sum())
+
+    def _assess(self, figures: RefillFigures, *, is_whole: bool) -> Assessment:
+        secrets = max(figures.hidden, 1)
+        certain = figures.claimed if figures.right is None else figures.right
+        numbers = {k: v for k, v in figures.to_dict().items() if v is not None}
+        asked = {"_chart": self.chart, "_breakdown": self.by, "_risk": self.risk}
+        return Assessment.from_counts(
+            secrets=secrets,
+            certain=PriorPosterior(0, certain),
+            right=PriorPosterior(figures.base_rate, figures.best_guess),
+            attack="refill",
+            model="refill",
+            dataset=self.cells.dataset.name,
+            knows=tuple(c.name for c in self.cells.columns if self._may_read(c)),
+            seeks=tuple(self.cells.targets),
+            subjects=str(Sentence(CATALOGUE, "refill.subjects")),
+            claim="estimate",
+            sentences=(
+                *self._build_sentences(figures),
+                *(self._list_details() if is_whole else ()),
+            ),
+            figures=numbers,
+            **(asked if is_whole else {}),
+        )
+
+    def _build_sentences(self, figures: RefillFigures) -> tuple[Sentence, ...]:
+        values: Mapping[str, Any] = figures.to_dict()
+        kind = "claimed" if figures.right is None else "right"
+        guess = "expected" if figures.right is None else "guessed"
+        return (
+            Sentence(CATALOGUE, f"refill.{kind}", values),
+            Sentence(CATALOGUE, f"refill.{guess}", values),
+        )
+
+    def _list_details(self) -> tuple[Sentence, ...]:
+        """The most telling relations of each attribute, bounds, and what was left out."""
+        sentences = []
+        for name in self.cells.targets:
+            column = self._find_column(name)
+            telling = [r for r in self.relations if r.target == name]
+            if telling:
+                relation = telling[0]
+                values = {
+                    "columns": relation.columns,
+                    "target": name,
+                    "cells": relation.cells,
+                    "total": int((column.codes == HIDDEN).sum()),
+                    "more": len(telling) - 1,
+                }
+                kind = "group" if relation.form == "determines" else "other"
+                sentences.append(Sentence(CATALOGUE, f"refill.told.{kind}", values))
+        sentences += [narrowing.sentence() for narrowing in self.narrowings]
+        if self.completion.pair_columns < self.completion.all_columns:
+            values = {"pairs": self.completion.pair_columns, "total": self.completion.all_columns}
+            sentences.append(Sentence(CATALOGUE, "refill.sampled", values))
+        if self.hidden_cells == "all":
+            sentences.append(Sentence(CATALOGUE, "refill.all_nulls", {}))
+        return tuple(sentences)
+
+
+def _list_chances(guesses: CellGuesses, rows: Ints, truth: Ints | None) -> Floats:
+    if truth is None:
+        return np.full(rows.size, guesses.share)
+    return np.asarray(guesses.codes == truth[rows], np.float64)
+
+
+def _read_head() -> tuple[str, ...]:
+    return read_phrases(CATALOGUE, "refill.head")

@@ -1,0 +1,266 @@
+"""What an attacker has found out so far: the cells known, and the relations that told them.
+
+All predictions of a round are gathered and settled at once, the strongest relation first, so that
+no result depends on the order in which relations are tried. Evidence for a column comes only from
+the cells that were shown; what was filled in before is used to read from, and as a witness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from divulge.protection import tuning
+from divulge.protection.refill.columns import CodedColumn, mix_codes, shift_codes
+from divulge.protection.refill.kernels import HIDDEN
+from divulge.protection.refill.relations import Form, Relation, name_column
+from divulge.protection.refill.support import Support, find_mode
+from divulge.work.arrays import Bools, Floats, Ints
+
+Key = tuple[Form, tuple[int, ...], int]
+"""A relation: its form, the columns that it reads, the column that it tells."""
+
+
+@dataclass(eq=False)
+class StrippedPartition:
+    """Rows in groups of two and more: `rows` group after group, `starts` of each group."""
+
+    rows: Ints
+    starts: Ints
+
+
+@dataclass(eq=False)
+class Target:
+    """A column with hidden cells: what is shown of it, known by now, and offered this round."""
+
+    place: int
+    shown: Ints
+    known: Ints
+    numbers: Floats | None
+    mode: int
+    combination: Ints
+    """A number for the row's combination of the other keys: equal for twins."""
+    truth: Ints | None
+    strength: Floats = field(init=False)
+    value: Ints = field(init=False)
+    teller: Ints = field(init=False)
+    """By row, the relation that filled its cell, -1 if none did."""
+    sample: Ints = field(init=False)
+    """Some rows that show another value than the mode: where relations are tried first."""
+
+    def __post_init__(self) -> None:
+        rows = self.shown.size
+        self.strength = np.zeros(rows)
+        self.value = np.full(rows, -1, np.int32)
+        self.teller = np.full(rows, -1, np.int32)
+        others = np.flatnonzero((self.shown >= 0) & (self.shown != self.mode))
+        step = max(1, others.size // tuning.REFILL_SAMPLE)
+        self.sample = others[::step]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether cells are still hidden."""
+        return bool((self.known == HIDDEN).any())
+
+    def list_numbers(self, codes: Ints) -> Floats:
+        """The numbers of some codes; not-a-number where there is no value."""
+        assert self.numbers is not None  # noqa: S101  # asked before
+        return np.append(self.numbers, np.nan)[np.where(codes >= 0, codes, -1)]
+
+    def encode_numbers(self, numbers: Floats) -> tuple[Bools, Ints]:
+        """Which numbers the column can have, and their codes; a new value gets a new code."""
+        assert self.numbers is not None  # noqa: S101  # asked before
+        is_possible = np.isfinite(numbers)
+        if np.all(self.numbers == np.round(self.numbers)):
+            is_possible &= are_close(numbers, np.round(numbers))
+            numbers = np.round(numbers)
+        wanted = np.unique(numbers[is_possible])
+        order = np.argsort(self.numbers, kind="stable")
+        nearest = _find_nearest(self.numbers[order], wanted)
+        is_new = (
+            ~are_close(self.numbers[order][nearest], wanted)
+            if self.numbers.size
+            else np.ones(wanted.size, np.bool_)
+        )
+        codes = np.empty(wanted.size, np.int64)
+        codes[~is_new] = order[nearest[~is_new]] if self.numbers.size else 0
+        codes[is_new] = self.numbers.size + np.arange(np.count_nonzero(is_new))
+        self.numbers = np.append(self.numbers, wanted[is_new])
+        return is_possible, codes[np.searchsorted(wanted, numbers[is_possible])]
+
+
+class RefillState:
+    """Columns, what is known of them by now, and every relation that has told a cell."""
+
+    def __init__(
+        self,
+        columns: Sequence[CodedColumn],
+        keys: Sequence[str],
+        *,
+        truth: Mapping[str, Ints] | None = None,
+        ordered: bool = False,
+        read_from: Sequence[str] | None = None,
+        seek: Sequence[str] = (),
+    ) -> None:
+        self.columns = list(columns)
+        self.rows = int(columns[0].codes.size) if columns else 0
+        self.known: list[Ints] = [column.codes for column in columns]
+        self.targets: list[Target] = []
+        for place, column in enumerate(columns):
+            is_sought = column.name in seek or (column.codes == HIDDEN).any()
+            if column.origin == "published" and is_sought:
+                self.targets.append(self._build_target(place, keys, truth))
+        for target in self.targets:
+            self.known[target.place] = target.known
+        self._previous: list[tuple[int, Target]] = []
+        if ordered:
+            for target in self.targets:
+                self._previous.append((len(self.columns), target))
+                column = self.columns[target.place]
+                codes = shift_codes(column.codes)
+                self.columns.append(replace(column, codes=codes, origin="previous"))
+                self.known.append(codes)
+        self.ordered = ordered
+        self.versions = [0] * len(self.columns)
+        self.sources = [
+            place
+            for place, column in enumerate(self.columns)
+            if read_from is None or column.origin == "group" or column.name in read_from
+        ]
+        self._entries: dict[Key, int] = {}
+        self._relations: list[Relation] = []
+        self._rights: list[int] = []
+
+    def _build_target(
+        self, place: int, keys: Sequence[str], truth: Mapping[str, Ints] | None
+    ) -> Target:
+        column = self.columns[place]
+        others = [
+            other.codes
+            for other in self.columns
+            if other.origin == "published" and other.name in keys and other.name != column.name
+        ]
+        return Target(
+            place=place,
+            shown=column.codes,
+            known=column.codes.copy(),
+            numbers=column.numbers,
+            mode=find_mode(column.codes, column.cardinality),
+            # Without other keys nobody is hidden for differing in them: there are no twins.
+            combination=mix_codes(others, self.rows) if others else np.arange(self.rows),
+            truth=None if truth is None else truth.get(column.name),
+        )
+
+    def list_numbers(self, place: int) -> Floats:
+        """The numbers of a column as far as they are known by now."""
+        codes = self.known[place]
+        for target in self.targets:
+            if target.place == place:
+                return target.list_numbers(codes)
+        for previous, target in self._previous:
+            if previous == place:
+                return target.list_numbers(codes)
+        return self.columns[place].list_numbers(codes)
+
+    def count_codes(self, place: int) -> int:
+        """How many codes a column may have by now."""
+        cardinality = self.columns[place].cardinality
+        for target in self.targets:
+            is_previous = any(p == place and t is target for p, t in self._previous)
+            if (target.place == place or is_previous) and target.numbers is not None:
+                return max(cardinality, target.numbers.size)
+        return cardinality
+
+    def offer(
+        self,
+        key: Key,
+        support: Support,
+        predictions: tuple[Ints, Ints],
+        constant: float | None = None,
+    ) -> None:
+        """Take note of what a relation predicts of hidden cells; the strongest one fills them.
+
+        With the truth at hand, a relation that is too often wrong is left out.
+        """
+        places, values = predictions
+        if not places.size:
+            return
+        target = next(t for t in self.targets if t.place == key[2])
+        number = self._entries.get(key)
+        cells = places.size + (0 if number is None else self._relations[number].cells)
+        right = 0
+        if target.truth is not None:
+            right = int(np.count_nonzero(target.truth[places] == values))
+            right += 0 if number is None else self._rights[number]
+            if right < tuning.REFILL_VERIFIED_SHARE * cells:
+                return
+        if number is None:
+            number = self._entries[key] = len(self._relations)
+            names = tuple(name_column(self.columns[place]) for place in key[1])
+            relation = Relation(
+                form=key[0],
+                columns=names,
+                target=self.columns[key[2]].name,
+                support=support,
+                constant=constant,
+            )
+            self._relations.append(relation)
+            self._rights.append(0)
+        self._relations[number] = replace(self._relations[number], cells=cells, support=support)
+        self._rights[number] = right
+        # Equally strong ones: the first that was found, so that simple relations come first.
+        is_stronger = support.strength > target.strength[places]
+        places, values = places[is_stronger], values[is_stronger]
+        target.strength[places] = support.strength
+        target.value[places] = values
+        target.teller[places] = number
+
+    def settle(self) -> int:
+        """Fill the cells that were predicted this round; how many there were."""
+        total = 0
+        for target in self.targets:
+            places = np.flatnonzero(target.strength > 0)
+            if not places.size:
+                continue
+            target.known[places] = target.value[places]
+            target.strength[places] = 0
+            self.versions[target.place] += 1
+            numbers, counts = np.unique(target.teller[places], return_counts=True)
+            for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+                relation = self._relations[number]
+                self._relations[number] = replace(relation, used=relation.used + count)
+            total += places.size
+        for place, target in self._previous:
+            if self.versions[target.place] != self.versions[place]:
+                self.known[place] = shift_codes(target.known)
+                self.versions[place] = self.versions[target.place]
+        return total
+
+    def list_relations(self) -> tuple[Relation, ...]:
+        """The relations that told cells, those of one column together, the most telling first."""
+        order = {self.columns[target.place].name: n for n, target in enumerate(self.targets)}
+        return tuple(
+            sorted(
+                self._relations,
+                key=lambda r: (order[r.target], -r.cells, -r.support.strength, r.columns),
+            )
+        )
+
+
+def are_close(numbers: Floats, others: Floats) -> Bools:
+    """Whether numbers are equal but for what calculating adds in the last places."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        close: Bools = np.abs(numbers - others) <= 1e-9 * np.maximum(np.abs(others), 1.0)
+    return close
+
+
+def _find_nearest(ascending: Floats, wanted: Floats) -> Ints:
+    """For each number wanted, the place of the nearest in an ascending list."""
+    if not ascending.size:
+        return np.zeros(wanted.size, np.int64)
+    above = np.minimum(np.searchsorted(ascending, wanted), ascending.size - 1)
+    below = np.maximum(above - 1, 0)
+    is_below = np.abs(ascending[below] - wanted) < np.abs(ascending[above] - wanted)
+    return np.where(is_below, below, above)
