@@ -219,7 +219,11 @@ class Limit:
         worst = assessment.at_worst
         if worst is assessment or self.at_most is None or self.measure.endswith(".prior"):
             return outcome
-        return self._judge_at_worst(outcome, figure(worst), scale)
+        judged = self._judge_at_worst(outcome, figure(worst), scale)
+        if assessment.not_judged is not None and judged.not_shown:
+            said = (*judged.sentences, assessment.not_judged)
+            return replace(judged, unjudged=assessment.not_judged, sentences=said)
+        return judged
 
     def _judge_at_worst(self, outcome: Outcome, most: Fraction | float, scale: Scale) -> Outcome:
         """Whether it also holds for the most that may be known; if not, it is not shown to hold."""
@@ -381,6 +385,15 @@ class Outcome:
     most: float | None = None
     vacuous: bool = False
     """Whether the limit holds whatever the data are, so that nothing was judged by it."""
+    unjudged: Sentence | None = None
+    """Why the limit could not be judged; it is not held then, and it is not broken either."""
+
+    @property
+    def status(self) -> Literal["pass", "fail", "not judged"]:
+        """Whether the limit holds, does not, or could not be judged."""
+        if self.unjudged is not None:
+            return "not judged"
+        return "pass" if self.held else "fail"
 
     @property
     def not_shown(self) -> bool:
@@ -404,6 +417,8 @@ class Outcome:
             "passed": self.held,
             "sentences": sentences,
         }
+        if self.unjudged is not None:
+            fields["status"] = self.status
         if self.most is not None:
             fields["most"] = self.most if math.isfinite(self.most) else None
         return fields

@@ -21,7 +21,7 @@ from divulge.tables.candidate_tables.suppressor_knowledge import (
     choose_knowledge,
 )
 from divulge.tables.suppression.result import MARGINS
-from divulge.tables.table.table import Published, floor
+from divulge.tables.table.published import ZEROS, Published, Zeros
 from divulge.work import InvalidInput, Problem, Problems
 from divulge.work.arrays import Bools, Ints
 
@@ -45,6 +45,7 @@ class MatchingRequest:
     margins: Literal["published", "suppressible"]
     prior: Prior | None
     seconds: float
+    zeros: Zeros
 
     def find_known_parameters(self) -> SuppressorParameters | None:
         """The parameters of our own suppressor; None if something is not known."""
@@ -67,6 +68,7 @@ class MatchingRequest:
             margins=self.margins,
             rule=rule,
             unit=unit,
+            zeros=self.zeros,
         )
 
     def build_knowledge(
@@ -84,7 +86,7 @@ class MatchingRequest:
         assert self.prior is not None  # noqa: S101  # the caller has looked
         rows = np.flatnonzero(status == POSSIBLE)
         weights = np.zeros(len(status))
-        base = floor(self.published.structure, self.published.lowest)[candidate_set.cells]
+        base = self.published.floor[candidate_set.cells]
         for begin in range(0, len(rows), 10_000):
             chunk = rows[begin : begin + 10_000]
             units = np.tile(self.published.units, (len(chunk), 1))
@@ -146,10 +148,11 @@ def _check_suppressor(request: MatchingRequest, problems: Problems) -> None:
 
 
 def _check_choices(request: MatchingRequest, problems: Problems) -> None:
-    choices = {
+    choices: dict[str, list[str]] = {
         "parameters": ["known", "unknown"],
         "mode": ["interval", "full"],
         "margins": list(MARGINS),
+        "zeros": list(ZEROS),
     }
     for field_name, allowed in choices.items():
         choice = getattr(request, field_name)
