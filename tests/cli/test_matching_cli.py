@@ -63,11 +63,12 @@ def test_a_page_shows_what_is_left_to_every_cell_and_which_are_unsafe(
 
 def test_costs_by_value_change_what_the_attack_finds(tmp_path: Path) -> None:
     table = Table.from_cells([[25, 20, 16], [10, 11, 4], [5, 3, 7]])
-    chosen = suppress(table, 6, 5, cost="value")
+    chosen = suppress(table, 6, 5, cost="value", zeros="secret")
     write_crosstab(chosen.published, tmp_path / "p.csv")
     asked = ["tables", "attack", str(tmp_path / "p.csv"), "--min-frequency", "6", "--width", "5"]
+    asked += PAPER
     by_value = json.loads(CliRunner().invoke(app, [*asked, "--cost", "value", "--json"]).output)
-    found = matching_attack(chosen.published, 6, 5, cost="value")
+    found = matching_attack(chosen.published, 6, 5, cost="value", zeros="secret")
     assert [cell["effective"] for cell in by_value["cells"]] == [
         list(interval) for interval in found.intervals.values()
     ]
@@ -85,7 +86,7 @@ def test_marks_that_tell_primary_cells_are_labels(published: str) -> None:
 
 
 def test_unknown_parameters_are_listed(published: str) -> None:
-    told = CliRunner().invoke(app, ["tables", "attack", published, "--unknown", "--json"])
+    told = CliRunner().invoke(app, ["tables", "attack", published, "--unknown", "--json", *PAPER])
     pairs = json.loads(told.output)["parameters"]
     assert {"min_frequency": 5, "width": 8} in pairs
 
@@ -113,7 +114,7 @@ def release_with(tmp_path: Path, settings: str) -> Path:
     file.write_text(
         '[[dataset]]\nname = "people"\nsource = "people.csv"\n'
         '[[adversary]]\nname = "reader"\nattack = "tables"\nby = ["row", "column"]\n'
-        f'min_frequency = 5\nwidth = 8\nmargins = "published"\n{settings}\n'
+        f'min_frequency = 5\nwidth = 8\nmargins = "published"\nzeros = "secret"\n{settings}\n'
         '[[limit]]\nadversary = "reader"\nmeasure = "deterministic.posterior"\nat_most = 0.5\n'
     )
     return file

@@ -42,6 +42,7 @@ by = ["region", "sector"]
 value = "turnover"
 contributor = "firm"
 suppress = "none"
+method = "secret"
 rule
 
 [[limit]]
@@ -297,6 +298,7 @@ by = ["region", "sector"]
 value = "turnover"
 contributor = "firm"
 suppress = "primary"
+method = "secret"
 p_percent = 10.0
 """
 

@@ -29,6 +29,7 @@ from divulge.tables.candidate_tables.suppressor_knowledge import (
     build_candidate_table,
     build_problem,
 )
+from divulge.tables.matching import attack
 from divulge.tables.suppression.optimal import optimal_pattern
 from divulge.tables.suppression.problem import PatternAdversary, SuppressionProblem
 from divulge.work import InvalidInput
@@ -422,7 +423,7 @@ def test_a_cell_that_no_total_bounds_has_candidates_without_end() -> None:
 
 
 def test_the_attack_is_offered_at_the_front_door() -> None:
-    assert dv.tables.matching_attack is matching_attack
+    assert dv.tables.matching_attack is attack.matching_attack
 
 
 def test_the_clock_is_named_only_where_it_stopped_the_search() -> None:

@@ -42,7 +42,7 @@ def assess(
     rules: SensitivityRules | None = None,
     width: float | None = None,
     share: float | None = None,
-    zeros: Zeros = "known",
+    zeros: Zeros | None = None,
     insider: bool = False,
 ) -> Assessment:
     """What an adversary learns of the sensitive cells from what is published.
@@ -59,7 +59,7 @@ def assess(
         width: how wide the interval of a sensitive cell must be.
         share: how uncertain it must be above and below, in percent of its value.
         zeros: "known" if the adversary knows which cells are empty, "secret" if a suppressed cell
-            may be 0 for all they know.
+            may be 0 for all they know. Known, unless an empty cell is sensitive.
         insider: whether the adversary may be any one of the contributors, who knows their own
             amounts.
 
@@ -113,10 +113,13 @@ def judge_cells(
     rules: SensitivityRules | None = None,
     width: float | None = None,
     share: float | None = None,
-    zeros: Zeros = "known",
+    zeros: Zeros | None = None,
     insider: bool = False,
 ) -> Judgement:
     """Compare what the sums leave to each sensitive cell with what the rules ask."""
+    if zeros is None:
+        has_empty = bool((table.structure.to_mask(sensitive) & table.empty).any())
+        zeros = "secret" if has_empty else "known"
     table = table.read_with(zeros)
     published = published.read_with(zeros, table.empty & published.suppressed, table.smallest)
     cells = np.flatnonzero(table.structure.to_mask(sensitive))
