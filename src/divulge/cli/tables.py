@@ -103,6 +103,9 @@ def suppress(
     sealed: Annotated[
         Path | None, typer.Option(help="A file that keeps the draw for the next release.")
     ] = None,
+    method_secret: Annotated[
+        bool, typer.Option(help="Nobody outside knows the rules: do not try who does.")
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -118,6 +121,8 @@ def suppress(
     """Suppress the sensitive cells of a table, and as few others as protect them."""
     from divulge import tables
     from divulge.cli.run_context import set_run_conditions
+    from divulge.tables.plugin import TablesSettings
+    from divulge.tables.release_attack import assess_suppression
 
     outputs = {"--html": html, "--out": out}
     files = [source, *(path for _, path in _parse_hierarchies(hierarchy))]
@@ -172,14 +177,35 @@ def suppress(
                 seed=seed,
                 sealed=sealed,
             )
-        sentences = result.explain()
+        judged = None
+        if source.suffix.lower() != ".jj":  # which says what is sensitive, and not by what rule
+            settings = TablesSettings(
+                by=[],
+                min_frequency=min_frequency,
+                zeros_primary=zeros_primary,
+                dominance=_parse_pair("--dominance", dominance, whole=True),
+                p_percent=p_percent,
+                pq=_parse_pair("--pq", pq),
+                request=request,
+                singletons=singletons,
+                suppress=method,
+                width=width,
+                share=share,
+                zeros=zeros,
+                margins=margins,
+                seconds=seconds,
+                method="secret" if method_secret else "known",
+            )
+            judged = assess_suppression(settings, result.table, result, source.name)
+        sentences = [*(judged.explain() if judged else []), *result.explain()]
         if result.resistance is not None:
             sentences += result.resistance.explain()
         _write_published(result.published, out)
         _write_page(result.crosstabs(), sentences, html, str(source.name))
     if json:
         with tolerate_closed_pipe():
-            print_json(result.to_dict())
+            head = {"assessment": judged.to_dict()} if judged else {}
+            print_json({**head, **result.to_dict()})
     else:
         _print_crosstabs(result.crosstabs(), sentences)
 

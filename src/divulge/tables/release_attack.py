@@ -63,7 +63,13 @@ def list_matching_problems(settings: TablesSettings) -> Iterator[Problem]:
 
 def assess_by_settings(settings: TablesSettings, table: Table, name: str) -> Assessment:
     """Publish the table as told, and attack it with all that the adversary knows."""
-    suppression = suppress_by_settings(settings, table)
+    return assess_suppression(settings, table, suppress_by_settings(settings, table), name)
+
+
+def assess_suppression(
+    settings: TablesSettings, table: Table, suppression: Suppression | None, name: str
+) -> Assessment:
+    """Attack a table with the pattern that was chosen for it by these settings."""
     published = table.publish() if suppression is None else suppression.published
     sensitive = find_sensitive_cells(table, collect_rules(settings))
     if settings.suppress == "primary":
@@ -111,6 +117,9 @@ def _attack_by_method(
         return None
     if any(getattr(settings, rule) for rule in RULES_ON_AMOUNTS):
         return None
+    is_replayed = suppression is not None and not _is_own_rule(suppression)
+    if suppression is not None and is_replayed and suppression.priced_by != "number":
+        return None  # settings say nothing of costs, so that no pattern can be chosen again by them
     suppressor: Any = None
     if suppression is None:
 
@@ -119,9 +128,7 @@ def _attack_by_method(
                 find_sensitive_cells(candidate, collect_rules(settings))
             )
 
-    elif suppression.resistance is not None:
-        suppressor = "resisting"
-    elif suppression.method != "optimal" or not suppression.first or suppression.by_hand:
+    elif is_replayed:
 
         def suppressor(candidate: Table) -> Any:
             return suppress_by_settings(settings, candidate)
@@ -142,6 +149,13 @@ def _attack_by_method(
         )
     except InvalidInput:  # such as a cell that no published total bounds
         return None
+
+
+def _is_own_rule(suppression: Suppression) -> bool:
+    """Whether the attack knows the rule of the pattern, and need not choose it again."""
+    if suppression.resistance is not None:
+        return True
+    return suppression.method == "optimal" and suppression.first and not suppression.by_hand
 
 
 def suppress_by_settings(settings: TablesSettings, table: Table) -> Suppression | None:
