@@ -118,7 +118,10 @@ def assess_matching_by_rules(matching: Matching, table: Table, by_sums: Judgemen
         "by_sums": int(by_sums.is_lacking.sum()),
         "open": int(is_open.sum()),
     }
+    not_judged = None if is_settled else Sentence(CATALOGUE, "method.not_settled")
     sentences = [Sentence(CATALOGUE, "method.judged", figures)]
+    if not_judged is not None and certain == 0:
+        sentences.insert(0, not_judged)
     if is_open.any():
         sentences.append(Sentence(CATALOGUE, "method.open", figures))
     return Assessment.from_counts(
@@ -133,7 +136,7 @@ def assess_matching_by_rules(matching: Matching, table: Table, by_sums: Judgemen
         certain=PriorPosterior(plain.certain.prior, certain),
         right=PriorPosterior(plain.right.prior, float(chance.sum())),
         most=Most(certain + int(is_open.sum()), len(cells)),
-        not_judged=None if is_settled else Sentence(CATALOGUE, "method.not_settled"),
+        not_judged=not_judged,
         sentences=(*sentences, *plain.sentences[1:]),
         figures={**plain.figures, "closely_known_cells": certain},
         _chart=plain.chart,
