@@ -187,6 +187,7 @@ def test_what_depends_on_the_value_is_not_judged_without_it(tmp_path: Path) -> N
     )
     assert "Contributions are not known: each suppressed cell" in done.output
     assert "by 10% of its value" in " ".join(done.output.split())
+    assert "Judged by the sums alone" in done.output
 
 
 def insider_records() -> dv.Dataset:

@@ -67,7 +67,8 @@ class TableAudit:
             for cell in self.judged[mask]:
                 values = {"cell": structure.describe_cell(int(cell))}
                 lines.append(Sentence(CATALOGUE, f"audit.{key}", values).render())
-        return [*lines, *(sentence.render() for sentence in self.sentences)]
+        by_sums = Sentence(CATALOGUE, "audit.by_sums")
+        return [*lines, *(sentence.render() for sentence in (*self.sentences, by_sums))]
 
     def to_dict(self) -> dict[str, Any]:
         """The intervals and the verdict on them as plain values, for JSON."""
