@@ -20,6 +20,7 @@ r3,8,8,11,14,41
 r4,9,x,26,*,44
 Total,51,46,62,33,192
 """
+PAPER = ["--zeros", "secret"]
 COMPLETE = """row,c1,c2,c3,c4,Total
 r1,15,15,12,10,52
 r2,19,20,13,3,55
@@ -37,7 +38,7 @@ def published(tmp_path: Path) -> str:
 
 
 def test_an_attack_that_narrows_cells_ends_with_code_1(published: str) -> None:
-    asked = ["tables", "attack", published, "--min-frequency", "5", "--width", "8"]
+    asked = ["tables", "attack", published, "--min-frequency", "5", "--width", "8", *PAPER]
     told = CliRunner().invoke(app, asked)
     assert told.exit_code == 1
     assert "row=r2, column=c4" in told.output
@@ -52,7 +53,7 @@ def test_a_page_shows_what_is_left_to_every_cell_and_which_are_unsafe(
     published: str, tmp_path: Path
 ) -> None:
     page = tmp_path / "attack.html"
-    asked = ["tables", "attack", published, "--min-frequency", "5", "--width", "8"]
+    asked = ["tables", "attack", published, "--min-frequency", "5", "--width", "8", *PAPER]
     CliRunner().invoke(app, [*asked, "--html", str(page)])
     drawn = page.read_text()
     assert "P [1, 4]" in drawn
@@ -62,11 +63,12 @@ def test_a_page_shows_what_is_left_to_every_cell_and_which_are_unsafe(
 
 def test_costs_by_value_change_what_the_attack_finds(tmp_path: Path) -> None:
     table = Table.from_cells([[25, 20, 16], [10, 11, 4], [5, 3, 7]])
-    chosen = suppress(table, 6, 5, cost="value")
+    chosen = suppress(table, 6, 5, cost="value", zeros="secret")
     write_crosstab(chosen.published, tmp_path / "p.csv")
     asked = ["tables", "attack", str(tmp_path / "p.csv"), "--min-frequency", "6", "--width", "5"]
+    asked += PAPER
     by_value = json.loads(CliRunner().invoke(app, [*asked, "--cost", "value", "--json"]).output)
-    found = matching_attack(chosen.published, 6, 5, cost="value")
+    found = matching_attack(chosen.published, 6, 5, cost="value", zeros="secret")
     assert [cell["effective"] for cell in by_value["cells"]] == [
         list(interval) for interval in found.intervals.values()
     ]
@@ -76,7 +78,7 @@ def test_costs_by_value_change_what_the_attack_finds(tmp_path: Path) -> None:
 
 
 def test_marks_that_tell_primary_cells_are_labels(published: str) -> None:
-    asked = ["tables", "attack", published, "--min-frequency", "5", "--width", "8"]
+    asked = ["tables", "attack", published, "--min-frequency", "5", "--width", "8", *PAPER]
     told = CliRunner().invoke(app, [*asked, "--primary-mark", "x", "--json"])
     labelled = json.loads(told.output)
     judged = [cell["cell"] for cell in labelled["cells"] if cell["judged"]]
@@ -84,7 +86,7 @@ def test_marks_that_tell_primary_cells_are_labels(published: str) -> None:
 
 
 def test_unknown_parameters_are_listed(published: str) -> None:
-    told = CliRunner().invoke(app, ["tables", "attack", published, "--unknown", "--json"])
+    told = CliRunner().invoke(app, ["tables", "attack", published, "--unknown", "--json", *PAPER])
     pairs = json.loads(told.output)["parameters"]
     assert {"min_frequency": 5, "width": 8} in pairs
 
@@ -112,27 +114,25 @@ def release_with(tmp_path: Path, settings: str) -> Path:
     file.write_text(
         '[[dataset]]\nname = "people"\nsource = "people.csv"\n'
         '[[adversary]]\nname = "reader"\nattack = "tables"\nby = ["row", "column"]\n'
-        f'min_frequency = 5\nwidth = 8\nmargins = "published"\n{settings}\n'
+        f'min_frequency = 5\nwidth = 8\nmargins = "published"\nzeros = "secret"\n{settings}\n'
         '[[limit]]\nadversary = "reader"\nmeasure = "deterministic.posterior"\nat_most = 0.5\n'
     )
     return file
 
 
 def test_an_adversary_of_a_release_may_know_the_algorithm(tmp_path: Path) -> None:
-    verdict = Release.load(release_with(tmp_path, "knows_algorithm = true")).check()
+    verdict = Release.load(release_with(tmp_path, "")).check()
     [found] = verdict.assessments
     assert found.model == "matching"
     assert found.figures["unsafe_cells"] == 2
     assert found.claim == "exact"
-    drawn = "knows_algorithm = true\nresist_matching = true\nseed = 3"
+    drawn = "resist_matching = true\nseed = 3"
     [resisted] = Release.load(release_with(tmp_path, drawn)).check().assessments
     assert resisted.figures["unsafe_cells"] == 0
     assert resisted.claim == "estimate"
-    [unaware] = (
-        Release.load(release_with(tmp_path, "resist_matching = true\nseed = 3")).check().assessments
-    )
+    [unaware] = Release.load(release_with(tmp_path, 'method = "secret"')).check().assessments
     assert unaware.model == "audit"
-    fast = 'knows_algorithm = true\nsuppress = "fast"'
+    fast = 'suppress = "fast"'
     [matched] = Release.load(release_with(tmp_path, fast)).check().assessments
     assert matched.model == "matching"
 
@@ -141,10 +141,12 @@ def test_an_adversary_of_a_release_may_know_the_algorithm(tmp_path: Path) -> Non
     ("settings", "message"),
     [
         ("resist_matching = true", "seed: give one, and keep it"),
-        ('knows_algorithm = true\nsuppress = "primary"', "a pattern must be chosen"),
         ("seed = 3", "is for resist_matching"),
-        ("knows_algorithm = true\np_percent = 5", "the one rule of sensitivity that it knows"),
-        ('knows_algorithm = true\nvalue = "row"', "records must be counted"),
+        (
+            "resist_matching = true\nseed = 1\np_percent = 5",
+            "the one rule of sensitivity that it knows",
+        ),
+        ('resist_matching = true\nseed = 1\nvalue = "row"', "records must be counted"),
         ('resist_matching = true\nseed = 1\nsuppress = "fast"', "needs suppress"),
     ],
 )

@@ -308,7 +308,7 @@ def test_what_an_interrupted_run_left_is_cleared_away_and_nothing_else(tmp_path:
 def test_each_limit_stands_beside_its_own_figure_from_before(tmp_path: Path) -> None:
     table = (
         '[[adversary]]\nname = "reader"\nattack = "tables"\nby = ["gender", "grade"]\n'
-        'min_frequency = 2\n[[limit]]\nadversary = "reader"\n'
+        'min_frequency = 2\nmethod = "secret"\n[[limit]]\nadversary = "reader"\n'
         'measure = "deterministic.posterior"\nat_most = 0\n'
     )
     p = released(tmp_path, table + CLASSMATE).protect()

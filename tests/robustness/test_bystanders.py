@@ -22,6 +22,7 @@ READ = {
     ("reconstruct", "prior"), ("reconstruct", "truth"), ("risk", "original"),
     ("risk", "population"), ("explain", "log"), ("protect", "revises"), ("events attack", "release"),
     ("events unicity", "release"), ("tables suppress", "hierarchy"), ("tables audit", "hierarchy"),
+    ("tables audit", "original"),
 }  # fmt: skip
 """Options that name what is read."""
 ELSEWHERE = {("tables suppress", "sealed"), ("protect", "mapping"), ("demo", "out")}

@@ -55,7 +55,7 @@ def test_counting_tables_equals_trying_all(published: Published) -> None:
 
 def test_example_1_is_guessed_once_in_eighteen() -> None:
     table = Table.from_cells(FIGURE_2)
-    found = assess(table, table.publish({(0, 0), (0, 1), (1, 0), (1, 1)}), {(0, 0)})
+    found = assess(table, table.publish({(0, 0), (0, 1), (1, 0), (1, 1)}), {(0, 0)}, zeros="secret")
     assert found.claim == "exact"
     assert found.probabilistic.posterior == pytest.approx(1 / 18)
     assert found.probabilistic.prior == pytest.approx(1 / 78), "0 to the column's total of 77"
@@ -72,7 +72,12 @@ def test_a_cell_suppressed_alone_is_certain() -> None:
 
 def test_too_many_tables_to_count_give_a_bound() -> None:
     table = Table.from_cells(np.full((6, 6), 50))
-    found = assess(table, table.publish(np.pad(np.ones((6, 6), bool), ((0, 1), (0, 1)))), {(0, 0)})
+    found = assess(
+        table,
+        table.publish(np.pad(np.ones((6, 6), bool), ((0, 1), (0, 1)))),
+        {(0, 0)},
+        zeros="secret",
+    )
     assert found.claim == "bound"
     assert found.probabilistic.posterior == pytest.approx(1 / 301)
 

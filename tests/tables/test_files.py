@@ -126,10 +126,11 @@ def test_the_command_line_suppresses_and_audits(divulge: Command, tmp_path: Path
     assert done.returncode == 0, done.stderr
     assert "1 sensitive cell is suppressed (P).\n3 other cells are suppressed" in done.stdout
     assert (tmp_path / "p.csv").read_text().splitlines()[1] == "M1,*,*,60,78"
-    audited = divulge("tables", "audit", "p.csv", "--json")
-    assert audited.returncode == 0
-    told = json.loads(audited.stdout)
-    assert (told["cells"][0]["lower"], told["cells"][0]["upper"]) == (0, 17)
+    for zeros, interval in (("known", (1, 16)), ("secret", (0, 17))):
+        audited = divulge("tables", "audit", "p.csv", "--json", "--zeros", zeros)
+        assert audited.returncode == 0
+        told = json.loads(audited.stdout)
+        assert (told["cells"][0]["lower"], told["cells"][0]["upper"]) == interval
 
 
 def test_an_audit_that_finds_a_known_cell_fails_and_says_why(

@@ -247,6 +247,7 @@ def test_costs_by_value_of_large_amounts_do_not_run_over() -> None:
     large = [[110_000_000_003, 190_000_000_003], [0, 280_000_000_002]]
     table = Table.from_cells(large, measure="turnover")
     asked = {"width": 10**10, "upper": 5 * 10**9, "cost": "value", "margins": "suppressible"}
+    asked["zeros"] = "secret"
     found = suppress(table, primary=[(0, 1)], **asked)  # type: ignore[arg-type]  # one by one
     assert found.gap == 0
     assert found.cost == 580_000_000_009

@@ -84,6 +84,8 @@ class Assessment:
     adversary: str | None = None
     by_gain: bool = False
     most: Most | None = None
+    not_judged: Sentence | None = None
+    """Why a limit cannot be judged by these figures, unless the least or the most decides it."""
     _chart: Callable[[], Chart] | None = field(default=None, compare=False)
     _breakdown: Callable[[str], Breakdown] | None = field(default=None, compare=False)
     _risk: Callable[[], npt.NDArray[np.float64]] | None = field(default=None, compare=False)
@@ -117,7 +119,7 @@ class Assessment:
     @property
     def at_worst(self) -> Assessment:
         """The same with the most that may be known, if its figures are the least; else itself."""
-        if self.claim != "bound" or not self.secrets:
+        if (self.claim != "bound" and self.not_judged is None) or not self.secrets:
             return self
         most = self.most or Most(self.secrets, self.secrets)
         # What a guess is worth to an adversary has no bound that a number of secrets would tell.

@@ -172,7 +172,11 @@ class Limit:
         worst = assessment.at_worst
         if worst is assessment or self.at_most is None or self.measure.endswith(".prior"):
             return outcome
-        return self._judge_at_worst(outcome, figure(worst), scale)
+        judged = self._judge_at_worst(outcome, figure(worst), scale)
+        if assessment.not_judged is not None and judged.not_shown:
+            said = (*judged.sentences, assessment.not_judged)
+            return replace(judged, judged=False, sentences=said)
+        return judged
 
     def _judge_at_worst(self, outcome: Outcome, most: Fraction | float, scale: Scale) -> Outcome:
         """Whether it also holds for the most that may be known; if not, it is not shown to hold."""

@@ -47,6 +47,12 @@ def attack(
     margins: Annotated[
         Literal["published", "suppressible"], typer.Option(help="Could totals be suppressed?")
     ] = "published",
+    zeros: Annotated[
+        Literal["known", "secret"] | None,
+        typer.Option(
+            help="Whether readers know which cells are empty; known, unless 0 was primary."
+        ),
+    ] = None,
     candidates: Annotated[
         int, typer.Option(min=1, help="The largest number of candidate tables to list.")
     ] = 1_000_000,
@@ -79,6 +85,7 @@ def attack(
             parameters="unknown" if unknown else "known",
             cost=cost,
             margins=margins,
+            zeros=zeros,
             most_candidates=candidates,
             seconds=seconds,
             name=crosstab.name,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from divulge.tables import Published, Table
     from divulge.tables.table.display import Crosstab
 
-FINE, LIMIT_FAILS = 0, 1
+EXIT_CODES = {"pass": 0, "fail": 1, "not judged": 3}
 MOST_COLUMNS, MOST_ROWS = 40, 120
 
 app = typer.Typer(
@@ -52,6 +52,17 @@ Html = Annotated[Path | None, typer.Option(help="Where a page with the crosstab 
 Percent = Annotated[float | None, typer.Option(help="A rule of sensitivity, in percent.")]
 Pair = Annotated[str | None, typer.Option(help="A rule of sensitivity: two numbers, as in 2,85.")]
 
+ShareOption = Annotated[
+    float | None,
+    typer.Option(min=0, help="How uncertain a cell must be above and below, in percent of it."),
+]
+ZerosOption = Annotated[
+    Literal["known", "secret"] | None,
+    typer.Option(
+        help="Whether readers know which cells are empty; known, unless zeros are primary."
+    ),
+]
+
 
 @app.command()
 def suppress(
@@ -63,6 +74,8 @@ def suppress(
         float | None, typer.Option(min=0, help="How wide the intervals of sensitive cells become.")
     ] = None,
     zeros_primary: Annotated[bool, typer.Option(help="Whether 0 is sensitive too.")] = False,
+    share: ShareOption = None,
+    zeros: ZerosOption = None,
     dominance: Pair = None,
     p_percent: Percent = None,
     pq: Pair = None,
@@ -90,6 +103,9 @@ def suppress(
     sealed: Annotated[
         Path | None, typer.Option(help="A file that keeps the draw for the next release.")
     ] = None,
+    method_secret: Annotated[
+        bool, typer.Option(help="Nobody outside knows the rules: do not try who does.")
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -105,6 +121,8 @@ def suppress(
     """Suppress the sensitive cells of a table, and as few others as protect them."""
     from divulge import tables
     from divulge.cli.run_context import set_run_conditions
+    from divulge.tables.plugin import TablesSettings
+    from divulge.tables.release_attack import assess_suppression
 
     outputs = {"--html": html, "--out": out}
     files = [source, *(path for _, path in _parse_hierarchies(hierarchy))]
@@ -116,6 +134,8 @@ def suppress(
                 "--min-frequency": min_frequency,
                 "--width": width,
                 "--zeros-primary": zeros_primary,
+                "--share": share,
+                "--zeros": zeros,
                 "--dominance": dominance,
                 "--p-percent": p_percent,
                 "--pq": pq,
@@ -143,6 +163,8 @@ def suppress(
                 width,
                 zeros_primary,
                 method,
+                share=share,
+                zeros=zeros,
                 dominance=_parse_pair("--dominance", dominance, whole=True),
                 p_percent=p_percent,
                 pq=_parse_pair("--pq", pq),
@@ -155,14 +177,35 @@ def suppress(
                 seed=seed,
                 sealed=sealed,
             )
-        sentences = result.explain()
+        judged = None
+        if source.suffix.lower() != ".jj":  # which says what is sensitive, and not by what rule
+            settings = TablesSettings(
+                by=[],
+                min_frequency=min_frequency,
+                zeros_primary=zeros_primary,
+                dominance=_parse_pair("--dominance", dominance, whole=True),
+                p_percent=p_percent,
+                pq=_parse_pair("--pq", pq),
+                request=request,
+                singletons=singletons,
+                suppress=method,
+                width=width,
+                share=share,
+                zeros=zeros,
+                margins=margins,
+                seconds=seconds,
+                method="secret" if method_secret else "known",
+            )
+            judged = assess_suppression(settings, result.table, result, source.name)
+        sentences = [*(judged.explain() if judged else []), *result.explain()]
         if result.resistance is not None:
             sentences += result.resistance.explain()
         _write_published(result.published, out)
         _write_page(result.crosstabs(), sentences, html, str(source.name))
     if json:
         with tolerate_closed_pipe():
-            print_json(result.to_dict())
+            head = {"assessment": judged.to_dict()} if judged else {}
+            print_json({**head, **result.to_dict()})
     else:
         _print_crosstabs(result.crosstabs(), sentences)
 
@@ -170,6 +213,30 @@ def suppress(
 @app.command()
 def audit(
     published: PublishedFiles,
+    original: Annotated[
+        Path | None,
+        typer.Option(help="The table behind it: a complete crosstab, or with --by records."),
+    ] = None,
+    contributor: Annotated[str | None, typer.Option(help="Whose records belong together.")] = None,
+    min_frequency: Annotated[
+        int | None, typer.Option(min=1, help="Cells with fewer contributors are judged.")
+    ] = None,
+    zeros_primary: Annotated[bool, typer.Option(help="Whether 0 is sensitive too.")] = False,
+    dominance: Pair = None,
+    p_percent: Percent = None,
+    pq: Pair = None,
+    request: Percent = None,
+    singletons: Annotated[
+        bool, typer.Option(help="Whether a single contributor is sensitive.")
+    ] = False,
+    width: Annotated[
+        float | None, typer.Option(min=0, help="How wide the interval of a judged cell must be.")
+    ] = None,
+    share: ShareOption = None,
+    zeros: ZerosOption = None,
+    insider: Annotated[
+        bool, typer.Option(help="Try every contributor, who knows their own amount.")
+    ] = False,
     by: By = None,
     value: Value = None,
     hierarchy: Hierarchies = None,
@@ -178,25 +245,55 @@ def audit(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Compute what the suppressed cells of a table can be, and which are known after all."""
+    """Compute what the suppressed cells of a table can be, and which are known too closely."""
     from divulge import tables
     from divulge.cli.run_context import set_run_conditions
 
-    files = [*published, *(path for _, path in _parse_hierarchies(hierarchy))]
+    originals = [] if original is None else [original]
+    files = [*published, *originals, *(path for _, path in _parse_hierarchies(hierarchy))]
+    rules = tables.SensitivityRules(
+        min_frequency=min_frequency,
+        zeros_primary=zeros_primary,
+        dominance=_parse_pair("--dominance", dominance, whole=True),
+        p_percent=p_percent,
+        pq=_parse_pair("--pq", pq),
+        request=request,
+        singletons=singletons,
+    )
+    _refuse_without_original({"--contributor": contributor, "--insider": insider}, original)
     with set_run_conditions(None, {"--html": html}, files, overwrite):
-        published_table = _read_published(published, by, value, hierarchy, separator)
-        intervals = tables.intervals(published_table)
-        reasons = [str(why) for why in intervals.disclosures()]
-        sentences = intervals.explain()
-        _write_page(
-            intervals.crosstabs(), sentences, html, ", ".join(path.name for path in published)
+        table = None
+        if original is not None:
+            table = _read_table(original, by, value, contributor, hierarchy, separator)
+        result = tables.audit(
+            _read_published(published, by, value, hierarchy, separator),
+            table,
+            rules=rules,
+            width=width,
+            share=share,
+            zeros=zeros,
+            insider=insider,
         )
+        crosstabs, sentences = result.intervals.crosstabs(), result.explain()
+        reasons = [str(why) for why in result.intervals.disclosures()]
+        _write_page(crosstabs, sentences, html, ", ".join(path.name for path in published))
     if json:
         with tolerate_closed_pipe():
-            print_json({**intervals.to_dict(), "reasons": reasons})
+            print_json({**result.to_dict(), "reasons": reasons})
     else:
-        _print_crosstabs(intervals.crosstabs(), sentences)
-    raise typer.Exit(LIMIT_FAILS if intervals.disclosed else FINE)
+        _print_crosstabs(crosstabs, sentences)
+    raise typer.Exit(EXIT_CODES[result.status])
+
+
+def _refuse_without_original(options: Mapping[str, object], original: Path | None) -> None:
+    """Contributors are known from records only."""
+    from divulge.work import Problems
+
+    problems = Problems("tables audit")
+    for option, content in options.items():
+        if content and original is None:
+            problems.add(option, "is of the records behind the table: give --original.")
+    problems.raise_any()
 
 
 def _refuse_beside_jj(options: Sequence[str]) -> None:

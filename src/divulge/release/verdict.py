@@ -100,7 +100,7 @@ class Verdict:
         if accepted:
             count_only = Sentence("divulge.release", "count_only", {"limits": accepted})
             sentences.insert(0, count_only)
-        not_shown = sum(outcome.not_shown for outcome in self.outcomes)
+        not_shown = sum(outcome.not_shown and outcome.judged for outcome in self.outcomes)
         if not_shown:
             sentences.append(Sentence("divulge.release", "not_shown", {"limits": not_shown}))
         for publication in self.publications.values():

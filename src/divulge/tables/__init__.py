@@ -5,7 +5,8 @@ from divulge.tables.feasibility.assess import assess
 from divulge.tables.feasibility.cell_intervals import Intervals, intervals
 from divulge.tables.feasibility.disclosure_proof import Disclosure
 from divulge.tables.feasibility.insiders import Exposure, exposed_contributors, exposed_to_insiders
-from divulge.tables.feasibility.sensitivity import sensitive_cells
+from divulge.tables.feasibility.sensitivity import SensitivityRules, sensitive_cells
+from divulge.tables.feasibility.table_audit import TableAudit, audit
 from divulge.tables.matching.attack import matching_attack
 from divulge.tables.matching.result import Matching
 from divulge.tables.resistance import FreshDraws, Resistance, fresh_draws
@@ -36,10 +37,13 @@ __all__ = [
     "Matching",
     "Published",
     "Resistance",
+    "SensitivityRules",
     "Suppression",
     "SuppressionProblem",
     "Table",
+    "TableAudit",
     "assess",
+    "audit",
     "candidates",
     "exposed_contributors",
     "exposed_to_insiders",

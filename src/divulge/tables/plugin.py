@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from divulge.assessment import Adversary, Assessment, AttackDefaults, PublishedTable, Sentence
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
-from divulge.tables.feasibility.assess import assess
-from divulge.tables.feasibility.sensitivity import sensitive_cells
 from divulge.tables.release_attack import (
-    assess_known_algorithm,
+    assess_by_settings,
     list_matching_problems,
-    suppress_by_settings,
+    publish_by_settings,
 )
-from divulge.tables.suppress import suppress
 from divulge.tables.table.crosstab_files import write_crosstab
-from divulge.tables.table.published import Published
+from divulge.tables.table.linked_tables import link
+from divulge.tables.table.published import Published, Zeros
 from divulge.tables.table.table import Table
 from divulge.work import Problem
 
@@ -33,7 +31,10 @@ class TablesSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    by: str | list[str] = Field(description="The attributes along which the table is made.")
+    by: str | list[str] | list[list[str]] = Field(
+        description="The attributes along which the table is made; or several lists of them, for "
+        "linked tables, which are published and attacked together."
+    )
     value: str | None = Field(None, description="What is summed; records are counted if not given.")
     contributor: str | None = Field(None, description="Whose records belong together.")
     min_frequency: int | None = Field(None, ge=1, description="Fewer contributors are sensitive.")
@@ -55,8 +56,19 @@ class TablesSettings(BaseModel):
     seconds: float = Field(
         60.0, gt=0, description="The effort to find a pattern, in nominal seconds."
     )
-    knows_algorithm: bool = Field(
-        False, description="Whether the adversary knows how the suppressed cells were chosen."
+    share: float | None = Field(
+        None, gt=0, description="How uncertain cells are made above and below, in percent of them."
+    )
+    zeros: Zeros | None = Field(
+        None,
+        description="Whether readers know which cells are empty: known, or secret. Known, unless "
+        "zeros_primary.",
+    )
+    insider: bool = Field(
+        False, description="Whether the adversary may be a contributor, who knows their own amount."
+    )
+    method: Literal["known", "secret"] = Field(
+        "known", description="Whether the adversary knows how the suppressed cells were chosen."
     )
     resist_matching: bool = Field(
         False, description="Whether the pattern is drawn so that knowing it does not help."
@@ -77,7 +89,8 @@ class TablesAttack(AttackDefaults):
             yield Problem("dataset", f'names {len(names)}; attack "tables" takes one.')
         for dataset, attributes in names.items():
             subject = f'dataset "{dataset}"'
-            yield from find_name_problems("by", as_names(settings.by), attributes, subject)
+            for names_of_table in list_dimensions(settings):
+                yield from find_name_problems("by", names_of_table, attributes, subject)
             for setting in ("value", "contributor"):
                 attribute = getattr(settings, setting)
                 yield from find_name_problems(
@@ -85,16 +98,14 @@ class TablesAttack(AttackDefaults):
                 )
         if not any(getattr(settings, rule) for rule in SENSITIVITY_RULES):
             yield Problem("", f"give a rule of sensitivity: {', '.join(SENSITIVITY_RULES)}.")
+        if settings.insider and len(list_dimensions(settings)) > 1:
+            yield Problem("insider", "is known of one table; give linked ones an adversary each.")
         yield from list_matching_problems(settings)
 
     def run(self, settings: TablesSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Make the table, protect it as told, and audit it."""
         [dataset] = datasets
-        table = Table.from_records(dataset, settings.by, settings.value, settings.contributor)
-        if settings.knows_algorithm or settings.resist_matching:
-            return assess_known_algorithm(settings, table, dataset.name)
-        sensitive = sensitive_cells(table, **_collect_rules(settings))
-        return assess(table, _publish_protected(settings, table), sensitive, dataset.name)
+        return assess_by_settings(settings, _build_table(settings, dataset), dataset.name)
 
     def adds_amounts(self) -> bool:
         """Cells are sums of amounts."""
@@ -102,8 +113,8 @@ class TablesAttack(AttackDefaults):
 
     def needed_columns(self, settings: TablesSettings) -> Collection[str]:
         """What the table is made of."""
-        names = [*as_names(settings.by), settings.value, settings.contributor]
-        return {name for name in names if name is not None}
+        names = {name for names in list_dimensions(settings) for name in names}
+        return names | {name for name in (settings.value, settings.contributor) if name is not None}
 
     def publishes_table(self) -> bool:
         """Instead of the records."""
@@ -111,15 +122,12 @@ class TablesAttack(AttackDefaults):
 
     def publish_table(self, settings: TablesSettings, dataset: Dataset) -> PublishedTable:
         """The table with its pattern, as it is judged."""
-        table = Table.from_records(dataset, settings.by, settings.value, settings.contributor)
-        if settings.knows_algorithm or settings.resist_matching:
-            published = suppress_by_settings(settings, table).published
-        else:
-            published = _publish_protected(settings, table)
+        published = publish_by_settings(settings, _build_table(settings, dataset))
+        dimensions = tuple(tuple(names) for names in list_dimensions(settings))
         return PublishedTable(
-            subject=(tuple(as_names(settings.by)), settings.value),
+            subject=(dimensions, settings.value),
             suppressed=published.suppressed,
-            write=partial(_write_table, published),
+            write=partial(_write_tables, published),
             content=published,
         )
 
@@ -132,30 +140,32 @@ class TablesAttack(AttackDefaults):
         return Sentence("divulge.protection", "advice.table", {"adversary": adversary.name})
 
 
-def _write_table(published: Published, path: Path, guard_formulas: bool) -> None:
-    """A table of two dimensions as a crosstab, any other with a row for each cell."""
-    if len(published.structure.grids[0]) == 2:
-        write_crosstab(published, path, guard_formulas=guard_formulas)
-    else:
-        published.write(path, guard_formulas=guard_formulas)
+def _build_table(settings: TablesSettings, dataset: Dataset) -> Table:
+    """The table; several are linked, and published and attacked as one."""
+    tables = [
+        Table.from_records(dataset, names, settings.value, settings.contributor)
+        for names in list_dimensions(settings)
+    ]
+    return tables[0] if len(tables) == 1 else link(*tables)
 
 
-def _publish_protected(settings: TablesSettings, table: Table) -> Published:
-    sensitive = sensitive_cells(table, **_collect_rules(settings))
-    if settings.suppress == "none":
-        return table.publish()
-    if settings.suppress == "primary":
-        return table.publish(sensitive)
-    return suppress(
-        table,
-        **_collect_rules(settings),
-        width=settings.width,
-        method="fast" if settings.suppress == "fast" else "optimal",
-        margins=settings.margins,
-        seconds=settings.seconds,
-    ).published
+def list_dimensions(settings: TablesSettings) -> list[list[str]]:
+    """The attributes of each table: `by` holds names, or a list of names for each linked table."""
+    by = [settings.by] if isinstance(settings.by, str) else settings.by
+    if all(isinstance(names, str) for names in by):
+        return [[str(names) for names in by]]
+    return [as_names(names) for names in by]
 
 
-def _collect_rules(settings: TablesSettings) -> dict[str, Any]:
-    rules = {rule: getattr(settings, rule) for rule in SENSITIVITY_RULES}
-    return {**rules, "zeros_primary": settings.zeros_primary}
+def _write_tables(published: Published, path: Path, guard_formulas: bool) -> None:
+    """A table of two dimensions as a crosstab, any other with a row for each cell.
+
+    Linked tables become name-1, name-2: the first is the file that was asked for.
+    """
+    grids = published.structure.grids
+    for table, axes in enumerate(grids):
+        target = path if table == 0 else path.with_stem(f"{path.stem}-{table + 1}")
+        if len(grids) == 1 and len(axes) == 2:
+            write_crosstab(published, target, guard_formulas=guard_formulas)
+        else:
+            published.write(target, table, guard_formulas=guard_formulas)

@@ -1,79 +1,211 @@
-"""An adversary of a release who knows how the suppressed cells of a table were chosen."""
+"""The adversary of a release who reads a table, with or without the method by which it was made.
+
+Whoever knows how the suppressed cells were chosen rules out every table that would have been
+suppressed otherwise. Methods do get known, so that this adversary is the rule; `method = "secret"`
+is the exception that a release must state.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from divulge.assessment import Assessment
-from divulge.tables.feasibility.assess import assess
+import numpy as np
+
+from divulge.assessment import Assessment, Most, Sentence
+from divulge.tables.feasibility.assess import (
+    CATALOGUE,
+    Judgement,
+    assess_judgement,
+    describe_circumstances,
+    judge_cells,
+)
+from divulge.tables.feasibility.sensitivity import SensitivityRules, find_sensitive_cells
+from divulge.tables.matching.assess import assess_matching_by_rules
 from divulge.tables.matching.attack import matching_attack
+from divulge.tables.matching.result import Matching
 from divulge.tables.suppress import suppress
 from divulge.tables.suppression.result import Suppression
+from divulge.tables.table.published import Published, Zeros
 from divulge.tables.table.table import Table
-from divulge.work import Problem
+from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:
     from divulge.tables.plugin import TablesSettings
 
+RULES_ON_AMOUNTS = ("dominance", "p_percent", "pq", "request", "singletons")
+
 
 def list_matching_problems(settings: TablesSettings) -> Iterator[Problem]:
-    """What is wrong with the settings of somebody who knows the algorithm."""
-    for setting in ("knows_algorithm", "resist_matching"):
-        if not getattr(settings, setting):
-            continue
-        if settings.suppress not in ("optimal", "fast"):
-            yield Problem(setting, 'a pattern must be chosen: suppress = "optimal" or "fast".')
-        others = ("dominance", "p_percent", "pq", "request", "singletons")
-        if settings.min_frequency is None or any(getattr(settings, rule) for rule in others):
-            yield Problem(setting, "min_frequency is the one rule of sensitivity that it knows.")
+    """What is wrong with the settings of a pattern that resists who knows the method."""
+    if settings.resist_matching:
+        if settings.suppress != "optimal":
+            yield Problem("resist_matching", 'needs suppress = "optimal".')
+        if settings.min_frequency is None or any(
+            getattr(settings, rule) for rule in RULES_ON_AMOUNTS
+        ):
+            message = "min_frequency is the one rule of sensitivity that it knows."
+            yield Problem("resist_matching", message)
         if settings.value is not None or settings.contributor is not None:
-            yield Problem(setting, "records must be counted: leave out value and contributor.")
-    if settings.resist_matching and settings.suppress == "fast":
-        yield Problem("resist_matching", 'needs suppress = "optimal".')
+            message = "records must be counted: leave out value and contributor."
+            yield Problem("resist_matching", message)
+        if settings.share is not None:
+            yield Problem("resist_matching", "ask for a width instead of a share.")
     if settings.resist_matching and settings.seed is None:
         message = "give one, and keep it: the same table must be drawn alike in every check."
         yield Problem("seed", message)
     if settings.seed is not None and not settings.resist_matching:
         yield Problem("seed", "is for resist_matching = true.")
+    if settings.zeros == "known" and settings.zeros_primary:
+        yield Problem("zeros", "an empty cell that is sensitive is secret: leave one of them out.")
 
 
-def assess_known_algorithm(settings: TablesSettings, table: Table, name: str) -> Assessment:
-    """Protect the table as told, and attack it with all that the adversary knows."""
-    suppression = suppress_by_settings(settings, table)
-    if not settings.knows_algorithm:
-        return assess(table, suppression.published, suppression.primary, name)
-    rule: Any = None
-    if suppression.resistance is not None:
-        rule = "resisting"
-    elif settings.suppress == "fast":
+def assess_by_settings(settings: TablesSettings, table: Table, name: str) -> Assessment:
+    """Publish the table as told, and attack it with all that the adversary knows."""
+    return assess_suppression(settings, table, suppress_by_settings(settings, table), name)
 
-        def rule(candidate: Table) -> Suppression:
+
+def assess_suppression(
+    settings: TablesSettings, table: Table, suppression: Suppression | None, name: str
+) -> Assessment:
+    """Attack a table with the pattern that was chosen for it by these settings."""
+    published = table.publish() if suppression is None else suppression.published
+    sensitive = find_sensitive_cells(table, collect_rules(settings))
+    if settings.suppress == "primary":
+        published = table.publish(sensitive)
+    by_sums = judge_cells(
+        table,
+        published,
+        sensitive,
+        rules=collect_rules(settings),
+        width=settings.width,
+        share=settings.share,
+        zeros=choose_zeros(settings),
+        insider=settings.insider,
+    )
+    assessment = assess_judgement(table, by_sums, name)
+    if settings.method == "secret":
+        said = (*assessment.sentences, Sentence(CATALOGUE, "method.secret"))
+        return replace(assessment, sentences=said)
+    if not sensitive.any() or not published.suppressed.any():
+        return assessment
+    matching = _attack_by_method(settings, table, published, suppression, name)
+    if matching is None:
+        reason = Sentence(CATALOGUE, "method.not_known")
+        most = Most(assessment.secrets, assessment.secrets)
+        said = (reason, *assessment.sentences)
+        return replace(assessment, most=most, claim="bound", not_judged=reason, sentences=said)
+    return _add_circumstances(assess_matching_by_rules(matching, table, by_sums), table, by_sums)
+
+
+def _add_circumstances(assessment: Assessment, table: Table, by_sums: Judgement) -> Assessment:
+    circumstances = describe_circumstances(table, by_sums.published.zeros)
+    return replace(assessment, sentences=(*assessment.sentences, *circumstances))
+
+
+def _attack_by_method(
+    settings: TablesSettings,
+    table: Table,
+    published: Published,
+    suppression: Suppression | None,
+    name: str,
+) -> Matching | None:
+    """The matching attack on the table as published; None if it is not known for these rules."""
+    counts = None if table.contributions is None else table.contributions.count_contributors()
+    if not table.is_frequency or (counts is not None and not np.array_equal(counts, table.units)):
+        return None
+    if any(getattr(settings, rule) for rule in RULES_ON_AMOUNTS):
+        return None
+    is_replayed = suppression is not None and not _is_own_rule(suppression)
+    if suppression is not None and is_replayed and suppression.priced_by != "number":
+        return None  # settings say nothing of costs, so that no pattern can be chosen again by them
+    suppressor: Any = None
+    if suppression is None:
+
+        def suppressor(candidate: Table) -> Any:
+            return candidate.structure.to_grids(
+                find_sensitive_cells(candidate, collect_rules(settings))
+            )
+
+    elif is_replayed:
+
+        def suppressor(candidate: Table) -> Any:
             return suppress_by_settings(settings, candidate)
 
-    return matching_attack(
-        suppression,
-        settings.min_frequency,
-        1 if settings.width is None else settings.width,
-        settings.zeros_primary,
-        suppressor=rule,
-        mode="full",
-        margins=settings.margins,
-        seconds=settings.seconds,
-        name=name,
-    ).assessment
+    try:
+        return matching_attack(
+            published if callable(suppressor) or suppression is None else suppression,
+            settings.min_frequency,
+            1 if settings.width is None else settings.width,
+            settings.zeros_primary,
+            suppressor=suppressor,
+            mode="full",
+            primary=table.structure.to_grids(find_sensitive_cells(table, collect_rules(settings))),
+            margins=settings.margins,
+            zeros=choose_zeros(settings),
+            seconds=settings.seconds,
+            name=name,
+        )
+    except InvalidInput:  # such as a cell that no published total bounds
+        return None
 
 
-def suppress_by_settings(settings: TablesSettings, table: Table) -> Suppression:
-    """The pattern that is chosen for a table as the settings say."""
+def _is_own_rule(suppression: Suppression) -> bool:
+    """Whether the attack knows the rule of the pattern, and need not choose it again."""
+    if suppression.resistance is not None:
+        return True
+    return suppression.method == "optimal" and suppression.first and not suppression.by_hand
+
+
+def suppress_by_settings(settings: TablesSettings, table: Table) -> Suppression | None:
+    """The pattern that is chosen for a table as the settings say; None if none is."""
+    if settings.suppress in ("none", "primary"):
+        return None
+    rules = collect_rules(settings)
     return suppress(
         table,
-        settings.min_frequency,
+        rules.min_frequency,
         settings.width,
-        settings.zeros_primary,
+        rules.zeros_primary,
         "fast" if settings.suppress == "fast" else "optimal",
+        dominance=rules.dominance,
+        p_percent=rules.p_percent,
+        pq=rules.pq,
+        request=rules.request,
+        singletons=rules.singletons,
+        share=settings.share,
+        zeros=choose_zeros(settings),
         margins=settings.margins,
         seconds=settings.seconds,
         resist_matching=settings.resist_matching,
         seed=settings.seed,
     )
+
+
+def publish_by_settings(settings: TablesSettings, table: Table) -> Published:
+    """What is published of a table as the settings say."""
+    suppression = suppress_by_settings(settings, table)
+    if suppression is not None:
+        return suppression.published
+    if settings.suppress == "none":
+        return table.publish()
+    return table.publish(find_sensitive_cells(table, collect_rules(settings)))
+
+
+def collect_rules(settings: TablesSettings) -> SensitivityRules:
+    """The rules of sensitivity that the settings state."""
+    return SensitivityRules(
+        min_frequency=settings.min_frequency,
+        zeros_primary=settings.zeros_primary,
+        dominance=settings.dominance,
+        p_percent=settings.p_percent,
+        pq=settings.pq,
+        request=settings.request,
+        singletons=settings.singletons,
+    )
+
+
+def choose_zeros(settings: TablesSettings) -> Zeros:
+    """Readers know which cells are empty, unless empty cells are sensitive or declared secret."""
+    return settings.zeros or ("secret" if settings.zeros_primary else "known")

@@ -67,6 +67,7 @@ class Resistance:
             primary=self.primary,
             cost=rules.cost,
             margins=rules.margins,
+            zeros=rules.zeros,
         )
 
     @property

@@ -24,8 +24,10 @@ from divulge.tables.suppression.result import (
     build_suppression_problem,
     protect_table,
 )
+from divulge.tables.table.published import ZEROS, Zeros
 from divulge.tables.table.table import Table
 from divulge.work import Problems
+from divulge.work.arrays import Bools
 
 
 def suppress(
@@ -35,6 +37,8 @@ def suppress(
     zeros_primary: bool = False,
     method: Method = "optimal",
     *,
+    share: float | None = None,
+    zeros: Zeros | None = None,
     primary: Any = None,
     never_primary: Any = None,
     dominance: tuple[int, float] | None = None,
@@ -67,6 +71,11 @@ def suppress(
         width: the least width of a sensitive cell's interval; if it is not given, one unit for
             the cells of which nothing else is asked.
         zeros_primary: whether empty cells are below the minimum frequency.
+        share: how far each sensitive cell must be uncertain above and below, in percent of it:
+            for amounts that a minimum frequency makes sensitive, of which it asks nothing else.
+        zeros: "known" if readers know which cells are empty: then none is suppressed to protect
+            others, and no suppressed cell is taken for one (the default unless `zeros_primary`).
+            "secret" if a suppressed cell may be empty for all they know, as in the paper.
         method: "optimal" proves its answer, "fast" is for large tables.
         primary: cells that are sensitive by hand.
         never_primary: cells that are not, whatever the rules say.
@@ -114,10 +123,15 @@ def suppress(
     _check_choices(
         width, margins, seconds, resist_matching=resist_matching, seed=seed, sealed=sealed
     )
+    _check_zeros(zeros, zeros_primary, share)
+    zeros = zeros or ("secret" if zeros_primary else "known")
+    given_table, table = table, table.read_with(zeros)
     structure = table.structure
     sensitive = find_sensitive_cells(table, rules) | structure.to_mask(primary)
     sensitive &= ~structure.to_mask(never_primary)
-    levels = compute_rule_levels(table, rules) if rule_protection else None
+    _refuse_known_zeros(table, sensitive)
+    levels = compute_rule_levels(table, rules if rule_protection else SensitivityRules(), share)
+    levels = np.maximum(levels[0], 0), np.maximum(levels[1], 0)
     problem = build_suppression_problem(
         table,
         sensitive,
@@ -142,7 +156,15 @@ def suppress(
         unit = 10**table.decimals if isinstance(cost, str) and cost == "value" else 1
         suppression = protect_table(table, problem, method, seconds, unit)
     by_hand |= bool(problem.upper.any() or problem.lower.any())
-    return replace(suppression, priced_by=cost, margins=margins, by_hand=by_hand)
+    return replace(
+        suppression,
+        table=given_table,
+        published=given_table.publish(suppression.pattern),
+        priced_by=cost,
+        margins=margins,
+        zeros=zeros,
+        by_hand=by_hand,
+    )
 
 
 def _check_choices(
@@ -164,4 +186,25 @@ def _check_choices(
     for name, argument in (("seed", seed), ("sealed", sealed)):
         if argument is not None and not resist_matching:
             problems.add(name, "is of a draw: say resist_matching too.")
+    problems.raise_any()
+
+
+def _check_zeros(zeros: str | None, zeros_primary: bool, share: float | None) -> None:
+    problems = Problems("suppress")
+    if zeros is not None and zeros not in ZEROS:
+        problems.add("zeros", f'"{zeros}" is none.', str(zeros), ZEROS)
+    if zeros == "known" and zeros_primary:
+        problems.add("zeros", "an empty cell that is sensitive is secret: leave one of them out.")
+    if share is not None and not 0 < share < np.inf:
+        problems.add("share", "give a percentage above 0.")
+    problems.raise_any()
+
+
+def _refuse_known_zeros(table: Table, sensitive: Bools) -> None:
+    """A mark hides nothing of a cell of which everybody knows that it is empty."""
+    problems = Problems("suppress")
+    if table.zeros == "known":
+        for cell in np.flatnonzero(sensitive & table.empty)[:10]:
+            message = 'is empty, and readers know which cells are: say zeros="secret".'
+            problems.add(table.structure.locate_cell(int(cell)), message)
     problems.raise_any()

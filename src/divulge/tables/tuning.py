@@ -224,3 +224,20 @@ of cuts against a maximum flow each. `benchmarks/tables.py` times patterns as a 
 MAX_TIE_NODES = 100
 """Subproblems of one cell's question whether an equally cheap pattern suppresses it, before CP-SAT
 is asked. Chosen by hand; no benchmark isolates it."""
+
+WHOLE_TABLE_SECONDS = 20.0
+"""Nominal seconds for all questions whether a whole-numbered table leaves a cell as uncertain as
+the linear program does; cells without an answer are not shown to be protected. Chosen by hand; no
+benchmark isolates it."""
+
+WHOLE_TABLE_SECONDS_PER_CELL = 2.0
+"""Nominal seconds of one such question: one hard cell must not use up what settles the others.
+Chosen by hand; no benchmark isolates it."""
+
+LARGEST_SEARCHED_RISE = 2.0**40
+"""How far above its value a cell that nothing bounds is looked for: beyond it sums of many such
+cells could overflow. Chosen by hand; no benchmark isolates it."""
+
+MOST_INSIDERS = 2000
+"""Contributors with different amounts who are tried as insiders, the largest first; each costs an
+audit of the sensitive cells. Chosen by hand; no benchmark isolates it."""

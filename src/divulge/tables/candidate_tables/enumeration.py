@@ -18,7 +18,7 @@ from divulge.tables import tuning
 from divulge.tables.feasibility.cell_intervals import bound_cells, find_feasible_values
 from divulge.tables.feasibility.network import build_network
 from divulge.tables.table.structure import Key
-from divulge.tables.table.table import Published, floor
+from divulge.tables.table.table import Published
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Ints
 
@@ -74,9 +74,9 @@ def candidates(
     >>> found.count, found.null_space_dimension
     (18, 1)
     """
-    structure, hidden = published.structure, published.suppressed
+    structure, hidden = published.structure, published.unknown
     cells = np.flatnonzero(hidden)
-    least = floor(structure, published.lowest)
+    least = published.floor
     published_values = np.where(hidden, 0, published.units - least)
     lower, upper, _ = bound_cells(structure.relations, published_values, hidden, cells, least)
     if np.any(upper == INFINITE):
@@ -181,11 +181,11 @@ def _sample_candidates(
     """Random candidates of a network; None where the suppressed cells form none."""
     from divulge.tables.candidate_tables.enumeration_kernels import walk_points
 
-    net = build_network(published.structure.relations, published.suppressed)
+    net = build_network(published.structure.relations, published.unknown)
     if net is None:
         return None
     start = find_feasible_values(
-        published.structure.relations, published_values, published.suppressed, least
+        published.structure.relations, published_values, published.unknown, least
     )[net.cells]
     points = np.empty((sample, len(net.cells)), np.int64)
     walk_points(*net.arcs, start, points, 2 * len(net.cells), seed)

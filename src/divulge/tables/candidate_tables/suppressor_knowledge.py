@@ -20,7 +20,8 @@ from divulge.tables.feasibility.sensitivity import SensitivityRules, find_sensit
 from divulge.tables.suppression.optimal import optimal_pattern
 from divulge.tables.suppression.problem import SuppressionProblem
 from divulge.tables.suppression.result import Suppression, build_suppression_problem
-from divulge.tables.table.table import Published, Table, floor
+from divulge.tables.table.published import Zeros
+from divulge.tables.table.table import Published, Table
 from divulge.work import InvalidInput, Problem, Problems
 from divulge.work.arrays import Bools, Ints
 
@@ -50,11 +51,22 @@ class SuppressorParameters:
     margins: Literal["published", "suppressible"] = "published"
     rule: Rule = "first optimum"
     unit: int = 1
+    zeros: Zeros = "secret"
 
     @property
     def threshold(self) -> int:
         """What is below it is primary, in units."""
         return self.min_frequency * self.unit
+
+    @property
+    def threshold_above_floor(self) -> int:
+        """The same for values that are counted from the smallest possible one."""
+        return self.threshold - (self.zeros == "known")
+
+    @property
+    def is_floor_primary(self) -> bool:
+        """Whether a cell with the smallest possible value is primary: 0, or 1 by known zeros."""
+        return self.zeros_primary or self.zeros == "known"
 
     @property
     def requested_width(self) -> float:
@@ -101,6 +113,8 @@ def build_resisting_parameters(
         problems.add("cells", "those chosen by hand tell something: leave them out.")
     if problem.upper.any() or problem.lower.any():
         problems.add("upper and lower", "ask for a width instead.")
+    if table.zeros == "known" and isinstance(cost, str) and cost == "value":
+        problems.add("cost", 'costs by value are known where zeros are secret: zeros="secret".')
     if method != "optimal":
         problems.add("method", 'only "optimal" patterns are known well enough.')
     problems.raise_any()
@@ -112,6 +126,7 @@ def build_resisting_parameters(
         cost=cost,
         margins=margins,
         rule="resisting",
+        zeros=table.zeros,
     )
 
 
@@ -131,7 +146,14 @@ def choose_knowledge(
         bit_network = BitNetwork.from_relations(
             published.structure.relations, find_suppressible_cells(published, parameters)
         )
-        if bit_network is not None and _has_positive_costs(published, parameters):
+        by_value = isinstance(parameters.cost, str) and parameters.cost == "value"
+        # The compiled search counts from the smallest possible value, and would price cells so.
+        is_priced_alike = parameters.zeros == "secret" or not by_value
+        if (
+            bit_network is not None
+            and is_priced_alike
+            and _has_positive_costs(published, parameters)
+        ):
             return BitNetworkKnowledge(candidate_set, parameters, labels, bit_network)
     if parameters.rule != "first optimum":
         message = f'"{parameters.rule}" is known of networks of at most 64 cells only.'
@@ -144,9 +166,12 @@ def find_suppressible_cells(published: Published, parameters: SuppressorParamete
 
     Where totals are published, only sensitive totals are suppressed: those of the release.
     """
+    is_open = np.ones(published.structure.size, dtype=bool)
+    if parameters.zeros == "known":  # who knows that a cell is empty is not misled by a mark
+        is_open &= published.suppressed | (published.units != 0)
     if parameters.margins == "suppressible":
-        return np.ones(published.structure.size, dtype=bool)
-    return published.suppressed | ~find_totals(published)
+        return is_open
+    return is_open & (published.suppressed | ~find_totals(published))
 
 
 def find_totals(published: Published) -> Bools:
@@ -169,7 +194,7 @@ class BitNetworkKnowledge:
     ) -> None:
         published, cells = candidate_set.published, bit_network.net.cells
         self.candidate_set, self.parameters, self.network = candidate_set, parameters, bit_network
-        self.values = np.where(published.suppressed, 0, published.units)[cells]
+        self.values = np.where(published.suppressed, 0, published.units - published.floor)[cells]
         self.by_value = isinstance(parameters.cost, str) and parameters.cost == "value"
         self.weights = _compute_weights(published, parameters)[cells]
         self.labels = labels
@@ -201,8 +226,8 @@ class BitNetworkKnowledge:
             network.to_bits(published.suppressed),
             network.bit_places(self.candidate_set.cells),
             values,
-            parameters.threshold,
-            int(parameters.zeros_primary),
+            parameters.threshold_above_floor,
+            int(parameters.is_floor_primary),
             parameters.width,
             self.widths,
             self.may_be_primary,
@@ -281,7 +306,7 @@ class RerunKnowledge:
         if self.labels is None or self.parameters is None:
             return False
         published, cells = self.candidate_set.published, self.candidate_set.cells
-        base = floor(published.structure, published.lowest)[cells]
+        base = published.floor[cells]
         primary = self.parameters.is_primary(candidate + base)
         return not np.array_equal(primary, self.labels[cells])
 
@@ -317,11 +342,14 @@ def build_candidate_table(candidate_set: Candidates, values: Ints) -> Table:
     """The published table with the suppressed cells filled in."""
     published = candidate_set.published
     units = published.units.copy()
-    units[candidate_set.cells] = (
-        values + floor(published.structure, published.lowest)[candidate_set.cells]
-    )
+    units[candidate_set.cells] = values + published.floor[candidate_set.cells]
     return Table(
-        published.structure, units, published.decimals, published.measure, published.lowest
+        published.structure,
+        units,
+        published.decimals,
+        published.measure,
+        published.lowest,
+        zeros=published.zeros,
     )
 
 

@@ -6,6 +6,7 @@ equally likely; after it, every table of whole numbers that agrees with what is 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,56 +14,180 @@ import numpy as np
 from divulge.assessment import Assessment, Most, Sentence
 from divulge.qif import PriorPosterior
 from divulge.tables.feasibility.cell_intervals import Intervals, intervals
+from divulge.tables.feasibility.insiders import find_cells_known_to_insiders
+from divulge.tables.feasibility.sensitivity import (
+    Protection,
+    SensitivityRules,
+    compute_largest_share,
+    compute_protection,
+)
 from divulge.tables.feasibility.table_counts import count_marginals
+from divulge.tables.feasibility.whole_tables import find_proven_intervals
 from divulge.tables.table import charts
-from divulge.tables.table.published import Published
+from divulge.tables.table.published import Published, Zeros
 from divulge.tables.table.table import Table
-from divulge.work.arrays import Floats, Ints
+from divulge.work.arrays import Bools, Floats, Ints
 
 CATALOGUE = "divulge.tables"
 LARGEST_CELL_VALUE = 2.0**53
 """What is taken for a cell that nothing bounds."""
 
 
-def assess(table: Table, published: Published, sensitive: Any, name: str = "table") -> Assessment:
+def assess(
+    table: Table,
+    published: Published,
+    sensitive: Any,
+    name: str = "table",
+    *,
+    rules: SensitivityRules | None = None,
+    width: float | None = None,
+    share: float | None = None,
+    zeros: Zeros | None = None,
+    insider: bool = False,
+) -> Assessment:
     """What an adversary learns of the sensitive cells from what is published.
 
+    A cell counts as known if it is known more closely than the rules, the width and the share ask
+    for; without any of them, if it is known exactly.
+
     Args:
-        table: the true table; it is needed for the totals that are thought of before.
+        table: the true table; rules ask by its values and contributors.
         published: what is published of it.
         sensitive: the sensitive cells: coordinates, or a pattern.
         name: what the table is called.
+        rules: the rules of sensitivity, which say how uncertain a cell must be.
+        width: how wide the interval of a sensitive cell must be.
+        share: how uncertain it must be above and below, in percent of its value.
+        zeros: "known" if the adversary knows which cells are empty, "secret" if a suppressed cell
+            may be 0 for all they know. Known, unless an empty cell is sensitive.
+        insider: whether the adversary may be any one of the contributors, who knows their own
+            amounts.
 
     >>> table = Table.from_cells([[7, 11, 60], [10, 60, 11], [60, 12, 60]])
     >>> published = table.publish({(0, 0), (0, 1), (1, 0), (1, 1)})
-    >>> found = assess(table, published, {(0, 0)})
+    >>> found = assess(table, published, {(0, 0)}, zeros="secret")
     >>> found.deterministic.posterior, round(found.probabilistic.posterior, 4), found.claim
     (0.0, 0.0556, 'exact')
+    >>> assess(table, published, {(0, 0)}, zeros="secret", width=18).deterministic.posterior
+    1.0
     """
-    structure = table.structure
-    cells = np.flatnonzero(structure.to_mask(sensitive))
+    judgement = judge_cells(
+        table,
+        published,
+        sensitive,
+        rules=rules,
+        width=width,
+        share=share,
+        zeros=zeros,
+        insider=insider,
+    )
+    return assess_judgement(table, judgement, name)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Judgement:
+    """What is known of each sensitive cell, and whether that is more than the rules allow.
+
+    `is_lacking` cells are surely known too closely; `is_open` ones are not shown to be protected.
+    """
+
+    cells: Ints
+    published: Published
+    cell_intervals: Intervals
+    protection: Protection
+    low: Floats
+    high: Floats
+    chance: Floats
+    is_exact: Bools
+    is_lacking: Bools
+    is_open: Bools
+    has_levels: bool
+    to_insiders: int | None
+
+
+def judge_cells(
+    table: Table,
+    published: Published,
+    sensitive: Any,
+    *,
+    rules: SensitivityRules | None = None,
+    width: float | None = None,
+    share: float | None = None,
+    zeros: Zeros | None = None,
+    insider: bool = False,
+) -> Judgement:
+    """Compare what the sums leave to each sensitive cell with what the rules ask."""
+    if zeros is None:
+        has_empty = bool((table.structure.to_mask(sensitive) & table.empty).any())
+        zeros = "secret" if has_empty else "known"
+    table = table.read_with(zeros)
+    published = published.read_with(zeros, table.empty & published.suppressed, table.smallest)
+    cells = np.flatnonzero(table.structure.to_mask(sensitive))
+    protection = compute_protection(table, rules or SensitivityRules(), width, share)
+    values = table.units[cells]
+    cell_intervals = intervals(published)
+    low, high = values.astype(float), values.astype(float)
+    hidden = published.suppressed[cells]
+    places = np.searchsorted(cell_intervals.cells, cells[hidden])
+    low[hidden], high[hidden] = cell_intervals.lower[places], cell_intervals.upper[places]
+    chance, is_exact = np.ones(len(cells)), np.ones(len(cells), dtype=bool)
+    value_counts = count_marginals(published, cell_intervals) if len(cells) else {}
+    for place in np.flatnonzero(high > low):
+        counter = value_counts.get(int(cells[place]))
+        is_exact[place] = counter is not None
+        if counter is None:
+            chance[place] = 1 / (high[place] - low[place] + 1)
+        else:  # of whole numbers there may be fewer than an interval of fractions holds
+            chance[place] = max(counter.values()) / sum(counter.values())
+            low[place], high[place] = min(counter), max(counter)
+    is_lacking = protection.is_lacking(cells, values, low, high)
+    is_open = np.zeros(len(cells), dtype=bool)
+    doubtful = np.flatnonzero(~is_exact & ~is_lacking)
+    if not cell_intervals.integral and len(doubtful):
+        proven = find_proven_intervals(
+            published, table.units, cell_intervals, cells[doubtful], protection
+        )
+        is_open[doubtful] = protection.is_lacking(cells[doubtful], values[doubtful], *proven)
+    to_insiders = None
+    if insider:
+        is_closer, is_complete = find_cells_known_to_insiders(table, published, cells, protection)
+        to_insiders = int((is_closer & ~is_lacking).sum())
+        is_lacking |= is_closer
+        # Of tables that form no network, and of contributors not tried, the least is known.
+        is_undecided = not (is_complete and cell_intervals.integral)
+        is_open = (is_open | is_undecided) & ~is_lacking
+    rules_on_amounts = rules is not None and compute_largest_share(rules) > 0
+    return Judgement(
+        cells=cells,
+        published=published,
+        cell_intervals=cell_intervals,
+        protection=protection,
+        low=low,
+        high=high,
+        chance=np.where(is_lacking, 1.0, chance),
+        is_exact=is_exact,
+        is_lacking=is_lacking,
+        is_open=is_open,
+        has_levels=rules_on_amounts or width is not None or share is not None,
+        to_insiders=to_insiders,
+    )
+
+
+def assess_judgement(table: Table, judgement: Judgement, name: str) -> Assessment:
+    """The judgement in the currency of all attacks."""
+    cells, published, after = judgement.cells, judgement.published, judgement.chance
     if len(cells) == 0:
         return _assess_nothing(published, name)
-    cell_intervals = intervals(published)
-    width = np.zeros(len(cells))
-    hidden = published.suppressed[cells]
-    width[hidden] = cell_intervals.widths[np.searchsorted(cell_intervals.cells, cells[hidden])]
-    value_counts = count_marginals(published, cell_intervals)
-    after, exact = np.ones(len(cells)), np.ones(len(cells), dtype=bool)
-    for place in np.flatnonzero(width > 0):
-        values = value_counts.get(int(cells[place]))
-        exact[place] = values is not None
-        after[place] = (
-            1 / (width[place] + 1)
-            if values is None
-            else max(values.values()) / sum(values.values())
-        )
+    cell_intervals, width = judgement.cell_intervals, judgement.high - judgement.low
     before = 1 / (find_smallest_totals(_build_largest_table(published, cell_intervals))[cells] + 1)
-    # Of whole numbers there may be only one where an interval of fractions leaves room.
-    certain = int((after == 1).sum())
-    # A network reaches the ends of its intervals in whole numbers; elsewhere that is not said.
-    doubtful = np.zeros_like(exact) if cell_intervals.integral else ~exact
-    most = Most(int(((after == 1) | doubtful).sum()), float(np.where(exact, after, 1.0).sum()))
+    certain = int(judgement.is_lacking.sum())
+    most = Most(
+        int((judgement.is_lacking | judgement.is_open).sum()),
+        float(np.where(judgement.is_exact & ~judgement.is_open, after, 1.0).sum()),
+    )
+    is_exact = bool(judgement.is_exact.all() and not judgement.is_open.any())
+    sensitive = np.zeros(table.structure.size, dtype=bool)
+    sensitive[cells] = True
     return Assessment.from_counts(
         attack="tables",
         model="audit",
@@ -71,21 +196,31 @@ def assess(table: Table, published: Published, sensitive: Any, name: str = "tabl
         seeks=("the sensitive cells",),
         secrets=len(cells),
         subjects="sensitive cells",
-        claim="exact" if exact.all() else "bound",
+        claim="exact" if is_exact else "bound",
         certain=PriorPosterior(int((before == 1).sum()), certain),
         right=PriorPosterior(float(before.sum()), float(after.sum())),
         most=most,
-        sentences=_describe_findings(width, before, after, exact, certain),
+        sentences=(
+            *_describe_findings(judgement, before),
+            *describe_circumstances(table, published.zeros),
+        ),
         figures={
             "suppressed_cells": int(published.suppressed.sum()),
             "narrowest_width": float(width.min()),
             "disclosed_cells": len(cell_intervals.disclosed),
+            "closely_known_cells": certain,
         },
-        _chart=lambda: charts.draw_audited_table(
-            width, cell_intervals.crosstabs(structure.to_mask(sensitive))
-        ),
+        _chart=lambda: charts.draw_audited_table(width, cell_intervals.crosstabs(sensitive)),
         _risk=lambda: after,
     )
+
+
+def describe_circumstances(table: Table, zeros: Zeros) -> tuple[Sentence, ...]:
+    """What the figures rest on: who knows of empty cells, and that weights are not used."""
+    keys = [Sentence(CATALOGUE, f"zeros.{zeros}")]
+    if table.unused_weight is not None:
+        keys.append(Sentence(CATALOGUE, "weight.unused", {"weight": table.unused_weight}))
+    return tuple(keys)
 
 
 def _assess_nothing(published: Published, name: str) -> Assessment:
@@ -109,21 +244,32 @@ def _assess_nothing(published: Published, name: str) -> Assessment:
     )
 
 
-def _describe_findings(
-    width: Floats, before: Floats, after: Floats, exact: Any, certain: int
-) -> tuple[Sentence, ...]:
-    total = len(width)
+def _describe_findings(judgement: Judgement, before: Floats) -> tuple[Sentence, ...]:
+    after, is_exact = judgement.chance, judgement.is_exact
+    total, certain = len(after), int(judgement.is_lacking.sum())
+    width = judgement.high - judgement.low
+    exactly = int((width == 0).sum())
     values = {
         "total": total,
         "certain": certain,
         "certain_share": certain / total,
+        "exactly": exactly,
+        "exactly_share": exactly / total,
+        "open": int(judgement.is_open.sum()),
+        "insiders": judgement.to_insiders,
         "right": float(after.sum()),
         "right_share": float(after.mean()),
         "right_before": float(before.sum()),
-        "uncounted": int((~exact).sum()),
+        "uncounted": int((~is_exact).sum()),
     }
-    guess_key = "guessed.exact" if exact.all() else "guessed.bound"
-    sentences = [Sentence(CATALOGUE, "disclosed", values), Sentence(CATALOGUE, guess_key, values)]
+    keys = ["closely_known"] if judgement.has_levels or judgement.to_insiders is not None else []
+    keys.append("disclosed")
+    if judgement.to_insiders is not None:
+        keys.append("insiders")
+    if judgement.is_open.any():
+        keys.append("not_proven")
+    keys.append("guessed.exact" if is_exact.all() else "guessed.bound")
+    sentences = [Sentence(CATALOGUE, key, values) for key in keys]
     if width.min() > 0 and np.isfinite(width.min()):
         sentences.append(Sentence(CATALOGUE, "narrowest.text", {"values": float(width.min()) + 1}))
     return tuple(sentences)
@@ -136,7 +282,12 @@ def _build_largest_table(published: Published, cell_intervals: Intervals) -> Tab
         np.int64
     )
     return Table(
-        published.structure, units, published.decimals, published.measure, published.lowest
+        published.structure,
+        units,
+        published.decimals,
+        published.measure,
+        published.lowest,
+        zeros=published.zeros,
     )
 
 

@@ -23,7 +23,7 @@ from divulge.tables.feasibility.disclosure_proof import Disclosure, prove_disclo
 from divulge.tables.feasibility.exact_extremes import Extremes
 from divulge.tables.feasibility.network import UNBOUNDED, Network, build_network
 from divulge.tables.table.display import Crosstab, build_crosstabs, classify_cells, format_intervals
-from divulge.tables.table.published import Published, floor
+from divulge.tables.table.published import Published
 from divulge.tables.table.structure import Key, Relations
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Bools, Floats, Ints
@@ -153,6 +153,9 @@ class Intervals(Mapping[Key, tuple[Number, Number]]):
 def intervals(published: Published, cells: Any = None) -> Intervals:
     """The feasibility interval of every suppressed cell (or of some of them).
 
+    As the sums alone leave it: to somebody who also knows which cells are empty, what is published
+    is `published.read_with("known")`.
+
     Raises:
         InvalidInput: if nothing could be behind what is published.
 
@@ -165,10 +168,12 @@ def intervals(published: Published, cells: Any = None) -> Intervals:
     structure = published.structure
     selected = published.suppressed if cells is None else structure.to_mask(cells)
     targets = np.flatnonzero(selected & published.suppressed)
-    least = floor(structure, published.lowest)
-    shifted = np.where(published.suppressed, 0, published.units - least)
-    lower, upper, integral = bound_cells(
-        structure.relations, shifted, published.suppressed, targets, least
+    least, unknown = published.floor, published.unknown
+    shifted = np.where(unknown, 0, published.units - least)
+    lower, upper = np.zeros(len(targets)), np.zeros(len(targets))
+    places = unknown[targets]  # of the others a reader knows that they are empty
+    lower[places], upper[places], integral = bound_cells(
+        structure.relations, shifted, unknown, targets[places], least
     )
     return Intervals(
         published=published,
@@ -229,7 +234,7 @@ def find_feasible_values(
     relations: Relations, published_values: Ints, suppressed: Bools, least: Ints
 ) -> Ints:
     """Whole numbers for the suppressed cells of a network that keep all sums."""
-    matrix, right = _build_equations(relations, published_values, suppressed, least)
+    matrix, right = build_equations(relations, published_values, suppressed, least)
     count = matrix.shape[1]
     unlimited = np.full(count, INFINITE)
     program = LinearProgram(
@@ -248,7 +253,7 @@ def _refuse_inconsistent() -> None:
     raise InvalidInput("published table", [Problem("", message)])
 
 
-def _build_equations(
+def build_equations(
     relations: Relations, published_values: Ints, suppressed: Bools, least: Ints
 ) -> tuple[csr_array, Ints]:
     """All that is known of the suppressed cells: which add up, and to what."""
@@ -282,7 +287,7 @@ def _bound_by_component(
         places = np.flatnonzero(component[targets])
         if len(places) == 0:
             continue
-        part = _select_relations(relations, component)
+        part = select_relations(relations, component)
         net = build_network(part, component)
         if net is not None:
             start = find_feasible_values(part, published_values, component, least)
@@ -291,7 +296,7 @@ def _bound_by_component(
             continue
         integral = False
         inside = np.flatnonzero(component)
-        extremes = Extremes(*_build_equations(part, published_values, component, least))
+        extremes = Extremes(*build_equations(part, published_values, component, least))
         for place in places:
             cell_bounds = extremes.bound_cell(int(np.searchsorted(inside, targets[place])))
             if cell_bounds is None:
@@ -302,7 +307,7 @@ def _bound_by_component(
     return low, high, integral
 
 
-def _select_relations(relations: Relations, component: Bools) -> Relations:
+def select_relations(relations: Relations, component: Bools) -> Relations:
     """The relations that some cell of a component stands in."""
     touching = np.zeros(relations.count, dtype=bool)
     touching[relations.relation_of_entry[component[relations.cells]]] = True

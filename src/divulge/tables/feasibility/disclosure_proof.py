@@ -15,7 +15,7 @@ import numpy as np
 
 from divulge.assessment import Sentence
 from divulge.solvers.highs import INFINITE, LinearProgram
-from divulge.tables.table.published import Published, floor
+from divulge.tables.table.published import Published
 from divulge.tables.table.structure import Key
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class Disclosure:
             for name, factor in self.relations
         )
         key = "disclosure.by_sums" if self.by_sums_alone else "disclosure.by_bounds"
+        key = key if self.relations else "disclosure.empty"
         return Sentence(CATALOGUE, key, {"cell": self.label, "chain": chain})
 
     def __str__(self) -> str:
@@ -54,10 +55,12 @@ def prove_disclosure(published: Published, cell: int, value: int) -> Disclosure:
     from scipy.sparse import csr_array
 
     structure, relations = published.structure, published.structure.relations
-    hidden = np.flatnonzero(published.suppressed)
+    if not published.unknown[cell]:
+        return Disclosure(structure.addresses[cell], structure.describe_cell(cell), (), False)
+    hidden = np.flatnonzero(published.unknown)
     matrix = relations.to_matrix(structure.size)
-    least = floor(structure, published.lowest)
-    published_values = np.where(published.suppressed, 0, published.units - least)
+    least = published.floor
+    published_values = np.where(published.unknown, 0, published.units - least)
     right = -(matrix @ (published_values + least))
     inside = csr_array(matrix[:, hidden].T)
     place = int(np.searchsorted(hidden, cell))

@@ -15,9 +15,11 @@ import numpy as np
 
 from divulge import work
 from divulge.assessment import Sentence
-from divulge.tables.feasibility.cell_intervals import Intervals, intervals
+from divulge.tables import tuning
+from divulge.tables.feasibility.cell_intervals import Intervals, bound_cells, intervals
+from divulge.tables.feasibility.sensitivity import Protection
 from divulge.tables.table.contributions import Contributions
-from divulge.tables.table.published import Published
+from divulge.tables.table.published import Published, floor
 from divulge.tables.table.structure import Key
 from divulge.tables.table.table import Table
 from divulge.work import InvalidInput, Problem
@@ -133,6 +135,47 @@ def exposed_to_insiders(table: Table, published: Published, coalition: int = 1) 
                     )
             step.advance()
     return [exposures[cell] for cell in sorted(exposures)]
+
+
+def find_cells_known_to_insiders(
+    table: Table, published: Published, cells: Ints, protection: Protection
+) -> tuple[Bools, bool]:
+    """Which cells some single contributor knows more closely than is asked; whether all were tried.
+
+    A contributor knows their own amount in every cell, and the cells that they fill alone. What
+    they gave themselves is no secret of others: no cell need be uncertain below it.
+    """
+    if not isinstance(table.contributions, Contributions):
+        message = "needs one table made from records."
+        raise InvalidInput("insider", [Problem("table", message)])
+    counts, relations = table.contributions.count_contributors(), published.structure.relations
+    insiders = table.contributions.list_distinct_contributors()
+    is_closer = np.zeros(len(cells), dtype=bool)
+    smallest = table.smallest if table.zeros == "known" else 0
+    tried = insiders[: tuning.MOST_INSIDERS]
+    with work.step("Trying insiders", len(tried)) as step:
+        for insider in tried:
+            amounts, present = table.contributions.sum_amounts_of([insider])
+            others = counts - present
+            unknown = published.unknown & (others > 0)
+            open_cells = np.flatnonzero(unknown[cells] & ~is_closer)
+            step.advance()
+            if not (amounts[published.unknown] != 0).any() or len(open_cells) == 0:
+                continue
+            lowest = floor(published.structure, table.lowest)
+            least = np.where(unknown, amounts + lowest + smallest * (table.lowest == 0), 0)
+            # Cells that they fill alone are known to them, and hold what they gave.
+            known = np.where(published.suppressed, table.units * (others == 0), published.units)
+            shifted = np.where(unknown, 0, known)
+            targets = cells[open_cells]
+            low, high, _ = bound_cells(relations, shifted, unknown, targets, least)
+            low, high = low + least[targets], high + least[targets]
+            values = table.units[targets]
+            own_lower = protection.lower.copy()
+            own_lower[targets] = np.minimum(own_lower[targets], values - least[targets])
+            asked = replace(protection, lower=own_lower)
+            is_closer[open_cells] = asked.is_lacking(targets, values, low, high)
+    return is_closer, len(tried) == len(insiders)
 
 
 def _enumerate_coalitions(of_cell: Sequence[int], most: int) -> Iterator[tuple[int, ...]]:

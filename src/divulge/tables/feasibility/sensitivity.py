@@ -14,7 +14,7 @@ import numpy as np
 
 from divulge.tables.table.table import Table
 from divulge.work import InvalidInput, Problem, Problems
-from divulge.work.arrays import Bools, Ints
+from divulge.work.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,16 +110,80 @@ def find_sensitive_cells(table: Table, rules: SensitivityRules) -> Bools:
     return mask
 
 
-def compute_rule_levels(table: Table, rules: SensitivityRules) -> tuple[Ints, Ints]:
+@dataclass(frozen=True, eq=False)
+class Protection:
+    """How uncertain each cell must be, in units: above, below, and in all, wherever it lies."""
+
+    upper: Ints
+    lower: Ints
+    sliding: Ints
+
+    def is_lacking(self, cells: Ints, values: Ints, low: Floats, high: Floats) -> Bools:
+        """Which cells with these values are known more closely than that by their intervals."""
+        lacking: Bools = high - values < self.upper[cells]
+        lacking |= values - low < self.lower[cells]
+        return lacking | (high - low < self.sliding[cells])
+
+
+def compute_protection(
+    table: Table,
+    rules: SensitivityRules,
+    width: float | None = None,
+    share: float | None = None,
+) -> Protection:
+    """What the rules, a width and a share of the cell ask for together, as `suppress` asks it.
+
+    >>> table = Table.from_cells([[200, 11], [10, 60]])
+    >>> asked = compute_protection(table, SensitivityRules(min_frequency=100), share=10)
+    >>> int(asked.upper[0]), int(asked.lower[0]), int(asked.sliding[0])
+    (20, 20, 0)
+    """
+    upper, lower = compute_rule_levels(table, rules, share)
+    if width is None:
+        sliding = (upper + lower <= 0).astype(np.int64)
+    else:
+        units = int(np.ceil(width * 10**table.decimals - 1e-9))
+        sliding = np.full(len(upper), max(units, 1), dtype=np.int64)
+    return Protection(np.maximum(upper, 0), np.maximum(lower, 0), sliding)
+
+
+def compute_largest_share(rules: SensitivityRules) -> float:
+    """The most that rules on contributors can ask, in percent of the cell.
+
+    A cell that a single contributor fills is asked for most: p percent of it, or 100/k - 1 times
+    the cell. Where contributions are not known, this share stands in for the rule.
+
+    >>> compute_largest_share(SensitivityRules(p_percent=10)), compute_largest_share(
+    ...     SensitivityRules(dominance=(2, 80), pq=(10, 50))
+    ... )
+    (10, 25.0)
+    """
+    shares = [0.0]
+    if rules.p_percent is not None:
+        shares.append(rules.p_percent)
+    if rules.pq is not None:
+        shares.append(100 * rules.pq[0] / rules.pq[1])
+    if rules.dominance is not None:
+        shares.append(100 * (100 / rules.dominance[1] - 1))
+    if rules.request is not None:
+        shares.append(100 * (100 / rules.request - 1))
+    return max(shares)
+
+
+def compute_rule_levels(
+    table: Table, rules: SensitivityRules, share: float | None = None
+) -> tuple[Ints, Ints]:
     """How far the rules ask every cell to be uncertain, above and below its value, in units.
 
     Above: to the smallest total at which the rule would no longer find the same contributors
     sensitive. Below: as far, but not below the lowest possible value. A minimum frequency says
-    nothing of amounts: there the width decides.
+    nothing of amounts: there the width decides, or a `share` of every cell in percent.
     """
     _check_rules(table, rules)
     total = table.units
     required_levels = [np.zeros(len(total))]
+    if share is not None:
+        required_levels.append(np.abs(total) * share / 100)
     if rules.dominance is not None:
         n, k = rules.dominance
         required_levels.append(_find_largest_amounts(table, n).sum(axis=1) * 100 / k - total)

@@ -33,7 +33,7 @@ def count_marginals(
     low = dict(zip(cell_intervals.cells.tolist(), cell_intervals.lower.tolist(), strict=True))
     high = dict(zip(cell_intervals.cells.tolist(), cell_intervals.upper.tolist(), strict=True))
     marginal_counts: dict[int, Counter[int]] = {}
-    for component in find_components(published.structure.relations, published.suppressed):
+    for component in find_components(published.structure.relations, published.unknown):
         cells = np.flatnonzero(component).tolist()
         if any(high[cell] == INFINITE for cell in cells):
             continue

@@ -15,12 +15,13 @@ from divulge.assessment import Assessment, Chart, Most, Sentence
 from divulge.assessment.assessment import Claim
 from divulge.qif import PriorPosterior
 from divulge.tables.candidate_tables.suppressor_knowledge import build_candidate_table
-from divulge.tables.feasibility.assess import CATALOGUE, find_smallest_totals
+from divulge.tables.feasibility.assess import CATALOGUE, Judgement, find_smallest_totals
 from divulge.tables.table import charts
 from divulge.work.arrays import Floats
 
 if TYPE_CHECKING:
     from divulge.tables.matching.result import Matching
+    from divulge.tables.table.table import Table
 
 ADVERSARY_KNOWLEDGE = ("what is published", "how the suppressed cells were chosen")
 
@@ -72,6 +73,74 @@ def assess_matching(matching: Matching) -> Assessment:
         _chart=draw_widths,
         _risk=lambda: after,
         **shared_fields,
+    )
+
+
+def assess_matching_by_rules(matching: Matching, table: Table, by_sums: Judgement) -> Assessment:
+    """The same by the release's own rules: what is known more closely than they allow is known.
+
+    Whoever holds the true table knows that it is possible. A cell is surely known too closely if
+    all that was not ruled out is too close, and shown to be protected if tables found possible
+    reach far enough. Where neither is so, nothing is claimed.
+    """
+    cells, is_sensitive = matching.found.cells[matching.sensitive], matching.sensitive
+    plain = assess_matching(matching)
+    if len(cells) == 0:
+        return plain
+    values, protection = table.units[cells], by_sums.protection
+    outer, inner = matching.outer, matching.intervals
+    is_lacking = protection.is_lacking(
+        cells, values, outer.lower[is_sensitive], outer.upper[is_sensitive]
+    )
+    # Cells that the sums give away, to an insider too, are no better hidden from who knows more.
+    is_lacking |= np.isin(cells, by_sums.cells[by_sums.is_lacking])
+    reach = (
+        [values, values]
+        if matching.possible == 0
+        else [
+            np.minimum(inner.lower[is_sensitive], values),
+            np.maximum(inner.upper[is_sensitive], values),
+        ]
+    )
+    is_open = protection.is_lacking(cells, values, *reach) & ~is_lacking
+    is_open |= np.isin(cells, by_sums.cells[by_sums.is_open]) & ~is_lacking
+    is_settled = matching.complete and not is_open.any()
+    chance = plain.risk() if matching.complete else 1 / (outer.widths[is_sensitive] + 1)
+    chance = np.where(is_lacking, 1.0, chance)
+    claim: Claim = "bound"
+    if is_settled and matching.mode == "full" and matching.possible:
+        claim = "estimate" if matching.weighed else "exact"
+    certain = int(is_lacking.sum())
+    figures = {
+        "total": len(cells),
+        "unsafe": certain,
+        "unsafe_share": certain / len(cells),
+        "by_sums": int(by_sums.is_lacking.sum()),
+        "open": int(is_open.sum()),
+    }
+    not_judged = None if is_settled else Sentence(CATALOGUE, "method.not_settled")
+    sentences = [Sentence(CATALOGUE, "method.judged", figures)]
+    if not_judged is not None and certain == 0:
+        sentences.insert(0, not_judged)
+    if is_open.any():
+        sentences.append(Sentence(CATALOGUE, "method.open", figures))
+    return Assessment.from_counts(
+        attack="tables",
+        model="matching",
+        dataset=matching.name,
+        knows=ADVERSARY_KNOWLEDGE,
+        seeks=plain.seeks,
+        subjects=plain.subjects,
+        secrets=len(cells),
+        claim=claim,
+        certain=PriorPosterior(plain.certain.prior, certain),
+        right=PriorPosterior(plain.right.prior, float(chance.sum())),
+        most=Most(certain + int(is_open.sum()), len(cells)),
+        not_judged=not_judged,
+        sentences=(*sentences, *plain.sentences[1:]),
+        figures={**plain.figures, "closely_known_cells": certain},
+        _chart=plain.chart,
+        _risk=lambda: chance,
     )
 
 

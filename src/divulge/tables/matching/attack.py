@@ -35,7 +35,7 @@ from divulge.tables.matching.request import MatchingRequest, Prior, check_reques
 from divulge.tables.matching.result import Matching
 from divulge.tables.randomised.draw_likelihood import weigh_candidates
 from divulge.tables.suppression.result import Suppression
-from divulge.tables.table.table import Published
+from divulge.tables.table.published import Published, Zeros
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Ints
 
@@ -56,6 +56,7 @@ def matching_attack(
     parameters: Literal["known", "unknown"] = "known",
     cost: Any = "number",
     margins: Literal["published", "suppressible"] = "published",
+    zeros: Zeros | None = None,
     prior: Prior | None = None,
     most_candidates: int = MOST_CANDIDATES,
     sample: int = SAMPLE_SIZE,
@@ -83,6 +84,9 @@ def matching_attack(
             agrees with the release is possible to them (Sec. 2.5).
         cost: what a suppressed cell costs, as in `suppress`.
         margins: whether totals may be suppressed for the sake of others, as in `suppress`.
+        zeros: "known" if readers know which cells are empty, so that no suppressed cell is 0 and no
+            empty cell was suppressed for the sake of others (as `suppress` takes it unless
+            `zeros_primary`); "secret" if a suppressed cell may be 0, as in the paper.
         prior: weights of candidate tables (full mode); all are equally likely without.
         most_candidates: list so many candidates at the most.
         sample: where there are more, try so many at random: an estimate. 0: try those listed, and
@@ -99,7 +103,8 @@ def matching_attack(
 
     >>> from divulge.tables import Table
     >>> table = Table.from_cells([[15, 15, 12, 10], [19, 20, 13, 3], [8, 8, 11, 14], [9, 3, 26, 6]])
-    >>> found = matching_attack(table.publish({(1, 1), (1, 3), (3, 1), (3, 3)}), 5, 8)
+    >>> published = table.publish({(1, 1), (1, 3), (3, 1), (3, 3)})
+    >>> found = matching_attack(published, 5, 8, zeros="secret")
     >>> found.candidates, found.null_space_dimension
     (10, 1)
     >>> found.feasible[(1, 3)], found.intervals[(1, 3)], found.unsafe
@@ -112,8 +117,11 @@ def matching_attack(
         cost = published.priced_by if _is_default(cost) else cost
         margins = published.margins if margins == "published" else margins
         primary = published.primary if primary is None else primary
+        zeros = zeros or published.zeros
         published = published.published
     refuse_unpublished(published, "matching attack")
+    zeros = zeros or ("secret" if zeros_primary else "known")
+    published = published.read_with(zeros)
     request = MatchingRequest(
         published=published,
         min_frequency=min_frequency,
@@ -127,6 +135,7 @@ def matching_attack(
         margins=margins,
         prior=prior,
         seconds=seconds,
+        zeros=zeros,
     )
     check_request(request, primary)
     rules = request.find_known_parameters()
@@ -280,7 +289,8 @@ def _list_open_pairs(
         published_units = published_units[published_units > 0]
     most = int(published_units.min(initial=2**40))
     if most == 2**40:
-        most = int(candidate_set.high.max(initial=0)) + 1
+        highest = candidate_set.high + request.published.floor[candidate_set.cells]
+        most = int(highest.max(initial=0)) + 1
     most //= 10**request.published.decimals
     least = 1 if request.zeros_primary or request.published.decimals else 2
     widest = int((candidate_set.high - candidate_set.low).max(initial=0))

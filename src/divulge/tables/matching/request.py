@@ -22,7 +22,7 @@ from divulge.tables.candidate_tables.suppressor_knowledge import (
     choose_knowledge,
 )
 from divulge.tables.suppression.result import MARGINS
-from divulge.tables.table.table import Published, floor
+from divulge.tables.table.published import ZEROS, Published, Zeros
 from divulge.work import InvalidInput, Problem, Problems
 from divulge.work.arrays import Bools, Ints
 
@@ -46,6 +46,7 @@ class MatchingRequest:
     margins: Literal["published", "suppressible"]
     prior: Prior | None
     seconds: float
+    zeros: Zeros
 
     def find_known_parameters(self) -> SuppressorParameters | None:
         """The parameters of our own suppressor; None if something is not known."""
@@ -68,6 +69,7 @@ class MatchingRequest:
             margins=self.margins,
             rule=rule,
             unit=unit,
+            zeros=self.zeros,
         )
 
     def build_knowledge(
@@ -85,7 +87,7 @@ class MatchingRequest:
         assert self.prior is not None  # noqa: S101  # the caller has looked
         rows = np.flatnonzero(status == POSSIBLE)
         weights = np.zeros(len(status))
-        base = floor(self.published.structure, self.published.lowest)[candidate_set.cells]
+        base = self.published.floor[candidate_set.cells]
         for begin in range(0, len(rows), tuning.WEIGHED_AT_ONCE):
             chunk = rows[begin : begin + tuning.WEIGHED_AT_ONCE]
             units = np.tile(self.published.units, (len(chunk), 1))
@@ -147,10 +149,11 @@ def _check_suppressor(request: MatchingRequest, problems: Problems) -> None:
 
 
 def _check_choices(request: MatchingRequest, problems: Problems) -> None:
-    choices = {
+    choices: dict[str, list[str]] = {
         "parameters": ["known", "unknown"],
         "mode": ["interval", "full"],
         "margins": list(MARGINS),
+        "zeros": list(ZEROS),
     }
     for field_name, allowed in choices.items():
         choice = getattr(request, field_name)

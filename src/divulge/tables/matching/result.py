@@ -19,7 +19,7 @@ from divulge.tables.candidate_tables.suppressor_knowledge import (
 from divulge.tables.feasibility.cell_intervals import Intervals
 from divulge.tables.matching.assess import assess_matching
 from divulge.tables.table.structure import Key
-from divulge.tables.table.table import Published, floor
+from divulge.tables.table.table import Published
 from divulge.work.arrays import Bools, Floats, Ints
 
 
@@ -99,7 +99,7 @@ class Matching:
             return self.judged[cells]
         if not self.parameters:
             return np.ones(len(cells), dtype=bool)
-        base = floor(self.published.structure, self.published.lowest)[cells]
+        base = self.published.floor[cells]
         may_be_primary = np.zeros(len(cells), dtype=bool)
         for pair in self.parameters:
             small = pair.is_primary(self.found.values[self.status == POSSIBLE] + base)
@@ -150,7 +150,7 @@ class Matching:
             raise InvalidInput("posterior", [Problem("mode", 'attack with mode="full".')])
         rows = self.status == POSSIBLE
         weights = (np.ones(len(rows)) if self.weights is None else self.weights)[rows]
-        base = floor(self.published.structure, self.published.lowest)[self.found.cells]
+        base = self.published.floor[self.found.cells]
         values = self.found.values[rows] + base
         posteriors: dict[Key, Mapping[int, float]] = {}
         for column, key in enumerate(self.found.keys):
@@ -212,7 +212,7 @@ class Matching:
         return self.assessment._repr_html_()  # a notebook's protocol
 
     def _build_intervals(self, lower: Ints, upper: Ints) -> Intervals:
-        base = floor(self.published.structure, self.published.lowest)[self.found.cells]
+        base = self.published.floor[self.found.cells]
         return Intervals(
             published=self.published,
             cells=self.found.cells,

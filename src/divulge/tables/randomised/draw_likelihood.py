@@ -96,7 +96,8 @@ def _estimate_draw_chances(
     from divulge.tables.candidate_tables import pattern_kernels as kernels
 
     published, network = candidate_set.published, _build_network(candidate_set, parameters)
-    published_units = np.where(published.suppressed, 0, published.units)[network.net.cells]
+    above_floor = published.units - published.floor
+    published_units = np.where(published.suppressed, 0, above_floor)[network.net.cells]
     draws = min(tuning.MOST_DRAWS_PER_CANDIDATE, tuning.TOTAL_DRAWS // len(values))
     # The same draws for every candidate: their differences are then their own.
     widths, factors = randomised_suppression.draw_widths_and_factors(
@@ -108,8 +109,8 @@ def _estimate_draw_chances(
     for rows, cost in _group_by_cost(candidate_set, values, parameters, network):
         hits[rows] = kernels.count_draws(
             *network.arcs, published_units, network.all, network.to_bits(published.suppressed),
-            network.bit_places(candidate_set.cells), values[rows], parameters.threshold,
-            int(parameters.zeros_primary), candidate_set.high - candidate_set.low, widths,
+            network.bit_places(candidate_set.cells), values[rows], parameters.threshold_above_floor,
+            int(parameters.is_floor_primary), candidate_set.high - candidate_set.low, widths,
             randomised_suppression.scale_costs(cost, factors), tuning.MOST_PATTERN_STEPS,
         )  # fmt: skip
     chances = np.maximum(hits, 0) / draws

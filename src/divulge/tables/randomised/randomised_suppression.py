@@ -164,9 +164,9 @@ def is_resisting(published: Published, parameters: SuppressorParameters) -> bool
     knowledge = choose_knowledge(candidate_set, rules)
     order = np.random.default_rng(0).permutation(len(candidate_set.values))
     # Cells that the sums alone leave too narrow cannot be primary: the pattern protects.
-    lowest = np.maximum(candidate_set.low, 0 if rules.zeros_primary else 1)
+    lowest = np.maximum(candidate_set.low, 0 if rules.is_floor_primary else 1)
     may_be_primary = (candidate_set.high - candidate_set.low >= rules.width) & (
-        lowest < rules.threshold
+        lowest < rules.threshold_above_floor
     )
     for begin in range(0, len(order), tuning.CANDIDATES_AT_ONCE):
         knowledge.judge_candidates(
@@ -177,8 +177,9 @@ def is_resisting(published: Published, parameters: SuppressorParameters) -> bool
             return True
     if candidate_set.kind != "all" or box[1].max(initial=-1) < 0:
         return False
-    lowest = np.maximum(box[0], 0 if rules.zeros_primary else 1)
-    return bool(np.all(wide[may_be_primary & (lowest < rules.threshold) & (lowest <= box[1])]))
+    lowest = np.maximum(box[0], 0 if rules.is_floor_primary else 1)
+    may_be_primary &= (lowest < rules.threshold_above_floor) & (lowest <= box[1])
+    return bool(np.all(wide[may_be_primary]))
 
 
 def build_generator(
@@ -201,6 +202,7 @@ def compute_fingerprint(table: Table, parameters: SuppressorParameters) -> str:
         parameters.width,
         parameters.zeros_primary,
         parameters.margins,
+        *(["zeros known"] if parameters.zeros == "known" else []),
     )
     digest.update(repr((description, cost, table.decimals, table.measure, table.lowest)).encode())
     digest.update(np.ascontiguousarray(table.units).tobytes())

@@ -15,7 +15,7 @@ from divulge.tables.suppression.optimal import PatternSolution, optimal_pattern
 from divulge.tables.suppression.problem import SuppressionProblem
 from divulge.tables.suppression.scopes import build_scopes
 from divulge.tables.table.display import Crosstab, build_crosstabs, classify_cells
-from divulge.tables.table.published import Published
+from divulge.tables.table.published import Published, Zeros
 from divulge.tables.table.table import Table
 from divulge.work import InvalidInput, Problem, Problems
 from divulge.work.arrays import Bools, Ints
@@ -51,6 +51,8 @@ class Suppression:
     resistance: Resistance | None = None
     priced_by: Any = "number"
     margins: Literal["published", "suppressible"] = "published"
+    zeros: Zeros = "secret"
+    """Whether readers were taken to know which cells are empty."""
     by_hand: bool = False
     """Whether cells were named, or intervals asked for, that no rule gives."""
     is_cut: bool = False
@@ -222,6 +224,8 @@ def build_suppression_problem(
         )
     problems.raise_any()
     allowed = ~must_publish
+    if table.zeros == "known":  # who knows that a cell is empty is not misled by a mark
+        allowed &= sensitive | ~table.empty
     if margins == "published":
         allowed &= sensitive | ~_find_totals(table)
     return SuppressionProblem(

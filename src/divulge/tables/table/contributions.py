@@ -88,6 +88,23 @@ class Contributions:
                 members_of_cell.setdefault(place, set()).add(contributor)
         return {cell: sorted(members_of_cell[cell]) for cell in sorted(members_of_cell)}
 
+    def list_distinct_contributors(self) -> list[int]:
+        """Contributors that differ in what they give to which cell, the largest first.
+
+        Of those who give alike one stands for all: each knows as much as the others.
+        """
+        shape = tuple(axis.leaves for axis in self.axes)
+        cell = np.ravel_multi_index(self.codes, shape)
+        order = np.lexsort([self.amount, cell, self.contributor])
+        bounds = np.flatnonzero(np.diff(self.contributor[order])) + 1
+        distinct: dict[bytes, tuple[int, int]] = {}
+        for records in np.split(order, bounds):
+            if len(records):
+                gifts = np.stack([cell[records], self.amount[records]]).astype(np.int64)
+                total = int(np.abs(self.amount[records]).sum())
+                distinct.setdefault(gifts.tobytes(), (-total, int(self.contributor[records[0]])))
+        return [contributor for _, contributor in sorted(distinct.values())]
+
     def sum_amounts_of(self, contributors: Sequence[int]) -> tuple[Ints, Ints]:
         """What some contributors give to each cell together, and how many of them do."""
         cells = int(np.prod([axis.size for axis in self.axes]))

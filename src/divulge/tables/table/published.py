@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -19,9 +19,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+Zeros = Literal["known", "secret"]
+"""Whether a reader knows which cells are empty, or takes every suppressed cell for one."""
+
+ZEROS: tuple[Zeros, ...] = ("known", "secret")
+
+
 @dataclass(frozen=True, eq=False)
 class Published:
-    """A table of which some cells are suppressed: it holds nothing of their values."""
+    """A table of which some cells are suppressed: it holds nothing of their values.
+
+    To a reader for whom zeros are known, a suppressed cell is one of `empty`, or holds at least
+    `smallest` units.
+    """
 
     structure: Structure
     units: Ints
@@ -29,6 +39,33 @@ class Published:
     decimals: int = 0
     measure: str = "count"
     lowest: int = 0
+    zeros: Zeros = "secret"
+    empty: Bools | None = None
+    smallest: int = 1
+
+    @property
+    def unknown(self) -> Bools:
+        """The suppressed cells of which a reader does not know that they are empty."""
+        return self.suppressed if self.empty is None else self.suppressed & ~self.empty
+
+    @property
+    def floor(self) -> Ints:
+        """The smallest value of each cell that a reader thinks possible, in units."""
+        least = floor(self.structure, self.lowest)
+        if self.zeros == "known" and self.lowest == 0:
+            least = np.where(self.unknown | (self.units > 0), self.smallest, 0)
+        return least
+
+    def read_with(self, zeros: Zeros, empty: Any = None, smallest: int = 1) -> Published:
+        """The same to a reader who knows which cells are empty, or does not.
+
+        >>> from divulge.tables.table.table import Table
+        >>> published = Table.from_cells([[7, 11], [10, 60]]).publish({(0, 0)})
+        >>> int(published.floor[0]), int(published.read_with("known").floor[0])
+        (0, 1)
+        """
+        mask = None if empty is None or zeros == "secret" else self.structure.to_mask(empty)
+        return replace(self, zeros=zeros, empty=mask, smallest=smallest)
 
     @property
     def pattern(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,12 @@ import numpy as np
 from divulge.data import Dataset
 from divulge.tables.table.axis import Axis
 from divulge.tables.table.contributions import Contributions, Contributors
-from divulge.tables.table.published import Published, floor
+from divulge.tables.table.published import Published, Zeros, floor
 from divulge.tables.table.structure import Structure
 from divulge.tables.table.tabulation import add_margins, build_axis, build_flat_axes, read_amounts
 from divulge.tables.table.units import from_units, to_common_units
 from divulge.work import InvalidInput, Problem, Problems
-from divulge.work.arrays import Ints
+from divulge.work.arrays import Bools, Ints
 
 __all__ = ["Published", "Table", "floor"]
 
@@ -42,6 +42,9 @@ class Table:
     measure: str = "count"
     lowest: int = 0
     contributions: Contributors | None = None
+    zeros: Zeros = "secret"
+    unused_weight: str | None = None
+    """The attribute of sampling weights that the records have and the table does not use."""
 
     @classmethod
     def from_cells(
@@ -102,7 +105,8 @@ class Table:
         """Count records, or sum a value of theirs, by some attributes.
 
         An attribute with a hierarchy has subtotals. Records with the same `contributor` (a
-        holding, an enterprise) are one contributor to a cell.
+        holding, an enterprise) are one contributor to a cell. Sampling weights are not used: every
+        record counts once, and `unused_weight` says which attribute holds them.
 
         >>> import divulge as dv
         >>> pupils = dv.datasets.school_year_example()
@@ -133,7 +137,16 @@ class Table:
         structure = Structure.from_grid(axes)
         contributions = Contributions.from_records(axes, codes, holding, record_units)
         units = add_margins(inner, axes).ravel()
-        table = cls(structure, units, decimals, value or "count", lowest_units, contributions)
+        weights = [name for name in dataset.dictionary.having("weight") if name != value]
+        table = cls(
+            structure,
+            units,
+            decimals,
+            value or "count",
+            lowest_units,
+            contributions,
+            unused_weight=weights[0] if weights else None,
+        )
         table._check_cells()
         return table
 
@@ -160,7 +173,32 @@ class Table:
     @property
     def floor(self) -> Ints:
         """The smallest possible value of each cell, in units."""
-        return floor(self.structure, self.lowest)
+        least = floor(self.structure, self.lowest)
+        if self.zeros == "known" and self.lowest == 0:
+            least = np.where(self.units > 0, self.smallest, 0)
+        return least
+
+    @property
+    def empty(self) -> Bools:
+        """The cells to which nothing contributes, as far as it can be told."""
+        is_empty: Bools = (self.units == 0) & (self.lowest == 0)
+        if self.contributions is not None:
+            is_empty = self.contributions.count_contributors() == 0
+        return is_empty
+
+    @property
+    def smallest(self) -> int:
+        """The least that a cell holds which is not empty: one unit, unless amounts of 0 occur."""
+        return 0 if bool((~self.empty & (self.units == 0)).any()) else 1
+
+    def read_with(self, zeros: Zeros) -> Table:
+        """The same to readers who know which cells are empty, or do not.
+
+        >>> table = Table.from_cells([[7, 0], [10, 60]]).read_with("known")
+        >>> table.floor.tolist()
+        [1, 0, 1, 1, 1, 1, 1, 1, 1]
+        """
+        return replace(self, zeros=zeros)
 
     def publish(self, suppressed: Any = ()) -> Published:
         """What the public sees if some cells are suppressed: coordinates, or a pattern.
@@ -171,9 +209,12 @@ class Table:
         """
         mask = self.structure.to_mask(suppressed)
         published_units = np.where(mask, 0, self.units)
-        return Published(
+        published = Published(
             self.structure, published_units, mask, self.decimals, self.measure, self.lowest
         )
+        if self.zeros == "secret":
+            return published
+        return replace(published, zeros="known", empty=mask & self.empty, smallest=self.smallest)
 
     def _check_cells(self) -> None:
         problems = Problems("table")
