@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import ceil
 from typing import Any, Literal
 
@@ -37,6 +38,7 @@ from divulge.protection.cycle_request import (
 from divulge.protection.global_recoding import describe_levels, recode_greedily, recode_to_levels
 from divulge.protection.limits.per_record import AttackRunner, Goal, build_goals
 from divulge.protection.local_protection import suppress_to_limits
+from divulge.protection.refill_resistance import withstand_refilling
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.request import Order, Search
 from divulge.records.risk.frequencies import DEFAULT_NULLS
@@ -60,6 +62,7 @@ def protect(
     seed: int | None = None,
     attacked: Mapping[str | None, tuple[AttackRunner, Sequence[str]]] | None = None,
     original: Dataset | None = None,
+    published: Iterable[str] | None = None,
 ) -> Protected:
     """Protect records until every limit holds.
 
@@ -83,6 +86,9 @@ def protect(
         attacked: by adversary, their attack on a dataset and what they know.
         original: the same records before an earlier protection, if there was one: what an
             adversary who knows their victim knows.
+        published: the columns that will go out. Then limits hold also to somebody who refills
+            hidden cells from these columns: what they determine is not hidden cell by cell, and
+            records whose cells can still be read are removed.
 
     >>> import divulge as dv
     >>> companies = dv.datasets.local_suppression_example()
@@ -108,7 +114,15 @@ def protect(
         seed=seed,
     )
     goals = build_goals(described, limits, attacked, links, on)
-    return run_cycle(described, goals, plan, known=original)
+    if published is None:
+        return run_cycle(described, goals, plan, known=original)
+    return withstand_refilling(
+        described,
+        partial(run_cycle, described, goals, known=original),
+        goals,
+        plan,
+        described.attributes(published, "published"),
+    )
 
 
 def run_cycle(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from divulge.protection.refill.guesses import CellGuesses, guess_column, guess_m
 from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.relations import CATALOGUE, Narrowing, Relation
 from divulge.qif import PriorPosterior
+from divulge.work import DivulgeError
 from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
@@ -81,6 +82,24 @@ class Refill:
         """The released dataset filled by verified relations alone; None without the original."""
         completion = self.verified_completion
         return None if completion is None else self.cells.fill_dataset(completion.columns)
+
+    @cached_property
+    def refilled_rightly(self) -> Dataset:
+        """The released dataset with those cells that verified relations fill with the truth.
+
+        Whoever fills a cell wrongly is misled; a limit is judged by what they get right.
+        """
+        completion, truth = self.verified_completion, self.cells.truth
+        if completion is None or truth is None:
+            raise DivulgeError("what is filled rightly is told by the original alone; give it")
+        columns = {}
+        for name, column in completion.columns.items():
+            own_truth = truth.get(name)
+            is_wrong = column.teller >= 0
+            if own_truth is not None:
+                is_wrong &= column.codes != own_truth
+            columns[name] = replace(column, codes=np.where(is_wrong, HIDDEN, column.codes))
+        return self.cells.fill_dataset(columns)
 
     @property
     def hidden(self) -> int:

@@ -67,6 +67,10 @@ class Protected:
     reseeded: Callable[[int], Protected] | None = None
     known: Dataset | None = None
     """The records as an adversary knows them, if they had been protected before."""
+    determined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By attribute that was not hidden cell by cell, the columns that would tell it."""
+    naive_cells: int | None = None
+    """How many cells would have been suppressed by somebody who does not think of refilling."""
     undone: int = 0
     """How many decisions were undone: then nothing is claimed of the limits."""
 
@@ -200,6 +204,8 @@ class Protected:
             sentences.append(_build_sentence("cells", values))
         if self.flatters:
             sentences.append(_build_sentence("flatters", values))
+        if self.determined:
+            sentences += self._describe_resistance()
         if self.bound and self.suppressed_cells:
             sentences.append(_build_sentence("bound", values))
         if self.removed:
@@ -207,6 +213,17 @@ class Protected:
         if len(self.decisions) and not self.flatters:
             sentences.append(_build_sentence("attacked_again", values))
         return tuple(sentences)
+
+    def _describe_resistance(self) -> list[Sentence]:
+        """What was not hidden because other columns tell it, and what that costs."""
+        sentences = [
+            _build_sentence("resistance.determined", {"attribute": name, "columns": columns})
+            for name, columns in self.determined.items()
+        ]
+        if self.naive_cells is not None:
+            values = {"naive": self.naive_cells, "cells": self.suppressed_cells}
+            sentences.append(_build_sentence("resistance.price", values))
+        return sentences
 
     def explain(self, record: int | None = None, values: bool = False) -> list[str]:
         """What was done in sentences; of one record (from 0), the decisions on it."""
@@ -275,6 +292,8 @@ class Protected:
             "decisions": len(self.decisions),
             "alone": self.alone(),
             "short": self.short,
+            "determined": {name: list(columns) for name, columns in self.determined.items()},
+            "naive_cells": self.naive_cells,
             "flatters": self.flatters,
             "outcomes": [outcome.to_dict() for outcome in self.outcomes],
             "undone": self.undone,
