@@ -24,17 +24,21 @@ from divulge.assessment import (
     Outcome,
     ProtectionPlan,
     PublishedTable,
+    Sentence,
     attacks,
     find_attack,
 )
 from divulge.data import Dataset
 from divulge.data.missing_kinds import list_merged_names, merge_missing_kinds
-from divulge.protection import OutOfReachError
+from divulge.protection import OutOfReachError, Protected
 from divulge.protection.changes.changes import select_records
 from divulge.protection.limits.per_record import has_protection_method
+from divulge.protection.refill.result import Refill
+from divulge.protection.refill_resistance import refill_released
 from divulge.release.check import check_data, run_attack
 from divulge.release.output_files import ExtraWriter
 from divulge.release.protected_release import Part, ProtectedRelease
+from divulge.release.publication import plan_publications
 from divulge.release.release import Release
 from divulge.release.release_secret import read_secret, require_secret
 from divulge.release.settings import ProtectionTable
@@ -117,6 +121,7 @@ def _protect_datasets(release: Release, secret: SecretKey) -> ProtectedRelease:
         known_originals=known_originals,
         adversaries=adversaries,
         before=before,
+        parts=parts,
     )
     after = _attack_again(
         release,
@@ -125,6 +130,7 @@ def _protect_datasets(release: Release, secret: SecretKey) -> ProtectedRelease:
         known_originals=known_originals,
         adversaries=adversaries,
         before=before,
+        parts=parts,
     )
     _require_limits_held(after)
     return ProtectedRelease(
@@ -208,6 +214,7 @@ def _protect_dataset(
             seed=settings.seed,
             attacked=attack_runners,
             original=None if known is dataset else known,
+            published=_list_published_columns(release, name, dataset),
         )
         yield part
         current_version = part.dataset
@@ -311,6 +318,7 @@ def _refuse_unreachable(
     known_originals: Mapping[str, Dataset],
     adversaries: Sequence[Adversary],
     before: Verdict,
+    parts: Mapping[str, Part],
 ) -> None:
     """Attack again; where a limit fails that no method lowers, say which change would."""
     verdict = _attack_again(
@@ -320,6 +328,7 @@ def _refuse_unreachable(
         known_originals=known_originals,
         adversaries=adversaries,
         before=before,
+        parts=parts,
     )
     failing = [outcome for outcome in verdict.outcomes if outcome.status == "fail"]
     lines = []
@@ -328,7 +337,7 @@ def _refuse_unreachable(
         if theirs:
             lines.append(f"{' '.join(theirs)} {find_attack(adversary).advice(adversary)}")
     lines += [o.in_short for o in failing if not o.limit.of_assessment]
-    lines += _judge_knowing_original(release, current, originals)
+    lines += _judge_knowing_original(release, current, known_originals)
     if lines:
         raise OutOfReachError(
             f"{release.path.name} cannot be protected as it is; nothing was written:\n  "
@@ -344,11 +353,70 @@ def _attack_again(
     known_originals: Mapping[str, Dataset],
     adversaries: Sequence[Adversary],
     before: Verdict,
+    parts: Mapping[str, Part],
 ) -> Verdict:
-    """The verdict on what would go out; tables are made of the original records."""
-    return check_data(
-        release, current, adversaries, originals=known_originals, tabulated=originals, before=before
+    """The verdict on what would go out, as it is and refilled; tables are of the original records.
+
+    A limit holds if it holds both before and after hidden cells were refilled.
+    """
+    judge = partial(
+        check_data,
+        release,
+        adversaries=adversaries,
+        originals=known_originals,
+        tabulated=originals,
+        before=before,
     )
+    verdict = judge(current)
+    refills = _refill_datasets(release, current, known_originals, parts)
+    if not refills:
+        return verdict
+    filled = {
+        name: replace(
+            current[name], columns={**current[name].columns, **found.refilled_rightly.columns}
+        )
+        for name, found in refills.items()
+    }
+    again = judge({**current, **filled})
+    outcomes = [
+        _choose_worse(first, second)
+        for first, second in zip(verdict.outcomes, again.outcomes, strict=True)
+    ]
+    return replace(verdict, outcomes=tuple(outcomes), refills=refills)
+
+
+def _refill_datasets(
+    release: Release,
+    current: Mapping[str, Dataset],
+    known_originals: Mapping[str, Dataset],
+    parts: Mapping[str, Part],
+) -> dict[str, Refill]:
+    """The refill attack on every dataset of records that hides something."""
+    refills = {}
+    for name, dataset in current.items():
+        part, published = parts.get(name), _list_published_columns(release, name, dataset)
+        if isinstance(part, Protected) and published is not None:
+            found = refill_released(dataset, known_originals[name], part.among, published)
+            if found is not None:
+                refills[name] = found
+    return refills
+
+
+def _choose_worse(first: Outcome, second: Outcome) -> Outcome:
+    """The outcome after refilling, where a limit holds only before it."""
+    if first.status != "pass" or second.status == "pass":
+        return first
+    sentence = Sentence("divulge.release", "after_refilling")
+    said, *more = second.sentences
+    return replace(second, sentences=(said, sentence, *more))
+
+
+def _list_published_columns(release: Release, name: str, dataset: Dataset) -> list[str] | None:
+    """The columns of a dataset that go out; None if it does not."""
+    publication = plan_publications(release).get(name)
+    if publication is None:
+        return None
+    return [each for each in dataset.names if each in publication.published]
 
 
 def _judge_knowing_original(

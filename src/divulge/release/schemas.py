@@ -103,6 +103,8 @@ def result_schema() -> dict[str, Any]:
     )
     # Of what the figures were counted with; results of before do not say it.
     whole["properties"]["versions"] = {"type": "object", "additionalProperties": _TEXT}
+    # Of protected data: what can be read of hidden cells, by dataset.
+    whole["properties"]["refills"] = {"type": "array", "items": assessment}
     # Why the release does not pass, whatever its limits say.
     whole["properties"]["reservations"] = {
         "type": "array",

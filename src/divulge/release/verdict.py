@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from divulge.assessment import Assessment, Chart, Outcome, Sentence
 from divulge.data import Dataset, compare
+from divulge.protection.refill.result import Refill
 from divulge.release.publication import Publication, Reservation
 from divulge.release.release import Release
 from divulge.work import version, versions
@@ -35,6 +36,8 @@ class Verdict:
     """What is published of each dataset that goes out as records."""
     unjudged: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     """By adversary whose attack could not be run on what is hidden, why."""
+    refills: Mapping[str, Refill] = field(default_factory=dict, kw_only=True)
+    """By dataset that hides cells, what can be read or guessed of them from what is published."""
 
     @property
     def status(self) -> Status:
@@ -81,36 +84,41 @@ class Verdict:
     @property
     def sentences(self) -> list[Sentence]:
         """The verdict in a few sentences: what it is, and what it is not."""
-        failed = sum(outcome.status == "fail" for outcome in self.outcomes)
-        unjudged = sum(outcome.status == "not judged" for outcome in self.outcomes)
-        values = {"failed": failed, "total": len(self.outcomes)}
-        key = "verdict" if self.outcomes else "no_limits"
-        if self.outcomes and all(outcome.vacuous and outcome.held for outcome in self.outcomes):
-            key = "cannot_fail"
-        elif failed == len(self.outcomes) == 1:
-            key = "only_limit"
         sentences = [reservation.sentence for reservation in self.reservations]
-        sentences.append(Sentence("divulge.release", key, values))
-        if unjudged:
-            if not failed:
-                del sentences[-1]
-            values = {"limits": unjudged, "total": len(self.outcomes)}
-            sentences.append(Sentence("divulge.release", "unjudged", values))
-        accepted = sum(outcome.by_count_only and outcome.held for outcome in self.outcomes)
-        if accepted:
-            count_only = Sentence("divulge.release", "count_only", {"limits": accepted})
-            sentences.insert(0, count_only)
-        not_shown = sum(outcome.not_shown and outcome.judged for outcome in self.outcomes)
-        if not_shown:
-            sentences.append(Sentence("divulge.release", "not_shown", {"limits": not_shown}))
+        sentences += self._describe_limits()
         for publication in self.publications.values():
             sentences += publication.list_sentences()
+        for name, found in self.refills.items():
+            sentences.append(_build_sentence("refilled", dataset=name))
+            sentences += found.sentences()[:2]
         if not self.assessments:
-            sentences.append(Sentence("divulge.release", "no_adversaries"))
+            sentences.append(_build_sentence("no_adversaries"))
         sentences += self.remarks
         if self.release.rules:
-            sentences.append(Sentence("divulge.release", "rules_not_run"))
+            sentences.append(_build_sentence("rules_not_run"))
         return sentences
+
+    def _describe_limits(self) -> Iterator[Sentence]:
+        """How many limits hold, do not, were not judged, or hold in a way to be told."""
+        outcomes, total = self.outcomes, len(self.outcomes)
+        failed = sum(outcome.status == "fail" for outcome in outcomes)
+        unjudged = sum(outcome.status == "not judged" for outcome in outcomes)
+        accepted = sum(outcome.by_count_only and outcome.held for outcome in outcomes)
+        not_shown = sum(outcome.not_shown and outcome.judged for outcome in outcomes)
+        if accepted:
+            yield _build_sentence("count_only", limits=accepted)
+        if not outcomes:
+            yield _build_sentence("no_limits")
+        elif all(outcome.vacuous and outcome.held for outcome in outcomes):
+            yield _build_sentence("cannot_fail", total=total)
+        elif failed == total == 1:
+            yield _build_sentence("only_limit")
+        elif failed or not unjudged:
+            yield _build_sentence("verdict", failed=failed, total=total)
+        if unjudged:
+            yield _build_sentence("unjudged", limits=unjudged, total=total)
+        if not_shown:
+            yield _build_sentence("not_shown", limits=not_shown)
 
     def table(self) -> pa.Table:
         """One row per adversary: what they know for certain and guess, before and after."""
@@ -176,6 +184,7 @@ class Verdict:
             ],
             "assessments": [assessment.to_dict() for assessment in self.assessments],
             "limits": [outcome.to_dict() for outcome in self.outcomes],
+            "refills": [found.assessment().to_dict() for found in self.refills.values()],
         }
 
     def __str__(self) -> str:
@@ -201,6 +210,10 @@ class Verdict:
         from divulge.release.display import as_html
 
         return as_html(self)
+
+
+def _build_sentence(key: str, **values: Any) -> Sentence:
+    return Sentence("divulge.release", key, values)
 
 
 def _build_table_schema() -> pa.Schema:
