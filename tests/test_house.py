@@ -631,6 +631,7 @@ NOT_TUNED_IN_FUNCTIONS: dict[str, dict[str, set[float]]] = {
     "tables/randomised/randomised_suppression.py": {"bytes of a secret": {32}},
     "tables/suppression/cp_sat_patterns.py": {"a seed": {20190811}},
     "tables/suppression/jj_files.py": {"lines and fields of the format": {3, 4, 6, 7, 8}},
+    "tables/feasibility/table_audit.py": {"percent": {100}},
     "tables/table/crosstab_files.py": {"a head, a cell and a total": {3}},
     "tables/table/display.py": {"a code": {3}},
     "tables/table/tabulation.py": {"letters that there are": {10}},
@@ -657,6 +658,13 @@ NOT_TUNED_IN_FUNCTIONS: dict[str, dict[str, set[float]]] = {
     "events/unicity.py": {"columns that are numbers": {3, 4}},
     "protection/changes/recodings.py": {"bytes of a key, letters of a name": {16, 24}},
     "protection/history/changes.py": {"the calendar": {3, 7, 12, 86_400_000_000}},
+    "protection/refill/arithmetic.py": {"a form of two columns": {3}},
+    "protection/refill/columns.py": {"codes that are no value": {3}},
+    "protection/refill/kernels.py": {
+        "a multiplicative hash of 32 bits": {65536, 2654435761, 4294967295},
+        "counters of a kernel": {3, 4},
+    },
+    "protection/refill/support.py": {"Wilson's formula": {4}},
     "protection/result/utility.py": {"fewest points that may correlate": {3}},
     "protection/suppression/suppress.py": {"bytes": {16, 120}},
 }

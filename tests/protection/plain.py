@@ -35,6 +35,8 @@ def frequencies(released: list[Row], original: list[Row], nulls: str) -> list[in
 
 def cheapest(rows: list[Row], k: int, nulls: str, most: int) -> int | None:
     """The fewest cells whose suppression gives everybody k, by trying all of them."""
+    if nulls != "maybe":  # what is absent is a value; only what is hidden is not shown
+        rows = [tuple("absent" if value is None else value for value in row) for row in rows]
     cells = [
         (r, a) for r, row in enumerate(rows) for a, value in enumerate(row) if value is not None
     ]

@@ -79,7 +79,7 @@ def measured(limit: Limit, p: protection.Protected) -> bool:
         return limit.judge(records.attack(p.dataset, "CRS")).held
     before = select_records(p.original, p.kept)
     if "nulls" not in limit.options and "original" in MEASURES[limit.measure].options:
-        limit = limit.reading(original=before)
+        limit = limit.with_options(original=before)
     if limit.options.get("nulls") in ("known", "bayes"):
         counted = records.frequencies(p.dataset, limit.options["nulls"], original=before)
         return bool(counted.smallest >= limit.bound - 1e-9)

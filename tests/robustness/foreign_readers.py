@@ -76,9 +76,13 @@ def smallest_company(
 ) -> int:
     """k: the fewest records that look like one of them, itself included."""
 
+    def is_null(record: Record, key: str) -> bool:
+        return record[key] in (None, "suppressed", "s")
+
     def alike(one: Record, other: Record) -> bool:
         return all(
-            one[key] == other[key] or (nulls == "maybe" and None in (one[key], other[key]))
+            (one[key], one.get(f"{key}_status")) == (other[key], other.get(f"{key}_status"))
+            or (nulls == "maybe" and (is_null(one, key) or is_null(other, key)))
             for key in keys
         )
 
@@ -87,7 +91,9 @@ def smallest_company(
 
 def fewest_secrets(records: Sequence[Record], keys: Sequence[str], secret: str) -> int:
     """l: the fewest different secrets among records with the same keys, a null being a value."""
-    seen: dict[tuple[str | None, ...], set[str | None]] = {}
+    seen: dict[Any, set[str | None]] = {}
     for record in records:
-        seen.setdefault(tuple(record[key] for key in keys), set()).add(record[secret])
+        # A reader of the file sees which cells were suppressed, and which were never there.
+        shown = tuple((record[key], record.get(f"{key}_status")) for key in keys)
+        seen.setdefault(shown, set()).add(record[secret])
     return min(map(len, seen.values()))

@@ -490,7 +490,7 @@ at_most = 0.10
 [[limit]]
 dataset = "people"
 measure = "k_anonymity"
-nulls = "maybe"
+nulls = "bayes"
 at_least = 2
 
 [protection]

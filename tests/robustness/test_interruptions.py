@@ -47,7 +47,9 @@ def interrupt(interruption: Interruption, on_call: int = 1) -> Callable[[Callabl
 def test_a_candidate_whose_replay_was_interrupted_is_not_impossible(
     interruption: Interruption,
 ) -> None:
-    p = protection.suppress(datasets.local_suppression_example(), k=2, search="cycle")
+    p = protection.suppress(
+        datasets.local_suppression_example(), k=2, nulls="maybe", search="cycle"
+    )
     assert p.again is not None
     interrupted = replace(p, again=interrupt(interruption, on_call=3)(p.again))
     with pytest.raises(interruption):

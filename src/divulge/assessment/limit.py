@@ -216,10 +216,10 @@ class Limit:
             judged=False,
         )
 
-    def reading(self, **options: Any) -> Limit:
+    def with_options(self, **options: Any) -> Limit:
         """The same limit with other options; those that are None are left out.
 
-        >>> Limit("k_anonymity", at_least=3, nulls="maybe").reading(nulls=None).options
+        >>> Limit("k_anonymity", at_least=3, nulls="maybe").with_options(nulls=None).options
         {}
         """
         plain = {name: getattr(self, name) for name in _COMMON_FIELDS}

@@ -174,7 +174,7 @@ def _judge_reading(
     outcome = _judge_dataset(limit, name, datasets, originals)
     if not outcome.held or limit.options.get("nulls", DEFAULT_NULLS) == DEFAULT_NULLS:
         return outcome
-    weighed = _judge_dataset(limit.reading(nulls=None), name, datasets, originals)
+    weighed = _judge_dataset(limit.with_options(nulls=None), name, datasets, originals)
     if weighed.held:
         return outcome
     if not weighed.judged and not accept_count_only:

@@ -190,7 +190,9 @@ def _map_truth(column: Column, original: Column) -> tuple[Ints, Any]:
         new = [text not in place_of for text in texts]
         fresh = original.values.filter(pa.array(new, pa.bool_()))
         if len(fresh):
-            values = pa.concat_arrays([values, fresh.cast(values.type)])
+            # Numbers of which only whole ones are left are whole numbers in the release.
+            kind = original.values.type if _is_number(values.type) else values.type
+            values = pa.concat_arrays([values.cast(kind), fresh.cast(kind)])
         numbers = iter(range(len(column.values), len(values)))
         became[:-1] = [
             next(numbers) if is_new else place_of[text]
@@ -205,6 +207,12 @@ def _map_truth(column: Column, original: Column) -> tuple[Ints, Any]:
         for pair in distinct[np.argsort(counts, kind="stable")].tolist():
             became[pair // len(values)] = pair % len(values)
     return became[original.codes].astype(np.int32), values
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _fill_column(column: Column, completed: CompletedColumn, values: Any) -> Column:
