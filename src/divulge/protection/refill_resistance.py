@@ -59,7 +59,26 @@ def withstand_refilling(
         determined=determined,
         naive_cells=None if naive is None else naive.suppressed_cells,
     )
-    return _remove_refilled(protected, goals, published)
+    protected = _remove_refilled(protected, goals, published)
+    _refuse_many_removed(protected, plan)
+    return protected
+
+
+def _refuse_many_removed(protected: Protected, plan: CycleRequest) -> None:
+    """A few records are removed for the sake of all others; more only if that was allowed."""
+    rows = protected.original.rows
+    if plan.out_of_reach == "remove" or protected.removed <= plan.suppression_limit * rows:
+        return
+    told = "; ".join(
+        f"{name} by {' and '.join(columns)}" for name, columns in protected.determined.items()
+    )
+    raise OutOfReachError(
+        f'dataset "{protected.original.name}": other columns tell what would be hidden ({told}). '
+        f"To withstand that, {protected.removed:,} of {rows:,} {protected.original.subjects} would "
+        f"have to be removed, more than suppression_limit ({plan.suppression_limit:g}) allows: "
+        "do not publish those columns, make these attributes coarser, or say "
+        'out_of_reach = "remove".'
+    )
 
 
 def refill_released(

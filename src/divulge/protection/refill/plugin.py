@@ -1,0 +1,99 @@
+"""The attack `refill` of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from divulge.assessment import Adversary, Assessment, AttackDefaults, Sentence
+from divulge.data import Dataset
+from divulge.data.column import find_hidden_cells
+from divulge.data.dictionary import as_names, find_name_problems
+from divulge.protection.refill.attack import refill
+from divulge.protection.refill.relations import CATALOGUE
+from divulge.qif import PriorPosterior
+from divulge.work import Problem
+
+
+class RefillSettings(BaseModel):
+    """What an adversary of `attack = "refill"` may be told."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    keys: str | list[str] | None = Field(
+        None, description="The quasi-identifiers; those declared if not given."
+    )
+    columns: str | list[str] | None = Field(
+        None, description="The columns that relations may read from; all if not given."
+    )
+
+
+class RefillAttack(AttackDefaults):
+    """One dataset that hides cells; a second one is its original, to tell what is right."""
+
+    Settings: ClassVar[type[BaseModel]] = RefillSettings
+
+    def problems(
+        self, settings: RefillSettings, names: Mapping[str, Sequence[str]]
+    ) -> Iterator[Problem]:
+        """One or two datasets, and attributes that exist in the first."""
+        if len(names) > 2:
+            yield Problem("dataset", "name the release, and its original at the most.")
+        for dataset, attributes in list(names.items())[:1]:
+            for setting in ("keys", "columns"):
+                given = getattr(settings, setting)
+                told = [] if given is None else as_names(given)
+                yield from find_name_problems(setting, told, attributes, f'dataset "{dataset}"')
+
+    def run(self, settings: RefillSettings, datasets: Sequence[Dataset]) -> Assessment:
+        """Refill what is hidden; where nothing is, there is nothing to learn."""
+        dataset, *others = datasets
+        original = others[0] if others else None
+        if not _hides_any(dataset, original):
+            return _assess_nothing_hidden(dataset)
+        found = refill(dataset, original, keys=settings.keys, columns=settings.columns)
+        return found.assessment()
+
+    def needed_columns(self, settings: RefillSettings) -> Collection[str]:
+        """What is named."""
+        given = [settings.keys, settings.columns]
+        return {name for names in given if names is not None for name in as_names(names)}
+
+    def run_with_original(
+        self, settings: RefillSettings, original: Dataset, released: Dataset
+    ) -> Assessment | None:
+        """The same, told by the truth."""
+        return self.run(settings, [released, original])
+
+    def advice(self, adversary: Adversary) -> Sentence:
+        """Publish fewer of the columns that tell."""
+        return Sentence(CATALOGUE, "refill.advice", {"adversary": adversary.name})
+
+
+def _hides_any(dataset: Dataset, original: Dataset | None) -> bool:
+    return any(
+        np.any(find_hidden_cells(column, None if original is None else original.columns.get(name)))
+        for name, column in dataset.columns.items()
+    )
+
+
+def _assess_nothing_hidden(dataset: Dataset) -> Assessment:
+    nothing = PriorPosterior(0.0, 0.0)
+    return Assessment(
+        secrets=0,
+        certain=nothing,
+        right=nothing,
+        deterministic=nothing,
+        probabilistic=nothing,
+        attack="refill",
+        model="refill",
+        dataset=dataset.name,
+        knows=(),
+        seeks=(),
+        subjects=str(Sentence(CATALOGUE, "refill.subjects")),
+        claim="exact",
+        sentences=(Sentence(CATALOGUE, "refill.nothing"),),
+    )
