@@ -1,0 +1,121 @@
+"""Limits are judged after refilling: what other columns tell was never hidden."""
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import polars as pl
+import pytest
+
+import divulge as dv
+from divulge.protection import OutOfReachError
+from divulge.release import Release
+
+ROLES = Path(__file__).with_name("eusilc.toml")
+
+RELEASE = """
+[[dataset]]
+name = "people"
+source = "people.csv"
+subjects = "people"
+[dataset.roles]
+household = "home"
+quasi_identifier = ["region", "age", "sex"]
+weight = "weight"
+{more}
+[[limit]]
+dataset = "people"
+measure = "k_anonymity"
+at_least = 3
+
+[protection]
+methods = ["suppress"]
+{protection}
+"""
+
+
+def write(folder: Path, more: str = "", protection: str = "", columns: int = 1) -> Path:
+    """People of whom the weight tells the region; with more columns, age and sex too."""
+    random = Random(5)  # noqa: S311  # made-up data
+    lines = ["home,region,age,sex,weight" + (",code" if columns > 1 else "")]
+    for number in range(900):
+        region = random.choices("abcdefgh", [30, 20, 15, 10, 8, 5, 3, 1])[0]
+        age, sex = random.choices(range(9), [9, 8, 7, 6, 5, 4, 3, 2, 1])[0], random.choice("FM")
+        row = f"{number // 2},{region},{age},{sex},{10 + ord(region)}"
+        lines.append(row + (f",{age}{sex}" if columns > 1 else ""))
+    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+    path = folder / "release.toml"
+    path.write_text(RELEASE.format(more=more, protection=protection))
+    return path
+
+
+def test_what_a_weight_tells_is_not_hidden_cell_by_cell(tmp_path: Path) -> None:
+    p = Release.load(write(tmp_path)).protect(out=tmp_path / "out")
+    assert p.passed
+    [part] = p.records.values()
+    assert part.determined == {"region": ("weight",)}
+    assert part.naive_cells is not None
+    assert part.suppressed_cells >= part.naive_cells > 0
+    assert any("weight would tell what was hidden" in line for line in p.explain())
+    released = pl.read_csv(tmp_path / "out" / "release" / "people.csv")
+    assert released["region"].null_count() == 0
+    assert "suppressed" not in released["region"].to_list()
+    assert "home" not in released.columns
+    shown = released.with_columns(pl.all().cast(pl.String).fill_null("-"))
+    rows = Counter(zip(*(shown[name] for name in ("region", "age", "sex")), strict=True))
+    assert min(rows.values()) >= 3
+
+
+def test_the_same_protection_without_a_thought_of_refilling_is_refuted(tmp_path: Path) -> None:
+    write(tmp_path)
+    roles = {"quasi_identifier": ["region", "age", "sex"], "weight": "weight"}
+    people = dv.read(tmp_path / "people.csv", roles=roles)
+    naive = dv.protection.protect(people, [dv.Limit("k_anonymity", at_least=3)], ["suppress"])
+    regions = dv.protection.refill(naive).by_attribute()["region"]
+    assert regions.hidden == regions.right > 0
+
+
+def test_limits_that_cannot_be_reached_after_refilling_say_what_would_help(tmp_path: Path) -> None:
+    path = write(tmp_path, 'non_identifying = ["code"]', columns=2)
+    with pytest.raises(OutOfReachError) as refused:
+        Release.load(path).protect(out=tmp_path / "out")
+    assert "other columns tell what would be hidden" in str(refused.value)
+    assert "do not publish those columns" in str(refused.value)
+    assert not (tmp_path / "out").exists()
+    other = tmp_path / "other"
+    other.mkdir()
+    allowed = write(other, 'non_identifying = ["code"]', 'out_of_reach = "remove"', columns=2)
+    p = Release.load(allowed).protect()
+    [part] = p.records.values()
+    assert p.passed
+    assert part.removed > 0.05 * 900
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("band", "price"), [(1, 1.05), (10, 1.25)])
+def test_eusilc_withstands_refilling_at_a_small_price(
+    public_data: Path, tmp_path: Path, band: int, price: float
+) -> None:
+    source = public_data / "eusilc" / "eusilc.csv.gz"
+    if not source.is_file():
+        pytest.skip("the EU-SILC data are kept outside the project")
+    frame = pl.read_csv(source, infer_schema_length=None)
+    if band > 1:
+        frame = frame.with_columns((pl.col("age") // band * band).alias("age"))
+    frame.write_csv(tmp_path / "eusilc.csv")
+    text = ROLES.read_text().replace("eusilc.csv.gz", "eusilc.csv")
+    (tmp_path / "release.toml").write_text(text)
+    p = Release.load(tmp_path / "release.toml").protect(out=tmp_path / "out")
+    assert p.passed
+    [part] = p.records.values()
+    assert part.naive_cells is not None
+    assert part.suppressed_cells <= price * part.naive_cells
+    assert part.removed <= 0.01 * frame.height
+    [found] = p.after.refills.values()
+    verified = found.refilled_verified
+    assert verified is not None
+    assert dv.records.frequencies(verified, "value", among=part.among).smallest >= 3
+    unlisted = text.replace('household = "db030"\n', "")
+    (tmp_path / "release.toml").write_text(unlisted)
+    assert Release.load(tmp_path / "release.toml").check().status != "pass"
+    assert "db030" in str(Release.load(tmp_path / "release.toml").check().reservations)
