@@ -14,6 +14,7 @@ from divulge.assessment.sentence import (
     format_number,
     format_percent,
     load_catalogue,
+    read_phrases,
 )
 from divulge.work import translate_message, version, whole_file
 
@@ -67,11 +68,11 @@ def protection_page(result: ProtectedRelease | Protected) -> str:
 
     if isinstance(result, Protected):
         title, parts = result.original.name, {result.original.name: result}
-        others, verdicts = {}, None
+        others, verdicts, refills = {}, None, {}
     else:
         title, parts = result.release.path.name, dict(result.records)
         others = {name: part for name, part in result.parts.items() if name not in parts}
-        verdicts = (result.before, result.after)
+        verdicts, refills = (result.before, result.after), dict(result.after.refills)
     return _load_template("protection.html.jinja").render(
         **_read_words("protection"),
         in_words=describe_decision,
@@ -81,6 +82,9 @@ def protection_page(result: ProtectedRelease | Protected) -> str:
         others=others,
         charts={name: _render_chart(part.chart()) for name, part in parts.items()},
         verdicts=verdicts,
+        refills=refills,
+        refill_charts={name: _render_chart(found.chart()) for name, found in refills.items()},
+        refill_head=read_phrases("divulge.protection", "refill.head"),
         shown=MOST_DECISIONS,
         style=_read_resource("report.css"),
         version=version(),
