@@ -172,3 +172,20 @@ def test_a_folder_that_was_never_protected_cannot_be_revised(tmp_path: Path) -> 
     result = run("protect", path, "--out", tmp_path / "out", "--revises", tmp_path / "none")
     assert result.exit_code != 0
     assert not (tmp_path / "out").exists()
+
+
+def test_several_records_of_a_person_are_not_judged_by_counting_records(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    frame = pl.read_csv(tmp_path / "people.csv").with_columns(pl.col("pid") // 2)
+    frame.write_csv(tmp_path / "people.csv")
+    result = run("check", path)
+    assert result.exit_code == 3
+    assert "60 records of 30 persons" in " ".join(result.output.split())
+    assert run("protect", path, "--out", tmp_path / "out").exit_code == 3
+    assert not (tmp_path / "out" / "release").exists()
+
+
+def test_what_is_not_published_cannot_be_kept_as_it_is(tmp_path: Path) -> None:
+    keeping = '\n[protection]\nmethods = ["suppress"]\nnever = ["passport"]\n'
+    with pytest.raises(InvalidInput, match='"passport" .* is not published'):
+        Release.load(write(tmp_path, more=keeping))

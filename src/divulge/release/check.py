@@ -20,7 +20,11 @@ from divulge.data import Dataset
 from divulge.data.missing_kinds import separate_missing_kinds
 from divulge.protection.limits.per_record import build_goals, has_protection_method
 from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ORIGINAL, HiddenCellsError
-from divulge.release.publication import plan_publications, select_attackable
+from divulge.release.publication import (
+    find_repeated_persons,
+    plan_publications,
+    select_attackable,
+)
 from divulge.release.release import Release
 from divulge.release.verdict import Verdict
 from divulge.work import InvalidInput, Problem
@@ -97,7 +101,13 @@ def check_data(
                 accept_count_only=release.accept_count_only,
             )
     return Verdict(
-        release, datasets, tuple(assessments), tuple(outcomes), publications, unjudged=unjudged
+        release,
+        datasets,
+        tuple(assessments),
+        tuple(outcomes),
+        publications,
+        unjudged=unjudged,
+        repeated_persons=tuple(find_repeated_persons(publications, datasets)),
     )
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from divulge.assessment import Adversary, PluginError, Sentence, find_attack
 from divulge.data.column_fate import find_column_fate
 from divulge.data.dictionary import CLUSTER_ROLES, WITHHELD_ROLES, as_names
@@ -76,6 +78,10 @@ class Publication:
         """The dataset with what adversaries see, and what their attacks cannot do without."""
         return _select(dataset, self.published | self.needed | set(self.clusters))
 
+    def find_unpublished(self, names: Sequence[str]) -> list[str]:
+        """Which of some columns are those of the dataset that do not go out."""
+        return [name for name in (*self.withheld, *self.dropped) if name in names]
+
     def list_reservations(self) -> Iterator[Reservation]:
         """Why the release cannot pass because of this dataset."""
         if self.exposed:
@@ -123,21 +129,21 @@ def plan_publications(release: Release) -> dict[str, Publication]:
 def find_publication_problems(release: Release) -> Iterator[Problem]:
     """What is wrong with a release because of what it does not publish."""
     publications = plan_publications(release)
+    never = () if release.protection is None else release.protection.never
     for name, publication in publications.items():
         if not publication.published:
             message = "publishes nothing: every attribute is an id or has no role. Leave it out."
             yield Problem(f'dataset "{name}"', message)
+        for column in publication.find_unpublished(never):
+            message = f'"{column}" of dataset "{name}" is not published, so it cannot be kept '
+            yield Problem("protection, never", message + "as it is: leave it out.")
     for adversary in release.adversaries:
-        known = set(as_names(getattr(adversary.settings, "knows", None) or ()))
-        for dataset in adversary.datasets:
-            if dataset not in publications:
-                continue
-            publication = publications[dataset]
-            for name in (*publication.withheld, *publication.dropped):
-                if name in known:
-                    message = f'"{name}" is not published, so nobody can be found by it: name it '
-                    message += f'in publish of dataset "{dataset}", or leave it out.'
-                    yield Problem(f'adversary "{adversary.name}", knows', message)
+        known = as_names(getattr(adversary.settings, "knows", None) or ())
+        for dataset in set(adversary.datasets) & set(publications):
+            for name in publications[dataset].find_unpublished(known):
+                message = f'"{name}" is not published, so nobody can be found by it: name it '
+                message += f'in publish of dataset "{dataset}", or leave it out.'
+                yield Problem(f'adversary "{adversary.name}", knows', message)
 
 
 def _plan_publication(release: Release, plan: DatasetPlan) -> Publication:
@@ -166,6 +172,22 @@ def _plan_publication(release: Release, plan: DatasetPlan) -> Publication:
         ordered=plan.keep_order,
         **{key: tuple(names) for key, names in lists.items()},
     )
+
+
+def find_repeated_persons(
+    publications: Mapping[str, Publication], datasets: Mapping[str, Dataset]
+) -> Iterator[Reservation]:
+    """Datasets with several records of a person: rows are counted here, and not people."""
+    for name in publications:
+        dataset = datasets[name]
+        for attribute in dataset.dictionary.having("person"):
+            column = dataset.columns[attribute]
+            shown = column.codes[column.codes != column.missing_code]
+            persons = int(np.unique(shown).size)
+            if persons < shown.size:
+                values = {"dataset": name, "records": int(shown.size), "persons": persons}
+                sentence = Sentence("divulge.release", "publication.repeated", values)
+                yield Reservation("not judged", sentence)
 
 
 def list_published_datasets(release: Release) -> list[str]:

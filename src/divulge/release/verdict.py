@@ -36,6 +36,8 @@ class Verdict:
     """What is published of each dataset that goes out as records."""
     unjudged: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     """By adversary whose attack could not be run on what is hidden, why."""
+    repeated_persons: Sequence[Reservation] = field(default=(), kw_only=True)
+    """Datasets with several records of a person, which are counted as records here."""
     refills: Mapping[str, Refill] = field(default_factory=dict, kw_only=True)
     """By dataset that hides cells, what can be read or guessed of them from what is published."""
 
@@ -61,6 +63,7 @@ class Verdict:
             for publication in self.publications.values()
             for reservation in publication.list_reservations()
         ]
+        reservations += self.repeated_persons
         for adversary, reason in self.unjudged.items():
             values = {"adversary": adversary, "reason": reason}
             sentence = Sentence("divulge.release", "attack_unjudged", values)
