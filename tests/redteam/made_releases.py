@@ -73,8 +73,8 @@ def write_case(folder: Path, seed: int) -> Case:
 
 
 def make_rows(random: Random, *, is_small: bool) -> list[Row]:
-    """12 to 80 people in households, some with several records; some columns tell others."""
-    people = random.randint(12, 80)
+    """12 to 80 people in households (seldom up to 160), some with several records; some columns tell others."""
+    people = random.randint(12, 80) if random.random() < 0.85 else random.randint(100, 160)
     regions = list(REGIONS)[: random.randint(2, 4)]
     gaps = random.choice((0.0, 0.05, 0.15))
     repeats = random.choice((0.0, 0.0, 0.3))
