@@ -47,7 +47,7 @@ def read_published(path: Path) -> list[Shown]:
 
     if path.suffix == ".csv":
         frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
-        records: list[Mapping[str, Any]] = frame.to_dict("records")  # type: ignore[assignment]
+        records: Any = frame.to_dict("records")
     elif path.suffix == ".parquet":
         records = pl.read_parquet(path).to_dicts()
     else:
@@ -56,7 +56,7 @@ def read_published(path: Path) -> list[Shown]:
         stata = pd.read_stata(path, convert_missing=True, convert_dates=False).astype(object)
         if "born" in stata and not any(isinstance(value, str) for value in stata["born"]):
             stata["born"] = stata["born"].map(_count_days)
-        records = stata.to_dict("records")  # type: ignore[assignment]
+        records = stata.to_dict("records")
     return [_mark_hidden(record, is_tagged=path.suffix == ".dta") for record in records]
 
 
