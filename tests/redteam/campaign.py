@@ -8,6 +8,8 @@ first seed that fails is printed, and `FIRST` repeats it. Seeds that only a bold
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import re
 import sys
 import tempfile
@@ -23,6 +25,8 @@ sys.path.insert(0, str(PROJECT))
 from tests.redteam.made_releases import Case, write_case  # noqa: E402
 from tests.redteam.oracle import (  # noqa: E402
     HIDDEN,
+    ROUNDING,
+    Evidence,
     list_bold_faults,
     list_broken_limits,
     list_faults,
@@ -67,6 +71,7 @@ def attack_seed(seed: int, folder: Path) -> Finding:
     file = find_published(out)
     evidence = read_evidence(case, file)
     faults += list_faults(evidence)
+    faults += _compare_figures(evidence, out)
     if seed % COMPARED_EVERY == 0:
         faults += _compare_protections(case, out, folder)
     hides = any(HIDDEN in record.values() for record in evidence.records)
@@ -89,6 +94,21 @@ def _compare_check(case: Case) -> Iterator[str]:
     broken = list(list_broken_limits(read_source(case)))
     if (status == "pass") == bool(broken):
         yield f"the verdict is {status}; broken: {broken}"
+
+
+def _compare_figures(evidence: Evidence, out: Path) -> Iterator[str]:
+    """What the product tells of classes must be what plain code counts in the file."""
+    told = json.loads((out / "internal" / "result.json").read_text(encoding="utf-8"))
+    for limit in told["limits"]:
+        if limit["measure"] == "k_anonymity":
+            count = min(map(evidence.effective_frequency, evidence.victims), default=math.inf)
+        elif limit["measure"] == "distinct_l_diversity":
+            count = min((len(evidence.secrets(v)) for v in evidence.victims), default=math.inf)
+        else:
+            continue
+        # k is told in whole records.
+        if evidence.records and math.floor(count + ROUNDING) != math.floor(limit["value"]):
+            yield f"{limit['measure']} is told as {limit['value']}, and is {count:.4f}"
 
 
 def _compare_protections(case: Case, out: Path, folder: Path) -> Iterator[str]:
