@@ -8,12 +8,15 @@ READY  := $(VENV)/.ready
 # Of `make fuzz`.
 SECONDS ?= 600
 KILLS  ?= 20
+# Of `make redteam`.
+SEEDS  ?= 1000
+FIRST  ?= 0
 # Of `make coverage`: which tests are run; all if none are named.
 TESTS  ?=
 # Two cores are enough for two workers; CI machines and laptops differ, so ask.
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test lint types layers unit docs test-python coverage fuzz bench format clean help
+.PHONY: demo test lint types layers unit docs test-python coverage fuzz redteam bench format clean help
 
 help:
 	@echo "make demo     run the demonstration; it says where its report is"
@@ -22,6 +25,7 @@ help:
 	@echo "make test-python PYTHON=python3.12    the tests with another Python, in an environment of its own"
 	@echo "make coverage which lines the tests run, by package: TESTS=tests/data (long)"
 	@echo "make fuzz     broken inputs, random properties, killed runs: SECONDS=600 KILLS=20 SEED= (long)"
+	@echo "make redteam  made-up releases, protected and attacked by plain code: SEEDS=1000 FIRST=0 (long)"
 	@echo "make bench    speed and memory (long; not part of the tests)"
 	@echo "make format   put the code into shape"
 
@@ -61,6 +65,9 @@ coverage: $(READY)
 
 fuzz: $(READY)
 	$(BIN)/python tools/fuzz.py --seconds $(SECONDS) --kills $(KILLS) $(if $(SEED),--seed $(SEED))
+
+redteam: $(READY)
+	$(BIN)/python tests/redteam/campaign.py --seeds $(SEEDS) --first $(FIRST)
 
 bench: $(READY)
 	@for script in $(filter-out benchmarks/measure.py benchmarks/%_report.py,$(wildcard benchmarks/*.py)); do \

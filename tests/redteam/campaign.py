@@ -1,0 +1,163 @@
+"""Many releases, each protected and then attacked: `make redteam SEEDS=1000 FIRST=0`.
+
+Every seed is a release of its own (`made_releases`); what is published is judged by `oracle`. The
+first seed that fails is printed, and `FIRST` repeats it. Seeds that only a bold attacker refutes
+(`oracle.BOLD`) are listed and counted, and do not end the run: see `known`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(PROJECT))
+
+from tests.redteam.made_releases import Case, write_case  # noqa: E402
+from tests.redteam.oracle import (  # noqa: E402
+    HIDDEN,
+    ROUNDING,
+    Evidence,
+    list_bold_faults,
+    list_broken_limits,
+    list_faults,
+    read_evidence,
+    read_published,
+    read_source,
+)
+
+from divulge import Release  # noqa: E402
+from divulge.protection import OutOfReachError  # noqa: E402
+
+COMPARED_EVERY = 5
+"""Every so many seeds a release is protected three times, and the files are compared."""
+PROGRESS_EVERY = 25
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What became of a release, and all that speaks against it."""
+
+    outcome: str
+    faults: list[str]
+    bold: list[str] = field(default_factory=list)
+    """Limits that only relations with little evidence break."""
+
+
+def attack_seed(seed: int, folder: Path) -> Finding:
+    """Make, check, protect and attack a release."""
+    case = write_case(folder, seed)
+    faults = [f"check: {fault}" for fault in _compare_check(case)]
+    out = folder / "out"
+    try:
+        protected = Release.load(case.path).protect(out=out)
+    except OutOfReachError:
+        if (out / "release").exists():
+            faults.append("out of reach, and yet something was written")
+        return Finding(outcome="out of reach", faults=faults)
+    if protected.status != "pass":
+        if (out / "release").exists():
+            faults.append(f"{protected.status}, and yet something was written")
+        return Finding(outcome=protected.status, faults=faults)
+    file = find_published(out)
+    evidence = read_evidence(case, file)
+    faults += list_faults(evidence)
+    faults += _compare_figures(evidence, out)
+    if seed % COMPARED_EVERY == 0:
+        faults += _compare_protections(case, out, folder)
+    hides = any(HIDDEN in record.values() for record in evidence.records)
+    return Finding(
+        outcome="hidden" if hides else "shown",
+        faults=faults,
+        bold=list(list_bold_faults(evidence)) if hides else [],
+    )
+
+
+def find_published(out: Path) -> Path:
+    """The one file of data that may go out."""
+    [file] = [f for f in (out / "release").iterdir() if f.name != "methods-note.txt"]
+    return file
+
+
+def _compare_check(case: Case) -> Iterator[str]:
+    """Nothing is hidden in a source, so its verdict must be the oracle's, whichever it is."""
+    status = Release.load(case.path).check().status
+    broken = list(list_broken_limits(read_source(case)))
+    if (status == "pass") == bool(broken):
+        yield f"the verdict is {status}; broken: {broken}"
+
+
+def _compare_figures(evidence: Evidence, out: Path) -> Iterator[str]:
+    """What the product tells of classes must be what plain code counts in the file."""
+    told = json.loads((out / "internal" / "result.json").read_text(encoding="utf-8"))
+    for limit in told["limits"]:
+        if limit["measure"] == "k_anonymity":
+            count = min(map(evidence.effective_frequency, evidence.victims), default=math.inf)
+        elif limit["measure"] == "distinct_l_diversity":
+            count = min((len(evidence.secrets(v)) for v in evidence.victims), default=math.inf)
+        else:
+            continue
+        # k is told in whole records.
+        if evidence.records and math.floor(count + ROUNDING) != math.floor(limit["value"]):
+            yield f"{limit['measure']} is told as {limit['value']}, and is {count:.4f}"
+
+
+def _compare_protections(case: Case, out: Path, folder: Path) -> Iterator[str]:
+    """The same source once more: with revises the same bytes, without it the same records."""
+    Release.load(case.path).protect(out=folder / "revised", revises=out)
+    for file in sorted((out / "release").iterdir()):
+        revised = folder / "revised" / "release" / file.name
+        if _read_bytes(file) != _read_bytes(revised):
+            yield f"{file.suffix} differs though it revises"
+    Release.load(case.path).protect(out=folder / "again")
+    first, again = (
+        Counter(tuple(record.items()) for record in read_published(find_published(place)))
+        for place in (out, folder / "again")
+    )
+    if first != again:
+        yield "two protections hide different cells"
+
+
+def _read_bytes(path: Path) -> bytes:
+    """What a file holds, but for the minute in which a Stata file was written."""
+    return re.sub(rb"<timestamp>.{18}</timestamp>", b"", path.read_bytes(), flags=re.DOTALL)
+
+
+def main() -> int:
+    """Run seeds one after another; ends with 1 at the first that fails."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--seeds", type=int, default=1000)
+    parser.add_argument("--keep-going", action="store_true", help="list all seeds that fail")
+    options = parser.parse_args()
+    outcomes: Counter[str] = Counter()
+    begin = time.monotonic()
+    for seed in range(options.first, options.first + options.seeds):
+        with tempfile.TemporaryDirectory() as folder:
+            finding = attack_seed(seed, Path(folder))
+        outcomes[finding.outcome] += 1
+        outcomes["refuted boldly"] += bool(finding.bold)
+        outcomes["failed"] += bool(finding.faults)
+        for fault in (*finding.faults, *finding.bold):
+            print(f"seed {seed} ({finding.outcome}): {fault}", flush=True)
+        if finding.faults:
+            print(f"  again: make redteam FIRST={seed} SEEDS=1", flush=True)
+            if not options.keep_going:
+                return 1
+        if (seed + 1) % PROGRESS_EVERY == 0:
+            print(f"seed {seed}, {time.monotonic() - begin:.0f} s: {dict(outcomes)}", flush=True)
+    print(f"{options.seeds} seeds: {dict(outcomes)}")
+    return 1 if outcomes["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

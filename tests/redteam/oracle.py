@@ -1,0 +1,280 @@
+"""What a published file tells somebody who knows their victim: plain code, and slow.
+
+A published record fits a victim if every quasi-identifier that it shows is the victim's, as it is
+or made coarser by the hierarchy. Absent is a value; hidden is not. What fits is weighed as
+docs/risk.md says under `bayes`. The file is read by other libraries than the product's.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from tests.redteam.made_releases import WITHHELD, Case, Row, list_coarser
+
+HIDDEN: Final = "(hidden)"
+ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class Standard:
+    """From how many cells on a relation without exceptions is believed.
+
+    `rare` are those that differ from the most frequent value.
+    """
+
+    cells: int
+    rare: int
+
+
+DOCUMENTED = Standard(73, 35)
+"""From 73 and 35 cells without a failure, Wilson's lower ends reach 95% and 90%: docs/refill.md."""
+BOLD = Standard(30, 15)
+"""Somebody who believes what the product would not, and is right."""
+
+Shown = dict[str, str | None]
+
+
+def read_published(path: Path) -> list[Shown]:
+    """The records of a published file: texts, None for absent, HIDDEN for hidden."""
+    import pandas as pd
+    import polars as pl
+
+    if path.suffix == ".csv":
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
+        records: Any = frame.to_dict("records")
+    elif path.suffix == ".parquet":
+        records = pl.read_parquet(path).to_dicts()
+    else:
+        # By pandas: pyreadstat 1.3 gives numbers from anywhere for missing whole numbers here.
+        # Its dates cannot be missing, so days are counted by hand.
+        stata = pd.read_stata(path, convert_missing=True, convert_dates=False).astype(object)
+        if "born" in stata and not any(isinstance(value, str) for value in stata["born"]):
+            stata["born"] = stata["born"].map(_count_days)
+        records = stata.to_dict("records")
+    return [_mark_hidden(record, is_tagged=path.suffix == ".dta") for record in records]
+
+
+def _count_days(value: Any) -> Any:
+    """A day of Stata, which counts from 1960; missing values as they are."""
+    return dt.date(1960, 1, 1) + dt.timedelta(int(value)) if str(value)[0] != "." else value
+
+
+def _mark_hidden(record: Mapping[str, Any], *, is_tagged: bool) -> Shown:
+    shown = {str(name): write_text(value) for name, value in record.items()}
+    for name, text in shown.items():
+        status = shown.get(f"{name}_status")
+        if "suppressed" in (text, status) and not name.endswith("_status"):
+            shown[name] = HIDDEN
+        if is_tagged and text == ".s":
+            shown[name] = HIDDEN
+    return {name: text for name, text in shown.items() if not name.endswith("_status")}
+
+
+def write_text(value: Any) -> str | None:
+    """A value as a text that is the same in every format."""
+    if value is None or str(value) in ("", ".") or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, dt.datetime):
+        return value.date().isoformat()
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    text = str(value)
+    if text in ("nan", "NaT", "<NA>"):
+        return None
+    return text[:-2] if text.endswith(".0") and text[:-2].isdigit() else text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """A published file beside its source: records, and whose each of them is."""
+
+    case: Case
+    records: Sequence[Shown]
+    victims: Sequence[Row]
+    """The source's records that were published, in the order of `records`."""
+    candidates: dict[tuple[Any, ...], list[Shown]] = field(default_factory=dict, compare=False)
+    """What was found before, by what is known of a victim."""
+
+    def fits(self, record: Shown, victim: Row, names: Sequence[str]) -> bool:
+        """Whether all that a record shows of these attributes is the victim's."""
+        return all(
+            record[name] == HIDDEN or record[name] in self.possible_texts(victim, name)
+            for name in names
+        )
+
+    def possible_texts(self, victim: Row, name: str) -> list[str | None]:
+        """What a record of the victim may show."""
+        return [write_text(victim[name]), *list_coarser(name, victim[name])]
+
+    def find_candidates(self, victim: Row) -> list[Shown]:
+        """The published records that may be the victim's."""
+        key = tuple(victim[name] for name in self.case.keys)
+        if key not in self.candidates:
+            self.candidates[key] = [
+                record for record in self.records if self.fits(record, victim, self.case.keys)
+            ]
+        return self.candidates[key]
+
+    def weigh(self, record: Shown, victim: Row) -> float:
+        """How likely a record that fits hides the victim's values."""
+        keys = [n for n in self.case.keys if any(other[n] != HIDDEN for other in self.records)]
+        hidden = [name for name in keys if record[name] == HIDDEN]
+        if not hidden:
+            return 1.0
+        complete = [
+            other
+            for other in self.records
+            if all(other[name] != HIDDEN for name in keys)
+            and all(other[name] == record[name] for name in keys if name not in hidden)
+        ]
+        alike = sum(self.fits(other, victim, hidden) for other in complete)
+        return alike / len(complete) if alike else 1 / (len(complete) + 1)
+
+    def effective_frequency(self, victim: Row) -> float:
+        """One over the posterior of the likeliest record."""
+        weights = [self.weigh(record, victim) for record in self.find_candidates(victim)]
+        return sum(weights) / max(weights) if weights else math.inf
+
+    def secrets(self, victim: Row) -> set[str | None]:
+        """The secrets of the records that may be the victim's."""
+        return {record["job"] for record in self.find_candidates(victim)}
+
+
+def read_evidence(case: Case, path: Path) -> Evidence:
+    """Read a published file, and find by the receipts whose records it holds."""
+    records = read_published(path)
+    by_receipt = {write_text(row["receipt"]): row for row in case.rows}
+    return Evidence(
+        case=case, records=records, victims=[by_receipt[record["receipt"]] for record in records]
+    )
+
+
+def read_source(case: Case) -> Evidence:
+    """The source as if it were published as it is."""
+    records = [
+        {n: t for n, t in record.items() if n not in WITHHELD}
+        for record in read_published(case.source)
+    ]
+    return Evidence(case=case, records=records, victims=case.rows)
+
+
+def list_faults(evidence: Evidence) -> Iterator[str]:
+    """All that speaks against a published file."""
+    yield from list_wrong_columns(evidence)
+    yield from list_wrong_values(evidence)
+    yield from list_broken_limits(evidence)
+    for fault in list_broken_limits(refill(evidence, DOCUMENTED)):
+        yield f"after refilling: {fault}"
+
+
+def list_bold_faults(evidence: Evidence) -> Iterator[str]:
+    """Limits that relations with little evidence break."""
+    for fault in list_broken_limits(refill(evidence, BOLD)):
+        yield f"after bold refilling: {fault}"
+
+
+def list_wrong_columns(evidence: Evidence) -> Iterator[str]:
+    """Columns that must not be published, and columns that are missing."""
+    expected = {name for name in evidence.case.rows[0] if name not in WITHHELD}
+    for record in evidence.records[:1]:
+        if set(record) != expected:
+            yield f"columns: {sorted(set(record) ^ expected)}"
+
+
+def list_wrong_values(evidence: Evidence) -> Iterator[str]:
+    """Values that are neither the victim's, nor coarser, nor hidden; or hidden for no reason."""
+    receipts = Counter(record["receipt"] for record in evidence.records)
+    if any(count > 1 for count in receipts.values()):
+        yield "a record is published twice"
+    for record, victim in zip(evidence.records, evidence.victims, strict=True):
+        for name, text in record.items():
+            if name in evidence.case.keys:
+                if not evidence.fits(record, victim, [name]):
+                    yield f"{name} shows {text!r} for {victim[name]!r}"
+            elif text != write_text(victim[name]):
+                yield f"{name} shows {text!r} for {victim[name]!r}, and is no quasi-identifier"
+
+
+def list_broken_limits(evidence: Evidence) -> Iterator[str]:
+    """The limits of the release that do not hold for who is published."""
+    case = evidence.case
+    if case.k is not None:
+        different = {tuple(row[name] for name in case.keys): row for row in evidence.victims}
+        least = min(map(evidence.effective_frequency, different.values()), default=math.inf)
+        if case.local:  # weights of cells made coarser one by one are not modelled here
+            least = min(
+                (len(evidence.find_candidates(victim)) for victim in evidence.victims),
+                default=math.inf,
+            )
+        if least < case.k - ROUNDING:
+            yield f"k is {least:.4f}, and should be {case.k}"
+    if case.l_diversity:
+        fewest = min((len(evidence.secrets(victim)) for victim in evidence.victims), default=2)
+        if fewest < 2:
+            yield f"l is {fewest}, and should be 2"
+    if case.model is not None:
+        share = share_of_certain(evidence)
+        if share > case.at_most + ROUNDING:
+            yield f"{share:.4f} are certain by {case.model}, and at most {case.at_most} may be"
+
+
+def share_of_certain(evidence: Evidence) -> float:
+    """The share of the published whose record (CRS) or secret (CAS) is certain."""
+    is_certain: Callable[[Row], bool] = (
+        (lambda victim: len(evidence.find_candidates(victim)) == 1)
+        if evidence.case.model == "CRS"
+        else (lambda victim: len(evidence.secrets(victim)) == 1)
+    )
+    return sum(map(is_certain, evidence.victims)) / max(1, len(evidence.victims))
+
+
+def refill(evidence: Evidence, standard: Standard) -> Evidence:
+    """Fill hidden cells from single columns that determine them, as far as that is right."""
+    records = [dict(record) for record in evidence.records]
+    changed = True
+    while changed:
+        changed = False
+        for target in evidence.case.keys:
+            for column in records[0] if records else ():
+                if column != target:
+                    changed |= _fill_from(evidence, records, (column, target), standard)
+    return Evidence(case=evidence.case, records=records, victims=evidence.victims)
+
+
+def _fill_from(
+    evidence: Evidence, records: list[Shown], columns: tuple[str, str], standard: Standard
+) -> bool:
+    """Fill what one column tells of another; says whether it told anything."""
+    column, target = columns
+    groups: dict[str, list[int]] = defaultdict(list)
+    for place, record in enumerate(records):
+        value = record[column]
+        if value not in (None, HIDDEN):
+            groups[str(value)].append(place)
+    told: dict[int, str | None] = {}
+    predicted: list[str | None] = []
+    for places in groups.values():
+        shown = [records[p][target] for p in places if records[p][target] != HIDDEN]
+        if len(set(shown)) > 1:
+            return False
+        if len(shown) >= 2 and 2 * len(shown) >= len(places):
+            predicted += shown
+        if shown:
+            told |= {p: shown[0] for p in places if records[p][target] == HIDDEN}
+    frequent = max(Counter(predicted).values(), default=0)
+    rare = len(predicted) - frequent
+    if not told or len(predicted) < standard.cells or rare < standard.rare:
+        return False
+    if any(t not in evidence.possible_texts(evidence.victims[p], target) for p, t in told.items()):
+        return False
+    for place, text in told.items():
+        records[place][target] = text
+    return True

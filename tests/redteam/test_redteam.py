@@ -1,0 +1,132 @@
+"""Nothing that passes is refuted by plain code that reads the published file and knows the source."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.redteam.campaign import attack_seed, find_published
+from tests.redteam.known import FOUND, KNOWN
+from tests.redteam.made_releases import Case, Row, write_case
+from tests.redteam.oracle import (
+    BOLD,
+    DOCUMENTED,
+    HIDDEN,
+    Evidence,
+    Shown,
+    list_broken_limits,
+    list_faults,
+    read_evidence,
+    read_source,
+    refill,
+    write_text,
+)
+
+from divulge import Release
+
+SEEDS = [seed for seed in range(60) if seed not in KNOWN][:30]
+
+
+@pytest.mark.parametrize("seed", [*SEEDS, *FOUND])
+def test_no_release_that_passes_is_refuted(tmp_path: Path, seed: int) -> None:
+    finding = attack_seed(seed, tmp_path)
+    assert finding.faults == []
+    assert finding.bold == []
+
+
+@pytest.mark.parametrize("seed", list(KNOWN)[:3])
+def test_a_seed_is_known_only_as_long_as_it_is_refuted(tmp_path: Path, seed: int) -> None:
+    finding = attack_seed(seed, tmp_path)
+    assert finding.bold, "mended: take the seed out of KNOWN"
+    assert finding.faults == []
+
+
+def make_case(rows: list[Row], **settings: object) -> Case:
+    case = Case(
+        seed=0,
+        path=Path("release.toml"),
+        source=Path("people.csv"),
+        rows=rows,
+        keys=("region", "age"),
+        k=None,
+        l_diversity=False,
+        model=None,
+        at_most=0.0,
+        local=False,
+    )
+    return replace(case, **settings)  # type: ignore[arg-type]
+
+
+def publish(case: Case, hidden: set[tuple[int, str]]) -> Evidence:
+    records: list[Shown] = [
+        {name: HIDDEN if (place, name) in hidden else write_text(v) for name, v in row.items()}
+        for place, row in enumerate(case.rows)
+    ]
+    return Evidence(case=case, records=records, victims=case.rows)
+
+
+def make_row(region: str, age: int | None, job: str, shoe: int = 40) -> Row:
+    return {"region": region, "age": age, "job": job, "shoe": shoe}
+
+
+def test_one_shown_record_among_wildcards_is_worth_little_more_than_one() -> None:
+    # 39 others show ages of their own; five records of the region hide theirs.
+    rows = [make_row("Nord", age, "cook") for age in range(40)]
+    rows += [make_row("Nord", 90, "cook")] * 5
+    case = make_case(rows, k=2)
+    evidence = publish(case, {(place, "age") for place in range(40, 45)})
+    assert evidence.effective_frequency(rows[0]) == pytest.approx(1.125)  # docs/risk.md
+    assert list(list_broken_limits(evidence)) == ["k is 1.1250, and should be 2"]
+
+
+def test_absent_is_a_value_and_hidden_is_not() -> None:
+    rows = [make_row("Nord", None, "cook"), make_row("Nord", 30, "clerk")]
+    case = make_case(rows, model="CRS")
+    assert list(list_broken_limits(publish(case, set())))
+    assert not list(list_broken_limits(publish(case, {(0, "age"), (1, "age")})))
+    # The absent age of the first is seen; only one record can be hers.
+    only_second = publish(case, {(1, "age")})
+    assert len(only_second.find_candidates(rows[1])) == 1
+
+
+def test_one_secret_among_those_who_fit_is_certain() -> None:
+    rows = [make_row("Nord", 30, "cook"), make_row("Nord", 30, "cook")]
+    case = make_case(rows, k=2, l_diversity=True, model="CAS")
+    assert list(list_broken_limits(publish(case, set()))) == [
+        "l is 1, and should be 2",
+        "1.0000 are certain by CAS, and at most 0.0 may be",
+    ]
+
+
+@pytest.mark.parametrize(("each", "believed"), [(40, (DOCUMENTED, BOLD)), (18, (BOLD,)), (8, ())])
+def test_a_relation_is_believed_from_its_evidence_on(
+    each: int, believed: tuple[object, ...]
+) -> None:
+    rows = [make_row("Nord", 30, "cook", shoe=38) for _ in range(each)]
+    rows += [make_row("Sud", 30, "cook", shoe=44) for _ in range(each)]
+    evidence = publish(make_case(rows), {(0, "region")})
+    for standard in (DOCUMENTED, BOLD):
+        text = refill(evidence, standard).records[0]["region"]
+        assert text == ("Nord" if standard in believed else HIDDEN)
+
+
+def test_a_relation_that_is_wrong_for_a_hidden_cell_fills_nothing() -> None:
+    rows = [make_row("Nord", 30, "cook", shoe=38) for _ in range(40)]
+    rows += [make_row("Sud", 30, "cook", shoe=44) for _ in range(40)]
+    rows += [make_row("Sud", 30, "cook", shoe=38)]
+    evidence = publish(make_case(rows), {(0, "region"), (80, "region")})
+    assert refill(evidence, BOLD).records == evidence.records
+
+
+def test_what_must_not_go_out_is_noticed(tmp_path: Path) -> None:
+    case = write_case(tmp_path, SEEDS[0])
+    Release.load(case.path).protect(out=tmp_path / "out")
+    evidence = read_evidence(case, find_published(tmp_path / "out"))
+    named = [{**record, "name": "Name 1"} for record in evidence.records]
+    assert "columns: ['name']" in list(list_faults(replace(evidence, records=named, candidates={})))
+    wrong = [{**record, "job": "spy"} for record in evidence.records]
+    faults = list(list_faults(replace(evidence, records=wrong, candidates={})))
+    assert sum(f.startswith("job shows 'spy'") for f in faults) == len(wrong)
+    # The source as it is, without its ids, breaks the limits that the release was protected for.
+    assert list(list_broken_limits(read_source(case)))
