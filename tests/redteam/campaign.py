@@ -92,7 +92,8 @@ def _compare_check(case: Case) -> Iterator[str]:
     """Nothing is hidden in a source, so its verdict must be the oracle's, whichever it is."""
     status = Release.load(case.path).check().status
     broken = list(list_broken_limits(read_source(case)))
-    if (status == "pass") == bool(broken):
+    # What is not judged does not pass; a person with several records is a reason for it.
+    if status != "not judged" and (status == "pass") == bool(broken):
         yield f"the verdict is {status}; broken: {broken}"
 
 

@@ -1,17 +1,10 @@
-"""Seeds that were found: refuted and not yet mended, or mended and kept.
-
-Under `KNOWN` are releases that pass and that an attacker refutes who believes a relation between
-columns on 30 to 72 cells without an exception (age and year of birth, postcode and region) and is
-right. The refill attack of the product asks for more evidence (docs/refill.md).
-"""
+"""Seeds that were found: refuted and not yet mended, or mended and kept."""
 
 from __future__ import annotations
 
-LITTLE_EVIDENCE = (
-    "hidden cells are read by a relation that the product has too few cells to believe"
-)
+KNOWN: dict[int, str] = {}
+"""Releases that pass and are refuted, each with the reason why that is not mended yet."""
 
-KNOWN: dict[int, str] = dict.fromkeys((27, 30, 38, 39), LITTLE_EVIDENCE)
-
-FOUND: tuple[int, ...] = ()
-"""Seeds beyond the fixed ones that were refuted once, and are mended."""
+FOUND: tuple[int, ...] = (27, 30, 38, 39)
+"""Seeds that were refuted once, and are mended: hidden cells were read by relations that the attack
+had too few cells to believe, until the truth told it which of them hold."""

@@ -25,7 +25,7 @@ from tests.redteam.oracle import (
 
 from divulge import Release
 
-SEEDS = [seed for seed in range(60) if seed not in KNOWN][:30]
+SEEDS = [seed for seed in range(60) if seed not in {*KNOWN, *FOUND}][:30]
 
 
 @pytest.mark.parametrize("seed", [*SEEDS, *FOUND])
@@ -119,9 +119,17 @@ def test_a_relation_that_is_wrong_for_a_hidden_cell_fills_nothing() -> None:
     assert refill(evidence, BOLD).records == evidence.records
 
 
+def find_passing_case(folder: Path) -> Case:
+    """The first release that something may go out of."""
+    for seed in SEEDS:
+        case = write_case(folder, seed)
+        if Release.load(case.path).protect(out=folder / "out", overwrite=True).passed:
+            return case
+    raise AssertionError("no release passes")
+
+
 def test_what_must_not_go_out_is_noticed(tmp_path: Path) -> None:
-    case = write_case(tmp_path, SEEDS[0])
-    Release.load(case.path).protect(out=tmp_path / "out")
+    case = find_passing_case(tmp_path)
     evidence = read_evidence(case, find_published(tmp_path / "out"))
     named = [{**record, "name": "Name 1"} for record in evidence.records]
     assert "columns: ['name']" in list(list_faults(replace(evidence, records=named, candidates={})))

@@ -147,6 +147,14 @@ REFILL_GUESS_EFFORT = 5_000_000_000
 """Hidden cells times values times columns up to which naive Bayes guesses, a few seconds; beyond,
 classes alone do. Chosen by hand; no benchmark isolates it."""
 
+REFILL_PLAUSIBLE_ROWS = 15
+"""Shown cells on which a relation was never wrong, for somebody bold to use it; only where the
+truth then tells whether it holds on hidden cells. Fewer, and chance is taken for knowledge: records are
+removed for relations that nobody could believe. `make redteam` refuted passes with 73 of them."""
+
+REFILL_PLAUSIBLE_OTHER_ROWS = 5
+"""The same among values other than the most frequent."""
+
 # Withstanding refilling (`refill_resistance.py`).
 LEAST_DETERMINED_SHARE = 0.25
 """The share of records whose value a relation must tell for an attribute not to be hidden any more.

@@ -70,7 +70,7 @@ def offer_numbers(
 ) -> None:
     """Offer predictions of every row as numbers, if they are right where the value is shown."""
     support = measure_numbers(target, predictions, groups)
-    if not support.suffices:
+    if not (support.suffices or (target.truth is not None and support.is_plausible)):
         return
     hidden = np.flatnonzero(target.known == HIDDEN)
     is_possible, codes = target.encode_numbers(predictions[hidden])

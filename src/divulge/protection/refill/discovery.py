@@ -158,7 +158,9 @@ class RelationFinder:
                 support = before[1]
             else:
                 partition = partition or self.build_partition(places, self.modulus)
-                support = choose_support(self.count_support(partition, target))
+                support = choose_support(
+                    self.count_support(partition, target), knows_truth=target.truth is not None
+                )
                 self._supports[case] = version, support
             if support is None:
                 continue

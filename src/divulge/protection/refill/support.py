@@ -69,6 +69,18 @@ class Support:
         )
 
     @property
+    def is_plausible(self) -> bool:
+        """Whether somebody might dare to use it: never wrong, on a few values of several kinds.
+
+        Verified relations need no more, since the truth tells whether they hold on hidden cells.
+        """
+        return (
+            self.is_exact
+            and self.rows >= tuning.REFILL_PLAUSIBLE_ROWS
+            and self.other_rows >= tuning.REFILL_PLAUSIBLE_OTHER_ROWS
+        )
+
+    @property
     def outweighs_twins(self) -> bool:
         """Whether so many rows in so many groups were all right that twins cannot be the reason."""
         return (
@@ -92,7 +104,9 @@ def bound_share_below(right: float, total: int) -> float:
     return max(0.0, (centre - spread) / (1 + square / total))
 
 
-def choose_support(figures: Array, *, trusts_twins: bool = False) -> Support | None:
+def choose_support(
+    figures: Array, *, trusts_twins: bool = False, knows_truth: bool = False
+) -> Support | None:
     """The evidence of groups, if it suffices; None if the relation is not to be trusted.
 
     Suppression leaves small groups of records that agree in everything, and these forge evidence:
@@ -109,6 +123,8 @@ def choose_support(figures: Array, *, trusts_twins: bool = False) -> Support | N
         )
         for part in (figures[:SUPPORT_FIELDS], figures[SUPPORT_FIELDS:])
     )
+    if knows_truth and everything.is_plausible:
+        return everything
     if everything.suffices and (trusts_twins or everything.outweighs_twins):
         return everything
     return no_twins if no_twins.suffices else None
