@@ -149,8 +149,8 @@ classes alone do. Chosen by hand; no benchmark isolates it."""
 
 REFILL_PLAUSIBLE_ROWS = 15
 """Shown cells on which a relation was never wrong, for somebody bold to use it; only where the
-truth then tells whether it holds on hidden cells. Fewer, and chance is taken for knowledge: records are
-removed for relations that nobody could believe. `make redteam` refuted passes with 73 of them."""
+truth then tells whether it holds on hidden cells. Fewer, and chance is taken for knowledge: records
+are removed for relations that nobody could believe. `make redteam` refuted passes with 73."""
 
 REFILL_PLAUSIBLE_OTHER_ROWS = 5
 """The same among values other than the most frequent."""

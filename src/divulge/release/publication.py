@@ -185,7 +185,7 @@ def find_repeated_persons(
             shown = column.codes[column.codes != column.missing_code]
             persons = int(np.unique(shown).size)
             if persons < shown.size:
-                values = {"dataset": name, "records": int(shown.size), "persons": persons}
+                values = {"dataset": name, "rows": int(shown.size), "persons": persons}
                 sentence = Sentence("divulge.release", "publication.repeated", values)
                 yield Reservation("not judged", sentence)
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from divulge.data import Column, Dataset
+from divulge.data import Column, Dataset, Hierarchy
 from divulge.data.column import column_from_codes, find_hidden_cells
 from divulge.data.dictionary import find_name_problems
 from divulge.data.hierarchy_rules import format_value
@@ -77,7 +77,8 @@ def read_cells(
         numbers_of: Any = column.values
         if is_hidden.any():
             if before is not None:
-                truth[name], numbers_of = _map_truth(column, before)
+                attribute = (original or released).dictionary[name]
+                truth[name], numbers_of = _map_truth(column, before, attribute.hierarchy)
             values[name] = numbers_of
         codes = encode_cells(column, is_hidden)
         columns.append(
@@ -174,11 +175,11 @@ def select_rows(original: Dataset, kept: Ints) -> Dataset:
     return original if kept.size == original.rows else select_records(original, kept)
 
 
-def _map_truth(column: Column, original: Column) -> tuple[Ints, Any]:
+def _map_truth(column: Column, original: Column, hierarchy: Hierarchy | None) -> tuple[Ints, Any]:
     """What cells were, as codes of the released column; values that nobody shows come after them.
 
     Where the released column has other values (it was made coarser), a value of the original is
-    what it mostly became.
+    what it mostly became, or what is above it in its hierarchy if no shown record has it.
     """
     import pyarrow as pa
 
@@ -206,7 +207,19 @@ def _map_truth(column: Column, original: Column) -> tuple[Ints, Any]:
         distinct, counts = np.unique(pairs, return_counts=True)
         for pair in distinct[np.argsort(counts, kind="stable")].tolist():
             became[pair // len(values)] = pair % len(values)
+        for code, value in enumerate(original.values.to_pylist()):
+            if became[code] == NO_VALUE:
+                became[code] = _find_coarser(value, place_of, hierarchy)
     return became[original.codes].astype(np.int32), values
+
+
+def _find_coarser(value: Any, place_of: Mapping[str, int], hierarchy: Hierarchy | None) -> int:
+    """The code of what a value is one of in the released column; NO_VALUE if nothing is."""
+    if hierarchy is None or hierarchy.lacks([value]):
+        return NO_VALUE
+    levels = range(1, hierarchy.height + 1)
+    texts = [format_value(hierarchy.at(value, level)) for level in levels]
+    return next((place_of[text] for text in texts if text in place_of), NO_VALUE)
 
 
 def _is_number(kind: Any) -> bool:
