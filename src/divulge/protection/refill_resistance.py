@@ -45,23 +45,27 @@ def withstand_refilling(
     if naive is not None and not _hides_any(naive.dataset):
         return naive
     determined = _find_determined(dataset, goals, published)
-    if not determined:
-        if naive is None:
-            naive = cycle(plan)  # says why it is out of reach
-        return _remove_refilled(naive, goals, published)
-    resisting = replace(plan, never=plan.never | frozenset(determined))
-    protected = _try_cycle(cycle, resisting)
-    if protected is None:
-        # Fewer attributes may be hidden, so some records may be beyond help: they are removed.
-        protected = cycle(replace(resisting, out_of_reach="remove"))
-    protected = replace(
-        protected,
-        determined=determined,
-        naive_cells=None if naive is None else naive.suppressed_cells,
-    )
+    if determined:
+        protected = replace(
+            _spare_determined(cycle, plan, frozenset(determined)),
+            determined=determined,
+            naive_cells=None if naive is None else naive.suppressed_cells,
+        )
+    else:
+        protected = cycle(plan) if naive is None else naive  # the cycle says what is out of reach
     protected = _remove_refilled(protected, goals, published)
     _refuse_many_removed(protected, plan)
     return protected
+
+
+def _spare_determined(cycle: Cycle, plan: CycleRequest, determined: frozenset[str]) -> Protected:
+    """Protect without hiding what other columns tell."""
+    sparing = replace(plan, never=plan.never | determined)
+    protected = _try_cycle(cycle, sparing)
+    if protected is not None:
+        return protected
+    # Fewer attributes may be hidden, so some records may be beyond help: they are removed.
+    return cycle(replace(sparing, out_of_reach="remove"))
 
 
 def _refuse_many_removed(protected: Protected, plan: CycleRequest) -> None:
@@ -72,8 +76,9 @@ def _refuse_many_removed(protected: Protected, plan: CycleRequest) -> None:
     told = "; ".join(
         f"{name} by {' and '.join(columns)}" for name, columns in protected.determined.items()
     )
+    which = f" ({told})" if told else ""
     raise OutOfReachError(
-        f'dataset "{protected.original.name}": other columns tell what would be hidden ({told}). '
+        f'dataset "{protected.original.name}": other columns tell what would be hidden{which}. '
         f"To withstand that, {protected.removed:,} of {rows:,} {protected.original.subjects} would "
         f"have to be removed, more than suppression_limit ({plan.suppression_limit:g}) allows: "
         "do not publish those columns, make these attributes coarser, or say "
