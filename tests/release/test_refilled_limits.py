@@ -92,6 +92,41 @@ def test_limits_that_cannot_be_reached_after_refilling_say_what_would_help(tmp_p
     assert part.removed > 0.05 * 900
 
 
+@pytest.mark.parametrize("kept", [False, True])
+def test_neighbours_tell_where_the_order_is_kept(tmp_path: Path, kept: bool) -> None:
+    # Sorted by region in long runs: between two equal neighbours there is no other.
+    random = Random(8)  # noqa: S311  # made-up data
+    lines = ["region,age,sex"]
+    for number in range(600):
+        region = "abcdefghij"[number // 60]
+        lines.append(
+            f"{region},{random.choices(range(12), range(12, 0, -1))[0]},{random.choice('FM')}"
+        )
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    text = """
+[[dataset]]
+name = "people"
+source = "people.csv"
+keep_order = {kept}
+roles = {{ quasi_identifier = ["region", "age", "sex"] }}
+[[limit]]
+dataset = "people"
+measure = "k_anonymity"
+at_least = 3
+[protection]
+methods = ["suppress"]
+out_of_reach = "remove"
+importance = {{ age = 9, sex = 9 }}
+"""
+    (tmp_path / "release.toml").write_text(text.format(kept=str(kept).lower()))
+    p = Release.load(tmp_path / "release.toml").protect()
+    assert p.passed
+    assert all(found.ordered is kept for found in p.after.refills.values())
+    [part] = p.records.values()
+    assert part.suppressed_cells > 0
+    assert (part.removed > 0) is kept
+
+
 @pytest.mark.data
 @pytest.mark.parametrize(("band", "price"), [(1, 1.05), (10, 1.25)])
 def test_eusilc_withstands_refilling_at_a_small_price(

@@ -38,7 +38,7 @@ from divulge.protection.cycle_request import (
 from divulge.protection.global_recoding import describe_levels, recode_greedily, recode_to_levels
 from divulge.protection.limits.per_record import AttackRunner, Goal, build_goals
 from divulge.protection.local_protection import suppress_to_limits
-from divulge.protection.refill_resistance import withstand_refilling
+from divulge.protection.refill_resistance import PublishedView, withstand_refilling
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.request import Order, Search
 from divulge.records.risk.frequencies import DEFAULT_NULLS
@@ -63,6 +63,7 @@ def protect(
     attacked: Mapping[str | None, tuple[AttackRunner, Sequence[str]]] | None = None,
     original: Dataset | None = None,
     published: Iterable[str] | None = None,
+    keeps_order: bool = False,
 ) -> Protected:
     """Protect records until every limit holds.
 
@@ -89,6 +90,7 @@ def protect(
         published: the columns that will go out. Then limits hold also to somebody who refills
             hidden cells from these columns: what they determine is not hidden cell by cell, and
             records whose cells can still be read are removed.
+        keeps_order: whether records go out in their order, so that neighbours may tell.
 
     >>> import divulge as dv
     >>> companies = dv.datasets.local_suppression_example()
@@ -121,7 +123,7 @@ def protect(
         partial(run_cycle, described, goals, known=original),
         goals,
         plan,
-        described.attributes(published, "published"),
+        PublishedView(described.attributes(published, "published"), keeps_order),
     )
 
 

@@ -9,7 +9,7 @@ that hold on hidden cells; records whose company was only hidden cells that can 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,18 +33,27 @@ Cycle = Callable[[CycleRequest], Protected]
 """The cycle on a dataset, ready to be run by a plan."""
 
 
+@dataclass(frozen=True)
+class PublishedView:
+    """What an attacker sees of a dataset: its published columns, and perhaps their order."""
+
+    columns: Sequence[str]
+    ordered: bool = False
+    """Whether records go out in the order of the source, so that neighbours tell."""
+
+
 def withstand_refilling(
     dataset: Dataset,
     cycle: Cycle,
     goals: Sequence[Goal],
     plan: CycleRequest,
-    published: Sequence[str],
+    published: PublishedView,
 ) -> Protected:
     """Protect so that limits hold also after hidden cells were refilled from what is published."""
     naive = _try_cycle(cycle, plan)
     if naive is not None and not _hides_any(naive.dataset):
         return naive
-    determined = _find_determined(dataset, goals, published)
+    determined = _find_determined(dataset, goals, published.columns)
     if determined:
         protected = replace(
             _spare_determined(cycle, plan, frozenset(determined)),
@@ -87,18 +96,19 @@ def _refuse_many_removed(protected: Protected, plan: CycleRequest) -> None:
 
 
 def refill_released(
-    released: Dataset, original: Dataset, keys: Sequence[str], published: Sequence[str]
+    released: Dataset, original: Dataset, keys: Sequence[str], published: PublishedView
 ) -> Refill | None:
     """The attack on what is published of released records; None if nothing is hidden."""
     if not _hides_any(released):
         return None
-    names = [name for name in released.names if name in {*published, *keys}]
+    names = [name for name in released.names if name in {*published.columns, *keys}]
     shared = [name for name in names if name in original.columns]
     return refill(
         released.select(names),
         original.select(shared),
         keys=[key for key in keys if key in names],
-        columns=[name for name in names if name in set(published)],
+        columns=[name for name in names if name in set(published.columns)],
+        ordered=published.ordered,
     )
 
 
@@ -127,7 +137,7 @@ def _find_determined(
 
 
 def _remove_refilled(
-    protected: Protected, goals: Sequence[Goal], published: Sequence[str]
+    protected: Protected, goals: Sequence[Goal], published: PublishedView
 ) -> Protected:
     """Remove records that are at risk once cells are refilled, until nobody is."""
     with work.step("Refilling what was hidden") as step:
@@ -145,7 +155,7 @@ def _remove_refilled(
             protected = _remove_records(protected, goals, at_risk)
 
 
-def _find_at_risk(protected: Protected, goals: Sequence[Goal], published: Sequence[str]) -> Bools:
+def _find_at_risk(protected: Protected, goals: Sequence[Goal], published: PublishedView) -> Bools:
     """Who is at risk with or without refilling."""
     released, original = protected.dataset, _select_original(protected)
     at_risk = np.zeros(released.rows, np.bool_)

@@ -34,7 +34,7 @@ from divulge.protection import OutOfReachError, Protected
 from divulge.protection.changes.changes import select_records
 from divulge.protection.limits.per_record import has_protection_method
 from divulge.protection.refill.result import Refill
-from divulge.protection.refill_resistance import refill_released
+from divulge.protection.refill_resistance import PublishedView, refill_released
 from divulge.release.check import check_data, run_attack
 from divulge.release.output_files import ExtraWriter
 from divulge.release.protected_release import Part, ProtectedRelease
@@ -201,6 +201,7 @@ def _protect_dataset(
             limits += [limit.on(adversary.name) for limit in theirs]
     current_version = dataset
     if _has_failing(limits, before, name):
+        view = _view_published(release, name, dataset)
         part = protection.protect(
             dataset,
             limits,
@@ -214,7 +215,8 @@ def _protect_dataset(
             seed=settings.seed,
             attacked=attack_runners,
             original=None if known is dataset else known,
-            published=_list_published_columns(release, name, dataset),
+            published=None if view is None else view.columns,
+            keeps_order=view is not None and view.ordered,
         )
         yield part
         current_version = part.dataset
@@ -394,7 +396,7 @@ def _refill_datasets(
     """The refill attack on every dataset of records that hides something."""
     refills = {}
     for name, dataset in current.items():
-        part, published = parts.get(name), _list_published_columns(release, name, dataset)
+        part, published = parts.get(name), _view_published(release, name, dataset)
         if isinstance(part, Protected) and published is not None:
             found = refill_released(dataset, known_originals[name], part.among, published)
             if found is not None:
@@ -411,12 +413,13 @@ def _choose_worse(first: Outcome, second: Outcome) -> Outcome:
     return replace(second, sentences=(said, sentence, *more))
 
 
-def _list_published_columns(release: Release, name: str, dataset: Dataset) -> list[str] | None:
-    """The columns of a dataset that go out; None if it does not."""
+def _view_published(release: Release, name: str, dataset: Dataset) -> PublishedView | None:
+    """What an attacker sees of a dataset; None if it does not go out."""
     publication = plan_publications(release).get(name)
     if publication is None:
         return None
-    return [each for each in dataset.names if each in publication.published]
+    columns = [each for each in dataset.names if each in publication.published]
+    return PublishedView(columns, publication.ordered)
 
 
 def _judge_knowing_original(
