@@ -27,6 +27,7 @@ from divulge.protection.refill.determinants import find_determined_attributes
 from divulge.protection.refill.result import Refill
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.request import OutOfReachError
+from divulge.records.risk.frequencies import DEFAULT_NULLS
 from divulge.work.arrays import Bools
 
 Cycle = Callable[[CycleRequest], Protected]
@@ -168,7 +169,7 @@ def _find_at_risk(protected: Protected, goals: Sequence[Goal], published: Publis
     verified = found.refilled_verified
     for goal in goals:
         at_risk |= goal.measure_standing(filled, original).at_risk
-        if goal.is_count_limit and verified is not None:
+        if goal.is_count_limit and goal.nulls == DEFAULT_NULLS and verified is not None:
             # Also who looks rare in the file as relations complete it, be it wrongly.
             counts = records.frequencies(verified, "value", among=goal.among)
             at_risk |= goal.limit.broken_by(counts.sample)
