@@ -10,7 +10,6 @@ nothing, and never over an original.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,27 +20,23 @@ from divulge.assessment import (
     Assessment,
     Limit,
     LimitedAdversary,
-    Outcome,
     ProtectionPlan,
-    PublishedTable,
-    Sentence,
     attacks,
     find_attack,
 )
 from divulge.data import Dataset
 from divulge.data.missing_kinds import list_merged_names, merge_missing_kinds
-from divulge.protection import OutOfReachError, Protected
+from divulge.protection import OutOfReachError
 from divulge.protection.changes.changes import select_records
 from divulge.protection.limits.per_record import has_protection_method
-from divulge.protection.refill.result import Refill
-from divulge.protection.refill_resistance import PublishedView, refill_released
+from divulge.release.attack_again import attack_again, judge_knowing_original, view_published
 from divulge.release.check import check_data, run_attack
 from divulge.release.output_files import ExtraWriter
 from divulge.release.protected_release import Part, ProtectedRelease
-from divulge.release.publication import plan_publications
 from divulge.release.release import Release
 from divulge.release.release_secret import read_secret, require_secret
 from divulge.release.settings import ProtectionTable
+from divulge.release.table_protection import is_of_adversary, suppress_tables
 from divulge.release.verdict import Verdict
 from divulge.work.secret_key import SecretKey
 
@@ -97,7 +92,7 @@ def _protect_datasets(release: Release, secret: SecretKey) -> ProtectedRelease:
     current = dict(originals)
     known_originals = {name: _find_known_original(release, name, originals) for name in originals}
     before = check_data(release, originals, originals=known_originals)
-    adversaries, tables = _suppress_tables(release, originals, before)
+    adversaries, tables = suppress_tables(release, originals, before)
     with work.step("Protecting the datasets", len(originals)) as step:
         for name, dataset in originals.items():
             known = known_originals[name]
@@ -123,7 +118,7 @@ def _protect_datasets(release: Release, secret: SecretKey) -> ProtectedRelease:
         before=before,
         parts=parts,
     )
-    after = _attack_again(
+    after = attack_again(
         release,
         current,
         originals,
@@ -201,7 +196,7 @@ def _protect_dataset(
             limits += [limit.on(adversary.name) for limit in theirs]
     current_version = dataset
     if _has_failing(limits, before, name):
-        view = _view_published(release, name, dataset)
+        view = view_published(release, name, dataset)
         part = protection.protect(
             dataset,
             limits,
@@ -243,11 +238,6 @@ def _has_failing(limits: Sequence[Limit], before: Verdict, dataset: str) -> bool
     )
 
 
-def _is_of_adversary(outcome: Outcome, name: str) -> bool:
-    """Whether an outcome is an adversary's: a dataset may have the same name."""
-    return outcome.limit.of_assessment and outcome.subject == name
-
-
 def _has_risk_per_record(before: Verdict, adversary: Adversary, dataset: Dataset) -> bool:
     """Whether an attack tells the risk of each record of a dataset of records."""
     if not find_attack(adversary).risk_per_record(adversary.settings):
@@ -267,51 +257,6 @@ def _build_attack(adversary: Adversary, current: Mapping[str, Dataset]) -> Attac
     return lambda dataset: run_attack(adversary, [dataset, *others])
 
 
-def _suppress_tables(
-    release: Release, originals: Mapping[str, Dataset], before: Verdict
-) -> tuple[list[Adversary], dict[str, PublishedTable]]:
-    """Tables whose limits fail are published with a protecting pattern; the others as they are.
-
-    One that no limit is on was not judged, and does not go out.
-    """
-    failing = [outcome for outcome in before.outcomes if outcome.status == "fail"]
-    adversaries: list[Adversary] = []
-    tables: dict[str, PublishedTable] = {}
-    for adversary in release.adversaries:
-        attack, settings = find_attack(adversary), adversary.settings
-        if attack.publishes_table() and any(
-            _is_of_adversary(outcome, adversary.name) for outcome in failing
-        ):
-            settings = attack.protect_table(settings)
-        adversaries.append(replace(adversary, settings=settings))
-        if attack.publishes_table() and any(
-            limit.of_assessment and limit.adversary in (None, adversary.name)
-            for limit in release.limits
-        ):
-            dataset = originals[adversary.datasets[0]]
-            tables[adversary.name] = attack.publish_table(settings, dataset)
-    _refuse_other_patterns(adversaries, tables)
-    return adversaries, tables
-
-
-def _refuse_other_patterns(
-    adversaries: Sequence[Adversary], tables: Mapping[str, PublishedTable]
-) -> None:
-    """One table with two patterns would tell more than what each was judged by."""
-    first_names: dict[Any, str] = {}
-    for adversary in adversaries:
-        if adversary.name not in tables:
-            continue
-        name = adversary.name
-        first = first_names.setdefault((adversary.datasets[0], tables[name].subject), name)
-        if not (tables[first].suppressed == tables[name].suppressed).all():
-            raise OutOfReachError(
-                f'"{first}" and "{name}" would see the same table with other cells suppressed, '
-                "which together tell more than was judged: give them the same settings, or limit "
-                "one of them."
-            )
-
-
 def _refuse_unreachable(
     release: Release,
     current: Mapping[str, Dataset],
@@ -323,7 +268,7 @@ def _refuse_unreachable(
     parts: Mapping[str, Part],
 ) -> None:
     """Attack again; where a limit fails that no method lowers, say which change would."""
-    verdict = _attack_again(
+    verdict = attack_again(
         release,
         current,
         originals,
@@ -335,115 +280,16 @@ def _refuse_unreachable(
     failing = [outcome for outcome in verdict.outcomes if outcome.status == "fail"]
     lines = []
     for adversary in adversaries:
-        theirs = [o.in_short for o in failing if _is_of_adversary(o, adversary.name)]
+        theirs = [o.in_short for o in failing if is_of_adversary(o, adversary.name)]
         if theirs:
             lines.append(f"{' '.join(theirs)} {find_attack(adversary).advice(adversary)}")
     lines += [o.in_short for o in failing if not o.limit.of_assessment]
-    lines += _judge_knowing_original(release, current, known_originals)
+    lines += judge_knowing_original(release, current, known_originals)
     if lines:
         raise OutOfReachError(
             f"{release.path.name} cannot be protected as it is; nothing was written:\n  "
             + "\n  ".join(lines)
         )
-
-
-def _attack_again(
-    release: Release,
-    current: Mapping[str, Dataset],
-    originals: Mapping[str, Dataset],
-    *,
-    known_originals: Mapping[str, Dataset],
-    adversaries: Sequence[Adversary],
-    before: Verdict,
-    parts: Mapping[str, Part],
-) -> Verdict:
-    """The verdict on what would go out, as it is and refilled; tables are of the original records.
-
-    A limit holds if it holds both before and after hidden cells were refilled.
-    """
-    judge = partial(
-        check_data,
-        release,
-        adversaries=adversaries,
-        originals=known_originals,
-        tabulated=originals,
-        before=before,
-    )
-    verdict = judge(current)
-    refills = _refill_datasets(release, current, known_originals, parts)
-    if not refills:
-        return verdict
-    filled = {
-        name: replace(
-            current[name], columns={**current[name].columns, **found.refilled_rightly.columns}
-        )
-        for name, found in refills.items()
-    }
-    again = judge({**current, **filled})
-    outcomes = [
-        _choose_worse(first, second)
-        for first, second in zip(verdict.outcomes, again.outcomes, strict=True)
-    ]
-    return replace(verdict, outcomes=tuple(outcomes), refills=refills)
-
-
-def _refill_datasets(
-    release: Release,
-    current: Mapping[str, Dataset],
-    known_originals: Mapping[str, Dataset],
-    parts: Mapping[str, Part],
-) -> dict[str, Refill]:
-    """The refill attack on every dataset of records that hides something."""
-    refills = {}
-    for name, dataset in current.items():
-        part, published = parts.get(name), _view_published(release, name, dataset)
-        if isinstance(part, Protected) and published is not None:
-            found = refill_released(dataset, known_originals[name], part.among, published)
-            if found is not None:
-                refills[name] = found
-    return refills
-
-
-def _choose_worse(first: Outcome, second: Outcome) -> Outcome:
-    """The outcome after refilling, where a limit holds only before it."""
-    if first.status != "pass" or second.status == "pass":
-        return first
-    sentence = Sentence("divulge.release", "after_refilling")
-    said, *more = second.sentences
-    return replace(second, sentences=(said, sentence, *more))
-
-
-def _view_published(release: Release, name: str, dataset: Dataset) -> PublishedView | None:
-    """What an attacker sees of a dataset; None if it does not go out."""
-    publication = plan_publications(release).get(name)
-    if publication is None:
-        return None
-    columns = [each for each in dataset.names if each in publication.published]
-    return PublishedView(columns, publication.ordered)
-
-
-def _judge_knowing_original(
-    release: Release, current: Mapping[str, Dataset], originals: Mapping[str, Dataset]
-) -> list[str]:
-    """Limits on somebody who knows the true values, where the records are the same in order."""
-    lines = []
-    for adversary in release.adversaries:
-        original, released = originals[adversary.datasets[0]], current[adversary.datasets[0]]
-        if released is original or released.rows != original.rows:
-            continue
-        attack = find_attack(adversary)
-        try:
-            assessment = attack.run_with_original(adversary.settings, original, released)
-        except work.InvalidInput:  # single records were made coarser: matches cannot be told
-            continue
-        if assessment is None:
-            continue
-        for limit in release.limits:
-            if limit.of_assessment and limit.adversary in (None, adversary.name):
-                outcome = limit.judge(assessment.named(adversary.name))
-                if not outcome.held:
-                    lines.append(f"With knowledge of the original: {outcome.in_short}")
-    return lines
 
 
 def _require_limits_held(after: Verdict) -> None:
