@@ -6,6 +6,27 @@ MOST_ROUNDS = 200
 """Rounds, in each of which everything is measured anew and something changed, before the cycle
 gives up. Chosen by hand; no benchmark isolates it."""
 
+PARTITION_RECORDS = 11
+"""Records whose cheapest classes are found exactly, over all their subsets: 3 to this power steps,
+about a millisecond (`benchmarks/tiny_suppression.py`)."""
+
+IMPROVED_RECORDS = 250
+"""Records that hide something and are put into classes anew, a dozen at a time. It saves 9% of the
+cells of 30 records, 1% of 200 and half a percent of 1,000, where it takes ten times the time of all
+the rest (`benchmarks/tiny_suppression.py`)."""
+
+REFINEMENT_TRIES = 120
+"""Hidden sets of cells that are measured to find a cheaper one; each costs one measurement of
+everybody (`benchmarks/tiny_suppression.py`)."""
+
+REFINEMENT_RECORDS = 6_000
+"""Records that are measured in all of these tries together: many records get few tries, since what
+a single cell saves there is little (`benchmarks/tiny_suppression.py`)."""
+
+QUICK_LOOK_RECORDS = 300
+"""Records of which all pairs are compared to spare a measurement; beyond it the measurement is the
+quicker of the two. Chosen by hand; no benchmark isolates it."""
+
 MOST_DONORS = 30
 """Records that are asked to hide the same as somebody whom nothing else helps; each costs a
 measurement of everybody. Chosen by hand; no benchmark isolates it."""

@@ -21,8 +21,10 @@ from divulge.protection.suppression.equal_nulls import (
     build_hiding_move,
     count_equal_rows,
     gather_classes,
+    group_equal_rows,
 )
 from divulge.protection.suppression.lower_bound import bound_suppression_cost
+from divulge.protection.suppression.partition import improve_classes
 from divulge.protection.suppression.request import SuppressionRequest
 from divulge.protection.suppression.wildcard_nulls import (
     Board,
@@ -144,6 +146,9 @@ def _hide_equally(
                 break
         if unprotected.size == 0:
             break
+    if unprotected.size == 0 and request.cells_per_record is None:
+        cell_costs = build_cell_costs(part, request, subset=subset, absent=absent)
+        rows = improve_classes(part, rows, request.k, cell_costs, group_equal_rows(rows))
     # Classes without a null cannot grow where nulls are values: who is at risk in one hides a cell.
     # Whoever weighs finds at least whom somebody finds who only counts what fits (`known`).
     if request.nulls == "value":
@@ -155,6 +160,21 @@ def _hide_equally(
             part, frequency, request.k, allowed=allowed, costs=costs, known=True
         )
     return rows, unprotected, bound
+
+
+def build_cell_costs(
+    part: npt.NDArray[np.int32],
+    request: SuppressionRequest,
+    *,
+    subset: Sequence[str],
+    absent: Sequence[int],
+) -> Floats:
+    """What hiding each cell costs: nothing if it is hidden already, infinite if it may not be."""
+    costs = np.empty(part.shape)
+    for a, name in enumerate(subset):
+        costs[:, a] = np.inf if name in request.never else request.costs[name]
+        costs[part[:, a] == absent[a], a] = np.inf
+    return np.where(part == HIDDEN, 0.0, costs)
 
 
 def _hide_as_wildcards(

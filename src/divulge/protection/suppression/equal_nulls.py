@@ -125,7 +125,7 @@ def _join_donors(rows: Codes, at_risk: Ints, k: int, move: ClassMove, preference
     First from classes that have more than k, then whole classes; who is still left over.
     """
     target = move.apply_to(rows)
-    group = _group_equal_rows(target)
+    group = group_equal_rows(target)
     unprotected = []
     for number in np.unique(group[at_risk]):
         mine = at_risk[group[at_risk] == number]
@@ -145,7 +145,7 @@ def _choose_spare_records(rows: Codes, others: Ints, k: int, need: int, preferen
     """Records who can leave their classes: those above k first, else the smallest classes whole."""
     if need <= 0 or others.size == 0:
         return np.empty(0, np.int64)
-    class_of_record = _group_equal_rows(rows[others])
+    class_of_record = group_equal_rows(rows[others])
     size = np.bincount(class_of_record)
     order = np.lexsort((preference[others], class_of_record))
     place = np.arange(others.size) - np.searchsorted(class_of_record[order], class_of_record[order])
@@ -166,10 +166,11 @@ def count_equal_rows(rows: Codes) -> Ints:
     >>> count_equal_rows(np.array([[0, 1], [0, 1], [0, HIDDEN]], np.int32)).tolist()
     [2, 2, 1]
     """
-    group = _group_equal_rows(rows)
+    group = group_equal_rows(rows)
     return np.bincount(group)[group] if group.size else group
 
 
-def _group_equal_rows(rows: Codes) -> Ints:
+def group_equal_rows(rows: Codes) -> Ints:
+    """The number of the class of equal rows that each row is in."""
     columns = [rows[:, a].astype(np.int64) + 1 for a in range(rows.shape[1])]
     return assign_classes(columns, [int(c.max(initial=0)) + 1 for c in columns], len(rows))

@@ -26,6 +26,7 @@ from divulge.protection.changes.changes import (
 from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.cell_choice import choose_hidden_cells, list_hidden_cells
+from divulge.protection.suppression.cheaper_rows import find_cheaper_rows
 from divulge.protection.suppression.decisions import (
     build_removal,
     build_suppression_log,
@@ -155,6 +156,14 @@ def suppress_cells(
         dataset, names, absence_apart=request.nulls not in SEMANTICS_OF_ALIKE_NULLS
     )
     rows, unprotected, bound = choose_hidden_cells(original, dataset, request, before)
+    if not unprotected.size and request.search == "fewest" and request.cells_per_record is None:
+        rows = find_cheaper_rows(
+            before,
+            rows,
+            request,
+            absent=[dataset.columns[name].missing_code for name in names],
+            is_held=lambda cells: _is_held(original, hide_cells(dataset, cells), request),
+        )
     frequency = _find_lowest_frequencies(dataset, original, request)
     cells = list_hidden_cells(names, before, rows, unprotected)
     released = hide_cells(dataset, cells)
@@ -172,6 +181,10 @@ def suppress_cells(
         )
         return released, log, 0.0  # what is needed depends on who is removed
     return released, build_suppression_log(dataset, request, cells, frequency, after), bound
+
+
+def _is_held(original: Dataset, released: Dataset, request: SuppressionRequest) -> bool:
+    return bool(np.all(_find_lowest_frequencies(released, original, request) >= request.k - 1e-9))
 
 
 def _remove_at_risk(
