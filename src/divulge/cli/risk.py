@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
-from typer.core import TyperCommand, TyperOption
 
+from divulge.cli.help_pages import CommandPage
 from divulge.cli.options import (
     AtLeast,
     AtMost,
@@ -44,19 +44,22 @@ OWN_OPTIONS = ("method", "nulls", "count")
 """Options of measures with an option of their own here; for others there is `--set`."""
 
 
-class RiskCommand(TyperCommand):
+class RiskCommand(CommandPage):
     """A command whose page of help names the measures and their options as they are registered.
 
     The registry is loaded for that page alone, so that all other help stays light.
     """
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the page of help."""
-        texts = _describe_measures()
-        for parameter in self.params:
-            if parameter.name in texts and isinstance(parameter, TyperOption):
-                parameter.help = texts[parameter.name]
-        super().format_help(ctx, formatter)
+    parameter_templates: ClassVar[dict[str, str]] = {
+        "measure": "Which risk: {0}.",
+        "method": "Of individual risk: {0}.",
+        "nulls": "A missing value is: {0}.",
+        "setting": "name=value for more: {0}.",
+    }
+
+    def list_contents(self) -> dict[str, str]:
+        """What is registered."""
+        return _list_measures()
 
 
 def risk(
@@ -205,8 +208,8 @@ def suda(
     raise typer.Exit(LIMIT_FAILS if at_most is not None and highest > at_most else FINE)
 
 
-def _describe_measures() -> dict[str, str]:
-    """What the options of `divulge risk` say about measures."""
+def _list_measures() -> dict[str, str]:
+    """The measures, and what the options of `divulge risk` take."""
     from divulge.records.risk.options import OneOf, ValueList
     from divulge.records.risk.registry import MEASURES, gather_settings
 
@@ -223,10 +226,10 @@ def _describe_measures() -> dict[str, str]:
         if name not in OWN_OPTIONS and not isinstance(option, ValueList)
     ]
     return {
-        "measure": f"Which risk: {', '.join(names)}.",
-        "method": f"Of individual risk: {', '.join(words['method'])}.",
-        "nulls": f"A missing value is: {', '.join(words['nulls'])}.",
-        "setting": f"name=value for more: {', '.join(more)}.",
+        "measure": ", ".join(names),
+        "method": ", ".join(words["method"]),
+        "nulls": ", ".join(words["nulls"]),
+        "setting": ", ".join(more),
     }
 
 
