@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -219,6 +220,14 @@ def test_help_is_shown_in_the_language_of_the_environment(run_in_pseudo_language
     assert "«number» from 0.001»" in done.stdout
 
 
+def test_a_default_of_zero_is_shown_and_a_switch_that_is_off_has_none() -> None:
+    page = CliRunner(env={"COLUMNS": "400"}).invoke(app, ["attack", "--help"]).stdout
+    [seed] = [line for line in page.splitlines() if "--seed" in line]
+    [switch] = [line for line in page.splitlines() if "--overwrite" in line]
+    assert seed.rstrip().endswith("[default: 0]")
+    assert "[default" not in switch
+
+
 def test_a_command_that_is_called_wrongly_says_so_in_the_language(
     run_in_pseudo_language: Run,
 ) -> None:
@@ -231,22 +240,30 @@ def test_a_command_that_is_called_wrongly_says_so_in_the_language(
         assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
 
 
+def read_terminal(terminal: int) -> str:
+    """All that is written to a terminal until everybody has closed it."""
+    parts = []
+    try:
+        while part := os.read(terminal, 1 << 16):
+            parts.append(part)
+    except OSError:  # how Linux says that nobody writes any more
+        pass
+    return b"".join(parts).decode()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_progress_is_shown_in_the_language(run_in_pseudo_language: Run, tmp_path: Path) -> None:
     import pty
 
     ours, theirs = pty.openpty()
-    done = run_in_pseudo_language("check", write_release(tmp_path), stderr=theirs)
-    os.close(theirs)
-    shown = b""
-    try:
-        while part := os.read(ours, 1 << 16):
-            shown += part
-    except OSError:  # nobody writes any more
-        pass
+    # A terminal that nobody reads fills up, and the command would wait for it.
+    with ThreadPoolExecutor(1) as pool:
+        shown = pool.submit(read_terminal, ours)
+        done = run_in_pseudo_language("check", write_release(tmp_path), stderr=theirs)
+        os.close(theirs)
     os.close(ours)
     assert done.returncode == 0
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", " ", shown.decode())
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", " ", shown.result())
     assert "«Attacking»" in text
     assert words_outside_marks(text) == set()
 

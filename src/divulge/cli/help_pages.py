@@ -158,7 +158,8 @@ def _name_option(parameter: Any) -> str:
 def _describe_default(parameter: Any, context: Any) -> str:
     """What is taken if nothing is given; a switch is off unless it says otherwise."""
     default = parameter.get_default(context, call=False)
-    if parameter.show_default is False or default in (None, False, []):
+    is_off = default is None or default is False or default == []  # 0 is a value, not a switch
+    if parameter.show_default is False or is_off:
         return ""
     return str(parameter.opts[0] if default is True else default)
 

@@ -94,14 +94,16 @@ def init(
     data: Annotated[list[str], typer.Argument(help="Data files, folders or database addresses.")],
     out: Annotated[Path, typer.Option(help="The release file to write.")] = Path("release.toml"),
     overwrite: Overwrite = False,
-    separator: Annotated[str | None, typer.Option(help="Of text files.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Of text files.")] = None,
-    decimal: Annotated[str | None, typer.Option(help="Of text files.")] = None,
-    table: Annotated[str | None, typer.Option(help="Of a database.")] = None,
+    separator: Annotated[
+        str | None, typer.Option(help="The field separator of text files.")
+    ] = None,
+    encoding: Annotated[str | None, typer.Option(help="The encoding of text files.")] = None,
+    decimal: Annotated[str | None, typer.Option(help="The decimal mark of text files.")] = None,
+    table: Annotated[str | None, typer.Option(help="The table of a database.")] = None,
     accept: Annotated[
         Path | None,
         typer.Option(
-            help="A release file whose roles you decided: they go to your own base first."
+            help="A release file whose roles you confirmed; they are remembered for later drafts."
         ),
     ] = None,
     json: Json = False,

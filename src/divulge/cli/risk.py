@@ -51,10 +51,10 @@ class RiskCommand(CommandPage):
     """
 
     parameter_templates: ClassVar[dict[str, str]] = {
-        "measure": "Which risk: {0}.",
-        "method": "Of individual risk: {0}.",
-        "nulls": "A missing value is: {0}.",
-        "setting": "name=value for more: {0}.",
+        "measure": "The measure of risk: {0}.",
+        "method": "How individual risk is estimated: {0}.",
+        "nulls": "How missing values are read: {0}.",
+        "setting": "A further setting, as name=value: {0}.",
     }
 
     def list_contents(self) -> dict[str, str]:
@@ -65,18 +65,18 @@ class RiskCommand(CommandPage):
 def risk(
     data: Data,
     quasi_identifier: Attributes = None,
-    measure: Annotated[str, typer.Option(help="Which risk.")] = "individual_risk",
+    measure: Annotated[str, typer.Option(help="The measure of risk.")] = "individual_risk",
     sensitive: Annotated[
         str | None, typer.Option(help="The sensitive attribute, for measures that need one.")
     ] = None,
-    method: Annotated[str, typer.Option(help="Of individual risk.")] = "approximate",
-    nulls: Annotated[str, typer.Option(help="What a missing value may stand for.")] = "bayes",
+    method: Annotated[str, typer.Option(help="How individual risk is estimated.")] = "approximate",
+    nulls: Annotated[str, typer.Option(help="How missing values are read.")] = "bayes",
     count: Annotated[
-        str, typer.Option(help="In classes count records, or the population by weights.")
+        str, typer.Option(help="What classes count: records, or the population by weights.")
     ] = "records",
     setting: Annotated[
         list[str] | None,
-        typer.Option("--set", help="name=value for more."),
+        typer.Option("--set", help="A further setting, as name=value."),
     ] = None,
     weight: Weight = None,
     household: Household = None,
@@ -89,7 +89,9 @@ def risk(
     dataset: OfRelease = None,
     missing: Missing = None,
     hidden: Hidden = None,
-    threshold: Annotated[float, typer.Option(min=0, max=1, help="Records at risk.")] = 0.2,
+    threshold: Annotated[
+        float, typer.Option(min=0, max=1, help="A record with a higher risk is at risk.")
+    ] = 0.2,
     by: By = None,
     at_most: AtMost = None,
     at_least: AtLeast = None,
@@ -160,13 +162,19 @@ def suda(
     data: Data,
     quasi_identifier: Attributes = None,
     max_size: Annotated[
-        int | None, typer.Option(min=1, help="The most attributes of a minimal unique.")
+        int | None,
+        typer.Option(min=1, help="The largest number of attributes in a minimal sample unique."),
     ] = None,
     sampling_fraction: Annotated[
         float, typer.Option(help="The share of the population that is in the file.")
     ] = 0.01,
     nulls: Annotated[
-        str, typer.Option(help="A missing value is: maybe (anything) or value (one of its own).")
+        str,
+        typer.Option(
+            help="How missing values are read: maybe (any value) or value (a value of its own; the "
+            "default, unless values are hidden).",
+            show_default=False,
+        ),
     ] = "bayes",
     dataset: OfRelease = None,
     missing: Missing = None,
@@ -180,7 +188,7 @@ def suda(
     json: Json = False,
     stop_after: StopAfter = None,
 ) -> None:
-    """Find what makes records special: minimal sample uniques, SUDA and DIS-SUDA scores."""
+    """Find special uniques: minimal sample uniques, SUDA and DIS-SUDA scores."""
     from divulge import records
     from divulge.cli.output import build_sentence
     from divulge.cli.run_context import set_run_conditions

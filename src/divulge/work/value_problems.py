@@ -61,6 +61,8 @@ def describe_value_problem(kind: str, context: Mapping[str, Any], text: str) -> 
 
     >>> describe_value_problem("greater_than_equal", {"ge": 100}, "Input should be ...")
     'must be at least 100.'
+    >>> describe_value_problem("less_than_equal", {"le": 1.0}, "Input should be ...")
+    'must be at most 1.'
     >>> describe_value_problem("date_parsing", {}, "Input should be a valid date")
     'is not a value that is allowed here.'
     """
@@ -70,12 +72,18 @@ def describe_value_problem(kind: str, context: Mapping[str, Any], text: str) -> 
         return EMPTY
     if kind in BOUNDS:
         name, template = BOUNDS[kind]
-        return template.format(context[name], context.get("actual_length"))
+        return template.format(_write_bound(context[name]), context.get("actual_length"))
     if kind in OF_AN_AUTHOR:
         text = str(context["error"])
     elif kind in _list_pydantic_kinds():
         return UNSUITABLE
     return text if text.endswith(".") else f"{text}."
+
+
+def _write_bound(bound: Any) -> str:
+    """A bound as one would write it: 1, not 1.0."""
+    is_whole = isinstance(bound, float) and bound.is_integer()
+    return str(int(bound) if is_whole else bound)
 
 
 def _list_pydantic_kinds() -> tuple[str, ...]:
