@@ -280,6 +280,95 @@ def test_every_sentence_of_the_command_line_exists_and_is_used() -> None:
     assert said | listed | marks == catalogue
 
 
+def test_every_text_of_the_command_line_has_a_place_in_a_catalogue() -> None:
+    """Each option says what it is for, and nothing is shown but through a catalogue."""
+    from typer.main import get_command
+
+    from divulge.cli.help_pages import CommandPage, GroupPage
+    from divulge.cli.main import app
+
+    waiting: list[Any] = [get_command(app)]
+    while waiting:
+        command = waiting.pop()
+        assert isinstance(command, CommandPage | GroupPage), command.name
+        assert command.help, command.name
+        assert all(getattr(option, "help", "") for option in command.params), command.name
+        waiting += getattr(command, "commands", {}).values()
+
+
+def steps_without_a_name(path: Path) -> Iterator[str]:
+    """Where a step is named by something that no list of texts can see."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "step" and node.args:
+            name = node.args[0]
+            handed_on = isinstance(name, ast.Name) and name.id == "step_name"
+            if not isinstance(name, ast.Constant | ast.JoinedStr) and not handed_on:
+                yield f"{path.name}:{node.lineno}"
+
+
+def test_every_name_of_a_step_can_be_listed_for_translators() -> None:
+    source = PROJECT / "src" / "divulge"
+    assert not [place for path in source.rglob("*.py") for place in steps_without_a_name(path)]
+
+
+def test_every_kind_of_error_in_a_setting_has_words_of_ours() -> None:
+    """What pydantic says never reaches users."""
+    from divulge.assessment import attacks
+    from divulge.records.risk.request import FullRiskRequest
+    from divulge.release.settings import ReleaseTable
+    from divulge.work.value_problems import BOUNDS, PLAIN_PROBLEMS
+
+    kinds: set[str] = set()
+    waiting: list[Any] = [ReleaseTable, FullRiskRequest]
+    waiting += [attack.Settings for attack in attacks().values()]
+    waiting = [model.__pydantic_core_schema__ for model in waiting]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            kinds |= {
+                kind for key in node for kind in KINDS_BY_BOUND.get((node.get("type"), key), ())
+            }
+            kinds |= set(KINDS_BY_TYPE.get(node.get("type"), ()))
+            waiting += node.values()
+        elif isinstance(node, list | tuple):
+            waiting += node
+    assert {"string_type", "greater_than", "too_short"} <= kinds
+    assert kinds <= {*PLAIN_PROBLEMS, *BOUNDS}
+
+
+KINDS_BY_TYPE: dict[Any, tuple[str, ...]] = {
+    "str": ("string_type",),
+    "int": ("int_type", "int_parsing", "int_from_float", "int_parsing_size"),
+    "float": ("float_type", "float_parsing"),
+    "bool": ("bool_type", "bool_parsing"),
+    "list": ("list_type",),
+    "tuple": ("tuple_type", "too_long", "missing"),
+    "dict": ("dict_type",),
+    "literal": ("literal_error",),
+    "model": ("model_type",),
+    "date": ("date_type", "date_parsing"),
+}
+KINDS_BY_BOUND: dict[tuple[Any, Any], tuple[str, ...]] = {
+    ("str", "min_length"): ("string_too_short",),
+    ("str", "max_length"): ("string_too_long",),
+    ("str", "pattern"): ("string_pattern_mismatch",),
+    ("list", "min_length"): ("too_short",),
+    ("list", "max_length"): ("too_long",),
+    **{
+        (kind, bound): (name,)
+        for kind in ("int", "float")
+        for bound, name in {
+            "gt": "greater_than",
+            "ge": "greater_than_equal",
+            "lt": "less_than",
+            "le": "less_than_equal",
+            "multiple_of": "multiple_of",
+        }.items()
+    },
+}
+"""The errors that pydantic has for a kind of value, and for a bound of one."""
+
+
 def titles_written_in_code(path: Path) -> Iterator[str]:
     """Where a `title=` is given as text with a letter in it, also as one of two choices."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

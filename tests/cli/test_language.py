@@ -7,15 +7,20 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.release_files import write_release
-from tests.work.test_translation import TEMPLATES, TOOL
+from tests.work.test_translation import SECTIONS, TOOL
+from typer.main import get_command
+from typer.testing import CliRunner
 
 from divulge.assessment.sentence import load_catalogue
+from divulge.cli.main import app
+from divulge.work import translation
 
 SOURCE = Path(__file__).parents[2] / "src" / "divulge"
 PACKAGES = sorted(f"divulge.{path.parent.name}" for path in SOURCE.rglob("sentences.en.toml"))
@@ -60,8 +65,8 @@ def quote(value: Any) -> str:
 
 
 @pytest.fixture
-def run_in_pseudo_language(tmp_path: Path) -> Run:
-    """The command in a language that exists only in a folder of catalogues."""
+def catalogues(tmp_path: Path) -> Path:
+    """A folder with the catalogues of the pseudo-language."""
     catalogues = tmp_path / "catalogues"
     for package in PACKAGES:
         file = catalogues / package / "sentences.xx.toml"
@@ -70,16 +75,29 @@ def run_in_pseudo_language(tmp_path: Path) -> Run:
         lines = [f"{quote_key(key)} = {quote(mark(value))}" for key, value in entries]
         file.write_text("\n".join(lines), encoding="utf-8")
     (catalogues / "divulge").mkdir()
-    skeleton = {key: mark(key.replace(":message}", "}")) for key in TEMPLATES}
-    (catalogues / "divulge" / "messages.xx.toml").write_text(
-        "\n".join(f"{TOOL.quote_text(key)} = {quote(text)}" for key, text in skeleton.items()),
-        encoding="utf-8",
-    )
+    lines = []
+    for section, templates in SECTIONS.items():
+        lines += [f"[{section}]"] if section else []
+        lines += [
+            f"{TOOL.quote_text(key)} = {quote(mark(key.replace(':message}', '}')))}"
+            for key in templates
+        ]
+    file = catalogues / "divulge" / "messages.xx.toml"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    return catalogues
 
-    def run(*arguments: object, language: str = "xx") -> subprocess.CompletedProcess[str]:
+
+@pytest.fixture
+def run_in_pseudo_language(catalogues: Path) -> Run:
+    """The command in a language that exists only in a folder of catalogues."""
+
+    def run(
+        *arguments: object, language: str = "xx", stderr: int = subprocess.PIPE
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-c", SCRIPT, catalogues, *map(str, arguments)],
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
             encoding="utf-8",
             env={
                 **os.environ,
@@ -146,6 +164,108 @@ def test_an_error_of_one_problem_is_shown_in_the_language(
     done = run_in_pseudo_language("check", path)
     assert done.returncode == 2
     assert done.stderr.endswith(': «"CRX" is not an attack model.» «Did you mean "CRS"?»\n')
+
+
+def test_the_places_of_problems_are_shown_in_the_language(
+    run_in_pseudo_language: Run, tmp_path: Path
+) -> None:
+    path = write_release(
+        tmp_path, ('source = "pupils.csv"', "source = 5"), ("at_least = 1", 'at_least = "1"')
+    )
+    done = run_in_pseudo_language("check", path)
+    assert done.stderr.splitlines()[1:] == [
+        '  «dataset "pupils"», source: «must be text.»',
+        "  «limit 2», at_least: «must be a number.»",
+    ]
+
+
+def names_on_page(command: Any) -> set[str]:
+    """What stands on a page of help in every language: names of commands, options and choices."""
+    names = [*getattr(command, "commands", {}), "--[no-]help"]
+    for parameter in command.params:
+        names += [*parameter.opts, *parameter.secondary_opts, parameter.name.upper()]
+        names += map(str, parameter.type_descriptor.choices or ())
+    return set(re.findall("[A-Za-z]{2,}", " ".join(names)))
+
+
+def list_commands(command: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """A command and those below it, each with what is typed after `divulge`."""
+    yield path, command
+    for name, child in getattr(command, "commands", {}).items():
+        yield from list_commands(child, *path, name)
+
+
+def test_every_page_of_help_is_shown_in_the_language(
+    catalogues: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(translation, "find_catalogue", lambda *name: catalogues.joinpath(*name))
+    translation._load_messages.cache_clear()
+    runner = CliRunner(env={"COLUMNS": "4000", "DIVULGE_LANGUAGE": "xx"})
+    pages = {
+        path: (runner.invoke(app, [*path, "--help"]).stdout, command)
+        for path, command in list_commands(get_command(app))
+    }
+    translation._load_messages.cache_clear()
+    assert {(), ("check",), ("tables", "attack"), ("events", "ten")} <= set(pages)
+    for path, (page, command) in pages.items():
+        assert page.startswith("«Usage: "), path
+        assert words_outside_marks(page) <= names_on_page(command), path
+
+
+def test_help_is_shown_in_the_language_of_the_environment(run_in_pseudo_language: Run) -> None:
+    done = run_in_pseudo_language("check", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("«Usage: divulge check «[OPTIONS]» RELEASE»\n\n«Run every attack")
+    assert "«The release file (TOML).» «[required]»" in done.stdout
+    assert "«number» from 0.001»" in done.stdout
+
+
+def test_a_default_of_zero_is_shown_and_a_switch_that_is_off_has_none() -> None:
+    page = CliRunner(env={"COLUMNS": "400"}).invoke(app, ["attack", "--help"]).stdout
+    [seed] = [line for line in page.splitlines() if "--seed" in line]
+    [switch] = [line for line in page.splitlines() if "--overwrite" in line]
+    assert seed.rstrip().endswith("[default: 0]")
+    assert "[default" not in switch
+
+
+def test_a_command_that_is_called_wrongly_says_so_in_the_language(
+    run_in_pseudo_language: Run,
+) -> None:
+    for arguments, message in {
+        ("chek",): 'divulge: «"chek" is not a command.» «Did you mean "check"?»\n',
+        ("check",): "divulge check, RELEASE: «is missing.»\n",
+        ("demo", "--pupils", "3"): "divulge demo, --pupils: «must be at least 100.»\n",
+    }.items():
+        done = run_in_pseudo_language(*arguments)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
+
+
+def read_terminal(terminal: int) -> str:
+    """All that is written to a terminal until everybody has closed it."""
+    parts = []
+    try:
+        while part := os.read(terminal, 1 << 16):
+            parts.append(part)
+    except OSError:  # how Linux says that nobody writes any more
+        pass
+    return b"".join(parts).decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_progress_is_shown_in_the_language(run_in_pseudo_language: Run, tmp_path: Path) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    # A terminal that nobody reads fills up, and the command would wait for it.
+    with ThreadPoolExecutor(1) as pool:
+        shown = pool.submit(read_terminal, ours)
+        done = run_in_pseudo_language("check", write_release(tmp_path), stderr=theirs)
+        os.close(theirs)
+    os.close(ours)
+    assert done.returncode == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", " ", shown.result())
+    assert "«Attacking»" in text
+    assert words_outside_marks(text) == set()
 
 
 def test_a_language_that_nobody_translated_is_english(

@@ -73,7 +73,7 @@ def test_limits_schemas_and_the_command_line_have_the_measures_of_the_registry()
     assert adversary_schema()["measure"]["enum"] == list(EVERY_NAME)
     told = CliRunner().invoke(app, ["risk", "--help"], env={"NO_COLOR": "1"}).output
     squeezed = re.sub(r"[\s│]", "", told)
-    listed = squeezed.partition("Whichrisk:")[2].partition(".[default")[0]
+    listed = squeezed.partition("Themeasureofrisk:")[2].partition(".[default")[0]
     names = re.split(r",|\(or", listed.replace(")", ""))
     assert names == list(EVERY_NAME)
 

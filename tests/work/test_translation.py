@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 from divulge import work
 from divulge.work import DivulgeError, InvalidInput, Problem
 from divulge.work.context import LANGUAGE_VARIABLE, current_language
-from divulge.work.translation import MessageCatalogue, Template, find_faults
+from divulge.work.translation import PLACE, MessageCatalogue, Template, find_faults
 
 PROJECT = Path(__file__).parents[2]
 
@@ -34,7 +33,8 @@ def load_tool() -> ModuleType:
 
 
 TOOL = load_tool()
-TEMPLATES: dict[str, str] = TOOL.list_templates()
+SECTIONS: dict[str, dict[str, str]] = TOOL.list_sections()
+TEMPLATES = SECTIONS[""]
 CATALOGUE = MessageCatalogue({english: english.replace(":message}", "}") for english in TEMPLATES})
 
 
@@ -106,7 +106,7 @@ def test_the_template_with_most_literal_characters_wins() -> None:
     assert catalogue.translate_text("5 is a count.") == "general"
 
 
-def test_problems_are_translated_one_by_one_and_places_stay() -> None:
+def test_problems_are_translated_one_by_one() -> None:
     catalogue = MessageCatalogue(
         {
             '"{0}" is not an attack model.': 'kein Angriffsmodell: "{0}".',
@@ -128,6 +128,55 @@ def test_problems_are_translated_one_by_one_and_places_stay() -> None:
     alone = catalogue.translate_error(InvalidInput("release.toml", [model]))
     assert alone == 'release.toml, model: kein Angriffsmodell: "CRX". Meinten Sie "CRS"?'
     assert str(error).startswith("release.toml has 3 problems:")
+
+
+PLACES = MessageCatalogue(
+    {
+        "is late.": "kommt spät.",
+        "place": {
+            'column "{0}"': 'Spalte "{0}"',
+            "row {0}": "Zeile {0}",
+            "limit on {0}": "Grenze für {0}",
+            "{0} total": "{0} insgesamt",
+            "published table": "veröffentlichte Tabelle",
+        },
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("place", "translated"),
+    [
+        ('column "age"', 'Spalte "age"'),
+        ('knows, column "a, row 5", row 1,200', 'knows, Spalte "a, row 5", Zeile 1,200'),
+        ("limit on k_anonymity", "Grenze für k_anonymity"),
+        ("sex 1, age total", "sex 1, age insgesamt"),
+        ("published table, row 3", "veröffentlichte Tabelle, Zeile 3"),
+        # What a file is called is not put into other words, and what is said is no place.
+        ("row 5.csv", "row 5.csv"),
+        ("data/row 5, column 3.csv", "data/row 5, column 3.csv"),
+        ("row of houses", "row of houses"),
+        ("is late.", "is late."),
+        ('an "odd name', 'an "odd name'),
+        ("", ""),
+    ],
+)
+def test_places_are_translated_part_by_part(place: str, translated: str) -> None:
+    assert PLACES.translate_place(place) == translated
+    error = InvalidInput(place, [Problem(place, "is late."), Problem("", "is late.")])
+    assert f"  {translated}: kommt spät." in PLACES.translate_error(error) or not place
+    assert PLACES.translate_error(error).startswith(f"{translated} has 2 problems:")
+
+
+@given(st.text('ab", 1row'))
+def test_a_place_without_a_translation_stays_as_it_is(place: str) -> None:
+    assert MessageCatalogue({}).translate_place(place) == place
+
+
+def test_a_text_of_a_table_is_never_taken_for_part_of_a_message() -> None:
+    assert PLACES.translate_text("row 5 is empty") == "row 5 is empty"
+    assert PLACES.select_section(PLACE).translate_text("row 5") == "Zeile 5"
+    assert PLACES.select_section("help").translate_text("row 5") == "row 5"
 
 
 def test_a_message_inside_a_message_is_translated_too() -> None:
@@ -222,23 +271,58 @@ def check(problems, name, n, kind):
     }
 
 
-def test_the_skeleton_is_a_catalogue_that_lacks_nothing(tmp_path: Path) -> None:
-    skeleton = TOOL.write_skeleton(TEMPLATES)
-    entries = tomllib.loads(skeleton)
-    assert list(entries.values()) == [key.replace(":message}", "}") for key in entries]
-    assert TOOL.check_translation(entries, TEMPLATES) == []
-    first, *_ = entries
-    file = tmp_path / "messages.de.toml"
-    file.write_text(skeleton.replace(TOOL.quote_text(first), "'strange {0'", 1), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, PROJECT / "tools" / "messages.py", "--check", file],
-        capture_output=True,
-        text=True,
-        check=False,
+def test_the_tool_finds_places_and_steps(tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text(
+        """
+def check(problems, name, n, dataset, *, step_name="Looking around"):
+    place = f'dataset "{name}", column {n}'
+    problems.add(place, "is late.")
+    problems.add("knows", "is late.")
+    problems.extend(f'knows, weight "{name}"', [])
+    Problem("line 1", "is late.")
+    checks.share(f"share {n}", 3)
+    raise InvalidInput("published table", [Problem(f"roles, {name}", "is late.")])
+def locate_row(n):
+    return f"row {n}"
+def work(n):
+    with step(f"Reading {n}") as step:
+        step.note = f"{n} read"
+    look(step_name="Looking again")
+""",
+        encoding="utf-8",
     )
-    assert done.returncode == 1
-    assert done.stdout.splitlines() == [
+    assert set(TOOL.list_places(tmp_path)) - {
+        part for parts in TOOL.FIXED_PLACES.values() for part in parts
+    } == {
+        *("column {0}", 'weight "{0}"', "line {0}", "share {0}", "published table", "row {0}"),
+    }
+    assert set(TOOL.list_steps(tmp_path)) - set(TOOL.FIXED_STEPS) == {
+        *("Reading {0}", "{0} read", "Looking around", "Looking again"),
+    }
+
+
+def test_the_skeleton_is_a_catalogue_that_lacks_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    skeleton = TOOL.write_skeleton(SECTIONS)
+    entries = tomllib.loads(skeleton)
+    messages = {key: text for key, text in entries.items() if isinstance(text, str)}
+    assert list(messages.values()) == [key.replace(":message}", "}") for key in messages]
+    assert {name: set(entries[name]) for name in ("place", "step", "help")} == {
+        name: set(templates) for name, templates in SECTIONS.items() if name
+    }
+    assert list(TOOL.check_translation(entries, SECTIONS)) == []
+    first, *_ = messages
+    file = tmp_path / "messages.de.toml"
+    broken = skeleton.replace(TOOL.quote_text(first), "'strange {0'", 1)
+    file.write_text(broken.replace("'Options' =", "'Choices' =", 1), encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["messages.py", "--check", str(file)])
+    monkeypatch.setattr(TOOL, "list_sections", lambda: SECTIONS)
+    assert TOOL.main() == 1
+    assert capsys.readouterr().out.splitlines() == [
         "strange {0: has a brace without its other half",
-        "strange {0: no message is made like this",
+        "strange {0: no text is made like this",
         f"{first}: is not translated",
+        "[help] Choices: no text is made like this",
+        "[help] Options: is not translated",
     ]

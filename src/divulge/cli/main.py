@@ -15,6 +15,7 @@ from typing import Annotated, Literal, NoReturn
 import typer
 
 from divulge.cli import events, matching, protection, reconstruct, records, risk, tables
+from divulge.cli.help_pages import GroupPage, set_help_pages
 from divulge.cli.options import Overwrite, StopAfter
 from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
 
@@ -22,6 +23,7 @@ FINE, LIMIT_FAILS, COULD_NOT_RUN, NOT_JUDGED = 0, 1, 2, 3
 EXIT_CODES = {"pass": FINE, "fail": LIMIT_FAILS, "not judged": NOT_JUDGED}
 
 app = typer.Typer(
+    cls=GroupPage,
     help="Before you publish, know what your release divulges, and fix it with the least damage.",
     no_args_is_help=True,
     add_completion=False,
@@ -92,14 +94,16 @@ def init(
     data: Annotated[list[str], typer.Argument(help="Data files, folders or database addresses.")],
     out: Annotated[Path, typer.Option(help="The release file to write.")] = Path("release.toml"),
     overwrite: Overwrite = False,
-    separator: Annotated[str | None, typer.Option(help="Of text files.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Of text files.")] = None,
-    decimal: Annotated[str | None, typer.Option(help="Of text files.")] = None,
-    table: Annotated[str | None, typer.Option(help="Of a database.")] = None,
+    separator: Annotated[
+        str | None, typer.Option(help="The field separator of text files.")
+    ] = None,
+    encoding: Annotated[str | None, typer.Option(help="The encoding of text files.")] = None,
+    decimal: Annotated[str | None, typer.Option(help="The decimal mark of text files.")] = None,
+    table: Annotated[str | None, typer.Option(help="The table of a database.")] = None,
     accept: Annotated[
         Path | None,
         typer.Option(
-            help="A release file whose roles you decided: they go to your own base first."
+            help="A release file whose roles you confirmed; they are remembered for later drafts."
         ),
     ] = None,
     json: Json = False,
@@ -153,31 +157,40 @@ app.command()(reconstruct.reconstruct)
 app.command()(protection.protect)
 app.command()(protection.suppress)
 app.command()(protection.explain)
+set_help_pages(app)
 
 
 def main() -> NoReturn:
     """Run the command line; an error that the user can put right is a message, not a traceback."""
     import signal
 
-    from divulge.work.context import LANGUAGE_VARIABLE, check_language
-    from divulge.work.problems import DivulgeError
-
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, _raise_cancelled)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter shows another
             stream.reconfigure(errors="replace")
+    sys.exit(_run_command())
+
+
+def _run_command() -> int:
+    """Run what was asked for; the exit code, after the error was shown if there was one."""
+    from divulge.cli.usage_errors import UsageError, describe_usage_error, is_help_page
+    from divulge.work.context import LANGUAGE_VARIABLE, check_language
+    from divulge.work.problems import DivulgeError
+
     try:
         if language := os.environ.get(LANGUAGE_VARIABLE):
             check_language(LANGUAGE_VARIABLE, language)
-        app()
+        return app(prog_name="divulge", standalone_mode=False) or FINE
+    except UsageError as error:
+        return COULD_NOT_RUN if is_help_page(error) else _show_error(describe_usage_error(error))
     except DivulgeError as error:
         if os.environ.get("DIVULGE_TRACEBACK") and _is_plugin_error(error):
             raise
-        _exit_with_error(error)
+        return _show_error(error)
     except OSError as error:
         reason = (error.strerror or "cannot be used").lower()
-        _exit_with_error(DivulgeError(f"{error.filename or 'a file'}: {reason}"))
+        return _show_error(DivulgeError(f"{error.filename or 'a file'}: {reason}"))
     except Exception as error:
         if os.environ.get("DIVULGE_TRACEBACK"):
             raise
@@ -186,8 +199,7 @@ def main() -> NoReturn:
             f"something unexpected happened ({type(error).__name__}). This is a mistake of "
             "Divulge's; set DIVULGE_TRACEBACK=1 to see where."
         )
-        _exit_with_error(DivulgeError(message))
-    sys.exit(FINE)
+        return _show_error(DivulgeError(message))
 
 
 def _raise_cancelled(*_: object) -> NoReturn:
@@ -204,9 +216,12 @@ def _is_plugin_error(error: Exception) -> bool:
     return isinstance(error, PluginError)
 
 
-def _exit_with_error(error: Exception) -> NoReturn:
+def _show_error(error: Exception) -> int:
     """Show an error in the language of the user: here it is shown, so here it is translated."""
     from divulge.work.translation import translate_error
 
-    typer.echo(f"divulge: {translate_error(error)}", err=True)
-    sys.exit(COULD_NOT_RUN)
+    message = translate_error(error)
+    # A command that was called wrongly is named in the message itself.
+    is_named = getattr(error, "subject", "").partition(" ")[0] == "divulge"
+    typer.echo(message if is_named else f"divulge: {message}", err=True)
+    return COULD_NOT_RUN

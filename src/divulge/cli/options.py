@@ -12,19 +12,19 @@ Data = Annotated[
 ]
 Attributes = Annotated[
     list[str] | None,
-    typer.Option("--quasi-identifier", "-q", help="An attribute to consider; repeat for more."),
+    typer.Option("--quasi-identifier", "-q", help="A quasi-identifier; may be repeated."),
 ]
 Weight = Annotated[str | None, typer.Option(help="The attribute with the sampling weights.")]
-Household = Annotated[str | None, typer.Option(help="The attribute with households.")]
+Household = Annotated[str | None, typer.Option(help="The attribute that identifies households.")]
 Missing = Annotated[
     list[str] | None,
-    typer.Option(help="What stands for a missing value in a text file; repeat for more."),
+    typer.Option(help="A code for missing values in a text file; may be repeated."),
 ]
 Hidden = Annotated[
     str | None,
-    typer.Option(help="What stands for a value that an earlier protection has hidden."),
+    typer.Option(help="The code for values that an earlier protection has hidden."),
 ]
-OfRelease = Annotated[str | None, typer.Option(help="Which dataset of a release file.")]
+OfRelease = Annotated[str | None, typer.Option(help="The dataset of a release file to use.")]
 Out = Annotated[
     Path | None, typer.Option(help="Write a column per record to this file (.csv, .parquet).")
 ]
@@ -39,7 +39,7 @@ StopAfter = Annotated[
     typer.Option(
         "--stop-after",
         min=0.001,
-        help="Stop by the clock after this many seconds, and say so.",
+        help="Stop after this many seconds of real time; the result says so.",
         show_default=False,
     ),
 ]
@@ -52,11 +52,11 @@ Effort = Annotated[
     ),
 ]
 AtMost = Annotated[
-    float | None, typer.Option(min=0, help="Exit with 1 if a record's figure is higher.")
+    float | None, typer.Option(min=0, help="Exit with code 1 if the figure of a record is higher.")
 ]
 AtLeast = Annotated[
-    float | None, typer.Option(min=0, help="Exit with 1 if a class's figure is lower.")
+    float | None, typer.Option(min=0, help="Exit with code 1 if the figure of a class is lower.")
 ]
 Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace files that exist; never an input.")
+    bool, typer.Option("--overwrite", help="Replace existing files; an input is never replaced.")
 ]

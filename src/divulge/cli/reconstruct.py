@@ -15,7 +15,7 @@ ReleaseFile = Annotated[Path, typer.Argument(help="The release file (TOML).", sh
 def reconstruct(
     release: ReleaseFile,
     adversary: Annotated[
-        str | None, typer.Option(help="Which adversary, if several reconstruct.")
+        str | None, typer.Option(help="The adversary, if several reconstruct records.")
     ] = None,
     seconds: Annotated[
         float | None,
@@ -27,17 +27,18 @@ def reconstruct(
     ] = None,
     in_all: Annotated[
         float | None,
-        typer.Option(min=0.001, help="The effort for all instances together, about."),
+        typer.Option(min=0.001, help="The effort for all instances together (approximate)."),
     ] = None,
     stop_after: StopAfter = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="How many processes.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="The number of processes.")] = None,
     target: Annotated[
-        int | None, typer.Option(min=0, help="Also show the phases for one record, from 0 on.")
+        int | None,
+        typer.Option(min=0, help="Also show the phases for one record, by its number from 0."),
     ] = None,
     remedies: Annotated[
         bool,
         typer.Option(
-            "--what-would-help", "--remedies", help="Also try what would help, and what it costs."
+            "--what-would-help", "--remedies", help="Also try remedies, and say what they cost."
         ),
     ] = False,
     prior: Annotated[
@@ -64,7 +65,7 @@ def reconstruct(
         Path | None,
         typer.Option("--resume", "--out", help="A folder from which an interrupted run resumes."),
     ] = None,
-    chart: Annotated[Path | None, typer.Option(help="Write the chart (.svg, .png).")] = None,
+    chart: Annotated[Path | None, typer.Option(help="A file for the chart (.svg, .png).")] = None,
     overwrite: Overwrite = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:

@@ -25,7 +25,7 @@ Seeks = Annotated[
     list[str] | None,
     typer.Option("--seeks", help="An attribute that the adversary seeks; may be repeated."),
 ]
-Weight = Annotated[str | None, typer.Option(help="The attribute that weighs records.")]
+Weight = Annotated[str | None, typer.Option(help="The attribute with the sampling weights.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
@@ -34,10 +34,12 @@ def sweep(
     knows: Knows = None,
     seeks: Seeks = None,
     size: Annotated[
-        int | None, typer.Option(min=1, help="Sets of at most this many attributes.")
+        int | None, typer.Option(min=1, help="The largest number of attributes in a set.")
     ] = None,
     weight: Weight = None,
-    engine: Annotated[str, typer.Option(help="auto, cube or duckdb.")] = "auto",
+    engine: Annotated[
+        str, typer.Option(help="How sets are counted: auto, cube or duckdb.")
+    ] = "auto",
     out: Annotated[
         Path | None, typer.Option(help="A file for the whole table (.csv, .parquet, ...).")
     ] = None,
@@ -74,8 +76,8 @@ def attack(
     target: Annotated[
         list[str] | None,
         typer.Option(
-            help="Of one person, attribute=value, once for each that is known; of the second "
-            "dataset 2:attribute=value, or 2:absent."
+            help="What is known about one person, as attribute=value; may be repeated. For the "
+            "second dataset, 2:attribute=value or 2:absent."
         ),
     ] = None,
     population: Annotated[
@@ -83,26 +85,32 @@ def attack(
     ] = None,
     release: Annotated[
         list[Path] | None,
-        typer.Option(help="The protected version (a data file); of several, one per dataset."),
+        typer.Option(
+            help="The protected version (a data file); with several datasets, one for each."
+        ),
     ] = None,
     on: Annotated[
         str | None, typer.Option(help="The id that links several datasets, or a protected version.")
     ] = None,
     duplicates: Annotated[
-        str, typer.Option(help="An id that occurs twice: error, first or random.")
+        str, typer.Option(help="What to do with an id that occurs twice: error, first or random.")
     ] = "error",
-    seed: Annotated[int, typer.Option(help="Of the random choice.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the random choice.")] = 0,
     prior: Annotated[
         str | None,
         typer.Option(
-            "--prior", "--weight", help="An attribute: how likely each record is the one sought."
+            "--prior",
+            "--weight",
+            help="The attribute that says how likely each record is the target.",
         ),
     ] = None,
     gain: Annotated[
         list[str] | None,
         typer.Option(help="What guesses are worth: guesses=3, within=5, worth=yes:10 or wrong=1."),
     ] = None,
-    by: Annotated[str | None, typer.Option(help="Who bears the risk: an attribute.")] = None,
+    by: Annotated[
+        str | None, typer.Option(help="Also show who bears the risk, by this attribute.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="A file for the risk of each record (.csv, .parquet).")
     ] = None,

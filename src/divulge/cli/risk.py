@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
-from typer.core import TyperCommand, TyperOption
 
+from divulge.cli.help_pages import CommandPage
 from divulge.cli.options import (
     AtLeast,
     AtMost,
@@ -44,36 +44,39 @@ OWN_OPTIONS = ("method", "nulls", "count")
 """Options of measures with an option of their own here; for others there is `--set`."""
 
 
-class RiskCommand(TyperCommand):
+class RiskCommand(CommandPage):
     """A command whose page of help names the measures and their options as they are registered.
 
     The registry is loaded for that page alone, so that all other help stays light.
     """
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the page of help."""
-        texts = _describe_measures()
-        for parameter in self.params:
-            if parameter.name in texts and isinstance(parameter, TyperOption):
-                parameter.help = texts[parameter.name]
-        super().format_help(ctx, formatter)
+    parameter_templates: ClassVar[dict[str, str]] = {
+        "measure": "The measure of risk: {0}.",
+        "method": "How individual risk is estimated: {0}.",
+        "nulls": "How missing values are read: {0}.",
+        "setting": "A further setting, as name=value: {0}.",
+    }
+
+    def list_contents(self) -> dict[str, str]:
+        """What is registered."""
+        return _list_measures()
 
 
 def risk(
     data: Data,
     quasi_identifier: Attributes = None,
-    measure: Annotated[str, typer.Option(help="Which risk.")] = "individual_risk",
+    measure: Annotated[str, typer.Option(help="The measure of risk.")] = "individual_risk",
     sensitive: Annotated[
         str | None, typer.Option(help="The sensitive attribute, for measures that need one.")
     ] = None,
-    method: Annotated[str, typer.Option(help="Of individual risk.")] = "approximate",
-    nulls: Annotated[str, typer.Option(help="What a missing value may stand for.")] = "bayes",
+    method: Annotated[str, typer.Option(help="How individual risk is estimated.")] = "approximate",
+    nulls: Annotated[str, typer.Option(help="How missing values are read.")] = "bayes",
     count: Annotated[
-        str, typer.Option(help="In classes count records, or the population by weights.")
+        str, typer.Option(help="What classes count: records, or the population by weights.")
     ] = "records",
     setting: Annotated[
         list[str] | None,
-        typer.Option("--set", help="name=value for more."),
+        typer.Option("--set", help="A further setting, as name=value."),
     ] = None,
     weight: Weight = None,
     household: Household = None,
@@ -86,7 +89,9 @@ def risk(
     dataset: OfRelease = None,
     missing: Missing = None,
     hidden: Hidden = None,
-    threshold: Annotated[float, typer.Option(min=0, max=1, help="Records at risk.")] = 0.2,
+    threshold: Annotated[
+        float, typer.Option(min=0, max=1, help="A record with a higher risk is at risk.")
+    ] = 0.2,
     by: By = None,
     at_most: AtMost = None,
     at_least: AtLeast = None,
@@ -157,13 +162,19 @@ def suda(
     data: Data,
     quasi_identifier: Attributes = None,
     max_size: Annotated[
-        int | None, typer.Option(min=1, help="The most attributes of a minimal unique.")
+        int | None,
+        typer.Option(min=1, help="The largest number of attributes in a minimal sample unique."),
     ] = None,
     sampling_fraction: Annotated[
         float, typer.Option(help="The share of the population that is in the file.")
     ] = 0.01,
     nulls: Annotated[
-        str, typer.Option(help="A missing value is: maybe (anything) or value (one of its own).")
+        str,
+        typer.Option(
+            help="How missing values are read: maybe (any value) or value (a value of its own; the "
+            "default, unless values are hidden).",
+            show_default=False,
+        ),
     ] = "bayes",
     dataset: OfRelease = None,
     missing: Missing = None,
@@ -177,7 +188,7 @@ def suda(
     json: Json = False,
     stop_after: StopAfter = None,
 ) -> None:
-    """Find what makes records special: minimal sample uniques, SUDA and DIS-SUDA scores."""
+    """Find special uniques: minimal sample uniques, SUDA and DIS-SUDA scores."""
     from divulge import records
     from divulge.cli.output import build_sentence
     from divulge.cli.run_context import set_run_conditions
@@ -205,8 +216,8 @@ def suda(
     raise typer.Exit(LIMIT_FAILS if at_most is not None and highest > at_most else FINE)
 
 
-def _describe_measures() -> dict[str, str]:
-    """What the options of `divulge risk` say about measures."""
+def _list_measures() -> dict[str, str]:
+    """The measures, and what the options of `divulge risk` take."""
     from divulge.records.risk.options import OneOf, ValueList
     from divulge.records.risk.registry import MEASURES, gather_settings
 
@@ -223,10 +234,10 @@ def _describe_measures() -> dict[str, str]:
         if name not in OWN_OPTIONS and not isinstance(option, ValueList)
     ]
     return {
-        "measure": f"Which risk: {', '.join(names)}.",
-        "method": f"Of individual risk: {', '.join(words['method'])}.",
-        "nulls": f"A missing value is: {', '.join(words['nulls'])}.",
-        "setting": f"name=value for more: {', '.join(more)}.",
+        "measure": ", ".join(names),
+        "method": ", ".join(words["method"]),
+        "nulls": ", ".join(words["nulls"]),
+        "setting": ", ".join(more),
     }
 
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from divulge.release.settings import FORMAT, ReleaseTable
 from divulge.work import InvalidInput, Problem, Problems, input_file, version
+from divulge.work.value_problems import describe_value_problem
 
 _UNION_BRANCHES = ("HierarchyTable", "str", "int", "float", "bool")
 
@@ -117,29 +118,16 @@ def _build_problem(
         place = _describe_place(location[:-1], content)
         return Problem(place, f'"{key}" is not a setting here.', value=key, allowed=allowed)
     place = _describe_place(location, content)
-    if kind == "missing":
-        return Problem(place, "is missing.")
-    if kind == "literal_error":
-        allowed = [
-            word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")
-        ]
-        return Problem(place, "is not one of the allowed words.", allowed=allowed)
-    if kind in ("model_type", "dict_type"):
-        return Problem(place, "must be a table of settings.")
-    if kind in ("list_type", "tuple_type"):
-        if model is ReleaseTable and isinstance(content.get(place), dict):
-            message = f"there may be several: write [[{place}]], with two brackets, above each."
-            return Problem(place, message)
-        return Problem(place, "must be a list.")
-    if kind in ("too_short", "too_long"):
-        most = "least" if kind == "too_short" else "most"
-        bound = context.get("min_length", context.get("max_length"))
-        return Problem(
-            place, f"must have at {most} {bound} of them, not {context['actual_length']}."
-        )
-    for theirs in ("Input should", "String should"):
-        message = message.replace(theirs, "must")
-    return Problem(place, f"{message}.")
+    is_list = kind in ("list_type", "tuple_type")
+    if is_list and model is ReleaseTable and isinstance(content.get(place), dict):
+        message = f"there may be several: write [[{place}]], with two brackets, above each."
+        return Problem(place, message)
+    allowed = (
+        [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]
+        if kind == "literal_error"
+        else []
+    )
+    return Problem(place, describe_value_problem(kind, context, message), allowed=allowed)
 
 
 def _describe_place(location: Sequence[str | int], content: Mapping[str, Any]) -> str:

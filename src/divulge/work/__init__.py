@@ -59,7 +59,8 @@ from divulge.work.problems import (
     nearest,
     quoted,
 )
-from divulge.work.progress import NotebookReporter, Progress, Reporter, TerminalReporter
+from divulge.work.progress import Progress, Reporter
+from divulge.work.reporters import NotebookReporter, TerminalReporter
 from divulge.work.translation import translate_error, translate_message
 from divulge.work.version import version, versions
 

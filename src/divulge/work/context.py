@@ -174,6 +174,7 @@ class Step:
         self.name = name
         self.total = total
         self.done = 0.0
+        self.note = ""
         self._conditions = conditions
         self._started_at = time.monotonic()
         self._last_report = 0.0
@@ -190,7 +191,9 @@ class Step:
         self._last_report = time.monotonic()
         if self._conditions.reporter is not None:
             elapsed = time.monotonic() - self._started_at
-            self._conditions.reporter(Progress(self.name, self.done, self.total, elapsed, finished))
+            self._conditions.reporter(
+                Progress(self.name, self.done, self.total, elapsed, finished, self.note)
+            )
 
 
 @contextmanager

@@ -49,11 +49,13 @@ class InvalidInput(DivulgeError):
         self.problems = tuple(problems)
         texts = [problem.text for problem in self.problems]
         heading = HAS_PROBLEMS.format(subject, len(texts))
-        super().__init__(self.format_message(subject, texts, heading))
-
-    def format_message(self, subject: str, texts: Sequence[str], heading: str) -> str:
-        """Subject and place before each text: on one line, or below a heading if they are more."""
         places = [problem.place for problem in self.problems]
+        super().__init__(self.format_message(subject, texts, heading, places))
+
+    def format_message(
+        self, subject: str, texts: Sequence[str], heading: str, places: Sequence[str]
+    ) -> str:
+        """Subject and place before each text: on one line, or below a heading if they are more."""
         if len(texts) == 1:
             return f"{', '.join(filter(None, [subject, *places]))}: {texts[0]}"
         pairs = zip(places, texts, strict=True)

@@ -1,12 +1,17 @@
-"""Messages of errors in another language: the English text is the key, as with gettext.
+"""Texts of the code in another language: the English text is the key, as with gettext.
 
 An error is written in English where it is raised, and translated where it is shown. A package
 brings `messages.<language>.toml`, whose entries go from an English template to one in the language:
 
     'dataset "{0}" has no attribute "{1}".' = '"{1}" ist kein Merkmal von "{0}".'
 
+    [place]
+    'row {0}' = 'Zeile {0}'
+
 A hole stands for whatever the message holds there; `{1:message}` is a hole with a message of its
-own in it, which is translated too. What no template matches stays English.
+own in it, which is translated too. What no template matches stays English. Tables hold what is not
+a message, so that a short text is never taken for part of one: places of problems, names of steps
+of the work, and the pages of help.
 """
 
 from __future__ import annotations
@@ -28,6 +33,12 @@ from divulge.work.problems import HAS_PROBLEMS, InvalidInput, Problem
 OWN_PACKAGE = __package__.partition(".")[0]
 ENTRY_POINT_GROUPS = ("divulge.attacks", "divulge.measures")
 NESTED_MESSAGE = "message"
+
+PLACE, STEP, HELP = "place", "step", "help"
+SECTIONS = (PLACE, STEP, HELP)
+"""The tables of a catalogue, for texts that are not messages."""
+PART_OF_PLACE = re.compile(r'(?:"[^"]*"|[^",]|,(?! ))+')
+_PLAIN_CONTENT = re.compile(r"[\d,]+|[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True)
@@ -88,7 +99,7 @@ def _split_template(template: str) -> Iterator[tuple[str, str | None, str]]:
 
 
 class MessageCatalogue:
-    """The messages of one language, by their English templates.
+    """The texts of one language, by their English templates; those in tables apart.
 
     >>> messages = MessageCatalogue({'"{0}" is not {1}.': '{1}: nicht "{0}".'})
     >>> messages.translate_text('"CRX" is not an attack model.')
@@ -97,14 +108,22 @@ class MessageCatalogue:
     'Something else.'
     """
 
-    def __init__(self, entries: Mapping[str, str]) -> None:
+    def __init__(self, entries: Mapping[str, Any]) -> None:
         sound = [english for english in entries if not find_faults(english, entries[english])]
-        self._translations = {english: entries[english] for english in sound}
+        self._translations: dict[str, str] = {english: entries[english] for english in sound}
+        self._tables = {name: table for name, table in entries.items() if isinstance(table, dict)}
+        self._sections: dict[str, MessageCatalogue] = {}
         # The surest template first; of two alike, the one that looks into its holes.
         self._templates = sorted(
             map(Template, sound),
             key=lambda t: (-t.literal_length, -t.english.count(f":{NESTED_MESSAGE}}}"), t.english),
         )
+
+    def select_section(self, name: str) -> MessageCatalogue:
+        """The texts in one of the tables, without any others."""
+        if name not in self._sections:
+            self._sections[name] = MessageCatalogue(self._tables.get(name, {}))
+        return self._sections[name]
 
     def find_template(self, text: str) -> Template | None:
         """The template with most literal characters that makes this text."""
@@ -123,26 +142,48 @@ class MessageCatalogue:
                 contents[hole] = self.translate_text(contents[hole])
         return _fill_holes(self._translations[template.english], contents)
 
-    def translate_name(self, text: str) -> str:
-        """A subject in the language if it is one of the fixed ones; names of files never change."""
-        return self._translations.get(text, text)
-
     def translate_problem(self, problem: Problem) -> str:
-        """A problem in the language; its place is what the user wrote, and stays."""
+        """A problem in the language, without its place."""
         texts = filter(None, [problem.message, problem.hint])
         return " ".join(map(self.translate_text, texts))
+
+    def translate_place(self, place: str) -> str:
+        """The place of a problem or the subject of an error, part by part; names stay.
+
+        >>> words = MessageCatalogue({"place": {'column "{0}"': 'Spalte "{0}"'}})
+        >>> words.translate_place('dataset "a, b", column "age"')
+        'dataset "a, b", Spalte "age"'
+        """
+        return PART_OF_PLACE.sub(lambda part: self._translate_part(part[0]), place)
+
+    def _translate_part(self, text: str) -> str:
+        """One part of a place, or as it is: names of files never change.
+
+        A hole between words holds a number or one word; at the start or in quotes, any name.
+        """
+        section = self.select_section(PLACE)
+        part = text.strip()
+        template = section.find_template(part)
+        if template is None:
+            return text
+        contents = template.match_text(part) or ()
+        for (before, _, _), content in zip(template.parts, contents, strict=False):
+            if before and not before.endswith('"') and not _PLAIN_CONTENT.fullmatch(content):
+                return text
+        return text.replace(part, section.translate_text(part))
 
     def translate_error(self, error: BaseException) -> str:
         """An error in the language; one with several problems, problem by problem."""
         if not isinstance(error, InvalidInput):
             return self.translate_text(str(error))
-        subject = self.translate_name(error.subject)
+        subject = self.translate_place(error.subject)
         count = len(error.problems)
         heading = self._translations.get(HAS_PROBLEMS, HAS_PROBLEMS)
         return error.format_message(
             subject,
             [self.translate_problem(problem) for problem in error.problems],
             _fill_holes(heading, {"0": subject, "1": str(count)}),
+            [self.translate_place(problem.place) for problem in error.problems],
         )
 
 
@@ -190,6 +231,24 @@ def translate_message(text: str, language: str | None = None) -> str:
     return load_messages(language or current_language()).translate_text(text)
 
 
+def translate_step(name: str) -> str:
+    """The name of a step of the work, or what else is said of progress, in the language of the run.
+
+    >>> translate_step("Writing the report")
+    'Writing the report'
+    """
+    return load_messages(current_language()).select_section(STEP).translate_text(name)
+
+
+def translate_help(text: str) -> str:
+    """A text of the pages of help, in the language of the run.
+
+    >>> translate_help("Print the version.")
+    'Print the version.'
+    """
+    return load_messages(current_language()).select_section(HELP).translate_text(text)
+
+
 def load_messages(language: str) -> MessageCatalogue:
     """The messages of a language: Divulge's, and those of packages that bring attacks."""
     return _load_messages(language, tuple(_list_packages()))
@@ -197,10 +256,13 @@ def load_messages(language: str) -> MessageCatalogue:
 
 @lru_cache
 def _load_messages(language: str, packages: Sequence[str]) -> MessageCatalogue:
-    entries: dict[str, str] = {}
+    entries: dict[str, Any] = {}
     for package in packages:
         for english, translation in _read_messages(package, language).items():
-            entries.setdefault(english, translation)
+            if isinstance(translation, dict) and isinstance(entries.get(english), dict):
+                entries[english] = {**translation, **entries[english]}
+            else:
+                entries.setdefault(english, translation)
     return MessageCatalogue(entries)
 
 

@@ -53,7 +53,10 @@ def diagnose_rule(level: TableState, read: Callable[[Rule], list[SumIntervals]])
             for g in (level.totals_match.groups[n] for n in sample)
         ]
         results = solve_all(
-            tasks, tuning.ROUNDING_DIAGNOSIS_SECONDS, workers=1, name=f"Trying {rule}"
+            tasks,
+            tuning.ROUNDING_DIAGNOSIS_SECONDS,
+            workers=1,
+            step_name=f'Trying the rounding rule "{rule}"',
         )
         # Which records were left out or added does not depend on the rule: allow for some.
         failed_share = round(np.mean([r.status == "infeasible" for r in results]), 2)

@@ -172,10 +172,15 @@ class Run:
         tasks = [level.build_task(n, self.request.premise, truth) for n in numbers]
         if not tasks:
             return
-        name = f"Allocating by {level.totals_match.totals.finest}"
+        step_name = f"Allocating records by {level.totals_match.totals.finest}"
         round_effort = self._share_round_effort(share)
         results = solve_all(
-            tasks, self.seconds, round_effort, workers=self.workers, name=name, again=again
+            tasks,
+            self.seconds,
+            round_effort,
+            workers=self.workers,
+            step_name=step_name,
+            again=again,
         )
         if changed is None and self.selection is None:
             self._judge_rule(level, results)
@@ -328,9 +333,12 @@ class Run:
             all_of_them = [(level, n, level.build_continuation_task(n)) for level, n in candidates]
             continuations = [(level, n, task) for level, n, task in all_of_them if task is not None]
             tasks = [task for _, _, task in continuations]
-            name = "Proving what is possible"
             results = solve_all(
-                tasks, self.seconds, self.effort.left, workers=self.workers, name=name
+                tasks,
+                self.seconds,
+                self.effort.left,
+                workers=self.workers,
+                step_name="Proving what is possible",
             )
             candidates = []
             for (level, n, task), result in zip(continuations, results, strict=True):

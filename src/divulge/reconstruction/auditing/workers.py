@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 from typing import Any
@@ -100,7 +100,7 @@ def solve_all(
     in_all: float | None = None,
     *,
     workers: int | None = None,
-    name: str = "Allocating",
+    step_name: str = "Allocating records",
     again: bool = False,
     largest_first: bool = False,
 ) -> list[InstanceResult]:
@@ -111,7 +111,7 @@ def solve_all(
         seconds: the effort for one instance at most, in nominal seconds.
         in_all: for all of them, about; how it is shared out, see `effort_shares`.
         workers: how many processes.
-        name: what the progress is called.
+        step_name: what the progress is called.
         again: as few as can have their full effort.
         largest_first: so that no process waits for the largest in the end.
     """
@@ -131,8 +131,8 @@ def solve_all(
     stop_at = None if budget is None else time.time() + budget.left
     efforts = _TaskEfforts(seconds_each, folder, stop_at)
     results: list[InstanceResult | None] = [None] * len(tasks)
-    progress = _ClosedCounter(name, len(tasks))
-    with work.step(progress.name, len(tasks)) as step:
+    closed = 0
+    with work.step(step_name, len(tasks)) as step:
         if workers == 1 or complexity.sum() < tuning.PROCESSES_LEAST_COMPLEXITY:
             for bundle in bundles:
                 with work.uncharged():  # they are charged below, also those of a checkpoint
@@ -142,16 +142,16 @@ def solve_all(
                 for t, result in zip(bundle, unpack_results(arrays), strict=True):
                     results[t] = result
                     work.charge_seconds(result.seconds)
-                    progress.closed += result.status == "closed"
-                step.name = f"{name}: {progress.closed:,} closed"
+                    closed += result.status == "closed"
+                step.note = f"{closed:,} closed"
                 step.advance(len(bundle))
         else:
             for bundle, arrays in _solve_in_processes(tasks, bundles, efforts, workers):
                 for t, result in zip(bundle, unpack_results(arrays), strict=True):
                     results[t] = result
                     work.charge_seconds(result.seconds)
-                    progress.closed += result.status == "closed"
-                step.name = f"{name}: {progress.closed:,} closed"
+                    closed += result.status == "closed"
+                step.note = f"{closed:,} closed"
                 step.advance(len(bundle))
     return [result for result in results if result is not None]
 
@@ -166,13 +166,6 @@ class _TaskEfforts:
 
     def select_bundle(self, bundle: Sequence[int]) -> _TaskEfforts:
         return replace(self, each=self.each[bundle])
-
-
-@dataclass
-class _ClosedCounter:
-    name: str
-    total: int
-    closed: int = field(default=0)
 
 
 def _split_into_bundles(order: Ints, complexity: npt.NDArray[np.float64]) -> Iterator[list[int]]:

@@ -76,7 +76,7 @@ class _UniqueSearch:
         self.alone_by_set: dict[int, Bits] = {}
         self.minimal_sets: list[tuple[Ints, int]] = []
         sets = sum(comb(len(columns), size) for size in range(1, max_size + 1))
-        self.step = work.step("Looking for what makes records special", sets)
+        self.step = work.step("Searching for minimal sample uniques", sets)
         work.MemoryPlan(
             f"{sets:,} sets of attributes",
             {"who is alone on each": sets * (rows // 8 + 1), "classes": 12 * rows * max_size},
@@ -271,7 +271,7 @@ def find_uniques_by_frequency(
             sum(1 << bit for bit in chosen) for chosen in combinations(range(attributes), size)
         )
     ]
-    with work.step("Looking for what makes records special", len(sets)) as step:
+    with work.step("Searching for minimal sample uniques", len(sets)) as step:
         for each in sets:
             unique[each] = find_alone(each)
             minimal = unique[each].copy()
