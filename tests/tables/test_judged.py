@@ -587,10 +587,19 @@ def test_suppress_says_first_what_who_knows_the_method_learns(tmp_path: Path) ->
     lines.append(",".join(map(str, ("Total", *cells.sum(axis=0), cells.sum()))))
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     asked = ["tables", "suppress", str(tmp_path / "t.csv"), "--min-frequency", "5", "--width", "3"]
-    told = CliRunner().invoke(app, asked).output
+    asked += ["--out", str(tmp_path / "p.csv"), "--html", str(tmp_path / "p.html")]
+    refuted = CliRunner().invoke(app, asked)
+    told = refuted.output
+    assert refuted.exit_code == 1
+    assert "p.csv was not written: a sensitive cell is known more closely" in told
+    assert not (tmp_path / "p.csv").exists()
     learned = "knows all 2 sensitive cells more closely than the rules"
     assert learned in told
     assert told.index(learned) < told.index("2 sensitive cells are suppressed (P).")
-    secret = CliRunner().invoke(app, [*asked, "--method-secret"]).output
+    assert learned in (tmp_path / "p.html").read_text()
+    done = CliRunner().invoke(app, [*asked, "--method-secret", "--overwrite"])
+    secret = done.output
+    assert done.exit_code == 0
+    assert (tmp_path / "p.csv").exists()
     assert learned not in secret
     assert 'The method is taken to be secret (method = "secret")' in secret

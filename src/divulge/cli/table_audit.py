@@ -12,6 +12,7 @@ from divulge.cli.options import Overwrite
 from divulge.cli.output import print_json, tolerate_closed_pipe
 from divulge.cli.table_files import print_crosstabs, read_published, read_table, write_page
 from divulge.cli.table_options import (
+    EXIT_CODES,
     By,
     Contributor,
     Hierarchies,
@@ -29,8 +30,6 @@ from divulge.cli.table_options import (
     build_rules,
     parse_hierarchies,
 )
-
-EXIT_CODES = {"pass": 0, "fail": 1, "not judged": 3}
 
 
 def audit(

@@ -11,6 +11,8 @@ import typer
 if TYPE_CHECKING:
     from divulge.tables import SensitivityRules
 
+EXIT_CODES = {"pass": 0, "fail": 1, "not judged": 3}
+
 Source = Annotated[
     Path,
     typer.Argument(

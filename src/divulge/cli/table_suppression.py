@@ -10,9 +10,10 @@ from typing import Annotated, Literal
 import typer
 
 from divulge.cli.options import Effort, Overwrite, StopAfter
-from divulge.cli.output import print_json, tolerate_closed_pipe
+from divulge.cli.output import build_sentence, print_json, tolerate_closed_pipe
 from divulge.cli.table_files import print_crosstabs, read_table, write_page, write_published
 from divulge.cli.table_options import (
+    EXIT_CODES,
     By,
     Contributor,
     Hierarchies,
@@ -69,12 +70,12 @@ def suppress(
         Path | None, typer.Option(help="A file that keeps the draw for the next release.")
     ] = None,
     method_secret: Annotated[
-        bool, typer.Option(help="Nobody outside knows the rules: do not try who does.")
+        bool, typer.Option(help="State that nobody outside knows the rules: who does is not tried.")
     ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Where the published table goes: a crosstab (CSV), or Parquet; "
+            help="Where the table goes if it may be published: a crosstab (CSV), or Parquet; "
             "several become name-1, name-2, with one row per cell."
         ),
     ] = None,
@@ -83,11 +84,19 @@ def suppress(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Suppress the sensitive cells of a table, and as few others as protect them."""
+    """Suppress the sensitive cells of a table, and as few others as protect them.
+
+    What was chosen is attacked, also by somebody who knows how. Exit code 1 if a sensitive cell
+    is known too closely, 3 if that could not be judged; --out is written only if neither is so.
+    """
     from divulge import tables
     from divulge.cli.run_context import set_run_conditions
     from divulge.tables.plugin import TablesSettings
-    from divulge.tables.release_attack import assess_suppression
+    from divulge.tables.release_attack import (
+        assess_by_levels,
+        assess_suppression,
+        decide_status,
+    )
 
     rules = build_rules(
         min_frequency=min_frequency,
@@ -130,6 +139,13 @@ def suppress(
             result = protect_table(
                 jj_file.table, jj_file.problem(), method, seconds, jj_file.cost_unit
             )
+            assessment = assess_by_levels(
+                result,
+                jj_file.primary,
+                jj_file.protection(),
+                method="secret" if method_secret else "known",
+                name=source.name,
+            )
         else:
             result = tables.suppress(
                 read_table(source, by, value, contributor, hierarchy, separator),
@@ -145,8 +161,6 @@ def suppress(
                 seed=seed,
                 sealed=sealed,
             )
-        judged = None
-        if source.suffix.lower() != ".jj":  # which says what is sensitive, and not by what rule
             settings = TablesSettings(
                 by=[],
                 **asdict(rules),
@@ -158,18 +172,25 @@ def suppress(
                 seconds=seconds,
                 method="secret" if method_secret else "known",
             )
-            judged = assess_suppression(settings, result.table, result, source.name)
-        sentences = [*(judged.explain() if judged else []), *result.explain()]
+            assessment = assess_suppression(settings, result.table, result, source.name)
+        status = decide_status(assessment)
+        sentences = [*assessment.explain(), *result.explain()]
         if result.resistance is not None:
             sentences += result.resistance.explain()
-        write_published(result.published, out)
+        if out is not None and status == "pass":
+            write_published(result.published, out)
+        elif out is not None and status == "fail":
+            sentences.append(build_sentence("tables.not_written.fails", path=out))
+        elif out is not None:
+            sentences.append(build_sentence("tables.not_written.not_judged", path=out))
         write_page(result.crosstabs(), sentences, html, str(source.name))
     if json:
         with tolerate_closed_pipe():
-            head = {"assessment": judged.to_dict()} if judged else {}
+            head = {"status": status, "assessment": assessment.to_dict()}
             print_json({**head, **result.to_dict()})
     else:
         print_crosstabs(result.crosstabs(), sentences)
+    raise typer.Exit(EXIT_CODES[status])
 
 
 def _refuse_beside_jj(options: Sequence[str]) -> None:

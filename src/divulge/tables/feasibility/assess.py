@@ -115,15 +115,21 @@ def judge_cells(
     share: float | None = None,
     zeros: Zeros | None = None,
     insider: bool = False,
+    protection: Protection | None = None,
 ) -> Judgement:
-    """Compare what the sums leave to each sensitive cell with what the rules ask."""
+    """Compare what the sums leave to each sensitive cell with what the rules ask.
+
+    `protection` says how much that is where no rule is known, in units of the table.
+    """
     if zeros is None:
         has_empty = bool((table.structure.to_mask(sensitive) & table.empty).any())
         zeros = "secret" if has_empty else "known"
     table = table.read_with(zeros)
     published = published.read_with(zeros, table.empty & published.suppressed, table.smallest)
     cells = np.flatnonzero(table.structure.to_mask(sensitive))
-    protection = compute_protection(table, rules or SensitivityRules(), width, share)
+    has_own_levels = protection is not None
+    if protection is None:
+        protection = compute_protection(table, rules or SensitivityRules(), width, share)
     values = table.units[cells]
     cell_intervals = intervals(published)
     low, high = values.astype(float), values.astype(float)
@@ -168,7 +174,7 @@ def judge_cells(
         is_exact=is_exact,
         is_lacking=is_lacking,
         is_open=is_open,
-        has_levels=rules_on_amounts or width is not None or share is not None,
+        has_levels=has_own_levels or rules_on_amounts or not (width is None and share is None),
         to_insiders=to_insiders,
     )
 
