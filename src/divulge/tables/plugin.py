@@ -98,8 +98,6 @@ class TablesAttack(AttackDefaults):
                 )
         if not any(getattr(settings, rule) for rule in SENSITIVITY_RULES):
             yield Problem("", f"give a rule of sensitivity: {', '.join(SENSITIVITY_RULES)}.")
-        if settings.insider and len(list_dimensions(settings)) > 1:
-            yield Problem("insider", "is known of one table; give linked ones an adversary each.")
         yield from list_matching_problems(settings)
 
     def run(self, settings: TablesSettings, datasets: Sequence[Dataset]) -> Assessment:

@@ -156,11 +156,9 @@ def judge_cells(
         is_open[doubtful] = protection.is_lacking(cells[doubtful], values[doubtful], *proven)
     to_insiders = None
     if insider:
-        is_closer, is_complete = find_cells_known_to_insiders(table, published, cells, protection)
+        is_closer, is_undecided = find_cells_known_to_insiders(table, published, cells, protection)
         to_insiders = int((is_closer & ~is_lacking).sum())
         is_lacking |= is_closer
-        # Of tables that form no network, and of contributors not tried, the least is known.
-        is_undecided = not (is_complete and cell_intervals.integral)
         is_open = (is_open | is_undecided) & ~is_lacking
     rules_on_amounts = rules is not None and compute_largest_share(rules) > 0
     return Judgement(
