@@ -407,6 +407,7 @@ NOT_TUNED = {
     "data/formats/capacity.py": {"MAX_EXACT_INTEGER": "what a double holds exactly"},
     "data/formats/names.py": {"UNLIMITED": "a sentinel"},
     "data/formats/sas_transport_writer.py": {"MAX_VARIABLES_V5": "a limit of the format"},
+    "data/formats/statistical_writer.py": {"_HEADER_BYTES": "where the formats have their header"},
     "datasets/payments.py": {
         "LARGEST_BASKET": "a property of the data that are drawn",
         "_RECORDS_AT_A_TIME": "the data that are drawn depend on it",

@@ -152,6 +152,17 @@ def test_either_data_frame_library_will_do_for_writing_and_one_is_needed(
     assert not (tmp_path / "again.sav").exists()
 
 
+@pytest.mark.parametrize("ending", [".dta", ".sav", ".zsav"])
+def test_files_do_not_tell_when_they_were_written(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"people{ending}"
+    table = pa.table({"age": [31, None], "town": ["<timestamp>", "01 Jan 2024 10:10"]})
+    Dataset.from_arrow(table).write(path)
+    reader = pyreadstat.read_dta if ending == ".dta" else pyreadstat.read_sav
+    frame, said = reader(path)
+    assert str(said.creation_time).startswith("2000-01-01 00:00")
+    assert frame["town"].to_list() == table["town"].to_pylist()
+
+
 def test_a_duckdb_file_is_read_by_its_table(tmp_path: Path) -> None:
     import duckdb
 

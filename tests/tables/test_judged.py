@@ -404,11 +404,39 @@ def test_linked_tables_are_one_release_and_go_out_together(tmp_path: Path) -> No
         dv.tables.read_cells(tmp_path / "out" / "release" / name, ["region", other])
         for name, other in (("table_reader.csv", "smokes"), ("table_reader-2.csv", "drinks"))
     )
+    note = (tmp_path / "out" / "release" / "methods-note.txt").read_text()
+    assert note.count("table_reader-2.csv") == note.count("table_reader.csv") == 2
+    assert 'the column "suppressed" is true' in note
     both = dv.tables.link_published(one, two).read_with("known")
     assert intervals(both).disclosed == []
     file.write_text(head + linked_release(tmp_path, '[["region"], ["nowhere"]]') + limit)
     with pytest.raises(InvalidInput, match="nowhere"):
         dv.Release.load(file)
+
+
+def test_draws_follow_the_secret_of_the_release(tmp_path: Path) -> None:
+    """Drawn alike by every rerun: two draws of one table tell more than either."""
+    text = '[[dataset]]\nname = "people"\nsource = "people.csv"\n'
+    text += linked_release(tmp_path, '["region", "smokes"]')
+    text += 'suppress = "optimal"\nresist_matching = true\n'
+    text += '[[limit]]\nmeasure = "deterministic.posterior"\nat_most = 0\n'
+    file = tmp_path / "release.toml"
+    file.write_text(text)
+    release, out = dv.Release.load(file), tmp_path / "out"
+    assert release.check().to_dict() == release.check().to_dict()
+
+    def read_seed(protected: Any) -> int:
+        [adversary] = protected.release.adversaries
+        return int(adversary.settings.seed)
+
+    first = release.protect(out=out)
+    written = (out / "release" / "table_reader.csv").read_bytes()
+    again = release.protect(out=out, overwrite=True)
+    assert (out / "release" / "table_reader.csv").read_bytes() == written
+    revised = release.protect(out=tmp_path / "new", revises=out)
+    assert read_seed(first) == read_seed(again) == read_seed(revised)
+    assert read_seed(release.protect()) != read_seed(first)
+    assert release.adversaries[0].settings.seed is None
 
 
 def test_linked_tables_are_attacked_together() -> None:

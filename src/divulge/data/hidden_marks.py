@@ -71,6 +71,28 @@ def encode_hidden(dataset: Dataset, *, has_tags: bool = False) -> Dataset:
     return replace(dataset, columns=columns, dictionary=Dictionary(attributes))
 
 
+def list_marks(dataset: Dataset, has_tags: bool) -> dict[tuple[str, str], list[str]]:
+    """How a file says which cells of which attributes are hidden: the kind of mark, and the mark.
+
+    >>> import pyarrow as pa
+    >>> from divulge.data.missing_kinds import mark_hidden
+    >>> table = pa.table({"town": ["Roma", None], "age": [31, None]})
+    >>> list_marks(mark_hidden(Dataset.from_arrow(table)), has_tags=False)
+    {('word', 'suppressed'): ['town'], ('status', 'suppressed'): ['age']}
+    """
+    word = choose_word(dataset)
+    marks: dict[tuple[str, str], list[str]] = {}
+    for name, column in dataset.columns.items():
+        if not np.any(find_hidden_cells(column)):
+            continue
+        if _is_text(column.values.type):
+            mark = "word", word
+        else:
+            mark = ("tag", f".{TAG_LETTER}") if has_tags else ("status", word)
+        marks.setdefault(mark, []).append(name)
+    return marks
+
+
 def decode_hidden(dataset: Dataset, word: str) -> Dataset:
     """The dataset that `encode_hidden` was given: words and columns of status become marks.
 

@@ -35,6 +35,7 @@ from divulge.tables.table.published import Published, Zeros
 from divulge.tables.table.table import Table
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Bools
+from divulge.work.secret_key import SecretKey
 
 if TYPE_CHECKING:
     from divulge.tables.plugin import TablesSettings
@@ -57,9 +58,6 @@ def list_matching_problems(settings: TablesSettings) -> Iterator[Problem]:
             yield Problem("resist_matching", message)
         if settings.share is not None:
             yield Problem("resist_matching", "ask for a width instead of a share.")
-    if settings.resist_matching and settings.seed is None:
-        message = "give one, and keep it: the same table must be drawn alike in every check."
-        yield Problem("seed", message)
     if settings.seed is not None and not settings.resist_matching:
         yield Problem("seed", "is for resist_matching = true.")
     if settings.zeros == "known" and settings.zeros_primary:
@@ -232,8 +230,15 @@ def suppress_by_settings(settings: TablesSettings, table: Table) -> Suppression 
         margins=settings.margins,
         seconds=settings.seconds,
         resist_matching=settings.resist_matching,
-        seed=settings.seed,
+        seed=_choose_seed(settings, table),
     )
+
+
+def _choose_seed(settings: TablesSettings, table: Table) -> int | None:
+    """The seed of the draw; a check without one takes it from the table, so as to be repeatable."""
+    if not settings.resist_matching or settings.seed is not None:
+        return settings.seed
+    return SecretKey.from_text(str(table.units.tolist())).derive_seed("check of a table")
 
 
 def publish_by_settings(settings: TablesSettings, table: Table) -> Published:
