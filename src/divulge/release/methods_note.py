@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from divulge.assessment import Sentence
 from divulge.assessment.sentence import read_phrases
-from divulge.data.formats import has_tagged_missing
+from divulge.data.formats import has_declared_missing, has_tagged_missing
 from divulge.data.hidden_marks import list_marks
 from divulge.protection import Protected, ProtectedHistory
 
@@ -46,7 +46,8 @@ def _describe_changes(result: ProtectedRelease, name: str, file: str) -> Iterato
     """What was done to a dataset, one line per kind of change."""
     dataset = result.datasets[name]
     parts = [part for part in result.parts.values() if part.original.name == dataset.name]
-    lines = [line for part in parts for line in _describe_part(part, dataset, file)]
+    written = result.released(name)
+    lines = [line for part in parts for line in _describe_part(part, written, file)]
     yield from lines
     publication = result.publications[name]
     if publication.withheld:
@@ -73,7 +74,9 @@ def _describe_part(part: Part, dataset: Dataset, file: str) -> Iterator[str]:
     if recoded:
         yield _say("recoded", names=recoded)
     suppressed = {name for name in dataset.names if ("suppressed", name) in touched}
-    for (kind, mark), marked in list_marks(dataset, has_tagged_missing(Path(file))).items():
+    path = Path(file)
+    marks = list_marks(dataset, has_tagged_missing(path), has_declared_missing(path))
+    for (kind, mark), marked in marks.items():
         names = [name for name in marked if name in suppressed]
         if names:
             yield _say(f"suppressed.{kind}", names=names, mark=mark)
