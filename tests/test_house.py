@@ -492,10 +492,11 @@ NOT_TUNED = {
     "classes/keys.py": {"LARGEST_KEY": "what a signed number of 64 bits holds"},
     "classes/partition.py": {"_LARGEST_KEY": "what a signed number of 64 bits holds"},
     "cli/demonstration.py": {"SWEPT_PUPILS": "the size of the data that are shown"},
-    "cli/tables.py": {"MOST_ROWS": "what a reader takes in at once"},
+    "cli/table_files.py": {"MOST_ROWS": "what a reader takes in at once"},
     "data/formats/capacity.py": {"MAX_EXACT_INTEGER": "what a double holds exactly"},
     "data/formats/names.py": {"UNLIMITED": "a sentinel"},
     "data/formats/sas_transport_writer.py": {"MAX_VARIABLES_V5": "a limit of the format"},
+    "data/formats/statistical_writer.py": {"_HEADER_BYTES": "where the formats have their header"},
     "datasets/payments.py": {
         "LARGEST_BASKET": "a property of the data that are drawn",
         "_RECORDS_AT_A_TIME": "the data that are drawn depend on it",

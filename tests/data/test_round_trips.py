@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyreadstat
 import pytest
 from hypothesis import assume, given
+from hypothesis import strategies as st
 from tests.made_up_datasets import datasets, labelled
 
 import divulge as dv
 from divulge.data import Dataset
+from divulge.data.column import find_hidden_cells
+from divulge.data.dictionary import Dictionary, MissingCode
+from divulge.data.missing_kinds import mark_hidden
 
 ENDINGS = (
     ".csv",
@@ -150,6 +157,81 @@ def test_either_data_frame_library_will_do_for_writing_and_one_is_needed(
     with pytest.raises(dv.DivulgeError, match=r"divulge\[frames\]"):
         dataset.write(tmp_path / "again.sav")
     assert not (tmp_path / "again.sav").exists()
+
+
+@pytest.mark.parametrize("ending", [".sav", ".zsav"])
+@given(dataset=datasets(), chance=st.integers(1, 4))
+def test_spss_declares_what_was_hidden_as_missing(
+    ending: str, dataset: Dataset, chance: int
+) -> None:
+    plain = dataset.select(
+        [n for n in dataset.names if _is_number(dataset, n)] or dataset.names[:1]
+    )
+    assume(_is_number(plain, plain.names[0]))
+    marked = mark_hidden(
+        Dataset.from_arrow(
+            pa.table(
+                {
+                    name: [None if row % chance == 0 else v for row, v in enumerate(values)]
+                    for name, values in plain.to_arrow().to_pydict().items()
+                },
+                schema=plain.to_arrow().schema,
+            )
+        )
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"people{ending}"
+        marked.write(path)
+        content: Any = pyreadstat.read_sav(path, user_missing=True)
+        frame, said = content
+        assert list(frame.columns) == marked.names
+        for name in marked.names:
+            hidden = find_hidden_cells(marked.columns[name])
+            if not hidden.any():
+                assert name not in said.missing_ranges
+                continue
+            [code] = said.missing_ranges[name]
+            assert said.variable_value_labels[name] == {code["lo"]: "suppressed"}
+            assert (frame[name] == code["lo"]).to_list() == hidden.tolist()
+        back = dv.read(path, hidden="suppressed")
+    for name in marked.names:
+        assert find_hidden_cells(back.columns[name]).tolist() == (
+            find_hidden_cells(marked.columns[name]).tolist()
+        )
+
+
+def _is_number(dataset: Dataset, name: str) -> bool:
+    kind = dataset.columns[name].values.type
+    return bool(pa.types.is_int64(kind) or pa.types.is_float64(kind))
+
+
+def test_dates_and_columns_with_three_codes_have_a_column_of_status(tmp_path: Path) -> None:
+    day = date(2020, 1, 2)
+    table = pa.table({"age": [31, None, -9], "born": [day, None, day], "full": [1, None, 2]})
+    codes = {"full": [7, 8, 9]}
+    dataset = mark_hidden(Dataset.from_arrow(table))
+    about = dataset.dictionary.attributes
+    full = replace(about["full"], missing=tuple(MissingCode(c, c) for c in codes["full"]))
+    dataset = replace(dataset, dictionary=Dictionary({**about, "full": full}))
+    dataset.write(tmp_path / "people.sav")
+    frame, said = pyreadstat.read_sav(tmp_path / "people.sav", user_missing=True)
+    assert list(frame.columns) == ["age", "born", "born_status", "full", "full_status"]
+    assert frame["age"].to_list() == [31, -99, -9]
+    assert (
+        frame["born_status"].to_list() == frame["full_status"].to_list() == ["", "suppressed", ""]
+    )
+    assert said.missing_ranges["age"] == [{"lo": -99.0, "hi": -99.0}]
+
+
+@pytest.mark.parametrize("ending", [".dta", ".sav", ".zsav"])
+def test_files_do_not_tell_when_they_were_written(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"people{ending}"
+    table = pa.table({"age": [31, None], "town": ["<timestamp>", "01 Jan 2024 10:10"]})
+    Dataset.from_arrow(table).write(path)
+    reader = pyreadstat.read_dta if ending == ".dta" else pyreadstat.read_sav
+    frame, said = reader(path)
+    assert str(said.creation_time).startswith("2000-01-01 00:00")
+    assert frame["town"].to_list() == table["town"].to_pylist()
 
 
 def test_a_duckdb_file_is_read_by_its_table(tmp_path: Path) -> None:

@@ -32,6 +32,52 @@ def recounted(p: protection.Protected, nulls: str) -> np.ndarray:
     return records.frequencies(p.dataset, nulls, among=p.among, original=original).sample  # type: ignore[arg-type]
 
 
+def test_suppression_touches_no_more_records_than_it_may() -> None:
+    dataset = people(town=[*"aaaaaaab"], sex=[*"ffffmmmm"])
+    p = protection.suppress(dataset, 2)
+    touched = {row for row in range(8) if None in plain.rows_of(p.dataset, list(p.among))[row]}
+    assert 0 < len(touched) < 8
+    exactly = protection.suppress(dataset, 2, suppression_limit=len(touched) / 8)
+    assert exactly.dataset.equals(p.dataset)
+    with pytest.raises(
+        OutOfReachError, match=r"of 8 records, more than suppression_limit \(0\.01\)"
+    ):
+        protection.suppress(dataset, 2, suppression_limit=0.01)
+    removing: Any = {"nulls": "standard", "out_of_reach": "remove"}
+    assert protection.suppress(dataset, 2, suppression_limit=0.125, **removing).removed == 1
+    with pytest.raises(OutOfReachError, match="in 1 of 8 records"):
+        protection.suppress(dataset, 2, suppression_limit=0.1, **removing)
+    with pytest.raises(InvalidInput, match="suppression_limit: 5 is not a share"):
+        protection.suppress(dataset, 2, suppression_limit=5)
+
+
+def plain_loss(
+    first: list[tuple[Any, ...]], last: dict[int, tuple[Any, ...]], names: range
+) -> float:
+    """The share of cells that were there and are not: no hierarchies, so all or nothing."""
+    losses = []
+    for name in names:
+        there = [row for row in range(len(first)) if first[row][name] is not None]
+        gone = [row for row in there if row not in last or last[row][name] is None]
+        domain = len({first[row][name] for row in there})
+        losses.append(len(gone) / len(there) if domain > 1 else 0.0)
+    return float(np.mean(losses))
+
+
+@settings(max_examples=40, deadline=None)
+@given(any_dataset(), st.integers(1, 3), st.sampled_from([*SEMANTICS, "standard"]))
+def test_what_was_absent_before_is_no_loss(dataset: Dataset, k: int, nulls: str) -> None:
+    try:
+        p = protection.suppress(dataset, k, nulls, out_of_reach="remove")  # type: ignore[arg-type]
+    except OutOfReachError:
+        return
+    first, last = (plain.rows_of(each, list(p.among)) for each in (p.original, p.dataset))
+    kept = dict(zip(p.kept.tolist(), last, strict=True))
+    assert p.loss == pytest.approx(plain_loss(first, kept, range(len(p.among))))
+    there = sum(cell is not None for row in first for cell in row)
+    assert p.utility.nulls == there - sum(cell is not None for row in last for cell in row)
+
+
 @settings(max_examples=60, deadline=None)
 @given(any_dataset(), st.integers(1, 4), st.sampled_from(SEMANTICS), st.booleans())
 def test_after_suppression_nobody_is_below_the_limit(

@@ -53,6 +53,20 @@ def test_conflicts_and_doubts_stand_in_the_draft_with_their_reasons(tmp_path: Pa
     assert 'quasi_identifier = ["sexo"]' in text
 
 
+def test_a_draft_takes_the_choice_to_drop_what_was_not_recognised(tmp_path: Path) -> None:
+    table = pa.table({"domicilio": [1, 2] * 50, "zz9": [3, 4] * 50, "sexo": ["F", "M"] * 50})
+    Dataset.from_arrow(table).write(tmp_path / "pessoas.csv")
+    text = draft([tmp_path / "pessoas.csv"], tmp_path, experience=SHIPPED).text
+    path = tmp_path / "release.toml"
+    path.write_text(text)
+    assert dv.Release.load(path).check().status == "not judged"
+    assert '\n# unlisted = "drop"' in text
+    path.write_text(text.replace('# unlisted = "drop"', 'unlisted = "drop"'))
+    protected = dv.Release.load(path).protect(out=tmp_path / "out")
+    assert protected.status == "pass"
+    assert protected.datasets["pessoas"].names == ["sexo"]
+
+
 AWKWARD = st.text(min_size=1, max_size=12).filter(lambda s: s.strip() and "\x00" not in s)
 
 

@@ -99,6 +99,7 @@ ALONE = """
 name = "people"
 source = "people.csv"
 roles = {{ identifier = ["name"], quasi_identifier = ["town", "age"] }}
+unlisted = "non_identifying"
 
 [[adversary]]
 name = "stranger"

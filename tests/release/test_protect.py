@@ -47,6 +47,22 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+def test_what_was_protected_is_attacked_again_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from divulge.release.attack_again import attack_again
+
+    calls = []
+
+    def count_calls(*arguments: Any, **options: Any) -> Any:
+        calls.append(arguments)
+        return attack_again(*arguments, **options)
+
+    monkeypatch.setattr("divulge.release.protect.attack_again", count_calls)
+    assert released(tmp_path, CLASSMATE).protect().passed
+    assert len(calls) == 1
+
+
 def test_after_protection_the_written_data_pass_their_own_release(tmp_path: Path) -> None:
     release = released(tmp_path, CLASSMATE)
     assert not release.check().passed

@@ -85,6 +85,32 @@ def test_an_attribute_without_a_role_is_not_judged(tmp_path: Path) -> None:
     assert Release.load(path).check().to_dict()["status"] == "not judged"
 
 
+def test_nothing_is_protected_that_could_not_go_out(tmp_path: Path) -> None:
+    roles = ROLES.replace('group = ["firm", "school"]\n', "").replace(
+        "sensitive", "non_identifying"
+    )
+    path = write(tmp_path, roles=roles.replace('"age", "sex"', '"age", "sex", "income"'))
+    path.write_text(path.read_text().replace('non_identifying = ["income"]\n', ""))
+    assert not Release.load(path).check().passed
+    protected = Release.load(path).protect()
+    assert (protected.status, dict(protected.parts)) == ("not judged", {})
+    assert protected.after.datasets["people"].rows == PEOPLE
+    result = run("protect", path, "--out", tmp_path / "out")
+    said = " ".join(result.output.split())
+    assert result.exit_code == 3
+    assert "2 attributes have no role (firm and school)" in said
+    assert "nothing could be released, and nothing was protected" in said
+    assert not (tmp_path / "out" / "release").exists()
+
+
+def test_who_knows_what_is_dropped_is_told_to_give_it_a_role(tmp_path: Path) -> None:
+    knower = '\n[[adversary]]\nname = "kin"\nattack = "records"\nmodel = "CRS"\n'
+    knower += 'knows = ["age", "firm", "school"]\n'
+    roles = ROLES.replace('group = ["firm", "school"]\n', "")
+    with pytest.raises(InvalidInput, match='"firm", "school": without a role, and dropped by'):
+        Release.load(write(tmp_path, 'unlisted = "drop"', roles, knower))
+
+
 @pytest.mark.parametrize(
     ("choice", "published", "said"),
     [("drop", False, "are not published"), ("non_identifying", True, "this was not examined")],

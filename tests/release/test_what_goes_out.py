@@ -34,6 +34,7 @@ TABLE = """
 name = "firms"
 source = "firms.csv"
 roles = { identifier = ["firm"] }
+unlisted = "non_identifying"
 
 [[adversary]]
 name = "rival"

@@ -100,6 +100,11 @@ def test_linked_magnitude_tables_from_records_on_the_command_line(
     rules = ["--value", "amount", "--contributor", "firm", "--p-percent", "20"]
     dimensions = ["--by", "region,sex", "--by", "region,age"]
     more = ["--margins", "suppressible", "--out", "p.parquet", "--html", "p.html"]
+    undecided = divulge("tables", "suppress", "r.csv", *dimensions, *rules, *more)
+    assert undecided.returncode == 3, undecided.stderr
+    assert "p.parquet was not written: the table was not judged" in undecided.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["p.html", "r.csv"]
+    more += ["--method-secret", "--overwrite"]
     done = divulge("tables", "suppress", "r.csv", *dimensions, *rules, *more)
     assert done.returncode == 0, done.stderr
     assert "4 sensitive cells are suppressed (P).\n4 other cells are suppressed" in done.stdout
@@ -117,10 +122,14 @@ def test_a_jj_file_is_protected_on_the_command_line(divulge: Command, tmp_path: 
     table = Table.from_cells([[7, 11, 60], [10, 60, 11], [60, 12, 60]])
     primary = table.structure.to_mask({(0, 0)})
     write_jj(table, primary, tmp_path / "t.jj", width=10)
-    done = divulge("tables", "suppress", "t.jj", "--json")
+    done = divulge("tables", "suppress", "t.jj", "--json", "--method-secret")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert (told["cost"], told["gap"], told["primary"]) == (4, 0.0, 1)
+    assert told["status"] == "pass"
+    known = divulge("tables", "suppress", "t.jj", "--json", "--out", "p.csv")
+    assert (known.returncode, json.loads(known.stdout)["status"]) == (3, "not judged")
+    assert not (tmp_path / "p.csv").exists()
 
 
 def test_options_that_a_jj_file_would_overrule_are_refused(

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import product
+from typing import Literal
+
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
 from tests.tables.test_assessment import firms
 
 import divulge as dv
 from divulge.tables import (
     Table,
+    audit,
     exposed_to_insiders,
     intervals,
     link,
@@ -101,3 +107,96 @@ def test_insiders_need_records() -> None:
     table = Table.from_cells([[1, 2], [3, 4]])
     with pytest.raises(InvalidInput, match="made from records"):
         exposed_to_insiders(table, table.publish())
+
+
+# Insiders of linked tables
+
+
+def linked_tables(rows: list[tuple[int, int, int]]) -> Table:
+    columns = {name: [str(row[k]) for row in rows] for k, name in enumerate("rcd")}
+    records = dv.Dataset.from_arrow(pa.table(columns))
+    return link(Table.from_records(records, ["r", "c"]), Table.from_records(records, ["r", "d"]))
+
+
+def list_linked_tables(column_totals: list[int], other_totals: list[int]) -> list[list[int]]:
+    """All counts of two tables whose hidden row totals agree: r x c, r x d, and the two rows."""
+    possible = []
+    for splits in product(*(range(total + 1) for total in (*column_totals, *other_totals))):
+        first, second = splits[: len(column_totals)], splits[len(column_totals) :]
+        if sum(first) != sum(second):
+            continue
+        rests = [total - split for total, split in zip(column_totals, first, strict=True)]
+        others = [total - split for total, split in zip(other_totals, second, strict=True)]
+        possible.append([*first, *rests, *second, *others, sum(first), sum(rests)])
+    return possible
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.tuples(*[st.integers(0, 1)] * 3), min_size=3, max_size=9),
+    st.sampled_from(["known", "secret"]),
+    st.integers(1, 3),
+)
+@example([(0, 0, 0), (0, 0, 1), (1, 1, 0), (1, 1, 1), (1, 0, 1)], "known", 1)
+def test_an_insider_of_linked_tables_knows_what_trying_all_of_them_tells(
+    rows: list[tuple[int, int, int]], zeros: Literal["known", "secret"], width: int
+) -> None:
+    """The oracle: counts of both tables together, in each of which somebody knows their own."""
+    assume(all(len({row[k] for row in rows}) == 2 for k in range(3)))
+    table = linked_tables(rows)
+    structure, (first, second) = table.structure, table.structure.numbers
+    cells = [*first[:2, :2].ravel(), *second[:2, :2].ravel(), *first[:2, 2]]
+    pattern = np.zeros(structure.size, dtype=bool)
+    pattern[cells] = True
+    column_totals, other_totals = first[2, :2], second[2, :2]
+    tables = np.array(
+        list_linked_tables(table.units[column_totals].tolist(), table.units[other_totals].tolist())
+    )
+    truth = table.units[cells]
+    lacking = set()
+    for own_row in (None, *rows):
+        own = np.zeros(len(cells), dtype=int)
+        if own_row is not None:
+            r, c, d = own_row
+            own[[2 * r + c, 4 + 2 * r + d, 8 + r]] = 1
+        others = truth - own
+        least = own + ((others > 0) if zeros == "known" else 0)
+        fits = (tables >= least).all(axis=1)
+        is_fixed = others == 0 if zeros == "known" else (others == 0) & (own > 0)
+        fits &= (tables[:, is_fixed] == truth[is_fixed]).all(axis=1)
+        ranges = np.ptp(tables[fits], axis=0)
+        if own_row is None:
+            lacking |= set(np.flatnonzero(ranges < width))
+        else:
+            lacking |= set(np.flatnonzero((ranges < width) & ((others > 0) | (own == 0))))
+    expected = {int(cells[place]) for place in lacking}
+    published = table.publish(structure.to_grids(pattern))
+    found = audit(published, table, width=width, zeros=zeros, insider=True)
+    known = {structure.cell_number(key) for key in found.unprotected}
+    undecided = {structure.cell_number(key) for key in found.undecided}
+    assert known <= expected <= known | undecided
+    assert undecided <= expected, "what is not known is proven"
+
+
+def test_insiders_of_tables_of_different_records_are_refused() -> None:
+    first = linked_tables([(0, 0, 0), (1, 1, 1), (0, 1, 1)])
+    columns = {"r": ["0", "0", "1"], "c": ["0", "1", "1"], "d": ["0", "1", "1"]}
+    parts = [
+        Table.from_records(dv.Dataset.from_arrow(pa.table(columns)), ["r", name]) for name in "cd"
+    ]
+    both = link(*parts)
+    with pytest.raises(InvalidInput, match="made of the same records"):
+        audit(both.publish(), both, width=1, insider=True)
+    with pytest.raises(InvalidInput, match="made of the same records"):
+        exposed_to_insiders(both, both.publish())
+    assert audit(first.publish(), first, width=1, insider=True).status == "pass"
+
+
+def test_a_contributor_of_nothing_leaves_possible_tables() -> None:
+    """That the others give something is not taken for known where one of them gives 0."""
+    rows = [("a", "x", 5, "f"), ("a", "x", 0, "g"), ("a", "y", 4, "h"), ("b", "x", 3, "i")]
+    rows += [("b", "y", 2, "k")]
+    columns = {name: [row[k] for row in rows] for k, name in enumerate(("r", "c", "v", "firm"))}
+    table = Table.from_records(dv.Dataset.from_arrow(pa.table(columns)), ["r", "c"], "v", "firm")
+    published = table.publish({(0, 0), (0, 1), (1, 0), (1, 1)})
+    assert audit(published, table, width=1, insider=True).status in ("pass", "fail")

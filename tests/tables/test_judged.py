@@ -404,11 +404,39 @@ def test_linked_tables_are_one_release_and_go_out_together(tmp_path: Path) -> No
         dv.tables.read_cells(tmp_path / "out" / "release" / name, ["region", other])
         for name, other in (("table_reader.csv", "smokes"), ("table_reader-2.csv", "drinks"))
     )
+    note = (tmp_path / "out" / "release" / "methods-note.txt").read_text()
+    assert note.count("table_reader-2.csv") == note.count("table_reader.csv") == 2
+    assert 'the column "suppressed" is true' in note
     both = dv.tables.link_published(one, two).read_with("known")
     assert intervals(both).disclosed == []
     file.write_text(head + linked_release(tmp_path, '[["region"], ["nowhere"]]') + limit)
     with pytest.raises(InvalidInput, match="nowhere"):
         dv.Release.load(file)
+
+
+def test_draws_follow_the_secret_of_the_release(tmp_path: Path) -> None:
+    """Drawn alike by every rerun: two draws of one table tell more than either."""
+    text = '[[dataset]]\nname = "people"\nsource = "people.csv"\n'
+    text += linked_release(tmp_path, '["region", "smokes"]')
+    text += 'suppress = "optimal"\nresist_matching = true\n'
+    text += '[[limit]]\nmeasure = "deterministic.posterior"\nat_most = 0\n'
+    file = tmp_path / "release.toml"
+    file.write_text(text)
+    release, out = dv.Release.load(file), tmp_path / "out"
+    assert release.check().to_dict() == release.check().to_dict()
+
+    def read_seed(protected: Any) -> int:
+        [adversary] = protected.release.adversaries
+        return int(adversary.settings.seed)
+
+    first = release.protect(out=out)
+    written = (out / "release" / "table_reader.csv").read_bytes()
+    again = release.protect(out=out, overwrite=True)
+    assert (out / "release" / "table_reader.csv").read_bytes() == written
+    revised = release.protect(out=tmp_path / "new", revises=out)
+    assert read_seed(first) == read_seed(again) == read_seed(revised)
+    assert read_seed(release.protect()) != read_seed(first)
+    assert release.adversaries[0].settings.seed is None
 
 
 def test_linked_tables_are_attacked_together() -> None:
@@ -587,10 +615,19 @@ def test_suppress_says_first_what_who_knows_the_method_learns(tmp_path: Path) ->
     lines.append(",".join(map(str, ("Total", *cells.sum(axis=0), cells.sum()))))
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     asked = ["tables", "suppress", str(tmp_path / "t.csv"), "--min-frequency", "5", "--width", "3"]
-    told = CliRunner().invoke(app, asked).output
+    asked += ["--out", str(tmp_path / "p.csv"), "--html", str(tmp_path / "p.html")]
+    refuted = CliRunner().invoke(app, asked)
+    told = refuted.output
+    assert refuted.exit_code == 1
+    assert "p.csv was not written: a sensitive cell is known more closely" in told
+    assert not (tmp_path / "p.csv").exists()
     learned = "knows all 2 sensitive cells more closely than the rules"
     assert learned in told
     assert told.index(learned) < told.index("2 sensitive cells are suppressed (P).")
-    secret = CliRunner().invoke(app, [*asked, "--method-secret"]).output
+    assert learned in (tmp_path / "p.html").read_text()
+    done = CliRunner().invoke(app, [*asked, "--method-secret", "--overwrite"])
+    secret = done.output
+    assert done.exit_code == 0
+    assert (tmp_path / "p.csv").exists()
     assert learned not in secret
     assert 'The method is taken to be secret (method = "secret")' in secret

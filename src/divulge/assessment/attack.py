@@ -99,6 +99,10 @@ class PublishedTable:
     """Writes it to a file; with true, texts that a spreadsheet would run are guarded."""
     content: Any = None
     """The table itself, for who looks at it in Python."""
+    files: int = 1
+    """How many files it becomes: the one that is asked for, and beside it name-2, name-3."""
+    is_crosstab: bool = True
+    """Whether withheld cells are marked *; else each cell has a row that says so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,6 +182,13 @@ class AttackDefaults(Attack):
     def publish_table(self, settings: Any, dataset: Dataset) -> PublishedTable:
         """The table that the adversary sees, as it is judged."""
         raise NotImplementedError(f"{type(self).__name__} publishes no table")
+
+    def seed_draws(self, settings: Any, derive_seed: Callable[[str], int]) -> Any:  # noqa: ARG002
+        """The settings with a seed for what is drawn at random, where none is given.
+
+        `derive_seed` gives a seed for a subject; the same one in every protection of a release.
+        """
+        return settings
 
     def protect_table(self, settings: Any) -> Any:
         """Settings by which the table is protected, where a limit on its adversary fails."""

@@ -14,7 +14,7 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from divulge.cli import events, matching, protection, reconstruct, records, risk, tables
+from divulge.cli import events, protection, reconstruct, records, risk, tables
 from divulge.cli.help_pages import GroupPage, set_help_pages
 from divulge.cli.options import Overwrite, StopAfter
 from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
@@ -29,7 +29,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-tables.app.command()(matching.attack)
 app.add_typer(tables.app, name="tables")
 
 app.add_typer(events.app, name="events")

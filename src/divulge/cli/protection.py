@@ -96,6 +96,10 @@ def suppress(
         int | None,
         typer.Option(min=1, help="Suppress at most this many cells per record, if possible."),
     ] = None,
+    suppression_limit: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="The share of records that suppression may touch."),
+    ] = 1.0,
     remove: Annotated[
         bool, typer.Option(help="Remove records that no suppression can protect.")
     ] = False,
@@ -148,6 +152,7 @@ def suppress(
             subsets=subsets,
             never=never or (),
             cells_per_record=cells_per_record,
+            suppression_limit=suppression_limit,
             out_of_reach="remove" if remove else None,
             search=search,
             seed=seed,

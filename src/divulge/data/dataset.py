@@ -249,10 +249,13 @@ class Dataset:
 
     def as_written(self, path: Path | str) -> Dataset:
         """The dataset as a file of this name has it: values that were hidden are marked as such."""
-        from divulge.data.formats import has_tagged_missing
+        from divulge.data.formats import has_declared_missing, has_tagged_missing
         from divulge.data.hidden_marks import encode_hidden
 
-        return encode_hidden(self, has_tags=has_tagged_missing(usable_path(path)))
+        place = usable_path(path)
+        return encode_hidden(
+            self, has_tags=has_tagged_missing(place), has_codes=has_declared_missing(place)
+        )
 
     def select(self, names: Iterable[str]) -> Dataset:
         """The same records with some of the attributes."""

@@ -21,7 +21,7 @@ from divulge.protection.cycle_request import CycleRequest, CycleState, check_cyc
 from divulge.protection.global_recoding import coarsen_to_levels, find_at_risk
 from divulge.protection.limits.per_record import Goal, build_goals
 from divulge.protection.result.protected import Protected
-from divulge.protection.result.utility import compute_attribute_loss, compute_leaf_shares
+from divulge.protection.result.utility import compute_attribute_loss
 from divulge.protection.suppression.request import OutOfReachError
 from divulge.work import InvalidInput, checks
 
@@ -180,7 +180,5 @@ def _compute_level_loss(dataset: Dataset, name: str, level: int) -> float:
     hierarchy = dataset.dictionary[name].hierarchy
     assert hierarchy is not None  # noqa: S101  # only such attributes are asked about
     column = coarsen_column(dataset.columns[name], hierarchy, level)
-    share, domain = compute_leaf_shares(dataset, column, name)
-    if domain < 2:
-        return 0.0
-    return (float(share[column.codes].mean()) - 1 / domain) / (1 - 1 / domain)
+    coarse = replace(dataset, columns={**dataset.columns, name: column})
+    return compute_attribute_loss(dataset, coarse, np.arange(dataset.rows), name)

@@ -14,7 +14,7 @@ from typing import Any
 
 from divulge.assessment.sentence import Sentence, read_phrases
 from divulge.data import Categorisation, Dataset, Experience, Source, categorise, compare
-from divulge.data.dictionary import SINGLE_ROLES
+from divulge.data.dictionary import SINGLE_ROLES, WITHHELD_ROLES
 from divulge.data.formats import Options
 from divulge.data.formats.postgres import is_address, remove_password
 from divulge.records.plugin import draft_adversary
@@ -142,6 +142,8 @@ def _draft_datasets(
         if options.text:
             yield f"text = {format_value(list(options.text))}"
         yield f'subjects = "records"    {_comment("subjects")}'
+        if categorisation.conflicts or categorisation.unknown:
+            yield f'# unlisted = "drop"    {_comment("unlisted")}'
         yield from _draft_roles(categorisation)
         yield from draft_dictionary(dataset)
         for remark in compare(dataset):
@@ -202,7 +204,7 @@ def _draft_adversaries(
         everything = [
             attribute
             for attribute in dataset.names
-            if categorisation.proposals[attribute].role not in ("identifier", "weight", "household")
+            if categorisation.proposals[attribute].role not in (None, "weight", *WITHHELD_ROLES)
         ]
         if everything:
             why = _comment_on(MAXIMUM_KNOWLEDGE)

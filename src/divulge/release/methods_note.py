@@ -8,37 +8,46 @@ here: both stay in `internal/`, and whoever publishes may add what they choose t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from divulge.assessment import Sentence
 from divulge.assessment.sentence import read_phrases
+from divulge.data.formats import has_declared_missing, has_tagged_missing
+from divulge.data.hidden_marks import list_marks
 from divulge.protection import Protected, ProtectedHistory
 
 if TYPE_CHECKING:
+    from divulge.data import Dataset
     from divulge.release.protected_release import Part, ProtectedRelease
 
 CATALOGUE = "divulge.release"
 
 
 def build_methods_note(
-    result: ProtectedRelease, files: Mapping[str, str], tables: Mapping[str, str]
+    result: ProtectedRelease, files: Mapping[str, str], tables: Mapping[str, Sequence[str]]
 ) -> str:
     """The text of the note: files, and for each what kinds of changes were made to what."""
     lines = [_say("title"), "", _say("files")]
-    lines += [f"  {file}" for file in sorted([*files.values(), *tables.values()])]
+    lines += [f"  {file}" for file in _list_files(files, tables)]
     for name, file in files.items():
-        lines += ["", file, *(f"  {line}" for line in _describe_changes(result, name))]
-    for name, file in tables.items():
-        lines += ["", file, *(f"  {line}" for line in _describe_table(result, name))]
+        lines += ["", file, *(f"  {line}" for line in _describe_changes(result, name, file))]
+    for name, of_table in tables.items():
+        lines += ["", *of_table, *(f"  {line}" for line in _describe_table(result, name))]
     lines += ["", *read_phrases(CATALOGUE, "note.closing")]
     return "\n".join(lines) + "\n"
 
 
-def _describe_changes(result: ProtectedRelease, name: str) -> Iterator[str]:
+def _list_files(files: Mapping[str, str], tables: Mapping[str, Sequence[str]]) -> list[str]:
+    return sorted([*files.values(), *(file for of_table in tables.values() for file in of_table)])
+
+
+def _describe_changes(result: ProtectedRelease, name: str, file: str) -> Iterator[str]:
     """What was done to a dataset, one line per kind of change."""
     dataset = result.datasets[name]
     parts = [part for part in result.parts.values() if part.original.name == dataset.name]
-    lines = [line for part in parts for line in _describe_part(part, dataset.names)]
+    written = result.released(name)
+    lines = [line for part in parts for line in _describe_part(part, written, file)]
     yield from lines
     publication = result.publications[name]
     if publication.withheld:
@@ -53,25 +62,32 @@ def _describe_changes(result: ProtectedRelease, name: str) -> Iterator[str]:
         yield _say("unchanged")
 
 
-def _describe_part(part: Part, names: Sequence[str]) -> Iterator[str]:
+def _describe_part(part: Part, dataset: Dataset, file: str) -> Iterator[str]:
     if isinstance(part, ProtectedHistory):
         yield _say("history")
         return
     if not isinstance(part, Protected):
         yield _say("changed")
         return
-    for kind in ("recoded", "suppressed"):
-        touched = {change.attribute for change in part.decisions.changes if change.kind == kind}
-        attributes = [name for name in names if name in touched]
-        if attributes:
-            yield _say(kind, names=attributes)
+    touched = {(change.kind, change.attribute) for change in part.decisions.changes}
+    recoded = [name for name in dataset.names if ("recoded", name) in touched]
+    if recoded:
+        yield _say("recoded", names=recoded)
+    suppressed = {name for name in dataset.names if ("suppressed", name) in touched}
+    path = Path(file)
+    marks = list_marks(dataset, has_tagged_missing(path), has_declared_missing(path))
+    for (kind, mark), marked in marks.items():
+        names = [name for name in marked if name in suppressed]
+        if names:
+            yield _say(f"suppressed.{kind}", names=names, mark=mark)
     if part.removed:
         yield _say("removed_records")
 
 
 def _describe_table(result: ProtectedRelease, name: str) -> Iterator[str]:
     if result.tables[name].suppressed.any():
-        yield _say("cells_withheld")
+        is_crosstab = result.tables[name].is_crosstab
+        yield _say("cells_withheld.crosstab" if is_crosstab else "cells_withheld.rows")
     else:
         yield _say("cells_published")
 

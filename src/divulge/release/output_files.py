@@ -125,8 +125,17 @@ def _write_release(result: ProtectedRelease, folder: Path) -> None:
     for name, table in result.tables.items():
         table.write(folder / tables[name], guard)
     files = {name: names[name] for name in result.published}
-    note = build_methods_note(result, files, {name: tables[name] for name in result.tables})
+    table_files = {
+        name: _list_table_files(tables[name], table.files) for name, table in result.tables.items()
+    }
+    note = build_methods_note(result, files, table_files)
     filesystem.write_text(folder / METHODS_NOTE, note)
+
+
+def _list_table_files(name: str, count: int) -> list[str]:
+    """The files of a table; linked ones become name-2, name-3 beside the first."""
+    first = Path(name)
+    return [name, *(first.with_stem(f"{first.stem}-{n}").name for n in range(2, count + 1))]
 
 
 def _write_internal(result: ProtectedRelease, folder: Path, values: bool) -> None:

@@ -10,6 +10,7 @@ nothing, and never over an original.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from divulge.assessment import (
     Limit,
     LimitedAdversary,
     ProtectionPlan,
+    Sentence,
     attacks,
     find_attack,
 )
@@ -79,6 +81,7 @@ def _find_secret(out: Path | str | None, revises: Path | str | None) -> SecretKe
 
 def _protect_datasets(release: Release, secret: SecretKey) -> ProtectedRelease:
     """Protect every dataset and attack everything again."""
+    release = _seed_draws(release, secret)
     sources = {name: plan.read() for name, plan in release.datasets.items()}
     merged = {
         name: names for name, dataset in sources.items() if (names := list_merged_names(dataset))
@@ -92,6 +95,17 @@ def _protect_datasets(release: Release, secret: SecretKey) -> ProtectedRelease:
     current = dict(originals)
     known_originals = {name: _find_known_original(release, name, originals) for name in originals}
     before = check_data(release, originals, originals=known_originals)
+    if any(publication.unlisted for publication in before.publications.values()):
+        # Nothing could go out, whatever is done to it: what protection costs is not spent.
+        return ProtectedRelease(
+            release=release,
+            before=before,
+            after=_leave_failing_unjudged(before),
+            parts={},
+            secret=secret,
+            merged=merged,
+            guard_formulas=settings.guard_formulas,
+        )
     adversaries, tables = suppress_tables(release, originals, before)
     with work.step("Protecting the datasets", len(originals)) as step:
         for name, dataset in originals.items():
@@ -109,15 +123,6 @@ def _protect_datasets(release: Release, secret: SecretKey) -> ProtectedRelease:
                 current[name] = part.dataset
                 known_originals[name] = select_records(known_originals[name], part.kept)
             step.advance()
-    _refuse_unreachable(
-        release,
-        current,
-        originals,
-        known_originals=known_originals,
-        adversaries=adversaries,
-        before=before,
-        parts=parts,
-    )
     after = attack_again(
         release,
         current,
@@ -127,7 +132,7 @@ def _protect_datasets(release: Release, secret: SecretKey) -> ProtectedRelease:
         before=before,
         parts=parts,
     )
-    _require_limits_held(after)
+    _refuse_unreachable(release, after, current, known_originals, adversaries=adversaries)
     return ProtectedRelease(
         release=release,
         before=before,
@@ -138,6 +143,36 @@ def _protect_datasets(release: Release, secret: SecretKey) -> ProtectedRelease:
         merged=merged,
         guard_formulas=settings.guard_formulas,
     )
+
+
+def _seed_draws(release: Release, secret: SecretKey) -> Release:
+    """The release with seeds out of its secret, where draws are asked for and none is given."""
+    adversaries = [
+        replace(
+            adversary,
+            settings=find_attack(adversary).seed_draws(
+                adversary.settings, partial(_derive_table_seed, secret, adversary.datasets[0])
+            ),
+        )
+        for adversary in release.adversaries
+    ]
+    return replace(release, adversaries=adversaries)
+
+
+def _derive_table_seed(secret: SecretKey, dataset: str, subject: str) -> int:
+    return secret.derive_seed(f"table of {dataset}: {subject}")
+
+
+def _leave_failing_unjudged(before: Verdict) -> Verdict:
+    """The verdict where nothing was protected: what fails without it is not judged with it."""
+    reason = str(Sentence("divulge.release", "not_protected"))
+    outcomes = [
+        outcome.limit.leave_unjudged(outcome.subject, reason)
+        if outcome.status == "fail"
+        else outcome
+        for outcome in before.outcomes
+    ]
+    return replace(before, outcomes=tuple(outcomes))
 
 
 def _find_free_label(name: str, parts: Mapping[str, Any]) -> str:
@@ -259,25 +294,14 @@ def _build_attack(adversary: Adversary, current: Mapping[str, Dataset]) -> Attac
 
 def _refuse_unreachable(
     release: Release,
+    after: Verdict,
     current: Mapping[str, Dataset],
-    originals: Mapping[str, Dataset],
-    *,
     known_originals: Mapping[str, Dataset],
+    *,
     adversaries: Sequence[Adversary],
-    before: Verdict,
-    parts: Mapping[str, Part],
 ) -> None:
-    """Attack again; where a limit fails that no method lowers, say which change would."""
-    verdict = attack_again(
-        release,
-        current,
-        originals,
-        known_originals=known_originals,
-        adversaries=adversaries,
-        before=before,
-        parts=parts,
-    )
-    failing = [outcome for outcome in verdict.outcomes if outcome.status == "fail"]
+    """Where a limit fails after all that no method lowers, say which change would."""
+    failing = [outcome for outcome in after.outcomes if outcome.status == "fail"]
     lines = []
     for adversary in adversaries:
         theirs = [o.in_short for o in failing if is_of_adversary(o, adversary.name)]
@@ -289,13 +313,4 @@ def _refuse_unreachable(
         raise OutOfReachError(
             f"{release.path.name} cannot be protected as it is; nothing was written:\n  "
             + "\n  ".join(lines)
-        )
-
-
-def _require_limits_held(after: Verdict) -> None:
-    failing = [outcome for outcome in after.outcomes if outcome.status == "fail"]
-    if failing:
-        lines = "\n  ".join(outcome.in_short for outcome in failing)
-        raise OutOfReachError(
-            f"after protection a limit does not hold; nothing was written:\n  {lines}"
         )

@@ -140,10 +140,17 @@ def find_publication_problems(release: Release) -> Iterator[Problem]:
     for adversary in release.adversaries:
         known = as_names(getattr(adversary.settings, "knows", None) or ())
         for dataset in set(adversary.datasets) & set(publications):
-            for name in publications[dataset].find_unpublished(known):
+            publication, place = publications[dataset], f'adversary "{adversary.name}", knows'
+            for name in (each for each in publication.withheld if each in known):
                 message = f'"{name}" is not published, so nobody can be found by it: name it '
                 message += f'in publish of dataset "{dataset}", or leave it out.'
-                yield Problem(f'adversary "{adversary.name}", knows', message)
+                yield Problem(place, message)
+            dropped = [name for name in publication.dropped if name in known]
+            if dropped:
+                names = ", ".join(f'"{name}"' for name in dropped)
+                message = f'{names}: without a role, and dropped by unlisted = "drop" of dataset '
+                message += f'"{dataset}". Give a role to what is published, and leave the rest out.'
+                yield Problem(place, message)
 
 
 def _plan_publication(release: Release, plan: DatasetPlan) -> Publication:

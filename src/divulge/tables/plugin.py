@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -73,7 +73,11 @@ class TablesSettings(BaseModel):
     resist_matching: bool = Field(
         False, description="Whether the pattern is drawn so that knowing it does not help."
     )
-    seed: int | None = Field(None, description="The secret of the draw; keep it.")
+    seed: int | None = Field(
+        None,
+        description="The secret of the draw; "
+        "protect takes it from the secret of the release if not given.",
+    )
 
 
 class TablesAttack(AttackDefaults):
@@ -98,8 +102,6 @@ class TablesAttack(AttackDefaults):
                 )
         if not any(getattr(settings, rule) for rule in SENSITIVITY_RULES):
             yield Problem("", f"give a rule of sensitivity: {', '.join(SENSITIVITY_RULES)}.")
-        if settings.insider and len(list_dimensions(settings)) > 1:
-            yield Problem("insider", "is known of one table; give linked ones an adversary each.")
         yield from list_matching_problems(settings)
 
     def run(self, settings: TablesSettings, datasets: Sequence[Dataset]) -> Assessment:
@@ -129,7 +131,18 @@ class TablesAttack(AttackDefaults):
             suppressed=published.suppressed,
             write=partial(_write_tables, published),
             content=published,
+            files=len(dimensions),
+            is_crosstab=_is_crosstab(published),
         )
+
+    def seed_draws(
+        self, settings: TablesSettings, derive_seed: Callable[[str], int]
+    ) -> TablesSettings:
+        """With the seed of the table, which is the same for every adversary who sees it."""
+        if not settings.resist_matching or settings.seed is not None:
+            return settings
+        subject = f"{list_dimensions(settings)}, {settings.value or 'count'}"
+        return settings.model_copy(update={"seed": derive_seed(subject)})
 
     def protect_table(self, settings: TablesSettings) -> TablesSettings:
         """With the pattern of least cost that protects it."""
@@ -157,15 +170,21 @@ def list_dimensions(settings: TablesSettings) -> list[list[str]]:
     return [as_names(names) for names in by]
 
 
+def _is_crosstab(published: Published) -> bool:
+    """Whether it is one table of two dimensions."""
+    grids = published.structure.grids
+    return len(grids) == 1 and len(grids[0]) == 2
+
+
 def _write_tables(published: Published, path: Path, guard_formulas: bool) -> None:
     """A table of two dimensions as a crosstab, any other with a row for each cell.
 
     Linked tables become name-1, name-2: the first is the file that was asked for.
     """
     grids = published.structure.grids
-    for table, axes in enumerate(grids):
+    for table in range(len(grids)):
         target = path if table == 0 else path.with_stem(f"{path.stem}-{table + 1}")
-        if len(grids) == 1 and len(axes) == 2:
+        if _is_crosstab(published):
             write_crosstab(published, target, guard_formulas=guard_formulas)
         else:
             published.write(target, table, guard_formulas=guard_formulas)

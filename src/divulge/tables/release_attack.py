@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,7 +21,11 @@ from divulge.tables.feasibility.assess import (
     describe_circumstances,
     judge_cells,
 )
-from divulge.tables.feasibility.sensitivity import SensitivityRules, find_sensitive_cells
+from divulge.tables.feasibility.sensitivity import (
+    Protection,
+    SensitivityRules,
+    find_sensitive_cells,
+)
 from divulge.tables.matching.assess import assess_matching_by_rules
 from divulge.tables.matching.attack import matching_attack
 from divulge.tables.matching.result import Matching
@@ -30,6 +34,8 @@ from divulge.tables.suppression.result import Suppression
 from divulge.tables.table.published import Published, Zeros
 from divulge.tables.table.table import Table
 from divulge.work import InvalidInput, Problem
+from divulge.work.arrays import Bools
+from divulge.work.secret_key import SecretKey
 
 if TYPE_CHECKING:
     from divulge.tables.plugin import TablesSettings
@@ -52,9 +58,6 @@ def list_matching_problems(settings: TablesSettings) -> Iterator[Problem]:
             yield Problem("resist_matching", message)
         if settings.share is not None:
             yield Problem("resist_matching", "ask for a width instead of a share.")
-    if settings.resist_matching and settings.seed is None:
-        message = "give one, and keep it: the same table must be drawn alike in every check."
-        yield Problem("seed", message)
     if settings.seed is not None and not settings.resist_matching:
         yield Problem("seed", "is for resist_matching = true.")
     if settings.zeros == "known" and settings.zeros_primary:
@@ -86,17 +89,65 @@ def assess_suppression(
     )
     assessment = assess_judgement(table, by_sums, name)
     if settings.method == "secret":
-        said = (*assessment.sentences, Sentence(CATALOGUE, "method.secret"))
-        return replace(assessment, sentences=said)
+        return _state_secret_method(assessment)
     if not sensitive.any() or not published.suppressed.any():
         return assessment
     matching = _attack_by_method(settings, table, published, suppression, name)
     if matching is None:
-        reason = Sentence(CATALOGUE, "method.not_known")
-        most = Most(assessment.secrets, assessment.secrets)
-        said = (reason, *assessment.sentences)
-        return replace(assessment, most=most, claim="bound", not_judged=reason, sentences=said)
+        return _leave_method_open(assessment)
     return _add_circumstances(assess_matching_by_rules(matching, table, by_sums), table, by_sums)
+
+
+def assess_by_levels(
+    suppression: Suppression,
+    sensitive: Bools,
+    protection: Protection,
+    *,
+    method: Literal["known", "secret"],
+    name: str,
+) -> Assessment:
+    """Attack a table of which it is known what is sensitive and by how much, and not by what rule.
+
+    Nobody can say what the choice of such cells tells who knows the method.
+    """
+    table = suppression.table
+    by_sums = judge_cells(
+        table, suppression.published, sensitive, zeros=suppression.zeros, protection=protection
+    )
+    assessment = assess_judgement(table, by_sums, name)
+    if method == "secret":
+        return _state_secret_method(assessment)
+    return _leave_method_open(assessment) if sensitive.any() else assessment
+
+
+def decide_status(assessment: Assessment) -> Literal["pass", "fail", "not judged"]:
+    """Whether a table may go out as it is: if no sensitive cell is known more closely than asked.
+
+    >>> from divulge.tables.feasibility.assess import assess
+    >>> table = Table.from_cells([[7, 11, 60], [10, 60, 11], [60, 12, 60]])
+    >>> published = table.publish({(0, 0), (0, 1), (1, 0), (1, 1)})
+    >>> [
+    ...     decide_status(assess(table, published, {(0, 0)}, zeros="secret", width=width))
+    ...     for width in (10, 18)
+    ... ]
+    ['pass', 'fail']
+    """
+    if assessment.certain.posterior > 0:
+        return "fail"
+    is_open = assessment.not_judged is not None or assessment.at_worst.certain.posterior > 0
+    return "not judged" if is_open else "pass"
+
+
+def _state_secret_method(assessment: Assessment) -> Assessment:
+    said = (*assessment.sentences, Sentence(CATALOGUE, "method.secret"))
+    return replace(assessment, sentences=said)
+
+
+def _leave_method_open(assessment: Assessment) -> Assessment:
+    reason = Sentence(CATALOGUE, "method.not_known")
+    most = Most(assessment.secrets, assessment.secrets)
+    said = (reason, *assessment.sentences)
+    return replace(assessment, most=most, claim="bound", not_judged=reason, sentences=said)
 
 
 def _add_circumstances(assessment: Assessment, table: Table, by_sums: Judgement) -> Assessment:
@@ -179,8 +230,15 @@ def suppress_by_settings(settings: TablesSettings, table: Table) -> Suppression 
         margins=settings.margins,
         seconds=settings.seconds,
         resist_matching=settings.resist_matching,
-        seed=settings.seed,
+        seed=_choose_seed(settings, table),
     )
+
+
+def _choose_seed(settings: TablesSettings, table: Table) -> int | None:
+    """The seed of the draw; a check without one takes it from the table, so as to be repeatable."""
+    if not settings.resist_matching or settings.seed is not None:
+        return settings.seed
+    return SecretKey.from_text(str(table.units.tolist())).derive_seed("check of a table")
 
 
 def publish_by_settings(settings: TablesSettings, table: Table) -> Published:

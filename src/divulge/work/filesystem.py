@@ -57,6 +57,14 @@ def write_bytes(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
+def overwrite_bytes(path: Path, offset: int, content: bytes) -> None:
+    """Write bytes over those of a file, from a place on."""
+    _notify_observers("write", path)
+    with path.open("r+b") as file:
+        file.seek(offset)
+        file.write(content)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text file in UTF-8."""
     write_bytes(path, text.encode("utf-8"))

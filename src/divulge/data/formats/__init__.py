@@ -210,6 +210,11 @@ def has_tagged_missing(path: Path) -> bool:
     return parse_ending(path) in (".dta", ".xpt")
 
 
+def has_declared_missing(path: Path) -> bool:
+    """Whether the format of a file declares which values mean missing (SPSS)."""
+    return parse_ending(path) in (".sav", ".zsav")
+
+
 def _find_by_ending(path: Path) -> Format:
     formats = _load_formats()
     ending = parse_ending(path)

@@ -25,7 +25,7 @@ from divulge.data.formats.file_signature import SPSS_COMPRESSED
 from divulge.data.formats.file_signature import STATA as STATA_FILE
 from divulge.data.formats.names import describe_column, find_name_rule_problems
 from divulge.data.formats.timestamps import to_spss, to_stata
-from divulge.work import DivulgeError, Problem, Problems
+from divulge.work import DivulgeError, Problem, Problems, filesystem
 from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
@@ -37,6 +37,15 @@ if TYPE_CHECKING:
 _TAG = re.compile(r"\.[a-z_]")
 _SPSS_TEXT_CODE = 8
 """How many bytes a text that means missing may have in SPSS."""
+
+
+_HEADER_BYTES = 1024
+"""In which the header of a file that we write lies."""
+_STATA_TIME = re.compile(
+    rb".*?<timestamp>\x11(?P<time>\d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d)</timestamp>", re.DOTALL
+)
+_SPSS_TIME = re.compile(rb"\$FL[23].{88}(?P<time>\d\d [A-Z][a-z]{2} \d\d\d\d:\d\d:\d\d)", re.DOTALL)
+"""The date and, right behind it, the time of day; at a fixed place."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +89,17 @@ def write_statistical(records: EncodedRecords, path: Path, kind: str, options: O
             _write_stata(columns, records.attributes, path)
         else:
             _write_spss(columns, records.attributes, path, kind == SPSS_COMPRESSED)
+    _remove_time_of_writing(path, is_stata)
+
+
+def _remove_time_of_writing(path: Path, is_stata: bool) -> None:
+    """Set a fixed time into the header, so that the same records always give the same file."""
+    with path.open("rb") as file:
+        head = file.read(_HEADER_BYTES)
+    time = (_STATA_TIME if is_stata else _SPSS_TIME).match(head)
+    if time is not None:
+        fixed = b"01 Jan 2000 00:00" if is_stata else b"01 Jan 0000:00:00"
+        filesystem.overwrite_bytes(path, time.start("time"), fixed)
 
 
 def _settle_type(column: Column, attribute: Attribute | None) -> Column:

@@ -98,6 +98,13 @@ class DecisionLog(Sequence[Decision]):
         places = [each.records for each in self.changes if each.kind == "removed"]
         return np.concatenate([np.empty(0, np.int64), *places])
 
+    @property
+    def suppressed_or_removed(self) -> Ints:
+        """The places of the records that lost a cell, or were removed; each once."""
+        kinds = ("suppressed", "removed")
+        places = [each.records for each in self.changes if each.kind in kinds]
+        return np.unique(np.concatenate([np.empty(0, np.int64), *places]))
+
     def of_record(self, number: int) -> list[Decision]:
         """The decisions on one record, by its place in the original (from 0)."""
         return [

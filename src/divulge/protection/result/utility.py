@@ -20,7 +20,6 @@ from divulge.classes.keys import assign_classes
 from divulge.data import Column, Dataset
 from divulge.data.hierarchy_rules import format_value
 from divulge.protection import tuning
-from divulge.protection.changes.changes import select_records
 from divulge.work.arrays import Floats, Ints
 
 
@@ -114,11 +113,11 @@ def measure_utility(
     >>> round(p.utility.information_loss, 3), p.utility.nulls
     (0.167, 2)
     """
-    nulls = _count_nulls(released, among) - _count_nulls(select_records(original, kept), among)
-    nulls += (original.rows - kept.size) * len(among)
+    removed = original.rows - kept.size
+    # What was absent before is no loss, in a record that was removed either.
+    nulls = _count_nulls(released, among) + removed * len(among) - _count_nulls(original, among)
     size = _count_equal_records(original, among)
     cells = int((size < k).sum()) * len(among)
-    removed = original.rows - kept.size
     fine = float((size.astype(np.float64)).sum())
     after = _count_equal_records(released, among)
     shift = {name: _measure_shift(original, released, [name]) for name in among}
@@ -161,13 +160,20 @@ def _average_loss(original: Dataset, released: Dataset, kept: Ints, among: Seque
 
 
 def compute_attribute_loss(original: Dataset, released: Dataset, kept: Ints, name: str) -> float:
-    """Of one attribute (mean share - 1/|D|) / (1 - 1/|D|); a removed record has share 1."""
-    column = released.columns[name]
+    """Of one attribute (mean share - 1/|D|) / (1 - 1/|D|); a removed record has share 1.
+
+    Cells that were absent before have nothing to lose: the mean is of the others.
+    """
+    before, column = original.columns[name], released.columns[name]
     share, domain = compute_leaf_shares(original, column, name)
-    if domain < 2:
+    is_present = before.codes != before.missing_code
+    count = int(is_present.sum())
+    if domain < 2 or count == 0:
         return 0.0
-    total = float(share[column.codes].sum()) + (original.rows - kept.size)
-    return (total / original.rows - 1 / domain) / (1 - 1 / domain)
+    cells = share[column.codes[is_present[kept]]]
+    removed = count - int(cells.size)
+    mean: float = (float(cells.sum()) + removed) / count
+    return (mean - 1 / domain) / (1 - 1 / domain)
 
 
 def compute_leaf_shares(original: Dataset, column: Column, name: str) -> tuple[Floats, int]:

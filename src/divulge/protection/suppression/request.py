@@ -101,6 +101,7 @@ def check_suppression_request(
     importance: Mapping[str, float] | None,
     cost: Costs | None,
     cells_per_record: int | None,
+    suppression_limit: float = 1.0,
     out_of_reach: OutOfReach | None,
     search: Search,
     order: Order,
@@ -125,6 +126,7 @@ def check_suppression_request(
     if cells_per_record is not None:
         cells = checks.whole_number("cells_per_record", cells_per_record, floats=True)
         problems.extend("", cells)
+    problems.extend("", checks.share("suppression_limit", suppression_limit))
     chosen = _check_subsets(names, subsets, problems)
     costs = _check_costs(dataset, names, importance, cost, problems)
     problems.raise_any()

@@ -36,6 +36,7 @@ from divulge.protection.suppression.request import (
     Costs,
     Order,
     OutOfReach,
+    OutOfReachError,
     Search,
     SuppressionRequest,
     adapt_request,
@@ -59,6 +60,7 @@ def suppress(
     importance: Mapping[str, float] | None = None,
     cost: Costs | None = None,
     cells_per_record: int | None = None,
+    suppression_limit: float = 1.0,
     out_of_reach: OutOfReach | None = None,
     search: Search = "fewest",
     order: Order = "weight",
@@ -77,6 +79,8 @@ def suppress(
         importance: by attribute, how dear a cell is (1 if not given): dear ones are kept.
         cost: by attribute, what each record's cell costs, or one figure for all.
         cells_per_record: hide at most so many cells of a record as long as that suffices.
+        suppression_limit: the share of records in which cells may be hidden, or that may be
+            removed; where more would have to be, nothing is.
         out_of_reach: records that cannot be protected: `raise` an error, or `remove` them
             (which `standard` does unless told otherwise).
         search: `fewest` cells, or the `cycle`: one record after the other in an order, each
@@ -106,12 +110,28 @@ def suppress(
         importance=importance,
         cost=cost,
         cells_per_record=cells_per_record,
+        suppression_limit=suppression_limit,
         out_of_reach=out_of_reach,
         search=search,
         order=order,
         seed=seed,
     )
-    return run_suppression(dataset, request)
+    protected = run_suppression(dataset, request)
+    _refuse_many_suppressed(protected, suppression_limit)
+    return protected
+
+
+def _refuse_many_suppressed(protected: Protected, suppression_limit: float) -> None:
+    """More records are not touched than was allowed."""
+    changed = protected.decisions.suppressed_or_removed.size
+    rows, subjects = protected.original.rows, protected.original.subjects
+    if changed > suppression_limit * rows:
+        raise OutOfReachError(
+            f'dataset "{protected.original.name}": {protected.rule} takes suppression in '
+            f"{changed:,} of {rows:,} {subjects}, more than suppression_limit "
+            f"({suppression_limit:g}) allows: raise it, make attributes coarser (divulge protect), "
+            "or ask for less."
+        )
 
 
 def run_suppression(dataset: Dataset, request: SuppressionRequest) -> Protected:

@@ -115,15 +115,21 @@ def judge_cells(
     share: float | None = None,
     zeros: Zeros | None = None,
     insider: bool = False,
+    protection: Protection | None = None,
 ) -> Judgement:
-    """Compare what the sums leave to each sensitive cell with what the rules ask."""
+    """Compare what the sums leave to each sensitive cell with what the rules ask.
+
+    `protection` says how much that is where no rule is known, in units of the table.
+    """
     if zeros is None:
         has_empty = bool((table.structure.to_mask(sensitive) & table.empty).any())
         zeros = "secret" if has_empty else "known"
     table = table.read_with(zeros)
     published = published.read_with(zeros, table.empty & published.suppressed, table.smallest)
     cells = np.flatnonzero(table.structure.to_mask(sensitive))
-    protection = compute_protection(table, rules or SensitivityRules(), width, share)
+    has_own_levels = protection is not None
+    if protection is None:
+        protection = compute_protection(table, rules or SensitivityRules(), width, share)
     values = table.units[cells]
     cell_intervals = intervals(published)
     low, high = values.astype(float), values.astype(float)
@@ -150,11 +156,9 @@ def judge_cells(
         is_open[doubtful] = protection.is_lacking(cells[doubtful], values[doubtful], *proven)
     to_insiders = None
     if insider:
-        is_closer, is_complete = find_cells_known_to_insiders(table, published, cells, protection)
+        is_closer, is_undecided = find_cells_known_to_insiders(table, published, cells, protection)
         to_insiders = int((is_closer & ~is_lacking).sum())
         is_lacking |= is_closer
-        # Of tables that form no network, and of contributors not tried, the least is known.
-        is_undecided = not (is_complete and cell_intervals.integral)
         is_open = (is_open | is_undecided) & ~is_lacking
     rules_on_amounts = rules is not None and compute_largest_share(rules) > 0
     return Judgement(
@@ -168,7 +172,7 @@ def judge_cells(
         is_exact=is_exact,
         is_lacking=is_lacking,
         is_open=is_open,
-        has_levels=rules_on_amounts or width is not None or share is not None,
+        has_levels=has_own_levels or rules_on_amounts or not (width is None and share is None),
         to_insiders=to_insiders,
     )
 

@@ -15,14 +15,20 @@ import numpy as np
 
 from divulge import work
 from divulge.assessment import Sentence
+from divulge.solvers.highs import INFINITE
 from divulge.tables import tuning
-from divulge.tables.feasibility.cell_intervals import Intervals, bound_cells, intervals
+from divulge.tables.feasibility.cell_intervals import Intervals, intervals
 from divulge.tables.feasibility.sensitivity import Protection
-from divulge.tables.table.contributions import Contributions
+from divulge.tables.feasibility.whole_tables import find_proven_intervals
+from divulge.tables.table.contributions import (
+    Contributions,
+    KnownContributors,
+    LinkedContributions,
+)
 from divulge.tables.table.published import Published, floor
 from divulge.tables.table.structure import Key
 from divulge.tables.table.table import Table
-from divulge.work import InvalidInput, Problem
+from divulge.work import Effort, InvalidInput, Problem
 from divulge.work.arrays import Bools, Ints
 
 
@@ -102,10 +108,8 @@ def exposed_to_insiders(table: Table, published: Published, coalition: int = 1) 
     >>> print(exposed_to_insiders(table, table.publish())[0])
     town=a: of 2 contributors, one can compute the amount of the last.
     """
-    if not isinstance(table.contributions, Contributions):
-        message = "needs one table made from records."
-        raise InvalidInput("exposed to insiders", [Problem("table", message)])
-    members = table.contributions.list_members(coalition + 1)
+    contributions = _require_contributors(table, "exposed to insiders")
+    members = contributions.list_members(coalition + 1)
     coalitions = sorted(
         {
             group
@@ -114,11 +118,11 @@ def exposed_to_insiders(table: Table, published: Published, coalition: int = 1) 
         },
         key=lambda group: (len(group), group),
     )
-    counts = table.contributions.count_contributors()
+    counts = contributions.count_contributors()
     exposures: dict[int, Exposure] = {}
     with work.step("Trying coalitions", len(coalitions)) as step:
         for group in coalitions:
-            amounts, present = table.contributions.sum_amounts_of(group)
+            amounts, present = contributions.sum_amounts_of(group)
             for cell in _find_exposed_cells(published, counts - present, amounts):
                 if cell not in exposures:
                     key, label = (
@@ -139,43 +143,100 @@ def exposed_to_insiders(table: Table, published: Published, coalition: int = 1) 
 
 def find_cells_known_to_insiders(
     table: Table, published: Published, cells: Ints, protection: Protection
-) -> tuple[Bools, bool]:
-    """Which cells some single contributor knows more closely than is asked; whether all were tried.
+) -> tuple[Bools, Bools]:
+    """Which cells some single contributor knows more closely than is asked, and which they may.
 
-    A contributor knows their own amount in every cell, and the cells that they fill alone. What
-    they gave themselves is no secret of others: no cell need be uncertain below it.
+    A contributor knows their own amount in every cell of every table that they are in, and the
+    cells that they fill alone. What they gave themselves is no secret of others: no cell need be
+    uncertain below it. Where cells form no network, whole-numbered tables prove what is not known;
+    what is neither known nor proven, or of contributors not tried, is undecided.
     """
-    if not isinstance(table.contributions, Contributions):
-        message = "needs one table made from records."
-        raise InvalidInput("insider", [Problem("table", message)])
-    counts, relations = table.contributions.count_contributors(), published.structure.relations
-    insiders = table.contributions.list_distinct_contributors()
-    is_closer = np.zeros(len(cells), dtype=bool)
-    smallest = table.smallest if table.zeros == "known" else 0
+    contributions = _require_contributors(table, "insider")
+    counts = contributions.count_contributors()
+    insiders = contributions.list_distinct_contributors()
+    is_closer, is_undecided = (np.zeros(len(cells), dtype=bool) for _ in range(2))
     tried = insiders[: tuning.MOST_INSIDERS]
+    effort = Effort(tuning.INSIDER_PROOF_SECONDS)
     with work.step("Trying insiders", len(tried)) as step:
         for insider in tried:
-            amounts, present = table.contributions.sum_amounts_of([insider])
-            others = counts - present
-            unknown = published.unknown & (others > 0)
-            open_cells = np.flatnonzero(unknown[cells] & ~is_closer)
+            amounts, present = contributions.sum_amounts_of([insider])
+            view = _see_as_insider(table, published, amounts, present > 0, counts - present)
+            open_cells = np.flatnonzero(view.unknown[cells] & ~is_closer)
             step.advance()
             if not (amounts[published.unknown] != 0).any() or len(open_cells) == 0:
                 continue
-            lowest = floor(published.structure, table.lowest)
-            least = np.where(unknown, amounts + lowest + smallest * (table.lowest == 0), 0)
-            # Cells that they fill alone are known to them, and hold what they gave.
-            known = np.where(published.suppressed, table.units * (others == 0), published.units)
-            shifted = np.where(unknown, 0, known)
             targets = cells[open_cells]
-            low, high, _ = bound_cells(relations, shifted, unknown, targets, least)
-            low, high = low + least[targets], high + least[targets]
-            values = table.units[targets]
+            own = intervals(view, view.structure.to_grids(_to_mask(targets, len(counts))))
+            places = np.searchsorted(own.cells, targets)
+            values, least = table.units[targets], view.floor
             own_lower = protection.lower.copy()
             own_lower[targets] = np.minimum(own_lower[targets], values - least[targets])
             asked = replace(protection, lower=own_lower)
-            is_closer[open_cells] = asked.is_lacking(targets, values, low, high)
-    return is_closer, len(tried) == len(insiders)
+            is_known = asked.is_lacking(targets, values, own.lower[places], own.upper[places])
+            is_closer[open_cells] = is_known
+            if not own.integral:
+                rest = targets[~is_known]
+                bounds = _bound_all_cells(view, own)
+                proven = find_proven_intervals(
+                    view, table.units, bounds, rest, asked, effort=effort
+                )
+                lacks_proof = asked.is_lacking(rest, table.units[rest], *proven)
+                is_undecided[open_cells[~is_known]] |= lacks_proof
+    if len(tried) < len(insiders):
+        is_undecided[:] = True
+    return is_closer, is_undecided & ~is_closer
+
+
+def _see_as_insider(
+    table: Table, published: Published, amounts: Ints, is_present: Bools, others: Ints
+) -> Published:
+    """What is published to somebody who gave these amounts, beside so many others in each cell."""
+    is_alone = is_present & (others == 0)
+    unknown = published.unknown & ~is_alone
+    lowest = floor(published.structure, table.lowest)
+    smallest = table.smallest if table.zeros == "known" and table.lowest == 0 else 0
+    # That others give something, or no less than the lowest value, is taken for known where it is
+    # true: of a cell to which they gave 0 it would leave no possible table.
+    strong, weak = amounts + lowest + smallest, lowest if table.lowest < 0 else amounts
+    least = np.where(table.units >= strong, strong, np.maximum(weak, lowest))
+    # Cells that they fill alone are known to them, and hold what they gave.
+    known = np.where(published.suppressed, table.units * is_alone, published.units)
+    return replace(
+        published,
+        units=np.where(unknown, 0, known),
+        suppressed=unknown,
+        empty=None,
+        least=np.where(unknown, least, 0),
+    )
+
+
+def _bound_all_cells(view: Published, own: Intervals) -> Intervals:
+    """The bounds of some cells, and none for the others."""
+    cells = np.flatnonzero(view.unknown)
+    lower, upper = view.floor[cells].astype(float), np.full(len(cells), INFINITE)
+    places = np.searchsorted(cells, own.cells)
+    lower[places], upper[places] = own.lower, own.upper
+    return replace(own, cells=cells, lower=lower, upper=upper)
+
+
+def _to_mask(cells: Ints, size: int) -> Bools:
+    mask = np.zeros(size, dtype=bool)
+    mask[cells] = True
+    return mask
+
+
+def _require_contributors(table: Table, subject: str) -> KnownContributors:
+    """Who contributes; of linked tables only if they are made of the same records."""
+    contributions = table.contributions
+    if isinstance(contributions, LinkedContributions) and not contributions.has_common_population:
+        message = (
+            "linked tables must be made of the same records, with the same contributor, so that "
+            "it is known who is who."
+        )
+        raise InvalidInput(subject, [Problem("table", message)])
+    if not isinstance(contributions, Contributions | LinkedContributions):
+        raise InvalidInput(subject, [Problem("table", "needs a table made from records.")])
+    return contributions
 
 
 def _enumerate_coalitions(of_cell: Sequence[int], most: int) -> Iterator[tuple[int, ...]]:

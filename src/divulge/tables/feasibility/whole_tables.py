@@ -39,6 +39,8 @@ def find_proven_intervals(
     cell_intervals: Intervals,
     cells: Ints,
     protection: Protection,
+    *,
+    effort: Effort | None = None,
 ) -> tuple[Floats, Floats]:
     """The least and the greatest value of each cell that a whole-numbered table is shown to have.
 
@@ -48,12 +50,13 @@ def find_proven_intervals(
         cell_intervals: what no table is beyond, of every suppressed cell.
         cells: the cells that are asked for.
         protection: how far it is worth looking.
+        effort: how much to spend, if several searches share it.
     """
     low, high = truth.astype(float), truth.astype(float)
     wanted = np.zeros(len(truth), dtype=bool)
     wanted[cells] = True
     wanted &= published.unknown
-    effort = Effort(tuning.WHOLE_TABLE_SECONDS)
+    effort = effort or Effort(tuning.WHOLE_TABLE_SECONDS)
     bounds = np.full((2, len(truth)), 0.0)
     bounds[:, cell_intervals.cells] = cell_intervals.lower, cell_intervals.upper
     with work.step("Proving that cells are not unique", int(wanted.sum())) as step:

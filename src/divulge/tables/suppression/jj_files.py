@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from divulge.tables.feasibility.sensitivity import Protection
 from divulge.tables.suppression.problem import SuppressionProblem
 from divulge.tables.table.axis import Axis
 from divulge.tables.table.crosstab_files import (
@@ -48,6 +49,12 @@ class JJ:
     upper: Ints
     sliding: Ints
     cost_unit: int = 1
+
+    def protection(self) -> Protection:
+        """How uncertain every cell must be, in units of the table."""
+        none_said = (self.upper <= 0) & (self.lower <= 0)
+        sliding = np.maximum(self.sliding, none_said.astype(np.int64))
+        return Protection(np.maximum(self.upper, 0), np.maximum(self.lower, 0), sliding)
 
     def problem(self) -> SuppressionProblem:
         """The suppression problem, in units of the table."""

@@ -6,7 +6,7 @@ contributor with several records in a cell counts once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Protocol
@@ -27,12 +27,36 @@ class Contributors(Protocol):
         """The largest amounts of each cell's contributors, zeros at the end."""
 
 
+class KnownContributors(Contributors, Protocol):
+    """What is asked of who contributes, where somebody may be one of them."""
+
+    def list_members(self, most: int) -> dict[int, list[int]]:
+        """The contributors of every cell that has at most so many (and at least one)."""
+
+    def list_distinct_contributors(self) -> list[int]:
+        """Contributors that differ in what they give to which cell, the largest first."""
+
+    def sum_amounts_of(self, contributors: Sequence[int]) -> tuple[Ints, Ints]:
+        """What some contributors give to each cell together, and how many of them do."""
+
+
 @dataclass(frozen=True, eq=False)
 class LinkedContributions:
     """The contributions of linked tables: numbers of cells, and by what a table's units grew."""
 
-    parts: tuple[tuple[Contributors, Ints, int], ...]
+    parts: tuple[tuple[Contributions, Ints, int], ...]
     size: int
+
+    @property
+    def has_common_population(self) -> bool:
+        """Whether the tables are made of the same records, so that it is known who is who."""
+        first = self.parts[0][0].population
+        return first is not None and all(
+            part.population is not None
+            and part.population[0] is first[0]
+            and part.population[1] == first[1]
+            for part, _, _ in self.parts
+        )
 
     def count_contributors(self) -> Ints:
         """How many contributors each cell has, in the order of the cells."""
@@ -48,6 +72,32 @@ class LinkedContributions:
             largest[numbers] = part.find_largest_amounts(how_many) * factor
         return largest
 
+    def list_members(self, most: int) -> dict[int, list[int]]:
+        """The contributors of every cell that has at most so many (and at least one)."""
+        members: dict[int, list[int]] = {}
+        for part, numbers, _ in self.parts:
+            of_part = part.list_members(most).items()
+            members |= {int(numbers[cell]): contributors for cell, contributors in of_part}
+        return {cell: members[cell] for cell in sorted(members)}
+
+    def list_distinct_contributors(self) -> list[int]:
+        """Contributors that differ in what they give to any of the tables, the largest first."""
+        gifts: dict[int, tuple[bytes, int]] = {}
+        for part, _, _ in self.parts:
+            for contributor, (gift, total) in part.collect_gifts().items():
+                before, most = gifts.get(contributor, (b"", 0))
+                gifts[contributor] = before + gift, max(most, total)
+        return _list_distinct(gifts)
+
+    def sum_amounts_of(self, contributors: Sequence[int]) -> tuple[Ints, Ints]:
+        """What some contributors give to each cell together, and how many of them do."""
+        amounts, present = (np.zeros(self.size, dtype=np.int64) for _ in range(2))
+        for part, numbers, factor in self.parts:
+            of_part, present_in_part = part.sum_amounts_of(contributors)
+            # A cell that two tables share holds the same in both.
+            amounts[numbers], present[numbers] = of_part * factor, present_in_part
+        return amounts, present
+
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
@@ -57,6 +107,8 @@ class Contributions:
     codes: tuple[Ints, ...]
     contributor: Ints
     amount: Ints
+    population: tuple[object, str | None] | None = None
+    """The records that it is made of, and the attribute that says who contributes."""
 
     @classmethod
     def from_records(
@@ -65,9 +117,11 @@ class Contributions:
         codes: Sequence[Ints],
         contributor: Ints,
         amount: Ints,
+        *,
+        population: tuple[object, str | None] | None = None,
     ) -> Contributions:
         """From the codes, the contributor and the amount of every record."""
-        return cls(tuple(axes), tuple(codes), contributor, amount)
+        return cls(tuple(axes), tuple(codes), contributor, amount, population)
 
     def count_contributors(self) -> Ints:
         """How many contributors each cell has, in the order of the cells."""
@@ -93,17 +147,21 @@ class Contributions:
 
         Of those who give alike one stands for all: each knows as much as the others.
         """
+        return _list_distinct(self.collect_gifts())
+
+    def collect_gifts(self) -> dict[int, tuple[bytes, int]]:
+        """What each contributor gives to which inner cell, as bytes to compare; and how much."""
         shape = tuple(axis.leaves for axis in self.axes)
         cell = np.ravel_multi_index(self.codes, shape)
         order = np.lexsort([self.amount, cell, self.contributor])
         bounds = np.flatnonzero(np.diff(self.contributor[order])) + 1
-        distinct: dict[bytes, tuple[int, int]] = {}
+        gifts: dict[int, tuple[bytes, int]] = {}
         for records in np.split(order, bounds):
             if len(records):
-                gifts = np.stack([cell[records], self.amount[records]]).astype(np.int64)
+                gift = np.stack([cell[records], self.amount[records]]).astype(np.int64)
                 total = int(np.abs(self.amount[records]).sum())
-                distinct.setdefault(gifts.tobytes(), (-total, int(self.contributor[records[0]])))
-        return [contributor for _, contributor in sorted(distinct.values())]
+                gifts[int(self.contributor[records[0]])] = gift.tobytes(), total
+        return gifts
 
     def sum_amounts_of(self, contributors: Sequence[int]) -> tuple[Ints, Ints]:
         """What some contributors give to each cell together, and how many of them do."""
@@ -159,3 +217,11 @@ class Contributions:
             ]
             for level in range(height)
         ]
+
+
+def _list_distinct(gifts: Mapping[int, tuple[bytes, int]]) -> list[int]:
+    """One contributor for all who give alike, the largest first."""
+    distinct: dict[bytes, tuple[int, int]] = {}
+    for contributor, (gift, total) in gifts.items():
+        distinct.setdefault(gift, (-total, contributor))
+    return [contributor for _, contributor in sorted(distinct.values())]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from divulge.tables.table.contributions import LinkedContributions
+from divulge.tables.table.contributions import Contributions, LinkedContributions
 from divulge.tables.table.published import Published
 from divulge.tables.table.structure import Structure
 from divulge.tables.table.structure import link as link_structures
@@ -94,7 +94,7 @@ def _link_contributions(
     """Who contributes, if that is known of every table."""
     parts = []
     for numbers, table in zip(structure.numbers, tables, strict=True):
-        if table.contributions is None:
+        if not isinstance(table.contributions, Contributions):
             return None
         factor = 10 ** (decimals - table.decimals)
         parts.append((table.contributions, numbers.ravel(), factor))

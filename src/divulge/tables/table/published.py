@@ -42,6 +42,8 @@ class Published:
     zeros: Zeros = "secret"
     empty: Bools | None = None
     smallest: int = 1
+    least: Ints | None = None
+    """The smallest value of each cell to somebody who knows more of it, such as a contributor."""
 
     @property
     def unknown(self) -> Bools:
@@ -51,6 +53,8 @@ class Published:
     @property
     def floor(self) -> Ints:
         """The smallest value of each cell that a reader thinks possible, in units."""
+        if self.least is not None:
+            return self.least
         least = floor(self.structure, self.lowest)
         if self.zeros == "known" and self.lowest == 0:
             least = np.where(self.unknown | (self.units > 0), self.smallest, 0)

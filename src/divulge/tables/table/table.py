@@ -135,7 +135,9 @@ class Table:
         inner = np.zeros(tuple(axis.leaves for axis in axes), dtype=np.int64)
         np.add.at(inner, tuple(codes), record_units)
         structure = Structure.from_grid(axes)
-        contributions = Contributions.from_records(axes, codes, holding, record_units)
+        contributions = Contributions.from_records(
+            axes, codes, holding, record_units, population=(dataset, contributor)
+        )
         units = add_margins(inner, axes).ravel()
         weights = [name for name in dataset.dictionary.having("weight") if name != value]
         table = cls(
