@@ -22,6 +22,13 @@ from divulge.data.dictionary import as_names
 from divulge.records.inference.gains import build_gain
 from divulge.records.inference.memory import require_memory
 from divulge.records.inference.secrets import Secrets
+from divulge.records.models.attribute_gaps import (
+    AttributeGap,
+    YearChoices,
+    apply_choices,
+    find_attribute_gaps,
+    qualify_assessment,
+)
 from divulge.records.models.everybody import assess_everybody
 from divulge.records.models.linked_datasets import (
     Duplicates,
@@ -75,6 +82,9 @@ def attack(
     release: Dataset | Sequence[Dataset | None] | None = None,
     duplicates: Duplicates = "error",
     seed: int = 0,
+    rename: Mapping[str, Mapping[str, str]] | None = None,
+    absent: Mapping[str, str | Iterable[str]] | None = None,
+    recoded: str | Iterable[str] | None = None,
 ) -> Assessment:
     """Attack records with knowledge of some attributes.
 
@@ -100,6 +110,12 @@ def attack(
             same order; of several datasets a list, None for one that was released as it is.
         duplicates: what becomes of an id that occurs twice: `error`, `first` or `random`.
         seed: of the random choice.
+        rename: by dataset, attributes that it calls otherwise (theirs: ours); models with L.
+        absent: by dataset, what is known elsewhere and not there, on purpose; models with L.
+        recoded: what is coded anew in some dataset, on purpose: what is known of it is what each
+            dataset has; models with L. Where a dataset lacks an attribute or codes it anew and
+            neither is said, the figures are the least that an adversary knows, and no limit holds
+            by them.
 
     Raises:
         InvalidInput: if the model or an attribute does not exist, or something is missing.
@@ -122,11 +138,17 @@ def attack(
     problems.raise_any()
     problems.extend("", _problems_with_arguments(code, datasets, seeks, target, population))
     problems.extend("", _problems_with_other_datasets(release, population))
+    choices = YearChoices.from_arguments(rename, absent, recoded)
+    if choices and not code.endswith("L"):
+        problems.add("dataset", "rename, absent and recoded are for several datasets (models L).")
     problems.raise_any()
     require_memory(datasets, prior is not None)
+    gaps: list[AttributeGap] = []
     if code.endswith("L"):
+        datasets = apply_choices(datasets, choices)
         linked = link_years(datasets, on, duplicates, seed)
         known, sought = check_attributes(datasets, on or "", knows, seeks)
+        gaps = find_attribute_gaps(datasets, known, choices)
     else:
         known = datasets[0].attributes(knows, "knows")
         _, sought = check_attributes(datasets, "", known, seeks)
@@ -150,15 +172,18 @@ def attack(
     if request.goal == "M":
         assert population is not None  # noqa: S101  # else the problem was raised
         request = replace(request, gain=build_gain(gain, MEMBERSHIP))
-        return attack_membership(request, population, target)
-    request = replace(
-        request,
-        prior=compute_prior_weights(linked, prior),
-        gain=build_gain(gain, list_secret_values(linked, sought)),
-    )
-    return (
-        _attack_one_person(request, target) if code.startswith("I") else _attack_everybody(request)
-    )
+        assessment = attack_membership(request, population, target)
+    else:
+        request = replace(
+            request,
+            prior=compute_prior_weights(linked, prior),
+            gain=build_gain(gain, list_secret_values(linked, sought)),
+        )
+        assessment = (
+            _attack_everybody(request) if target is None else _attack_one_person(request, target)
+        )
+    reservations = [*(gap.sentence for gap in gaps), *linked.describe_dropped()]
+    return qualify_assessment(assessment, linked.describe_links(), reservations)
 
 
 def _attack_everybody(request: AttackRequest) -> Assessment:
