@@ -38,7 +38,7 @@ def recode_population(population: Dataset, original: Dataset, released: Dataset)
     >>> ill = Dataset.from_arrow(pa.table({"age": [3, 12]}), hierarchies={"age": ages})
     >>> shown = replace(ill, columns={"age": ages.coarsen(ill.columns["age"], 1)})
     >>> recode_population(town, ill, shown).to_arrow()["age"].to_pylist()
-    ['[0, 10)', '[0, 10)', '[10, 20]']
+    ['[0, 10)', '[0, 10)', '[10, 20)']
     """
     columns = {
         name: _recode_column(column, original, released, name)
