@@ -251,16 +251,15 @@ def _judge_dataset(
     knows_original = name in originals and reading in SEMANTICS_OF_ORIGINAL
     seen = limit.seeing(datasets)
     try:
-        population = seen.options.get("population")
-        if isinstance(population, Dataset) and name in originals:
-            recoded = recode_population(population, originals[name], dataset)
-            seen = seen.with_options(population=recoded)
         known, named = originals.get(name), seen.options.get("original")
         if known is not None and isinstance(named, Dataset) and known.name == named.name:
             seen = seen.with_options(original=known)
         if knows_original and has_protection_method(limit):
             [goal] = build_goals(dataset, [seen])
             return goal.measure_standing(dataset, originals[name]).outcome
+        population = seen.options.get("population")
+        if known is not None and isinstance(population, Dataset):
+            seen = seen.with_options(population=recode_population(population, known, dataset))
         return limit.judge_measurement(measures()[limit.measure].of(dataset, seen), name)
     except HiddenCellsError as error:
         [problem] = error.problems
