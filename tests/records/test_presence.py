@@ -87,3 +87,10 @@ def test_many_crossing_sets_are_estimated_and_as_many_are_in_as_there_are_record
     assert float(people @ found.chance) == pytest.approx(75)
     assert found.chance.min() >= 0
     assert found.chance.max() <= 1
+
+
+def test_records_that_no_way_gives_to_people_are_noticed() -> None:
+    """Four records for three people, though each of them may be two's."""
+    fits = sparse.csr_array(np.array([[1.0, 0.0, 1.0, 1.0], [1, 1, 0, 0], [0, 1, 1, 1]]))
+    found = compute_presence_chances(fits, np.ones(3), np.ones(4))
+    assert found.short_patterns == 4

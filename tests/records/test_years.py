@@ -209,3 +209,10 @@ def test_check_and_protect_agree_on_linked_years(tmp_path: Path) -> None:
         assert again.deterministic == checked.deterministic
         assert again.probabilistic == checked.probabilistic
         assert again.claim == checked.claim == "exact"
+
+
+def test_linked_years_are_told_as_linked() -> None:
+    growth = dv.records.longitudinal([panel(1), panel(2)], on="id", knows=["race"])
+    first, second = str(growth).splitlines()
+    assert first.startswith("With 1 dataset: ")
+    assert second.startswith("With 2 datasets, linked by id: ")

@@ -8,7 +8,7 @@ a longitudinal collection L).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,6 +39,7 @@ from divulge.records.models.linked_datasets import (
 )
 from divulge.records.models.membership import MEMBERSHIP
 from divulge.records.models.one_person import assess_one_person
+from divulge.records.participation import count_found_in_population, describe_participation
 from divulge.records.population_attack import attack_membership
 from divulge.records.protected.attack_protected import (
     attack_one_in_release,
@@ -47,6 +48,7 @@ from divulge.records.protected.attack_protected import (
 from divulge.records.protected.dataset_pair import DatasetPair
 from divulge.records.request import AttackRequest, compute_prior_weights, match_target
 from divulge.work import Problem, Problems, checks
+from divulge.work.arrays import Floats
 
 MODELS: Mapping[str, str] = {
     "IMS": "whether one person is in the release",
@@ -182,6 +184,8 @@ def attack(
         assessment = (
             _attack_everybody(request) if target is None else _attack_one_person(request, target)
         )
+        count_found = _build_population_count(request, target) if request.goal == "R" else None
+        assessment = describe_participation(assessment, datasets[0], count_found)
     reservations = [*(gap.sentence for gap in gaps), *linked.describe_dropped()]
     return qualify_assessment(assessment, linked.describe_links(), reservations)
 
@@ -200,10 +204,7 @@ def _attack_everybody(request: AttackRequest) -> Assessment:
         )
 
     def build_secrets() -> Secrets:
-        classes = Partition.single_class(len(request.linked.records))
-        for year in range(len(request.datasets)):
-            classes = classes.refine_by(request.linked.list_knowledge(year, request.known))
-        return request.build_secrets(classes)
+        return request.build_secrets(_build_classes(request))
 
     def build_key() -> dict[str, object]:
         digest = hashlib.sha256(request.linked.records.tobytes())
@@ -239,6 +240,32 @@ def _attack_everybody(request: AttackRequest) -> Assessment:
             key=build_key,
             weighed=request.prior is not None,
         )
+
+
+def _build_classes(request: AttackRequest) -> Partition:
+    """Which focal records look alike in all datasets."""
+    classes = Partition.single_class(len(request.linked.records))
+    for year in range(len(request.datasets)):
+        classes = classes.refine_by(request.linked.list_knowledge(year, request.known))
+    return classes
+
+
+def _build_population_count(
+    request: AttackRequest, target: Any
+) -> Callable[[Floats], float] | None:
+    """How many are found by somebody who does not know who took part; None if it is not told."""
+    if request.pair is not None:
+        return None  # hidden values are weighed by what is in the sample
+
+    def count_found(weights: Floats) -> float:
+        weights = weights[request.linked.records]
+        if target is None:
+            return count_found_in_population(_build_classes(request), weights)
+        weights = weights[match_target(request, target, "target")]
+        alike = Partition.single_class(len(weights))
+        return count_found_in_population(alike, weights) / len(weights)
+
+    return count_found
 
 
 def _attack_one_person(request: AttackRequest, target: Any) -> Assessment:

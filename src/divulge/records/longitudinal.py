@@ -35,6 +35,7 @@ from divulge.records.models.attribute_gaps import (
 from divulge.records.models.everybody import assess_everybody
 from divulge.records.models.linked_datasets import (
     Duplicates,
+    LinkedDatasets,
     add_figures,
     build_joint_secret,
     check_attributes,
@@ -42,7 +43,9 @@ from divulge.records.models.linked_datasets import (
     list_secret_values,
     refine_by_year,
 )
+from divulge.records.participation import count_found_in_population, describe_participation
 from divulge.work import InvalidInput, Problem
+from divulge.work.arrays import Floats
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class Growth(Sequence[Assessment]):
 
     assessments: tuple[Assessment, ...]
     subjects: str
+    on: str
 
     def __getitem__(self, place: Any) -> Any:
         return self.assessments[place]
@@ -71,7 +75,11 @@ class Growth(Sequence[Assessment]):
             Sentence(
                 "divulge.records",
                 "longitudinal",
-                {"datasets": int(each.figures["datasets"]), "found": each.explain()[0]},
+                {
+                    "datasets": int(each.figures["datasets"]),
+                    "on": self.on,
+                    "found": each.explain()[0],
+                },
             )
             for each in self
         )
@@ -222,10 +230,12 @@ def _assess_prefixes(
                     figures=figures,
                     weighed=weights is not None,
                 )
+                count_found = None if sought else partial(_count_found, linked, classes)
+                assessment = describe_participation(assessment, linked.focal, count_found)
                 links = linked.describe_links(years)
                 assessments.append(qualify_assessment(assessment, links, reservations))
             step.advance()
-    return [Growth(tuple(assessments), focal.subjects) for assessments in assessments_by_secret]
+    return [Growth(tuple(assessments), focal.subjects, on) for assessments in assessments_by_secret]
 
 
 def _assess_protected_prefixes(
@@ -256,7 +266,12 @@ def _assess_protected_prefixes(
             )
             assessments.append(add_figures(assessment, {"datasets": years}))
             step.advance()
-    return Growth(tuple(assessments), datasets[0].subjects)
+    return Growth(tuple(assessments), datasets[0].subjects, options["on"])
+
+
+def _count_found(linked: LinkedDatasets, classes: Partition, weights: Floats) -> float:
+    """How many are found by somebody who does not know who took part in the focal year."""
+    return count_found_in_population(classes, weights[linked.records])
 
 
 def _build_secrets(

@@ -18,7 +18,8 @@ from divulge.assessment import (
 )
 from divulge.data import Dataset
 from divulge.data.missing_kinds import separate_missing_kinds
-from divulge.protection.limits.per_record import build_goals, has_protection_method
+from divulge.protection.limits.per_record import build_goals, has_protection_method, is_count_limit
+from divulge.records.participation import describe_sample
 from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ORIGINAL, HiddenCellsError
 from divulge.records.risk.recoded_population import recode_population
 from divulge.release.publication import (
@@ -212,7 +213,13 @@ def _judge_limit(
         if limit.dataset != name and (limit.dataset is not None or name in others):
             continue
         held = {other: sources[other] for other in others}
-        yield _judge_reading(limit, name, {**datasets, **held}, originals, accept_count_only)
+        outcome = _judge_reading(limit, name, {**datasets, **held}, originals, accept_count_only)
+        if outcome.judged and is_count_limit(limit):
+            reading = limit.options.get("nulls", DEFAULT_NULLS)
+            known = originals.get(name) if reading in SEMANTICS_OF_ORIGINAL else None
+            notes = describe_sample(datasets[name], limit.options.get("among"), reading, known)
+            outcome = replace(outcome, sentences=(*outcome.sentences, *notes))
+        yield outcome
 
 
 def _judge_reading(

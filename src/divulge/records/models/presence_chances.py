@@ -27,7 +27,7 @@ class PresenceChances:
     chance: Floats
     is_exact: bool
     short_patterns: int
-    """Patterns of records that have fewer people than records, if all is exact."""
+    """Patterns of records that have fewer people than records, as far as ways were counted."""
 
 
 def compute_presence_chances(possible: Any, people: Floats, records: Floats) -> PresenceChances:
@@ -50,14 +50,16 @@ def compute_presence_chances(possible: Any, people: Floats, records: Floats) -> 
     crossing = _find_crossing_patterns(matrix)
     if not crossing.any():
         return PresenceChances(chance, True, short)
-    is_exact = True
+    is_exact, short = True, 0
     for classes, patterns in _list_components(matrix, crossing):
         counted = _count_ways(matrix, classes, patterns, people, records)
         if counted is None:
             is_exact = False
+        elif counted.size == 0:
+            short += len(patterns)
         else:
             chance[classes] = counted
-    return PresenceChances(chance, is_exact, 0)
+    return PresenceChances(chance, is_exact, short)
 
 
 def _choose_in_turn(matrix: Any, people: Floats, records: Floats) -> tuple[Floats, int]:
@@ -104,7 +106,10 @@ def _list_components(matrix: Any, crossing: Bools) -> Iterator[tuple[Ints, Ints]
 def _count_ways(
     matrix: Any, classes: Ints, patterns: Ints, people: Floats, records: Floats
 ) -> Floats | None:
-    """The chances by counting every way to give records to classes; None if there are too many."""
+    """The chances by counting every way to give records to classes; none if there is no way.
+
+    None if the ways are too many to be counted.
+    """
     place = {int(c): i for i, c in enumerate(classes)}
     size = [float(people[c]) for c in classes]
     if any(not number.is_integer() for number in (*size, *(float(records[p]) for p in patterns))):
@@ -129,7 +134,7 @@ def _count_ways(
         ways = after
     total = sum(ways.values())
     if total == 0:
-        return None
+        return np.empty(0)
     return np.array(
         [
             sum(used[i] * count for used, count in ways.items()) / total / size[i]
