@@ -120,6 +120,7 @@ def test_each_prefix_of_years_says_what_it_lacks() -> None:
         ({"rename": {"year 2": {"ethnicity": "region"}}}, 'has an attribute "region"'),
         ({"absent": {"year 1": "race"}}, 'dataset "year 1" has an attribute "race"'),
         ({"recoded": "rce"}, '"rce" is not among what is known'),
+        ({"absent": {"year 2": "rce"}}, '"rce" is not among what is known. Did you mean'),
     ],
 )
 def test_choices_that_make_no_sense_are_refused(choices: dict[str, Any], said: str) -> None:

@@ -258,7 +258,11 @@ def _assess_protected_prefixes(
             names = {dataset.name for dataset in datasets[:years]}
             settled: dict[str, Any] = {}
             if years > 1:
-                absent = {name: of for name, of in choices.absent.items() if name in names}
+                absent = {
+                    dataset: [name for name in of if name in known_so_far]
+                    for dataset, of in choices.absent.items()
+                    if dataset in names
+                }
                 recoded = [name for name in choices.recoded if name in known_so_far]
                 settled = {"absent": absent, "recoded": recoded}
             assessment = attack(

@@ -136,6 +136,10 @@ def find_attribute_gaps(
     for name in choices.recoded:
         if name not in known:
             problems.add("recoded", f'"{name}" is not among what is known.', name, known)
+    for names in choices.absent.values():
+        for name in names:
+            if name not in known:
+                problems.add("absent", f'"{name}" is not among what is known.', name, known)
     problems.raise_any()
     return [gap for name in known for gap in _find_gaps_of_attribute(datasets, name, choices)]
 
