@@ -251,14 +251,16 @@ def test_a_release_with_nulls_against_its_list(both: tuple[Dataset, Dataset]) ->
     plain = [sum(person["w"] for person in before if fits(row, person)) for row in after]
     assert records.k_map(both[1], both[0], nulls="maybe").values.tolist() == plain
     present = records.delta_presence(both[1], both[0], nulls="maybe")
-    chances = [
-        min(1.0, sum(1 / plain[n] for n, row in enumerate(after) if fits(row, person)))
-        for person in before
-    ]
-    if len(after) >= sum(person["w"] for person in before):
-        chances = [1.0] * len(before)  # everybody is in
-    assert present.values.tolist() == pytest.approx(chances)
-    assert present.lowest == pytest.approx(min(chances))
+    # Every record is another person's, so that as many are in as there are records; the chances
+    # themselves are held to every way to give records to people in test_presence.
+    expected = sum(
+        person["w"] * chance for person, chance in zip(before, present.values, strict=True)
+    )
+    assert expected == pytest.approx(len(after))
+    for person, chance in zip(before, present.values, strict=True):
+        assert 0 <= chance <= 1
+        assert (chance == 0) == (not any(fits(row, person) for row in after))
+    assert present.lowest == pytest.approx(min(present.values))
     assert present.claim == "estimate"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 import divulge as dv
 from divulge import work
@@ -545,3 +546,31 @@ def test_values_that_weigh_the_same_tie_whatever_the_order_of_their_sum(gain: An
     found = dv.records.attack(people, "CAS", "all", "ill", prior=prior, gain=gain).by("side")
     assert found["l"].probabilistic.posterior == pytest.approx(1 / 3)
     assert found["r"].probabilistic.posterior == pytest.approx(1 / 3)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.sampled_from("xyz"), st.sampled_from([0, 1, 2, 5])),
+        min_size=1,
+        max_size=9,
+    )
+)
+def test_capacity_honours_the_prior(rows: list[tuple[str, str, int]]) -> None:
+    """By the definition: for each class the most that any possible secret makes it likely."""
+    assume(any(weight for _, _, weight in rows))
+    table = {"a": [r[0] for r in rows], "s": [r[1] for r in rows], "w": [r[2] for r in rows]}
+    dataset = dv.Dataset.from_arrow(pa.table(table))
+    total = {s: sum(w for _, v, w in rows if v == s) for s in "xyz"}
+    plain = sum(
+        max(
+            Fraction(sum(w for b, v, w in rows if (b, v) == (a, s)), total[s])
+            for s in "xyz"
+            if total[s]
+        )
+        for a in "ab"
+    )
+    found = dv.records.attack(dataset, "CAS", ["a"], "s", prior="w")
+    assert found.figures["capacity"] == pytest.approx(float(plain))
+    people = dv.records.attack(dataset, "CRS", ["a"], prior="w")
+    seen = sum(any(w for b, _, w in rows if b == a) for a in "ab")
+    assert people.figures["capacity"] == seen

@@ -391,3 +391,86 @@ at_least = 2
     (tmp_path / "others.csv").write_text("gender\nm\nm\nf\nf\n")
     p = released(tmp_path, others).protect()
     assert [*p.parts] == ["pupils"]
+
+
+def test_the_example_of_records_protects_end_to_end(tmp_path: Path) -> None:
+    """Years, an original, a register and a population, each read as its holder would."""
+    release = dv.Release.load(Path("examples") / "records" / "release.toml")
+    result = release.protect(tmp_path / "out")
+    assert result.status == "pass"
+    assert {path.name for path in (tmp_path / "out" / "release").iterdir()} >= {
+        "year_1.csv",
+        "year_2.csv",
+        "protected.csv",
+    }
+    before = {each.adversary: each for each in result.before.assessments}
+    for after in result.after.assessments:
+        if after.adversary in ("finder", "who is in it"):
+            assert after.deterministic == before[after.adversary].deterministic
+
+
+def write_town(folder: Path, limits: str) -> Path:
+    """Eight of sixteen people of a town, whose ages can be made coarser by ten."""
+    ages = [21, 22, 23, 31, 32, 33, 41, 42]
+    town = [*ages, 24, 25, 34, 35, 43, 44, 45, 46]
+    for name, column in (("ill", ages), ("town", town)):
+        lines = ["age,sex", *(f"{age},{'FM'[age % 2]}" for age in column)]
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path = folder / "release.toml"
+    roles = 'roles = { quasi_identifier = ["age", "sex"] }'
+    hierarchy = "hierarchies = { age = { intervals = [[20, 30, 40, 50]] } }"
+    path.write_text(
+        f'[[dataset]]\nname = "ill"\nsource = "ill.csv"\n{roles}\n{hierarchy}\n'
+        f'[[dataset]]\nname = "town"\nsource = "town.csv"\n{roles}\n{limits}',
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_a_population_is_recoded_with_the_release(tmp_path: Path) -> None:
+    """k-map and membership, after ages were made coarser for the sake of both."""
+    path = write_town(
+        tmp_path,
+        '[[limit]]\nmeasure = "k_map"\ndataset = "ill"\npopulation = "town"\nat_least = 2\n'
+        '[[adversary]]\nname = "nosy"\nattack = "records"\nmodel = "CMS"\n'
+        'dataset = ["ill", "town"]\nknows = ["age", "sex"]\n'
+        '[protection]\nmethods = ["recode"]\n',
+    )
+    result = dv.Release.load(path).protect()
+    assert result.status == "pass"
+    ill = result.after.datasets["ill"].to_arrow().to_pylist()
+    assert {row["age"] for row in ill} == {"[20, 30)", "[30, 40)", "[40, 50)"}
+    town = [
+        (f"[{age // 10 * 10}, {age // 10 * 10 + 10})", "FM"[age % 2])
+        for age in (21, 22, 23, 31, 32, 33, 41, 42, 24, 25, 34, 35, 43, 44, 45, 46)
+    ]
+    [outcome] = result.after.outcomes
+    assert outcome.value == min(town.count((row["age"], row["sex"])) for row in ill)
+    [nosy] = result.after.assessments
+    shares = [
+        sum((row["age"], row["sex"]) == person for row in ill) / town.count(person)
+        for person in town
+    ]
+    assert nosy.risk().tolist() == pytest.approx([max(share, 1 - share) for share in shares])
+
+
+def test_an_original_beside_the_release_loses_the_records_that_are_removed(tmp_path: Path) -> None:
+    rows = ["a,b", *(["1,1"] * 3), *(["2,2"] * 3), "9,8"]
+    for name in ("ill", "before"):
+        (tmp_path / f"{name}.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    roles = 'roles = { quasi_identifier = ["a", "b"] }'
+    path = tmp_path / "release.toml"
+    path.write_text(
+        f'[[dataset]]\nname = "ill"\nsource = "ill.csv"\n{roles}\n'
+        f'[[dataset]]\nname = "before"\nsource = "before.csv"\n{roles}\n'
+        '[[adversary]]\nname = "knower"\nattack = "risk"\nmeasure = "reidentification"\n'
+        'dataset = ["ill", "before"]\n'
+        '[[limit]]\nmeasure = "k_anonymity"\ndataset = "ill"\nat_least = 3\n'
+        '[protection]\nmethods = ["suppress"]\nnever = ["a", "b"]\nout_of_reach = "remove"\n',
+        encoding="utf-8",
+    )
+    result = dv.Release.load(path).protect()
+    assert result.status == "pass"
+    assert result.after.datasets["ill"].rows == 6
+    [knower] = result.after.assessments
+    assert knower.risk().tolist() == pytest.approx([1 / 3] * 6)

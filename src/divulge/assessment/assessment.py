@@ -132,6 +132,24 @@ class Assessment:
             probabilistic=PriorPosterior(self.probabilistic.prior, right_share),
         )
 
+    def as_least(self, reason: Sentence) -> Assessment:
+        """The same figures as the least that is known; for the reason, no limit holds by them."""
+        break_down = self._breakdown
+
+        def break_down_least(group: str) -> Breakdown:
+            assert break_down is not None  # noqa: S101  # only called where there is one
+            groups = break_down(group)
+            return replace(
+                groups, assessments={of: each.as_least(reason) for of, each in groups.items()}
+            )
+
+        return replace(
+            self,
+            claim="bound" if self.claim == "exact" else self.claim,
+            not_judged=reason,
+            _breakdown=None if break_down is None else break_down_least,
+        )
+
     def explain(self, language: str | None = None) -> list[str]:
         """What was found, in sentences of a language or of that of the run."""
         most = self.at_worst

@@ -132,6 +132,13 @@ class AttackDefaults(Attack):
         """
         return datasets[1:]
 
+    def same_records(self, settings: Any, datasets: Sequence[str]) -> Mapping[str, str]:  # noqa: ARG002
+        """Which undisclosed datasets hold the records of which other, one for one in their order.
+
+        Where protection removes records of the other, theirs are left out too.
+        """
+        return {}
+
     def undisclosed_columns(
         self,
         settings: Any,  # noqa: ARG002
@@ -229,6 +236,34 @@ class AttackDefaults(Attack):
         """The attack by somebody who knows the original values, on the same records protected.
 
         None if the attack makes no difference between the two.
+        """
+        return None
+
+    def run_with_originals(
+        self,
+        settings: Any,  # noqa: ARG002
+        originals: Sequence[Dataset],  # noqa: ARG002
+        released: Sequence[Dataset],  # noqa: ARG002
+    ) -> Assessment | None:
+        """The same of an attack on several datasets, all of which may have been protected."""
+        return None
+
+    def run_on_protected(
+        self,
+        settings: Any,  # noqa: ARG002
+        datasets: Sequence[Dataset],  # noqa: ARG002
+        originals: Sequence[Dataset],  # noqa: ARG002
+    ) -> Assessment | None:
+        """The attack on protected data by somebody who reads what they have beside in the same way.
+
+        Args:
+            settings: what the adversary was told.
+            datasets: those of the adversary, as they go out or as they are held.
+            originals: of each dataset the same records as they were, in the same order; the dataset
+                itself where nothing was changed.
+
+        Returns:
+            None if the attack reads protected data as it reads others: then it is run as ever.
         """
         return None
 

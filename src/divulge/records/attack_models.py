@@ -8,7 +8,7 @@ a longitudinal collection L).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,13 @@ from divulge.data.dictionary import as_names
 from divulge.records.inference.gains import build_gain
 from divulge.records.inference.memory import require_memory
 from divulge.records.inference.secrets import Secrets
+from divulge.records.models.attribute_gaps import (
+    AttributeGap,
+    YearChoices,
+    apply_choices,
+    find_attribute_gaps,
+    qualify_assessment,
+)
 from divulge.records.models.everybody import assess_everybody
 from divulge.records.models.linked_datasets import (
     Duplicates,
@@ -32,6 +39,7 @@ from divulge.records.models.linked_datasets import (
 )
 from divulge.records.models.membership import MEMBERSHIP
 from divulge.records.models.one_person import assess_one_person
+from divulge.records.participation import count_found_in_population, describe_participation
 from divulge.records.population_attack import attack_membership
 from divulge.records.protected.attack_protected import (
     attack_one_in_release,
@@ -40,6 +48,7 @@ from divulge.records.protected.attack_protected import (
 from divulge.records.protected.dataset_pair import DatasetPair
 from divulge.records.request import AttackRequest, compute_prior_weights, match_target
 from divulge.work import Problem, Problems, checks
+from divulge.work.arrays import Floats
 
 MODELS: Mapping[str, str] = {
     "IMS": "whether one person is in the release",
@@ -75,6 +84,9 @@ def attack(
     release: Dataset | Sequence[Dataset | None] | None = None,
     duplicates: Duplicates = "error",
     seed: int = 0,
+    rename: Mapping[str, Mapping[str, str]] | None = None,
+    absent: Mapping[str, str | Iterable[str]] | None = None,
+    recoded: str | Iterable[str] | None = None,
 ) -> Assessment:
     """Attack records with knowledge of some attributes.
 
@@ -100,6 +112,12 @@ def attack(
             same order; of several datasets a list, None for one that was released as it is.
         duplicates: what becomes of an id that occurs twice: `error`, `first` or `random`.
         seed: of the random choice.
+        rename: by dataset, attributes that it calls otherwise (theirs: ours); models with L.
+        absent: by dataset, what is known elsewhere and not there, on purpose; models with L.
+        recoded: what is coded anew in some dataset, on purpose: what is known of it is what each
+            dataset has; models with L. Where a dataset lacks an attribute or codes it anew and
+            neither is said, the figures are the least that an adversary knows, and no limit holds
+            by them.
 
     Raises:
         InvalidInput: if the model or an attribute does not exist, or something is missing.
@@ -122,11 +140,17 @@ def attack(
     problems.raise_any()
     problems.extend("", _problems_with_arguments(code, datasets, seeks, target, population))
     problems.extend("", _problems_with_other_datasets(release, population))
+    choices = YearChoices.from_arguments(rename, absent, recoded)
+    if choices and not code.endswith("L"):
+        problems.add("dataset", "rename, absent and recoded are for several datasets (models L).")
     problems.raise_any()
     require_memory(datasets, prior is not None)
+    gaps: list[AttributeGap] = []
     if code.endswith("L"):
+        datasets = apply_choices(datasets, choices)
         linked = link_years(datasets, on, duplicates, seed)
         known, sought = check_attributes(datasets, on or "", knows, seeks)
+        gaps = find_attribute_gaps(datasets, known, choices)
     else:
         known = datasets[0].attributes(knows, "knows")
         _, sought = check_attributes(datasets, "", known, seeks)
@@ -150,15 +174,20 @@ def attack(
     if request.goal == "M":
         assert population is not None  # noqa: S101  # else the problem was raised
         request = replace(request, gain=build_gain(gain, MEMBERSHIP))
-        return attack_membership(request, population, target)
-    request = replace(
-        request,
-        prior=compute_prior_weights(linked, prior),
-        gain=build_gain(gain, list_secret_values(linked, sought)),
-    )
-    return (
-        _attack_one_person(request, target) if code.startswith("I") else _attack_everybody(request)
-    )
+        assessment = attack_membership(request, population, target)
+    else:
+        request = replace(
+            request,
+            prior=compute_prior_weights(linked, prior),
+            gain=build_gain(gain, list_secret_values(linked, sought)),
+        )
+        assessment = (
+            _attack_everybody(request) if target is None else _attack_one_person(request, target)
+        )
+        count_found = _build_population_count(request, target) if request.goal == "R" else None
+        assessment = describe_participation(assessment, datasets[0], count_found)
+    reservations = [*(gap.sentence for gap in gaps), *linked.describe_dropped()]
+    return qualify_assessment(assessment, linked.describe_links(), reservations)
 
 
 def _attack_everybody(request: AttackRequest) -> Assessment:
@@ -175,10 +204,7 @@ def _attack_everybody(request: AttackRequest) -> Assessment:
         )
 
     def build_secrets() -> Secrets:
-        classes = Partition.single_class(len(request.linked.records))
-        for year in range(len(request.datasets)):
-            classes = classes.refine_by(request.linked.list_knowledge(year, request.known))
-        return request.build_secrets(classes)
+        return request.build_secrets(_build_classes(request))
 
     def build_key() -> dict[str, object]:
         digest = hashlib.sha256(request.linked.records.tobytes())
@@ -214,6 +240,32 @@ def _attack_everybody(request: AttackRequest) -> Assessment:
             key=build_key,
             weighed=request.prior is not None,
         )
+
+
+def _build_classes(request: AttackRequest) -> Partition:
+    """Which focal records look alike in all datasets."""
+    classes = Partition.single_class(len(request.linked.records))
+    for year in range(len(request.datasets)):
+        classes = classes.refine_by(request.linked.list_knowledge(year, request.known))
+    return classes
+
+
+def _build_population_count(
+    request: AttackRequest, target: Any
+) -> Callable[[Floats], float] | None:
+    """How many are found by somebody who does not know who took part; None if it is not told."""
+    if request.pair is not None:
+        return None  # hidden values are weighed by what is in the sample
+
+    def count_found(weights: Floats) -> float:
+        weights = weights[request.linked.records]
+        if target is None:
+            return count_found_in_population(_build_classes(request), weights)
+        weights = weights[match_target(request, target, "target")]
+        alike = Partition.single_class(len(weights))
+        return count_found_in_population(alike, weights) / len(weights)
+
+    return count_found
 
 
 def _attack_one_person(request: AttackRequest, target: Any) -> Assessment:

@@ -1,13 +1,14 @@
 """Datasets of several years, linked by a persistent id: what each further year adds.
 
 The focal dataset comes first; the others are joined to it by the id, and who is absent in a year is
-absent: that is a value. Each year refines the classes of the year before, so all prefixes of the
-years come out of one pass (Alvim et al. 2022, Sec. 4.2 and 5.1).
+absent: that is a value. Years that lack an attribute, or code it anew, are said. Each year refines
+the classes of the year before, so all prefixes of the years come out of one pass (Alvim et al.
+2022, Sec. 4.2 and 5.1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -25,9 +26,16 @@ from divulge.records.inference import charts
 from divulge.records.inference.gains import build_gain
 from divulge.records.inference.memory import require_memory
 from divulge.records.inference.secrets import Secrets
+from divulge.records.models.attribute_gaps import (
+    YearChoices,
+    apply_choices,
+    find_attribute_gaps,
+    qualify_assessment,
+)
 from divulge.records.models.everybody import assess_everybody
 from divulge.records.models.linked_datasets import (
     Duplicates,
+    LinkedDatasets,
     add_figures,
     build_joint_secret,
     check_attributes,
@@ -35,7 +43,9 @@ from divulge.records.models.linked_datasets import (
     list_secret_values,
     refine_by_year,
 )
+from divulge.records.participation import count_found_in_population, describe_participation
 from divulge.work import InvalidInput, Problem
+from divulge.work.arrays import Floats
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,7 @@ class Growth(Sequence[Assessment]):
 
     assessments: tuple[Assessment, ...]
     subjects: str
+    on: str
 
     def __getitem__(self, place: Any) -> Any:
         return self.assessments[place]
@@ -64,7 +75,11 @@ class Growth(Sequence[Assessment]):
             Sentence(
                 "divulge.records",
                 "longitudinal",
-                {"datasets": int(each.figures["datasets"]), "found": each.explain()[0]},
+                {
+                    "datasets": int(each.figures["datasets"]),
+                    "on": self.on,
+                    "found": each.explain()[0],
+                },
             )
             for each in self
         )
@@ -82,6 +97,9 @@ def longitudinal(
     gain: Any = None,
     prior: Any = None,
     release: Sequence[Dataset | None] | None = None,
+    rename: Mapping[str, Mapping[str, str]] | None = None,
+    absent: Mapping[str, str | Iterable[str]] | None = None,
+    recoded: str | Iterable[str] | None = None,
 ) -> Growth:
     """Attack the first dataset with the help of the others: one assessment for each prefix.
 
@@ -98,17 +116,27 @@ def longitudinal(
         prior: how likely each focal record is the one they are after, as in `attack`.
         release: the protected version of each dataset, None for one that was released as it is;
             what is known is then taken from the datasets, and matches are looked for here.
+        rename: by dataset, attributes that it calls otherwise (theirs: ours).
+        absent: by dataset, what is known elsewhere and not there, on purpose.
+        recoded: what is coded anew in some dataset, on purpose. Where a dataset lacks an attribute
+            or codes it anew and neither is said, the figures are the least that is known.
 
     >>> import divulge as dv
     >>> years = [dv.datasets.school_year_example(1), dv.datasets.school_year_example(2)]
     >>> growth = longitudinal(years, on="id", knows=["gender", "grade"], seeks="disability")
-    >>> [a.deterministic.posterior for a in growth]
-    [0.6, 0.8]
+    >>> [(a.deterministic.posterior, a.claim) for a in growth]
+    [(0.6, 'exact'), (0.8, 'bound')]
+    >>> absent = {years[1].name: "gender"}
+    >>> growth = longitudinal(years, "id", ["gender", "grade"], "disability", absent=absent)
+    >>> growth[1].claim
+    'exact'
     """
     sought = [] if seeks is None else as_names(seeks)
+    choices = YearChoices.from_arguments(rename, absent, recoded)
+    datasets = apply_choices(datasets, choices)
     if release is not None:
         return _assess_protected_prefixes(
-            datasets, list(release), on=on, knows=knows, seeks=sought or None,
+            datasets, list(release), choices, on=on, knows=knows, seeks=sought or None,
             duplicates=duplicates, seed=seed, gain=gain, prior=prior,
         )  # fmt: skip
     [growth] = _assess_prefixes(
@@ -120,6 +148,7 @@ def longitudinal(
         seed=seed,
         gain=gain,
         prior=prior,
+        choices=choices,
     )
     return growth
 
@@ -152,6 +181,7 @@ def longitudinal_of_each(
         seed=seed,
         gain=None,
         prior=None,
+        choices=YearChoices(),
     )
     return dict(zip(secrets, growths, strict=True))
 
@@ -166,6 +196,7 @@ def _assess_prefixes(
     seed: int,
     gain: Any,
     prior: Any,
+    choices: YearChoices,
 ) -> list[Growth]:
     if not datasets:
         raise InvalidInput("attack", [Problem("datasets", "give one dataset or more.")])
@@ -182,29 +213,36 @@ def _assess_prefixes(
     with work.step("Linking datasets", len(datasets)) as step:
         for years, classes in enumerate(refine_by_year(linked, known), start=1):
             figures = {"datasets": years, "records_dropped": linked.records_dropped}
+            gaps = find_attribute_gaps(datasets[:years], known, choices)
+            reservations = [*(gap.sentence for gap in gaps), *linked.describe_dropped(years)]
             for sought, secret, worth, assessments in zip(
                 sought_lists, secrets, gains, assessments_by_secret, strict=True
             ):
                 model = f"C{'A' if sought else 'R'}{'S' if years == 1 else 'L'}"
                 make = partial(_build_secrets, classes.of_record, classes.number, secret, weights)
-                assessments.append(
-                    assess_everybody(
-                        focal,
-                        make,
-                        known,
-                        seeks=sought,
-                        model=model,
-                        gain=worth,
-                        figures=figures,
-                        weighed=weights is not None,
-                    )
+                assessment = assess_everybody(
+                    focal,
+                    make,
+                    known,
+                    seeks=sought,
+                    model=model,
+                    gain=worth,
+                    figures=figures,
+                    weighed=weights is not None,
                 )
+                count_found = None if sought else partial(_count_found, linked, classes)
+                assessment = describe_participation(assessment, linked.focal, count_found)
+                links = linked.describe_links(years)
+                assessments.append(qualify_assessment(assessment, links, reservations))
             step.advance()
-    return [Growth(tuple(assessments), focal.subjects) for assessments in assessments_by_secret]
+    return [Growth(tuple(assessments), focal.subjects, on) for assessments in assessments_by_secret]
 
 
 def _assess_protected_prefixes(
-    datasets: Sequence[Dataset], release: list[Dataset | None], **options: Any
+    datasets: Sequence[Dataset],
+    release: list[Dataset | None],
+    choices: YearChoices,
+    **options: Any,
 ) -> Growth:
     """The same of protected versions: one attack for each prefix."""
     goal = "R" if options["seeks"] is None else "A"
@@ -217,12 +255,27 @@ def _assess_protected_prefixes(
             known_so_far = [
                 n for n in known if any(n in assessment.names for assessment in datasets[:years])
             ]
+            names = {dataset.name for dataset in datasets[:years]}
+            settled: dict[str, Any] = {}
+            if years > 1:
+                absent = {
+                    dataset: [name for name in of if name in known_so_far]
+                    for dataset, of in choices.absent.items()
+                    if dataset in names
+                }
+                recoded = [name for name in choices.recoded if name in known_so_far]
+                settled = {"absent": absent, "recoded": recoded}
             assessment = attack(
-                datasets[:years], model, known_so_far, release=release[:years], **options
+                datasets[:years], model, known_so_far, release=release[:years], **options, **settled
             )
             assessments.append(add_figures(assessment, {"datasets": years}))
             step.advance()
-    return Growth(tuple(assessments), datasets[0].subjects)
+    return Growth(tuple(assessments), datasets[0].subjects, options["on"])
+
+
+def _count_found(linked: LinkedDatasets, classes: Partition, weights: Floats) -> float:
+    """How many are found by somebody who does not know who took part in the focal year."""
+    return count_found_in_population(classes, weights[linked.records])
 
 
 def _build_secrets(

@@ -17,7 +17,14 @@ from divulge.records.linkage.comparison import problems_with_comparisons
 from divulge.records.linkage.linkage import link
 from divulge.records.linkage.request import problems_with_agreement
 from divulge.records.longitudinal import longitudinal
+from divulge.records.models.attribute_gaps import (
+    YearChoices,
+    apply_choices,
+    find_attribute_gaps,
+    qualify_assessment,
+)
 from divulge.records.risk.attack import RiskAttack, RiskSettings
+from divulge.records.risk.recoded_population import recode_population
 from divulge.work import Problem
 
 Target = dict[str, Any]
@@ -27,6 +34,20 @@ Gain = dict[str, Any] | list[list[float]] | None
 GAIN_DESCRIPTION = (
     "What guesses are worth: { guesses = 3 }, { within = 5 }, { worth = { yes = 10 }, wrong = 1 }, "
     "or rows of numbers, one row per guess."
+)
+
+Renaming = dict[str, dict[str, str]]
+NamesByDataset = dict[str, str | list[str]]
+RENAME_DESCRIPTION = (
+    "By dataset of several years, attributes that it calls otherwise: "
+    '{ "third year" = { ethnicity = "race" } }.'
+)
+ABSENT_DESCRIPTION = (
+    "By dataset of several years, what is known in others and not published there: "
+    '{ "third year" = ["race"] }.'
+)
+RECODED_DESCRIPTION = (
+    "What is coded anew in some year, on purpose: what is known is what each year has."
 )
 
 
@@ -61,6 +82,9 @@ class RecordsSettings(_Settings):
     )
     duplicates: Literal["error", "first", "random"] = "error"
     seed: int = 0
+    rename: Renaming = Field({}, description=RENAME_DESCRIPTION)
+    absent: NamesByDataset = Field({}, description=ABSENT_DESCRIPTION)
+    recoded: str | list[str] = Field([], description=RECODED_DESCRIPTION)
 
 
 class RecordsAttack(AttackDefaults):
@@ -87,6 +111,8 @@ class RecordsAttack(AttackDefaults):
             yield Problem("seeks", f"is missing; {model} infers an attribute.")
         if model[:1] == "I" and settings.target is None:
             yield Problem("target", f"is missing; {model} is after one person.")
+        if model[2:] != "L" and _find_choices(settings):
+            yield Problem("", f"rename, absent and recoded are for several years, not for {model}.")
         yield from _problems_with_names(settings, names)
 
     def run(self, settings: RecordsSettings, datasets: Sequence[Dataset]) -> Assessment:
@@ -102,6 +128,14 @@ class RecordsAttack(AttackDefaults):
         )
         return _add_group_chart(assessment, settings.by)
 
+    def same_records(self, settings: RecordsSettings, datasets: Sequence[str]) -> Mapping[str, str]:
+        """Originals of protected versions, unless an id tells whose records are whose."""
+        if not settings.protected or settings.on is not None:
+            return {}
+        releases = datasets[:-1] if _is_membership(settings) else datasets
+        half = len(releases) // 2
+        return dict(zip(releases[:half], releases[half:], strict=True))
+
     def undisclosed(self, settings: RecordsSettings, datasets: Sequence[str]) -> Sequence[str]:
         """Originals beside their protected versions, and the population."""
         originals = datasets[: len(datasets) // 2] if settings.protected else ()
@@ -111,15 +145,16 @@ class RecordsAttack(AttackDefaults):
         """Attributes that are known or sought, the id that links datasets, the prior."""
         people = settings.target if isinstance(settings.target, list) else [settings.target]
         values = [name for person in people for name in person or ()]
-        return _collect_names(settings, "knows", "seeks", "prior", "on", "by") | set(values)
+        chosen = _collect_names(settings, "knows", "seeks", "prior", "on", "by")
+        return chosen | _list_renamed(settings) | set(values)
 
     def linking_columns(self, settings: RecordsSettings) -> Collection[str]:
         """The id that links years, if there are several."""
         return _collect_names(settings, "on") if _resolve_model(settings)[2:] == "L" else ()
 
-    def risk_per_record(self, settings: RecordsSettings) -> bool:  # noqa: ARG002
-        """Of everybody, or of who fits the one person."""
-        return True
+    def risk_per_record(self, settings: RecordsSettings) -> bool:
+        """Of everybody, or of who fits the one person; of membership it is of the population."""
+        return not _is_membership(settings)
 
     def run_with_original(
         self, settings: RecordsSettings, original: Dataset, released: Dataset
@@ -129,6 +164,33 @@ class RecordsAttack(AttackDefaults):
         if model not in ("CRS", "CAS"):
             return None
         return attack(original, model, settings.knows, settings.seeks, release=released)
+
+    def run_with_originals(
+        self, settings: RecordsSettings, originals: Sequence[Dataset], released: Sequence[Dataset]
+    ) -> Assessment | None:
+        """Of everybody in several years, who they are or what they hide."""
+        if settings.protected or _resolve_model(settings) not in ("CRL", "CAL"):
+            return None
+        options = settings.model_dump(exclude={"protected", "by"})
+        return attack(originals, release=released, **options)
+
+    def run_on_protected(
+        self, settings: RecordsSettings, datasets: Sequence[Dataset], originals: Sequence[Dataset]
+    ) -> Assessment | None:
+        """Of membership: the population is read as coarse, and with as much hidden, as the release.
+
+        Whether years code an attribute alike is seen in the originals.
+        """
+        if settings.protected:
+            return None
+        if not _is_membership(settings):
+            return _run_on_protected_years(self, settings, datasets, originals)
+        *released, population = datasets
+        options = settings.model_dump(exclude={"model", "protected", "by"})
+        assessment = attack(
+            originals[:-1], settings.model, population=population, release=released, **options
+        )
+        return _add_group_chart(assessment, settings.by)
 
     def advice(self, adversary: Adversary) -> Sentence:
         """Of membership: a smaller sample, or coarser attributes."""
@@ -156,6 +218,9 @@ class LongitudinalSettings(_Settings):
     )
     duplicates: Literal["error", "first", "random"] = "error"
     seed: int = 0
+    rename: Renaming = Field({}, description=RENAME_DESCRIPTION)
+    absent: NamesByDataset = Field({}, description=ABSENT_DESCRIPTION)
+    recoded: str | list[str] = Field([], description=RECODED_DESCRIPTION)
 
 
 class LongitudinalAttack(AttackDefaults):
@@ -185,13 +250,37 @@ class LongitudinalAttack(AttackDefaults):
         growth = longitudinal(originals, release=release, **options)
         return replace(growth.assessments[-1], attack="longitudinal", _chart=growth.chart)
 
+    def run_with_originals(
+        self,
+        settings: LongitudinalSettings,
+        originals: Sequence[Dataset],
+        released: Sequence[Dataset],
+    ) -> Assessment | None:
+        """The years as they were known, looked for in what is released of them."""
+        if settings.protected:
+            return None
+        options = settings.model_dump(exclude={"protected"})
+        return longitudinal(originals, release=released, **options).assessments[-1]
+
+    def run_on_protected(
+        self,
+        settings: LongitudinalSettings,
+        datasets: Sequence[Dataset],
+        originals: Sequence[Dataset],
+    ) -> Assessment | None:
+        """Whether years code an attribute alike is seen in the originals."""
+        if settings.protected:
+            return None
+        return _run_on_protected_years(self, settings, datasets, originals)
+
     def undisclosed(self, settings: LongitudinalSettings, datasets: Sequence[str]) -> Sequence[str]:
         """Originals beside their protected versions; all years go out."""
         return datasets[: len(datasets) // 2] if settings.protected else ()
 
     def needed_columns(self, settings: LongitudinalSettings) -> Collection[str]:
         """The id, what is known and sought, and how likely."""
-        return _collect_names(settings, "on", "knows", "seeks", "prior")
+        chosen = _collect_names(settings, "on", "knows", "seeks", "prior")
+        return chosen | _list_renamed(settings)
 
     def linking_columns(self, settings: LongitudinalSettings) -> Collection[str]:
         """The id that links the years."""
@@ -265,6 +354,12 @@ class LinkageAttack(AttackDefaults):
 class RecordRiskAttack(RiskAttack, AttackDefaults):
     """Any measure of the risk of records; the second dataset does not go out."""
 
+    def same_records(self, settings: RiskSettings, datasets: Sequence[str]) -> Mapping[str, str]:
+        """The original, of a measure that takes one."""
+        if "original" not in settings.spec.names_datasets:
+            return {}
+        return dict.fromkeys(datasets[1:], datasets[0])
+
     def needed_columns(self, settings: RiskSettings) -> Collection[str]:
         """What is known, what classes give away, and what links records."""
         return _collect_names(settings, "knows", "seeks", "links")
@@ -280,6 +375,15 @@ class RecordRiskAttack(RiskAttack, AttackDefaults):
         if "original" not in settings.spec.options:
             return None
         return self.run(settings, [released, original])
+
+    def run_on_protected(
+        self, settings: RiskSettings, datasets: Sequence[Dataset], originals: Sequence[Dataset]
+    ) -> Assessment | None:
+        """With a list of the population, which is read as coarse as the release."""
+        if len(datasets) != 2 or "population" not in settings.spec.names_datasets:
+            return None
+        population = recode_population(datasets[1], originals[0], datasets[0])
+        return self.run(settings, [datasets[0], population])
 
     def advice(self, adversary: Adversary) -> Sentence:
         """A limit on the measure itself, which protection can lower."""
@@ -312,6 +416,33 @@ def _collect_names(settings: BaseModel, *fields: str) -> set[str]:
     return {name for value in values if value is not None for name in as_names(value)}
 
 
+def _find_choices(settings: RecordsSettings | LongitudinalSettings) -> YearChoices:
+    """What the release says of attributes that years do not have alike."""
+    return YearChoices.from_arguments(settings.rename, settings.absent, settings.recoded)
+
+
+def _run_on_protected_years(
+    attack: RecordsAttack | LongitudinalAttack,
+    settings: Any,
+    datasets: Sequence[Dataset],
+    originals: Sequence[Dataset],
+) -> Assessment | None:
+    """Several years, of which protection has hidden values or made them coarser in some."""
+    if len(datasets) < 2:
+        return None
+    choices = _find_choices(settings)
+    years = apply_choices(originals, choices)
+    known = years[0].quasi_identifiers if settings.knows is None else as_names(settings.knows)
+    gaps = [gap for gap in find_attribute_gaps(years, known, choices) if gap.is_recoded]
+    assessment = attack.run(settings.model_copy(update={"recoded": known}), datasets)
+    return qualify_assessment(assessment, [], [gap.sentence for gap in gaps])
+
+
+def _list_renamed(settings: RecordsSettings | LongitudinalSettings) -> set[str]:
+    """Attributes by the names that single datasets call them."""
+    return {theirs for renamed in settings.rename.values() for theirs in renamed}
+
+
 def _add_group_chart(assessment: Assessment, group: str | None) -> Assessment:
     """The same assessment, with a chart of who bears the risk if that was asked for."""
     return (
@@ -342,8 +473,11 @@ def _problems_with_names(
     """What is known stands in some dataset, what is sought in the first."""
     if not names:
         return
+    choices = _find_choices(settings)
+    yield from choices.find_problems(names)
     first, attributes = next(iter(names.items()))
-    everywhere = list(dict.fromkeys(name for each in names.values() for name in each))
+    renamed = {dataset: choices.list_names(dataset, each) for dataset, each in names.items()}
+    everywhere = list(dict.fromkeys(name for each in renamed.values() for name in each))
     known = as_names(settings.knows) if settings.knows is not None else []
     subject = f'dataset "{first}"' if len(names) == 1 else "none of the datasets"
     for problem in find_name_problems("knows", known, everywhere, subject):

@@ -56,10 +56,15 @@ def match_target(request: AttackRequest, target: Any, argument: str) -> Any:
     is_match = np.ones(len(request.linked.records), bool)
     years = ((request.linked.focal, request.linked.records), *request.linked.years)
     for (dataset, places), values in zip(years, values_by_dataset, strict=True):
+        columns = [(n, dataset.columns[n]) for n in request.known if n in dataset.columns]
+        if values is None and not columns:
+            # Of everybody, a dataset in which nothing is known does not tell who is in it either.
+            message = f'nothing is known in dataset "{dataset.name}", so nobody is known to be '
+            message += "absent from it: give {} for it."
+            raise InvalidInput("attack", [Problem(argument, message)])
         if values is None:
             is_match &= places < 0
             continue
-        columns = [(n, dataset.columns[n]) for n in request.known if n in dataset.columns]
         if not columns and not values:
             continue  # nothing is known from this dataset, so it rules nobody out
         has_values = np.append(match_values(columns, values, argument), False)

@@ -162,3 +162,20 @@ do not depend on it. An estimate; no benchmark isolates it."""
 MOST_HALVINGS = 10.0
 """Halvings from a block to a row beyond which the walk costs no more, in the same forecast. An
 estimate; no benchmark isolates it."""
+
+# --- linked years ---
+
+MIN_SHARED_VALUES = 0.5
+"""Share of a year's records with values that the first year knows too, below which an attribute is
+taken to be coded anew: a new classification that nobody mentions against years that differ by
+chance, which have to be declared. Chosen by hand; no benchmark isolates it."""
+
+# --- who is in a protected release ---
+
+MAX_PRESENCE_STEPS = 20_000
+"""Ways to give records to classes of people that are counted at the most before chances are taken
+from averages: exact chances against time, about 0.1 s. Chosen by hand; no benchmark isolates it."""
+
+PRESENCE_TOLERANCE = 1e-9
+"""How near to none the share of people who are left is taken for none: a sum of shares ends a hair
+beside it. Chosen by hand; no benchmark isolates it."""

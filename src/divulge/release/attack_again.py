@@ -42,6 +42,7 @@ def attack_again(
         adversaries=adversaries,
         originals=known_originals,
         tabulated=originals,
+        sources=originals,
         before=before,
     )
     verdict = judge(current)
@@ -103,12 +104,18 @@ def judge_knowing_original(
     """Limits on somebody who knows the true values, where the records are the same in order."""
     lines = []
     for adversary in release.adversaries:
-        original, released = originals[adversary.datasets[0]], current[adversary.datasets[0]]
-        if released is original or released.rows != original.rows:
+        known = [originals[name] for name in adversary.datasets]
+        released = [current[name] for name in adversary.datasets]
+        pairs = list(zip(known, released, strict=True))
+        if all(one is other for one, other in pairs) or any(
+            one.rows != other.rows for one, other in pairs
+        ):
             continue
-        attack = find_attack(adversary)
+        attack, settings = find_attack(adversary), adversary.settings
         try:
-            assessment = attack.run_with_original(adversary.settings, original, released)
+            assessment = attack.run_with_originals(settings, known, released)
+            if assessment is None and known[0] is not released[0]:
+                assessment = attack.run_with_original(settings, known[0], released[0])
         except work.InvalidInput:  # single records were made coarser: matches cannot be told
             continue
         if assessment is None:

@@ -18,10 +18,13 @@ from divulge.assessment import (
 )
 from divulge.data import Dataset
 from divulge.data.missing_kinds import separate_missing_kinds
-from divulge.protection.limits.per_record import build_goals, has_protection_method
+from divulge.protection.limits.per_record import build_goals, has_protection_method, is_count_limit
+from divulge.records.participation import describe_sample
 from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ORIGINAL, HiddenCellsError
+from divulge.records.risk.recoded_population import recode_population
 from divulge.release.publication import (
     find_repeated_persons,
+    list_undisclosed_datasets,
     plan_publications,
     select_attackable,
 )
@@ -47,6 +50,7 @@ def check_data(
     originals: Mapping[str, Dataset] | None = None,
     tabulated: Mapping[str, Dataset] | None = None,
     summed: Mapping[str, Dataset] | None = None,
+    sources: Mapping[str, Dataset] | None = None,
     before: Verdict | None = None,
 ) -> Verdict:
     """The verdict on a release with other data (or other adversaries) than its own.
@@ -54,8 +58,10 @@ def check_data(
     `originals` are the same records before protection: what an adversary who knows their victim
     knows, for limits that count what is compatible with it. `tabulated` are the data that tables
     are made of, if not those that go out; `summed` are those whose amounts are added up, if in the
-    others a missing amount has become a value of its own. `before` is the verdict before the data
-    were protected, whose assessments stand where an attack need not run again.
+    others a missing amount has become a value of its own. `sources` are all datasets before
+    protection, of which adversaries hold what does not go out: registers, populations, originals.
+    `before` is the verdict before the data were protected, whose assessments stand where an attack
+    need not run again.
     """
     assessments = []
     unjudged: dict[str, str] = {}
@@ -77,14 +83,17 @@ def check_data(
             if adversary.name in earlier and not attack.runs_after_protection():
                 assessments.append(earlier[adversary.name])
             else:
-                inputs = [
-                    select_attackable(publications, name, visible[name])
-                    for name in adversary.datasets
-                ]
+                held = {} if sources is None else take_held(adversary, sources, originals or {})
+                inputs, known = (
+                    [
+                        select_attackable(publications, name, {**of, **held}[name])
+                        for name in adversary.datasets
+                    ]
+                    for of in (visible, {**visible, **(originals or {})})
+                )
                 with _name_place_in_errors(release, f'adversary "{adversary.name}"'):
-                    known = (originals or {}).get(adversary.datasets[0])
                     try:
-                        assessments.append(_run_on_hidden(adversary, inputs, known))
+                        assessments.append(_run_on_hidden(adversary, inputs, known, originals))
                     except HiddenCellsError as error:
                         [problem] = error.problems
                         unjudged[adversary.name] = problem.text
@@ -97,6 +106,7 @@ def check_data(
                 assessments,
                 datasets,
                 originals or {},
+                sources=sources or datasets,
                 unjudged=unjudged,
                 accept_count_only=release.accept_count_only,
             )
@@ -111,14 +121,33 @@ def check_data(
     )
 
 
+def take_held(
+    adversary: Adversary, sources: Mapping[str, Dataset], originals: Mapping[str, Dataset]
+) -> dict[str, Dataset]:
+    """What an adversary holds beside a release, as it was before anything was protected.
+
+    Of an original, only the records that are still in the release: they are compared in order.
+    """
+    held = {name: sources[name] for name in list_undisclosed_datasets(adversary)}
+    attack = find_attack(adversary)
+    for name, other in attack.same_records(adversary.settings, adversary.datasets).items():
+        if name in held and other in originals and originals[other].name == held[name].name:
+            held[name] = originals[other]
+    return held
+
+
 def _run_on_hidden(
-    adversary: Adversary, datasets: Sequence[Dataset], original: Dataset | None
+    adversary: Adversary,
+    datasets: Sequence[Dataset],
+    known: Sequence[Dataset],
+    originals: Mapping[str, Dataset] | None,
 ) -> Assessment:
     """Run an attack; where cells are hidden from it, as somebody who knows what they were."""
+    attack = find_attack(adversary)
     try:
-        return run_attack(adversary, datasets)
+        return run_on_protected(adversary, datasets, known)
     except HiddenCellsError:
-        attack = find_attack(adversary)
+        original = (originals or {}).get(adversary.datasets[0])
         found = (
             None
             if original is None
@@ -127,6 +156,18 @@ def _run_on_hidden(
         if found is None:
             raise
         return found.named(adversary.name)
+
+
+def run_on_protected(
+    adversary: Adversary, datasets: Sequence[Dataset], known: Sequence[Dataset]
+) -> Assessment:
+    """Run an attack on data that may have been protected; `known` are the same records before."""
+    if any(one is not other for one, other in zip(datasets, known, strict=True)):
+        attack = find_attack(adversary)
+        found = attack.run_on_protected(adversary.settings, datasets, known)
+        if found is not None:
+            return found.named(adversary.name)
+    return run_attack(adversary, datasets)
 
 
 def run_attack(adversary: Adversary, datasets: Sequence[Dataset]) -> Assessment:
@@ -153,6 +194,7 @@ def _judge_limit(
     datasets: Mapping[str, Dataset],
     originals: Mapping[str, Dataset],
     *,
+    sources: Mapping[str, Dataset],
     unjudged: Mapping[str, str],
     accept_count_only: bool,
 ) -> Iterator[Outcome]:
@@ -170,7 +212,14 @@ def _judge_limit(
         # What a limit compares with (a population, the original) is not itself limited by it.
         if limit.dataset != name and (limit.dataset is not None or name in others):
             continue
-        yield _judge_reading(limit, name, datasets, originals, accept_count_only)
+        held = {other: sources[other] for other in others}
+        outcome = _judge_reading(limit, name, {**datasets, **held}, originals, accept_count_only)
+        if outcome.judged and is_count_limit(limit):
+            reading = limit.options.get("nulls", DEFAULT_NULLS)
+            known = originals.get(name) if reading in SEMANTICS_OF_ORIGINAL else None
+            notes = describe_sample(datasets[name], limit.options.get("among"), reading, known)
+            outcome = replace(outcome, sentences=(*outcome.sentences, *notes))
+        yield outcome
 
 
 def _judge_reading(
@@ -209,9 +258,15 @@ def _judge_dataset(
     knows_original = name in originals and reading in SEMANTICS_OF_ORIGINAL
     seen = limit.seeing(datasets)
     try:
+        known, named = originals.get(name), seen.options.get("original")
+        if known is not None and isinstance(named, Dataset) and known.name == named.name:
+            seen = seen.with_options(original=known)
         if knows_original and has_protection_method(limit):
             [goal] = build_goals(dataset, [seen])
             return goal.measure_standing(dataset, originals[name]).outcome
+        population = seen.options.get("population")
+        if known is not None and isinstance(population, Dataset):
+            seen = seen.with_options(population=recode_population(population, known, dataset))
         return limit.judge_measurement(measures()[limit.measure].of(dataset, seen), name)
     except HiddenCellsError as error:
         [problem] = error.problems

@@ -32,9 +32,10 @@ from divulge.protection import OutOfReachError
 from divulge.protection.changes.changes import select_records
 from divulge.protection.limits.per_record import has_protection_method
 from divulge.release.attack_again import attack_again, judge_knowing_original, view_published
-from divulge.release.check import check_data, run_attack
+from divulge.release.check import check_data, run_on_protected, take_held
 from divulge.release.output_files import ExtraWriter
 from divulge.release.protected_release import Part, ProtectedRelease
+from divulge.release.publication import list_undisclosed_datasets
 from divulge.release.release import Release
 from divulge.release.release_secret import read_secret, require_secret
 from divulge.release.settings import ProtectionTable
@@ -42,7 +43,7 @@ from divulge.release.table_protection import is_of_adversary, suppress_tables
 from divulge.release.verdict import Verdict
 from divulge.work.secret_key import SecretKey
 
-AttackRunner = Callable[[Dataset], Assessment]
+AttackRunner = Callable[[Dataset, Dataset], Assessment]
 
 
 def protect_release(
@@ -116,6 +117,7 @@ def _protect_datasets(release: Release, secret: SecretKey) -> ProtectedRelease:
                 dataset,
                 known=known,
                 current=current,
+                sources=originals,
                 before=before,
                 settings=settings,
             ):
@@ -185,12 +187,22 @@ def _find_free_label(name: str, parts: Mapping[str, Any]) -> str:
 
 
 def _find_known_original(release: Release, name: str, originals: Mapping[str, Dataset]) -> Dataset:
-    """A dataset as an adversary knows it: what its limits name as the original, or itself."""
+    """A dataset as an adversary knows it: what is named as its original, or itself."""
     for limit in release.limits:
         if limit.dataset in (None, name) and "original" in limit.others:
             original = originals[limit.others["original"]]
             if original.rows == originals[name].rows:
                 return original
+    for adversary in release.adversaries:
+        same = find_attack(adversary).same_records(adversary.settings, adversary.datasets)
+        for other, of in same.items():
+            is_same_size = originals[other].rows == originals[name].rows
+            if (
+                of == name
+                and is_same_size
+                and set(originals[name].names) <= {*originals[other].names}
+            ):
+                return originals[other]
     return originals[name]
 
 
@@ -201,13 +213,14 @@ def _protect_dataset(
     *,
     known: Dataset,
     current: Mapping[str, Dataset],
+    sources: Mapping[str, Dataset],
     before: Verdict,
     settings: ProtectionTable,
 ) -> Iterator[Part]:
     """What is done to a dataset, one after the other, for what its limits ask."""
     compared_with = {other for limit in release.limits for other in limit.others.values()}
     limits = [
-        limit.seeing(current)
+        limit.seeing({**current, **{other: sources[other] for other in compared_with}})
         for limit in release.limits
         if not limit.of_assessment
         and has_protection_method(limit)
@@ -223,11 +236,14 @@ def _protect_dataset(
         ]
         if not theirs or adversary.datasets[0] != name:
             continue
+        if name in list_undisclosed_datasets(adversary):
+            continue  # it is theirs, or the original of what goes out: changing it helps nobody
         limited = LimitedAdversary(adversary.name, adversary.settings, theirs)
         by_attack.setdefault(adversary.attack, []).append(limited)
         if _has_risk_per_record(before, adversary, dataset):
             knows = find_attack(adversary).known_columns(adversary.settings, dataset)
-            attack_runners[adversary.name] = (_build_attack(adversary, current), knows)
+            runner = _build_attack(adversary, current, sources)
+            attack_runners[adversary.name] = (runner, knows)
             limits += [limit.on(adversary.name) for limit in theirs]
     current_version = dataset
     if _has_failing(limits, before, name):
@@ -286,10 +302,19 @@ def _has_risk_per_record(before: Verdict, adversary: Adversary, dataset: Dataset
         return False
 
 
-def _build_attack(adversary: Adversary, current: Mapping[str, Dataset]) -> AttackRunner:
+def _build_attack(
+    adversary: Adversary, current: Mapping[str, Dataset], sources: Mapping[str, Dataset]
+) -> AttackRunner:
     """An adversary's attack with another version of their first dataset."""
-    others = [current[name] for name in adversary.datasets[1:]]
-    return lambda dataset: run_attack(adversary, [dataset, *others])
+    first, *others = adversary.datasets
+    known = [sources[name] for name in others]
+
+    def run(dataset: Dataset, original: Dataset) -> Assessment:
+        held = take_held(adversary, sources, {first: original})
+        inputs = [dataset, *({**current, **held}[name] for name in others)]
+        return run_on_protected(adversary, inputs, [original, *known])
+
+    return run
 
 
 def _refuse_unreachable(

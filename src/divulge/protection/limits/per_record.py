@@ -26,12 +26,13 @@ from divulge.records.risk.measure_spec import (
     judge_average_risk,
     take_record_risk,
 )
+from divulge.records.risk.recoded_population import recode_population
 from divulge.records.risk.registry import MEASURES
 from divulge.work import Problems
 from divulge.work.arrays import Bools, Floats
 
-AttackRunner = Callable[[Dataset], Assessment]
-"""An attack on a dataset, ready to be run."""
+AttackRunner = Callable[[Dataset, Dataset], Assessment]
+"""An attack on a dataset, ready to be run; beside it the same records as they were."""
 
 
 @dataclass(frozen=True)
@@ -88,12 +89,14 @@ class Goal:
     def measure_standing(self, dataset: Dataset, original: Dataset) -> Standing:
         """How a dataset stands; `original` holds the same records as they were."""
         if self.limit.of_assessment:
-            return self._measure_attack(dataset)
+            return self._measure_attack(dataset, original)
         if self.is_count_limit:
             return self._measure_counts(dataset, original)
         options = dict(self.limit.options)
         options.pop("original", None)  # as it was given it has all records, also removed ones
         measure = MEASURES[self.limit.measure]
+        if isinstance(options.get("population"), Dataset):
+            options["population"] = recode_population(options["population"], original, dataset)
         if self.nulls in SEMANTICS_OF_ORIGINAL and "original" in measure.options:
             options["original"] = original
         if measure.per_record == "class":
@@ -136,9 +139,9 @@ class Goal:
         outcome = self.limit.judge_measurement(Measurement(value, "share"), dataset.name)
         return Standing(outcome, risk.values, at_risk)
 
-    def _measure_attack(self, dataset: Dataset) -> Standing:
+    def _measure_attack(self, dataset: Dataset, original: Dataset) -> Standing:
         assert self.run_attack is not None  # noqa: S101  # a goal of an adversary has their attack
-        assessment = self.run_attack(dataset)
+        assessment = self.run_attack(dataset, original)
         outcome = self.limit.judge(assessment)
         risk = assessment.risk()
         at_risk = np.zeros(risk.size, np.bool_)
@@ -236,7 +239,7 @@ def build_goals(
 
 
 def _build_crs_attack(knows: list[str]) -> AttackRunner:
-    return lambda dataset: records.attack(dataset, "CRS", knows=knows)
+    return lambda dataset, _: records.attack(dataset, "CRS", knows=knows)
 
 
 def _check_contradictions(dataset: Dataset, goals: Sequence[Goal], problems: Problems) -> None:

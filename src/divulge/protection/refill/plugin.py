@@ -62,6 +62,14 @@ class RefillAttack(AttackDefaults):
         given = [settings.keys, settings.columns]
         return {name for names in given if names is not None for name in as_names(names)}
 
+    def same_records(
+        self,
+        settings: RefillSettings,  # noqa: ARG002
+        datasets: Sequence[str],
+    ) -> Mapping[str, str]:
+        """The original, if it is given."""
+        return dict.fromkeys(datasets[1:], datasets[0])
+
     def run_with_original(
         self, settings: RefillSettings, original: Dataset, released: Dataset
     ) -> Assessment | None:

@@ -138,13 +138,19 @@ class Secrets:
             return int(np.count_nonzero(sizes == 1)), number, number
         if self.secret is None:
             certain = int(np.count_nonzero(self.certain_records))
-            return certain, float(self._heaviest_cell.sum()), float(self.classes.number)
+            # Whom the prior rules out is no secret, and a class of them is never seen.
+            seen = float(np.count_nonzero(self._heaviest_cell > 0))
+            return certain, float(self._heaviest_cell.sum()), seen
         if self.prior is None and self.rows >= classes_tuning.COMPILED_SORT_ROWS and self._is_dense:
             return self._tally_in_kernel(self.secret)
         cell, _ = self._cells
-        of_value = np.bincount(self.secret.codes, minlength=self.secret.cardinality)
+        # How likely a secret value is seen as each class: by counts, or as the prior weighs them.
+        of_value = np.bincount(self.secret.codes, self.prior, self.secret.cardinality)
+        of_record = of_value[self.secret.codes].astype(np.float64)
         share = np.zeros(len(self._cell_counts))
-        share[cell] = self._cell_counts[cell] / of_value[self.secret.codes]
+        share[cell] = np.divide(
+            self._cell_weights[cell], of_record, where=of_record > 0, out=np.zeros(self.rows)
+        )
         capacity = float(np.maximum.reduceat(share, self._class_starts).sum())
         if self.prior is None:
             return (
@@ -193,7 +199,11 @@ class Secrets:
 
     @property
     def capacity(self) -> float:
-        """Multiplicative Bayes capacity: the most that any prior on secrets is multiplied."""
+        """Multiplicative Bayes capacity: the most that any prior on secrets is multiplied.
+
+        A prior on records says how likely each value is seen as each class, and which secrets there
+        are: what it rules out is none.
+        """
         return self._summary[2]
 
     @property

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from divulge.assessment import Assessment
+from divulge.assessment import Assessment, Sentence
 from divulge.classes.partition import AttributeCodes, Partition
 from divulge.data import Column, Dataset
 from divulge.data.dictionary import as_names
@@ -32,6 +32,34 @@ class LinkedDatasets:
     records: npt.NDArray[Any]
     years: tuple[tuple[Dataset, npt.NDArray[Any]], ...]
     records_dropped: int
+    on: str | None = None
+    dropped_by_year: tuple[int, ...] = ()
+    """Of each dataset, how many records have an id that another of its records has."""
+
+    def describe_links(self, datasets: int | None = None) -> list[Sentence]:
+        """That years were linked, by which id, and how many of the focal records they have."""
+        years = self.years if datasets is None else self.years[: datasets - 1]
+        return [
+            Sentence(
+                "divulge.records",
+                "linked_years",
+                {
+                    "on": self.on,
+                    "focal": self.focal.name,
+                    "other": dataset.name,
+                    "subjects": self.focal.subjects,
+                    "found": int(np.count_nonzero(places >= 0)),
+                    "total": len(self.records),
+                },
+            )
+            for dataset, places in years
+        ]
+
+    def describe_dropped(self, datasets: int | None = None) -> list[Sentence]:
+        """That records were dropped because their id occurs twice, if any were."""
+        dropped = sum(self.dropped_by_year[:datasets])
+        values = {"count": dropped, "on": self.on}
+        return [Sentence("divulge.records", "dropped", values)] if dropped else []
 
     def list_knowledge(self, year: int, names: Sequence[str]) -> list[AttributeCodes]:
         """What is known of everybody from one year; absence is a value."""
@@ -137,7 +165,7 @@ def link_years(
             _check_id(problems, dataset, on, datasets[0])
     problems.raise_any()
     assert on is not None  # noqa: S101  # else the problem was raised
-    dropped = sum(_count_duplicates(problems, dataset, on, duplicates) for dataset in datasets)
+    dropped = tuple(_count_duplicates(problems, dataset, on, duplicates) for dataset in datasets)
     problems.raise_any()
     # One year after the other: what is needed to join a year is let go before the next.
     # Each has its own luck, so that a dataset keeps the same records whatever it is joined to.
@@ -151,7 +179,7 @@ def link_years(
         rows = np.append(_choose_record_per_id(dataset, on, duplicates, random), np.int32(ABSENT))
         rows = rows[_locate_ids(ids, dataset.columns[on])]  # the place -1 is the last one
         years.append((dataset, rows[ids.codes[records]]))
-    return LinkedDatasets(datasets[0], records, tuple(years), dropped)
+    return LinkedDatasets(datasets[0], records, tuple(years), sum(dropped), on, dropped)
 
 
 def _check_id(problems: Problems, dataset: Dataset, on: str, focal: Dataset) -> None:

@@ -153,7 +153,7 @@ def assess_membership(
         description,
         figures={
             "released": presence.released,
-            "capacity": _compute_capacity(presence),
+            "capacity": _compute_capacity(presence, prior),
             **presence.journalist,
         },
         _chart=draw_chart,
@@ -245,9 +245,13 @@ def _compute_guess_worth(gain: Any, chance: Floats) -> Floats:
     return np.array(best)[place.reshape(-1)]
 
 
-def _compute_capacity(presence: MembershipChances) -> float:
-    """Multiplicative Bayes capacity of the channel from membership to what is known."""
-    size = np.bincount(presence.of_person, minlength=len(presence.chance))
+def _compute_capacity(presence: MembershipChances, prior: Floats | None) -> float:
+    """Multiplicative Bayes capacity of the channel from membership to what is known.
+
+    A prior says how likely somebody of each class is the one they are after.
+    """
+    size = np.bincount(presence.of_person, prior, len(presence.chance))
+    size = size / size.sum()
     inside, outside = size * presence.chance, size * (1 - presence.chance)
     parts = [part / part.sum() for part in (inside, outside) if part.sum() > ROUNDING_TOLERANCE]
     return float(np.max(parts, axis=0).sum())

@@ -29,10 +29,14 @@ from divulge.records.models.one_person import (
     compute_belief_worth,
     list_posterior_figures,
 )
+from divulge.records.models.presence_chances import compute_presence_chances
 from divulge.records.protected.compatibility import join_people_to_records
 from divulge.records.protected.dataset_pair import DatasetPair
 from divulge.records.protected.posterior import Beliefs
 from divulge.records.protected.value_mapping import REMOVED
+
+MAX_UNCERTAIN_CHANCE = 1 - 1e-9
+"""The most that a chance is, and no certainty."""
 
 
 def attack_release(
@@ -125,19 +129,24 @@ def estimate_protected_membership(
 ) -> MembershipChances:
     """How likely each class of people is in a protected version.
 
-    A record that may be anybody's of T people is a given one's with a chance of 1 / T; if there
-    are T such records, all of those people are in the release.
+    Every record is another person's, and all ways to give records to people whom they fit are
+    equally likely; if T people are left for T records, all of them are in the release.
     """
     compatibility = join_people_to_records(pair.pair_attributes(linked_people, knows))
     people = np.bincount(compatibility.of_person).astype(np.float64)
     records = compatibility.records_per_pattern.astype(np.float64)
     possible_people = np.asarray(compatibility.possible.T @ people)
     require_enough_people(int(np.count_nonzero(records > possible_people)))
-    chance = np.minimum(1.0, np.asarray(compatibility.possible @ (records / possible_people)))
+    presence = compute_presence_chances(compatibility.possible, people, records)
+    require_enough_people(presence.short_patterns)
+    chance = presence.chance
     is_absent = np.asarray(compatibility.possible @ records) == 0
     is_present = np.asarray(compatibility.possible @ (records == possible_people)) > 0
     is_present |= records.sum() == people.sum()  # everybody is released
-    several = bool(np.any(np.diff(compatibility.possible.indptr) > 1))
+    if presence.is_exact:
+        is_present |= chance == 1
+    # Averages that leave nobody over are none the less averages.
+    chance = np.minimum(chance, MAX_UNCERTAIN_CHANCE)
     return MembershipChances(
         chance=np.where(is_present, 1.0, chance),
         is_certain=is_absent | is_present,
@@ -147,5 +156,5 @@ def estimate_protected_membership(
             "journalist_risk_average": float((records / possible_people).sum() / records.sum()),
             "journalist_risk_highest": float((1 / possible_people).max()),
         },
-        claim="estimate" if several else "exact",
+        claim="exact" if presence.is_exact else "estimate",
     )

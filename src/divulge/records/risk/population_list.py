@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from divulge.classes.keys import sum_over_equal_keys
 from divulge.classes.null_semantics import Patterns, build_joint_keys, gather_patterns
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Dataset
+from divulge.records.models.presence_chances import compute_presence_chances
 from divulge.records.risk.frequencies import SEMANTICS, Nulls, settle_reading
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Floats, Ints
@@ -39,8 +41,8 @@ def match_population(
 ) -> PopulationMatch:
     """Look for the records of a release in a list of the population.
 
-    Whoever stands for several (the list has sampling weights) counts as so many. A record is
-    equally likely anybody of the list whom it may be.
+    Whoever stands for several (the list has sampling weights) counts as so many. Every record is
+    another person's, and all ways to give records to people whom they may be are equally likely.
 
     Raises:
         InvalidInput: if a record of the release is not in the population, with counts.
@@ -50,7 +52,7 @@ def match_population(
     >>> ill = Dataset.from_arrow(pa.table({"age": [1, None]}))
     >>> found = match_population(ill, town, ["age"])
     >>> found.crowd[found.of_record].tolist(), found.presence.round(2).tolist()
-    ([2.0, 3.0], [0.83, 0.33])
+    ([2.0, 3.0], [0.75, 0.5])
     """
     nulls = settle_reading(dataset, among, nulls, "maybe")
     if nulls not in LIST_SEMANTICS:
@@ -59,7 +61,7 @@ def match_population(
         raise InvalidInput(f'dataset "{dataset.name}"', [Problem("nulls", message, nulls, allowed)])
     population.attributes(among, "among")
     mine, theirs = _build_patterns(dataset, population, among, nulls)
-    crowd, presence = np.zeros(mine.count.size), np.zeros(theirs.count.size)
+    crowd = np.zeros(mine.count.size)
     joins = [
         (
             record_patterns,
@@ -85,21 +87,38 @@ def match_population(
     certain_matches = np.zeros(theirs.count.size)
     for record_patterns, people_patterns, (record_keys, people_keys, size) in joins:
         all_in = (mine.count[record_patterns] >= crowd[record_patterns]).astype(np.float64)
-        here, sure = sum_over_equal_keys(
-            people_keys,
-            record_keys,
-            size,
-            [mine.count[record_patterns] / crowd[record_patterns], all_in],
-        )
-        presence[people_patterns] += here
+        [sure] = sum_over_equal_keys(people_keys, record_keys, size, [all_in])
         certain_matches[people_patterns] += sure
-    # Chances that add up to 1 are none the less chances: in for sure are all of those who are as
-    # many as the records that may be theirs, or everybody if all are released.
-    everybody = dataset.rows >= theirs.weight.sum()
-    presence = np.where(
-        (certain_matches > 0) | everybody, 1.0, np.minimum(presence, MAX_UNCERTAIN_CHANCE)
+    chances = compute_presence_chances(
+        _match_patterns(joins, mine, theirs), theirs.weight, mine.count
     )
+    # Averages that leave nobody over are none the less averages: in for sure are all of those who
+    # are as many as the records that may be theirs, or everybody if all are released.
+    certain = (certain_matches > 0) | (dataset.rows >= theirs.weight.sum())
+    if chances.is_exact:
+        certain |= chances.chance == 1
+    presence = np.where(certain, 1.0, np.minimum(chances.chance, MAX_UNCERTAIN_CHANCE))
     return PopulationMatch(crowd, mine.of_record, presence, theirs.of_record)
+
+
+def _match_patterns(
+    joins: Sequence[tuple[Ints, Ints, tuple[Ints, Ints, int]]], mine: Patterns, theirs: Patterns
+) -> Any:
+    """Classes of people x patterns of records, sparse: 1 where a record may be theirs."""
+    from scipy import sparse
+
+    whose, which = [], []
+    for record_patterns, people_patterns, (record_keys, people_keys, _) in joins:
+        order = np.argsort(people_keys, kind="stable")
+        first = np.searchsorted(people_keys[order], record_keys, "left")
+        last = np.searchsorted(people_keys[order], record_keys, "right")
+        number = last - first
+        within = np.arange(int(number.sum())) - np.repeat(np.cumsum(number) - number, number)
+        whose.append(people_patterns[order[np.repeat(first, number) + within]])
+        which.append(np.repeat(record_patterns, number))
+    places = np.concatenate(whose), np.concatenate(which)
+    shape = (theirs.count.size, mine.count.size)
+    return sparse.coo_array((np.ones(len(places[0])), places), shape).tocsr()
 
 
 def _build_patterns(
