@@ -17,7 +17,7 @@ from divulge.protection.refill.result import Refill
 from divulge.protection.refill_resistance import PublishedView, refill_released
 from divulge.release.check import check_data
 from divulge.release.protected_release import Part
-from divulge.release.publication import plan_publications
+from divulge.release.publication import Publication, plan_publications
 from divulge.release.release import Release
 from divulge.release.verdict import Verdict
 
@@ -36,6 +36,7 @@ def attack_again(
 
     A limit holds if it holds both before and after hidden cells were refilled.
     """
+    publications = _leave_out_telling(release, parts)
     judge = partial(
         check_data,
         release,
@@ -43,9 +44,10 @@ def attack_again(
         originals=known_originals,
         tabulated=originals,
         before=before,
+        publications=publications,
     )
     verdict = judge(current)
-    refills = _refill_datasets(release, current, known_originals, parts)
+    refills = _refill_datasets(publications, current, known_originals, parts)
     if not refills:
         return verdict
     filled = {
@@ -62,8 +64,18 @@ def attack_again(
     return replace(verdict, outcomes=tuple(outcomes), refills=refills)
 
 
+def _leave_out_telling(release: Release, parts: Mapping[str, Part]) -> dict[str, Publication]:
+    """What is published, without the columns that protection leaves out."""
+    return {
+        name: publication.leave_out(part.dropped)
+        if isinstance(part := parts.get(name), Protected)
+        else publication
+        for name, publication in plan_publications(release).items()
+    }
+
+
 def _refill_datasets(
-    release: Release,
+    publications: Mapping[str, Publication],
     current: Mapping[str, Dataset],
     known_originals: Mapping[str, Dataset],
     parts: Mapping[str, Part],
@@ -71,7 +83,7 @@ def _refill_datasets(
     """The refill attack on every dataset of records that hides something."""
     refills = {}
     for name, dataset in current.items():
-        part, published = parts.get(name), view_published(release, name, dataset)
+        part, published = parts.get(name), view_published(publications.get(name), dataset)
         if isinstance(part, Protected) and published is not None:
             found = refill_released(dataset, known_originals[name], part.among, published)
             if found is not None:
@@ -88,13 +100,12 @@ def _choose_worse(first: Outcome, second: Outcome) -> Outcome:
     return replace(second, sentences=(said, sentence, *more))
 
 
-def view_published(release: Release, name: str, dataset: Dataset) -> PublishedView | None:
+def view_published(publication: Publication | None, dataset: Dataset) -> PublishedView | None:
     """What an attacker sees of a dataset; None if it does not go out."""
-    publication = plan_publications(release).get(name)
     if publication is None:
         return None
     columns = [each for each in dataset.names if each in publication.published]
-    return PublishedView(columns, publication.ordered)
+    return PublishedView(columns, publication.ordered, publication.needed)
 
 
 def judge_knowing_original(

@@ -21,6 +21,7 @@ from divulge.data.missing_kinds import separate_missing_kinds
 from divulge.protection.limits.per_record import build_goals, has_protection_method
 from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ORIGINAL, HiddenCellsError
 from divulge.release.publication import (
+    Publication,
     find_repeated_persons,
     plan_publications,
     select_attackable,
@@ -48,6 +49,7 @@ def check_data(
     tabulated: Mapping[str, Dataset] | None = None,
     summed: Mapping[str, Dataset] | None = None,
     before: Verdict | None = None,
+    publications: Mapping[str, Publication] | None = None,
 ) -> Verdict:
     """The verdict on a release with other data (or other adversaries) than its own.
 
@@ -55,11 +57,12 @@ def check_data(
     knows, for limits that count what is compatible with it. `tabulated` are the data that tables
     are made of, if not those that go out; `summed` are those whose amounts are added up, if in the
     others a missing amount has become a value of its own. `before` is the verdict before the data
-    were protected, whose assessments stand where an attack need not run again.
+    were protected, whose assessments stand where an attack need not run again. `publications` say
+    what is published, if not what the release file says.
     """
     assessments = []
     unjudged: dict[str, str] = {}
-    publications = plan_publications(release)
+    publications = plan_publications(release) if publications is None else publications
     chosen = release.adversaries if adversaries is None else adversaries
     earlier = (
         {}

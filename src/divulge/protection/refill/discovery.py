@@ -23,7 +23,7 @@ from divulge.protection.refill.arithmetic import (
 )
 from divulge.protection.refill.columns import CodedColumn, build_absence_columns
 from divulge.protection.refill.relations import Narrowing, Relation
-from divulge.protection.refill.restoring import restore_columns
+from divulge.protection.refill.restoration import restore_columns
 from divulge.protection.refill.state import RefillState, StrippedPartition, Target
 from divulge.protection.refill.support import Support, choose_support
 from divulge.work.arrays import Array, Floats, Ints
