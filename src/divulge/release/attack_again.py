@@ -5,19 +5,20 @@ A limit holds only if it holds in every one of these ways.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from divulge import work
 from divulge.assessment import Adversary, Outcome, Sentence, find_attack
 from divulge.data import Dataset
+from divulge.data.dictionary import as_names
 from divulge.protection import Protected
 from divulge.protection.refill.result import Refill
 from divulge.protection.refill_resistance import PublishedView, refill_released
 from divulge.release.check import check_data
 from divulge.release.protected_release import Part
-from divulge.release.publication import Publication, plan_publications
+from divulge.release.publication import Publication, Reservation, plan_publications
 from divulge.release.release import Release
 from divulge.release.verdict import Verdict
 
@@ -48,6 +49,8 @@ def attack_again(
     )
     verdict = judge(current)
     refills = _refill_datasets(publications, current, known_originals, parts)
+    reservations = tuple(_find_telling_tables(release, parts, refills))
+    verdict = replace(verdict, telling_tables=reservations)
     if not refills:
         return verdict
     filled = {
@@ -89,6 +92,30 @@ def _refill_datasets(
             if found is not None:
                 refills[name] = found
     return refills
+
+
+def _find_telling_tables(
+    release: Release, parts: Mapping[str, Part], refills: Mapping[str, Refill]
+) -> Iterator[Reservation]:
+    """Tables of the records before protection that go out beside the records after it.
+
+    A table minus what the records show tells what protection took away; that is not counted here,
+    so such a release is not judged.
+    """
+    limits = [limit for limit in release.limits if limit.of_assessment]
+    for adversary in release.adversaries:
+        attack, name = find_attack(adversary), adversary.datasets[0]
+        part, found = parts.get(name), refills.get(name)
+        goes_out = any(limit.adversary in (None, adversary.name) for limit in limits)
+        if not (attack.publishes_table() and goes_out and isinstance(part, Protected)):
+            continue
+        columns = set(as_names(attack.needed_columns(adversary.settings)))
+        secret = set() if found is None else {*found.cells.targets, *found.cells.finer}
+        told = sorted(columns if part.removed else columns & secret)
+        if told:
+            values = {"dataset": name, "adversary": adversary.name, "names": told}
+            sentence = Sentence("divulge.release", "publication.telling_table", values)
+            yield Reservation("not judged", sentence)
 
 
 def _choose_worse(first: Outcome, second: Outcome) -> Outcome:
