@@ -38,10 +38,16 @@ from divulge.protection.cycle_request import (
 from divulge.protection.global_recoding import describe_levels, recode_greedily, recode_to_levels
 from divulge.protection.limits.per_record import AttackRunner, Goal, build_goals
 from divulge.protection.local_protection import suppress_to_limits
-from divulge.protection.refill_resistance import PublishedView, withstand_refilling
+from divulge.protection.refill_resistance import (
+    DETERMINED_CHOICES,
+    DeterminedChoice,
+    PublishedView,
+    withstand_refilling,
+)
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.request import Order, Search
 from divulge.records.risk.frequencies import DEFAULT_NULLS
+from divulge.work import Problems, checks
 
 
 def protect(
@@ -64,6 +70,8 @@ def protect(
     original: Dataset | None = None,
     published: Iterable[str] | None = None,
     keeps_order: bool = False,
+    determined: DeterminedChoice = "keep",
+    required: Iterable[str] = (),
 ) -> Protected:
     """Protect records until every limit holds.
 
@@ -91,6 +99,10 @@ def protect(
             hidden cells from these columns: what they determine is not hidden cell by cell, and
             records whose cells can still be read are removed.
         keeps_order: whether records go out in their order, so that neighbours may tell.
+        determined: what happens to attributes that published columns tell: `keep` leaves them as
+            they are and hides others, `recode` makes them coarser for all records, and
+            `drop_determinants` does not publish the columns that tell them.
+        required: columns that must be published, whatever they tell.
 
     >>> import divulge as dv
     >>> companies = dv.datasets.local_suppression_example()
@@ -115,6 +127,9 @@ def protect(
         search=search,
         seed=seed,
     )
+    problems = Problems(f'protection of "{described.name}"')
+    problems.extend("", checks.one_of("determined", determined, DETERMINED_CHOICES))
+    problems.raise_any()
     goals = build_goals(described, limits, attacked, links, on)
     if published is None:
         return run_cycle(described, goals, plan, known=original)
@@ -123,7 +138,10 @@ def protect(
         partial(run_cycle, described, goals, known=original),
         goals,
         plan,
-        PublishedView(described.attributes(published, "published"), keeps_order),
+        PublishedView(
+            described.attributes(published, "published"), keeps_order, frozenset(required)
+        ),
+        choice=determined,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from divulge.data import Dataset
@@ -32,6 +32,10 @@ class CycleRequest:
     out_of_reach: Literal["raise", "remove"]
     search: Search
     seed: int | None
+    never_hidden: frozenset[str] = frozenset()
+    """Attributes that may be made coarser for all records, and not hidden cell by cell."""
+    heights: Mapping[str, int] = field(default_factory=dict)
+    """By attribute that has a hierarchy, how many levels it has."""
 
 
 @dataclass(kw_only=True)
@@ -100,6 +104,11 @@ def check_cycle_request(
         out_of_reach=out_of_reach,
         search=search,
         seed=seed,
+        heights={
+            name: attribute.hierarchy.height
+            for name, attribute in dataset.dictionary.attributes.items()
+            if attribute.hierarchy is not None
+        },
     )
 
 

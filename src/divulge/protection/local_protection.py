@@ -38,6 +38,7 @@ from divulge.work.arrays import Floats, Ints
 
 def suppress_to_limits(state: CycleState, goals: Sequence[Goal], plan: CycleRequest) -> None:
     """Help whoever is at risk under some limit, limit by limit, until all hold together."""
+    plan = replace(plan, never=plan.never | plan.never_hidden)
     with work.step("Protecting records") as step:
         for _ in range(tuning.MOST_ROUNDS):
             originals = state.select_originals()

@@ -176,6 +176,12 @@ are removed for relations that nobody could believe. `make redteam` refuted pass
 REFILL_PLAUSIBLE_OTHER_ROWS = 5
 """The same among values other than the most frequent."""
 
+REFILL_DICTIONARY_ROWS = 10
+"""Records for each value of a column from which on its values may be looked up somewhere: postcodes
+and strata are, incomes and numbers of households are not. Lower, and no attribute can be made
+coarser that an income tells; higher, and long classifications are taken for meaningless. Chosen by
+hand; no benchmark isolates it."""
+
 # Withstanding refilling (`refill_resistance.py`).
 LEAST_DETERMINED_SHARE = 0.25
 """The share of records whose value a relation must tell for an attribute not to be hidden any more.

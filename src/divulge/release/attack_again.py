@@ -5,19 +5,20 @@ A limit holds only if it holds in every one of these ways.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from divulge import work
 from divulge.assessment import Adversary, Outcome, Sentence, find_attack
 from divulge.data import Dataset
+from divulge.data.dictionary import as_names
 from divulge.protection import Protected
 from divulge.protection.refill.result import Refill
 from divulge.protection.refill_resistance import PublishedView, refill_released
 from divulge.release.check import check_data
 from divulge.release.protected_release import Part
-from divulge.release.publication import plan_publications
+from divulge.release.publication import Publication, Reservation, plan_publications
 from divulge.release.release import Release
 from divulge.release.verdict import Verdict
 
@@ -36,6 +37,7 @@ def attack_again(
 
     A limit holds if it holds both before and after hidden cells were refilled.
     """
+    publications = _leave_out_telling(release, parts)
     judge = partial(
         check_data,
         release,
@@ -44,9 +46,12 @@ def attack_again(
         tabulated=originals,
         sources=originals,
         before=before,
+        publications=publications,
     )
     verdict = judge(current)
-    refills = _refill_datasets(release, current, known_originals, parts)
+    refills = _refill_datasets(publications, current, known_originals, parts)
+    reservations = tuple(_find_telling_tables(release, parts, refills))
+    verdict = replace(verdict, telling_tables=reservations)
     if not refills:
         return verdict
     filled = {
@@ -63,8 +68,18 @@ def attack_again(
     return replace(verdict, outcomes=tuple(outcomes), refills=refills)
 
 
+def _leave_out_telling(release: Release, parts: Mapping[str, Part]) -> dict[str, Publication]:
+    """What is published, without the columns that protection leaves out."""
+    return {
+        name: publication.leave_out(part.dropped)
+        if isinstance(part := parts.get(name), Protected)
+        else publication
+        for name, publication in plan_publications(release).items()
+    }
+
+
 def _refill_datasets(
-    release: Release,
+    publications: Mapping[str, Publication],
     current: Mapping[str, Dataset],
     known_originals: Mapping[str, Dataset],
     parts: Mapping[str, Part],
@@ -72,12 +87,36 @@ def _refill_datasets(
     """The refill attack on every dataset of records that hides something."""
     refills = {}
     for name, dataset in current.items():
-        part, published = parts.get(name), view_published(release, name, dataset)
+        part, published = parts.get(name), view_published(publications.get(name), dataset)
         if isinstance(part, Protected) and published is not None:
             found = refill_released(dataset, known_originals[name], part.among, published)
             if found is not None:
                 refills[name] = found
     return refills
+
+
+def _find_telling_tables(
+    release: Release, parts: Mapping[str, Part], refills: Mapping[str, Refill]
+) -> Iterator[Reservation]:
+    """Tables of the records before protection that go out beside the records after it.
+
+    A table minus what the records show tells what protection took away; that is not counted here,
+    so such a release is not judged.
+    """
+    limits = [limit for limit in release.limits if limit.of_assessment]
+    for adversary in release.adversaries:
+        attack, name = find_attack(adversary), adversary.datasets[0]
+        part, found = parts.get(name), refills.get(name)
+        goes_out = any(limit.adversary in (None, adversary.name) for limit in limits)
+        if not (attack.publishes_table() and goes_out and isinstance(part, Protected)):
+            continue
+        columns = set(as_names(attack.needed_columns(adversary.settings)))
+        secret = set() if found is None else {*found.cells.targets, *found.cells.finer}
+        told = sorted(columns if part.removed else columns & secret)
+        if told:
+            values = {"dataset": name, "adversary": adversary.name, "names": told}
+            sentence = Sentence("divulge.release", "publication.telling_table", values)
+            yield Reservation("not judged", sentence)
 
 
 def _choose_worse(first: Outcome, second: Outcome) -> Outcome:
@@ -89,13 +128,12 @@ def _choose_worse(first: Outcome, second: Outcome) -> Outcome:
     return replace(second, sentences=(said, sentence, *more))
 
 
-def view_published(release: Release, name: str, dataset: Dataset) -> PublishedView | None:
+def view_published(publication: Publication | None, dataset: Dataset) -> PublishedView | None:
     """What an attacker sees of a dataset; None if it does not go out."""
-    publication = plan_publications(release).get(name)
     if publication is None:
         return None
     columns = [each for each in dataset.names if each in publication.published]
-    return PublishedView(columns, publication.ordered)
+    return PublishedView(columns, publication.ordered, publication.needed)
 
 
 def judge_knowing_original(

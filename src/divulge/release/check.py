@@ -23,6 +23,7 @@ from divulge.records.participation import describe_sample
 from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ORIGINAL, HiddenCellsError
 from divulge.records.risk.recoded_population import recode_population
 from divulge.release.publication import (
+    Publication,
     find_repeated_persons,
     list_undisclosed_datasets,
     plan_publications,
@@ -52,6 +53,7 @@ def check_data(
     summed: Mapping[str, Dataset] | None = None,
     sources: Mapping[str, Dataset] | None = None,
     before: Verdict | None = None,
+    publications: Mapping[str, Publication] | None = None,
 ) -> Verdict:
     """The verdict on a release with other data (or other adversaries) than its own.
 
@@ -61,11 +63,11 @@ def check_data(
     others a missing amount has become a value of its own. `sources` are all datasets before
     protection, of which adversaries hold what does not go out: registers, populations, originals.
     `before` is the verdict before the data were protected, whose assessments stand where an attack
-    need not run again.
+    need not run again. `publications` say what is published, if not what the release file says.
     """
     assessments = []
     unjudged: dict[str, str] = {}
-    publications = plan_publications(release)
+    publications = plan_publications(release) if publications is None else publications
     chosen = release.adversaries if adversaries is None else adversaries
     earlier = (
         {}

@@ -35,7 +35,7 @@ from divulge.release.attack_again import attack_again, judge_knowing_original, v
 from divulge.release.check import check_data, run_on_protected, take_held
 from divulge.release.output_files import ExtraWriter
 from divulge.release.protected_release import Part, ProtectedRelease
-from divulge.release.publication import list_undisclosed_datasets
+from divulge.release.publication import list_undisclosed_datasets, plan_publications
 from divulge.release.release import Release
 from divulge.release.release_secret import read_secret, require_secret
 from divulge.release.settings import ProtectionTable
@@ -247,7 +247,7 @@ def _protect_dataset(
             limits += [limit.on(adversary.name) for limit in theirs]
     current_version = dataset
     if _has_failing(limits, before, name):
-        view = view_published(release, name, dataset)
+        view = view_published(plan_publications(release).get(name), dataset)
         part = protection.protect(
             dataset,
             limits,
@@ -263,6 +263,8 @@ def _protect_dataset(
             original=None if known is dataset else known,
             published=None if view is None else view.columns,
             keeps_order=view is not None and view.ordered,
+            determined=settings.determined,
+            required=() if view is None else view.required,
         )
         yield part
         current_version = part.dataset

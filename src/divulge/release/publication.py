@@ -8,8 +8,8 @@ by itself (weights or incomes may tell a household as well), but it costs nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -60,6 +60,8 @@ class Publication:
     """Of these, what tells which records belong together: measures of households count with it."""
     undisclosed: tuple[str, ...] = ()
     """Columns that belong to the owner alone, such as a truth."""
+    telling: tuple[str, ...] = ()
+    """Columns that protection leaves out because they would tell what it hides."""
     needed: frozenset[str] = field(default=frozenset())
     ordered: bool = False
     """Whether records go out in the order of the source."""
@@ -69,6 +71,15 @@ class Publication:
         """All columns that go out."""
         lists = (self.shown, self.pseudonyms, self.exposed, self.unlisted, self.presumed)
         return frozenset(name for names in lists for name in names)
+
+    def leave_out(self, names: Collection[str]) -> Publication:
+        """The same without columns that would tell what was hidden or made coarser."""
+        left = {
+            key: tuple(name for name in getattr(self, key) if name not in names)
+            for key in ("shown", "pseudonyms", "presumed", "unlisted")
+        }
+        telling = tuple(name for name in self.published if name in names)
+        return replace(self, **left, telling=(*self.telling, *sorted(telling)))  # type: ignore[arg-type]
 
     def select_published(self, dataset: Dataset) -> Dataset:
         """The dataset with the columns that go out, in their order."""
@@ -91,7 +102,7 @@ class Publication:
 
     def list_sentences(self) -> Iterator[Sentence]:
         """What does not go out, and what goes out by a choice that every reader should know."""
-        for key in ("withheld", "pseudonyms", "dropped", "presumed"):
+        for key in ("withheld", "telling", "pseudonyms", "dropped", "presumed"):
             names = getattr(self, key)
             if names:
                 yield self._build_sentence(key, names)
@@ -108,6 +119,7 @@ class Publication:
             "presumed",
             "dropped",
             "withheld",
+            "telling",
             "undisclosed",
         )
         return {key: list(getattr(self, key)) for key in keys if getattr(self, key)}

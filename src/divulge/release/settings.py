@@ -137,6 +137,11 @@ class ProtectionTable(_StrictTable):
     out_of_reach: Literal["raise", "remove"] = Field(
         "raise", description="Whom no method helps: an error, or removed."
     )
+    determined: Literal["keep", "recode", "drop_determinants"] = Field(
+        "keep",
+        description="Attributes that published columns tell: kept as they are while others are "
+        "hidden, made coarser for all records, or those columns are not published.",
+    )
     histories: list[Literal["time", "item", "rare", "basket", "sample"]] = Field(
         ["time", "item", "rare", "basket", "sample"],
         description="What may be done to histories.",

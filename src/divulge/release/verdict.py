@@ -38,6 +38,8 @@ class Verdict:
     """By adversary whose attack could not be run on what is hidden, why."""
     repeated_persons: Sequence[Reservation] = field(default=(), kw_only=True)
     """Datasets with several records of a person, which are counted as records here."""
+    telling_tables: Sequence[Reservation] = field(default=(), kw_only=True)
+    """Tables that go out beside protected records of which they may tell what was hidden."""
     refills: Mapping[str, Refill] = field(default_factory=dict, kw_only=True)
     """By dataset that hides cells, what can be read or guessed of them from what is published."""
 
@@ -63,7 +65,7 @@ class Verdict:
             for publication in self.publications.values()
             for reservation in publication.list_reservations()
         ]
-        reservations += self.repeated_persons
+        reservations += [*self.repeated_persons, *self.telling_tables]
         for adversary, reason in self.unjudged.items():
             values = {"adversary": adversary, "reason": reason}
             sentence = Sentence("divulge.release", "attack_unjudged", values)
@@ -94,6 +96,8 @@ class Verdict:
         for name, found in self.refills.items():
             sentences.append(_build_sentence("refilled", dataset=name))
             sentences += found.sentences()[:2]
+        if any(found.hidden for found in self.refills.values()):
+            sentences.append(_build_sentence("method_not_run"))
         if not self.assessments:
             sentences.append(_build_sentence("no_adversaries"))
         sentences += self.remarks

@@ -13,8 +13,9 @@ import numpy as np
 
 from divulge.protection import tuning
 from divulge.protection.refill.kernels import HIDDEN
+from divulge.protection.refill.numbers import are_close
 from divulge.protection.refill.relations import Form, Narrowing
-from divulge.protection.refill.state import RefillState, Target, are_close
+from divulge.protection.refill.state import RefillState, Target
 from divulge.protection.refill.support import Support, bound_share_below, measure_predictions
 from divulge.work.arrays import Array, Floats, Ints
 
@@ -51,7 +52,7 @@ def screen_calculations(
     others = [
         place
         for place in state.sources
-        if state.columns[place].numbers is not None and place != target.place
+        if state.columns[place].numbers is not None and target.may_read((place,))
     ]
     numbers = {place: state.list_numbers(place) for place in others}
     with np.errstate(all="ignore"):
@@ -162,7 +163,7 @@ def offer_bounds(state: RefillState) -> list[Narrowing]:
         hidden = np.flatnonzero(target.shown == HIDDEN)
         bounding: list[int] = []
         for place in numeric:
-            if place == target.place or state.columns[place].origin != "published":
+            if not target.may_read((place,)) or state.columns[place].origin != "published":
                 continue
             bounds = state.list_numbers(place)
             for is_upper in (True, False):

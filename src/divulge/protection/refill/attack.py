@@ -82,7 +82,7 @@ def refill(
     problems.raise_any()
     groups = gather_groups(dataset, before, as_names(links), known_groups or {})
     cells = read_cells(dataset, before, key_names, hidden=hidden, groups=groups)
-    if not cells.targets:
+    if not cells.targets and not cells.finer:
         raise DivulgeError(_describe_nothing_hidden(dataset, before, hidden))
     completion = complete_columns(cells.columns, key_names, ordered=ordered, read_from=read_from)
     return Refill(
@@ -96,7 +96,10 @@ def refill(
 
 def _describe_nothing_hidden(dataset: Dataset, original: Dataset | None, hidden: str) -> str:
     if original is not None:
-        return f'dataset "{dataset.name}" hides no cell of its original: there is nothing to refill'
+        return (
+            f'dataset "{dataset.name}" hides no cell of its original and makes none coarser: there '
+            "is nothing to refill"
+        )
     if hidden == "all":
         return f'dataset "{dataset.name}": no quasi-identifier has a missing value to refill'
     return (

@@ -1,13 +1,14 @@
 """A release as the attack reads it: which cells are hidden, which absent, and what they were.
 
 A cell is hidden if protection took its value away: the original has one, or the cell is marked as
-suppressed. A cell that was missing before is absent, and an attacker can tell the two apart.
+suppressed. A cell that was missing before is absent, and an attacker can tell the two apart. A cell
+that shows a coarser value than the original is a secret too (`coarse_cells`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -15,12 +16,14 @@ import numpy.typing as npt
 
 from divulge.data import Column, Dataset, Hierarchy
 from divulge.data.column import column_from_codes, find_hidden_cells
-from divulge.data.dictionary import find_name_problems
+from divulge.data.dictionary import WITHHELD_ROLES, find_name_problems
 from divulge.data.hierarchy_rules import format_value
 from divulge.protection.changes.changes import select_records
+from divulge.protection.refill.coarse_cells import FinerCells, find_copies, find_finer_cells
 from divulge.protection.refill.columns import CodedColumn
 from divulge.protection.refill.discovery import CompletedColumn
 from divulge.protection.refill.kernels import ABSENT, HIDDEN
+from divulge.protection.refill.numbers import convert_numbers
 from divulge.work import Problems
 from divulge.work.arrays import Bools, Floats, Ints
 
@@ -41,6 +44,8 @@ class ReleaseCells:
     truth: Mapping[str, Ints] | None
     values: Mapping[str, Any]
     """By column with hidden cells, the values of its codes (an Arrow array)."""
+    finer: Mapping[str, FinerCells] = field(default_factory=dict)
+    """By column with cells that were made coarser, its finer values."""
 
     def find_column(self, name: str) -> CodedColumn:
         """A published column by its name."""
@@ -51,12 +56,28 @@ class ReleaseCells:
         """The columns with hidden cells."""
         return list(self.values)
 
-    def fill_dataset(self, completed: Mapping[str, CompletedColumn]) -> Dataset:
-        """The dataset with the cells that relations tell."""
+    def fill_dataset(
+        self, completed: Mapping[str, CompletedColumn], *, rightly: bool = False
+    ) -> Dataset:
+        """The dataset with the cells that relations tell; or with those that they tell rightly."""
         columns = dict(self.dataset.columns)
-        for name, column in completed.items():
-            columns[name] = _fill_column(columns[name], column, self.values[name])
+        for name, values in self.values.items():
+            column = completed[name]
+            if rightly:
+                column = replace(column, codes=self._hide_wrong(name, column))
+            columns[name] = _fill_column(columns[name], column, values)
+        for name, finer in self.finer.items():
+            told = completed[finer.column.key]
+            columns[name] = finer.fill_column(columns[name], told, rightly=rightly)
         return replace(self.dataset, columns=columns)
+
+    def _hide_wrong(self, name: str, column: CompletedColumn) -> Ints:
+        """The codes without those that are filled and not true."""
+        truth = None if self.truth is None else self.truth.get(name)
+        is_wrong = column.teller >= 0
+        if truth is not None:
+            is_wrong &= column.codes != truth
+        return np.where(is_wrong, HIDDEN, column.codes)
 
 
 def read_cells(
@@ -71,6 +92,7 @@ def read_cells(
     columns: list[CodedColumn] = []
     truth: dict[str, Ints] = {}
     values: dict[str, Any] = {}
+    finer: dict[str, FinerCells] = {}
     for name, column in released.columns.items():
         before = None if original is None else original.columns.get(name)
         is_hidden = find_secret_cells(column, before, hidden == "all" and name in keys)
@@ -87,8 +109,18 @@ def read_cells(
                 codes=codes,
                 cardinality=max(1, len(numbers_of)),
                 numbers=convert_numbers(numbers_of),
+                is_id=released.dictionary[name].role in WITHHELD_ROLES,
             )
         )
+        cells = find_finer_cells(released, original, name, is_hidden)
+        if cells is not None:
+            finer[name] = cells
+    for cells in finer.values():
+        columns.append(find_copies(cells, released))
+        if cells.lifted is not None:
+            columns.append(cells.lifted)
+        if cells.truth is not None:
+            truth[cells.column.key] = cells.truth
     for name, group in (groups or {}).items():
         columns.append(
             CodedColumn(
@@ -104,7 +136,18 @@ def read_cells(
         columns=tuple(columns),
         truth=None if original is None else truth,
         values=values,
+        finer=finer,
     )
+
+
+def has_secret_cells(released: Dataset, original: Dataset | None = None) -> bool:
+    """Whether some cell is hidden, or coarser than it was."""
+    for name, column in released.columns.items():
+        before = None if original is None else original.columns.get(name)
+        is_hidden = find_hidden_cells(column, before)
+        if is_hidden.any() or find_finer_cells(released, original, name, is_hidden) is not None:
+            return True
+    return False
 
 
 def gather_groups(
@@ -151,23 +194,6 @@ def encode_cells(column: Column, is_hidden: Bools) -> Ints:
         codes[column.codes == column.missing_code] = ABSENT
         codes[is_hidden] = HIDDEN
     return codes
-
-
-def convert_numbers(values: Any) -> Floats | None:
-    """The values as numbers, also dates and times; None if they are none."""
-    import pyarrow as pa
-
-    kind = values.type
-    if pa.types.is_date32(kind):
-        values = values.cast(pa.int32())
-    elif pa.types.is_timestamp(kind):
-        values = values.cast(pa.int64())
-    elif pa.types.is_decimal(kind):
-        values = values.cast(pa.float64(), safe=False)
-    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        return None
-    numbers: Floats = values.to_numpy(zero_copy_only=False).astype(np.float64)
-    return numbers
 
 
 def select_rows(original: Dataset, kept: Ints) -> Dataset:

@@ -6,17 +6,43 @@ there are columns of what is absent, of the row before, and of groups known from
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from divulge.protection.refill.kernels import ABSENT
-from divulge.work.arrays import Array, Floats, Ints
+from divulge.work.arrays import Array, Bools, Floats, Ints
 
-Origin: TypeAlias = Literal["published", "group", "absence", "previous"]
-"""Where a column comes from: the release, elsewhere, what is absent, the row before."""
+Origin: TypeAlias = Literal["published", "group", "absence", "previous", "finer", "coarser"]
+"""Where a column comes from: the release, elsewhere, what is absent, the row before; or a published
+column that was made coarser, by its finer values as far as they show, or all at one level."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AllowedValues:
+    """Which finer values each published value of a column may stand for."""
+
+    published: Ints
+    """By row, the code of the published value, negative if there is none."""
+    ancestors: Ints
+    """By level and finer code, the value that it is published as at that level; the code of a
+    published value is that of its column, -1 if a level adds nothing."""
+
+    def may_be(self, rows: Ints, codes: Ints) -> Bools:
+        """Whether cells may have some finer values; where nothing is published, they may."""
+        published = self.published[rows]
+        is_known = (codes >= 0) & (codes < self.ancestors.shape[1])
+        levels = self.ancestors[:, np.where(is_known, codes, 0)]
+        is_above = (levels == published).any(axis=0) & is_known
+        return np.asarray((published < 0) | is_above, np.bool_)
+
+    def count_finer(self) -> Ints:
+        """For each row, how many finer values its published one may stand for."""
+        nodes = self.ancestors[self.ancestors >= 0]
+        counts = np.bincount(nodes, minlength=int(self.published.max(initial=0)) + 1)
+        return np.where(self.published >= 0, counts[np.maximum(self.published, 0)], 0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -29,6 +55,17 @@ class CodedColumn:
     numbers: Floats | None = None
     """The number that each code stands for; None if values are no numbers."""
     origin: Origin = "published"
+    allowed: AllowedValues | None = None
+    """Of a finer column: the values that the published, coarser ones leave."""
+    copies: Mapping[str, Ints] = field(default_factory=dict)
+    """Of a finer column: other columns that hold the same values, by code the finer one's code."""
+    is_id: bool = False
+    """Whether its values are names of persons, households or groups, which mean nothing else."""
+
+    @property
+    def key(self) -> str:
+        """What tells a column of finer values from the published one of the same name."""
+        return f"{self.name} finer" if self.origin == "finer" else self.name
 
     def list_numbers(self, codes: Ints) -> Floats:
         """The numbers of some codes; not-a-number where there is no value."""

@@ -94,7 +94,7 @@ def _add_groups(
     """The keys that groups of records tell, by the value they share or by their size."""
     partition: StrippedPartition | None = None
     for target in state.targets:
-        if target.place in places or _is_told_by_one(state, target, places, relations):
+        if not target.may_read(places) or _is_told_by_one(state, target, places, relations):
             continue
         partition = partition or finder.build_partition(places, finder.modulus)
         support = choose_support(finder.count_support(partition, target), trusts_twins=True)

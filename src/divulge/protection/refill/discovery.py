@@ -23,6 +23,7 @@ from divulge.protection.refill.arithmetic import (
 )
 from divulge.protection.refill.columns import CodedColumn, build_absence_columns
 from divulge.protection.refill.relations import Narrowing, Relation
+from divulge.protection.refill.restoration import restore_columns
 from divulge.protection.refill.state import RefillState, StrippedPartition, Target
 from divulge.protection.refill.support import Support, choose_support
 from divulge.work.arrays import Array, Floats, Ints
@@ -43,6 +44,7 @@ class Completion:
     """What relations tell of the hidden cells, by column; and the relations themselves."""
 
     columns: Mapping[str, CompletedColumn]
+    """By the key of a column: of finer values the shown ones are among the codes."""
     relations: tuple[Relation, ...]
     narrowings: tuple[Narrowing, ...]
     pair_columns: int
@@ -67,7 +69,8 @@ def complete_columns(
         ordered: whether the order of the rows means something.
         read_from: columns that relations may read from; all if not given.
     """
-    everything = [*columns, *build_absence_columns(columns)]
+    restored, restorations = restore_columns(columns, truth, read_from)
+    everything = [*restored, *build_absence_columns(columns)]
     state = RefillState(everything, keys, truth=truth, ordered=ordered, read_from=read_from)
     finder = RelationFinder(state)
     singles: list[tuple[int, ...]] = [(place,) for place in state.sources]
@@ -93,14 +96,21 @@ def complete_columns(
                 fresh.discard(pair)
             if not state.settle():
                 break
-    return Completion(
-        columns={
-            state.columns[target.place].name: CompletedColumn(
-                codes=target.known, numbers=target.numbers, teller=target.teller
+    completed = {
+        state.columns[target.place].key: CompletedColumn(
+            codes=target.known, numbers=target.numbers, teller=target.teller
+        )
+        for target in state.targets
+    }
+    for column in restored:  # nobody shows a finer value, so that no more was looked for
+        if column.origin == "finer" and column.key not in completed:
+            nobody = np.full(column.codes.size, -1, np.int32)
+            completed[column.key] = CompletedColumn(
+                codes=column.codes, numbers=column.numbers, teller=nobody
             )
-            for target in state.targets
-        },
-        relations=state.list_relations(),
+    return Completion(
+        columns=completed,
+        relations=(*state.list_relations(), *restorations),
         narrowings=tuple(narrowings),
         pair_columns=len(in_pairs),
         all_columns=len(state.sources),
@@ -146,7 +156,7 @@ class RelationFinder:
         version = tuple(state.versions[place] for place in places)
         partition: StrippedPartition | None = None
         for target in state.targets:
-            if target.place in places or not target.is_open:
+            if not target.may_read(places) or not target.is_open:
                 continue
             case = (places, target.place)
             now = (*version, state.versions[target.place])
@@ -194,7 +204,7 @@ class RelationFinder:
             partition = None
         sizes = self.count_members(places, partition or self.build_partition(places, 1))
         for target in targets:
-            is_candidate = target.is_open and target.place not in places
+            is_candidate = target.is_open and target.may_read(places)
             if is_candidate and may_fit_sample(target, sizes[target.sample]):
                 offer_numbers(self._state, target, ("count", places), sizes)
 

@@ -10,7 +10,7 @@ from divulge.work.arrays import Bools, Floats, Ints
 
 @dataclass(frozen=True, kw_only=True)
 class RefillFigures:
-    """Counts of hidden cells, of one attribute or of all.
+    """Counts of hidden (or of coarser) cells, of one attribute or of all.
 
     Without the original, `right` and `verified` are None, and what guesses get right is expected.
     """
@@ -61,9 +61,9 @@ class CellOutcomes:
 
 def add_figures(parts: Sequence[RefillFigures]) -> RefillFigures:
     """The figures of several attributes together."""
+    has_truth = all(part.right is not None for part in parts if part.hidden)
     rights = [part.right for part in parts if part.right is not None]
     verified = [part.verified for part in parts if part.verified is not None]
-    has_truth = bool(rights) or not parts
     return RefillFigures(
         hidden=sum(part.hidden for part in parts),
         claimed=sum(part.claimed for part in parts),

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import ClassVar
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from divulge.assessment import Adversary, Assessment, AttackDefaults, Sentence
 from divulge.data import Dataset
-from divulge.data.column import find_hidden_cells
 from divulge.data.dictionary import as_names, find_name_problems
 from divulge.protection.refill.attack import refill
+from divulge.protection.refill.cells import has_secret_cells
 from divulge.protection.refill.relations import CATALOGUE
 from divulge.qif import PriorPosterior
 from divulge.work import Problem
@@ -52,7 +51,7 @@ class RefillAttack(AttackDefaults):
         """Refill what is hidden; where nothing is, there is nothing to learn."""
         dataset, *others = datasets
         original = others[0] if others else None
-        if not _hides_any(dataset, original):
+        if not has_secret_cells(dataset, original):
             return _assess_nothing_hidden(dataset)
         found = refill(dataset, original, keys=settings.keys, columns=settings.columns)
         return found.assessment()
@@ -79,13 +78,6 @@ class RefillAttack(AttackDefaults):
     def advice(self, adversary: Adversary) -> Sentence:
         """Publish fewer of the columns that tell."""
         return Sentence(CATALOGUE, "refill.advice", {"adversary": adversary.name})
-
-
-def _hides_any(dataset: Dataset, original: Dataset | None) -> bool:
-    return any(
-        np.any(find_hidden_cells(column, None if original is None else original.columns.get(name)))
-        for name, column in dataset.columns.items()
-    )
 
 
 def _assess_nothing_hidden(dataset: Dataset) -> Assessment:

@@ -13,11 +13,13 @@ CATALOGUE = "divulge.protection"
 
 Form: TypeAlias = Literal[
     "determines", "count", "plus", "minus", "times", "sum", "difference", "product", "ratio",
-    "order", "neighbours",
+    "order", "neighbours", "copy", "dictionary", "table",
 ]  # fmt: skip
 """How a relation predicts: groups share a value, rows are counted, or numbers are calculated.
 
-`plus`, `minus` and `times` have a constant: B + c, c - B, c * B.
+`plus`, `minus` and `times` have a constant: B + c, c - B, c * B. A `copy` is another column of the
+same values; a `dictionary` says from outside the release what a column's values mean; a `table` of
+counts leaves one value.
 """
 
 
@@ -36,6 +38,13 @@ class Relation:
     cells: int = 0
     used: int = 0
     constant: float | None = None
+    is_finer: bool = False
+    """Whether it tells the finer values of cells that were made coarser."""
+
+    @property
+    def key(self) -> str:
+        """What tells relations to finer values from those to hidden cells of the same column."""
+        return f"{self.target} finer" if self.is_finer else self.target
 
     def sentence(self) -> Sentence:
         """The relation, and how many cells it tells."""
@@ -53,6 +62,7 @@ class Relation:
             "rows": self.support.rows,
             "right": self.support.right,
             "groups": self.support.groups,
+            "finer": self.is_finer,
         }
 
     def __str__(self) -> str:
@@ -65,7 +75,11 @@ class Relation:
             "first": first,
             "second": rest[0] if rest else "",
             "target": self.target,
-            "told": Sentence(CATALOGUE, "refill.cells", {"cells": self.cells}),
+            "told": Sentence(
+                CATALOGUE,
+                "refill.finer_cells" if self.is_finer else "refill.cells",
+                {"cells": self.cells},
+            ),
             "width": len(self.columns),
             "constant": 0.0 if self.constant is None else self.constant,
         }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from divulge.assessment.sentence import format_number, read_phrases
 from divulge.data import Dataset
 from divulge.protection.refill.cells import HiddenCells, ReleaseCells
 from divulge.protection.refill.charts import draw_refill
+from divulge.protection.refill.coarse_outcomes import judge_coarse_cells
 from divulge.protection.refill.columns import CodedColumn
 from divulge.protection.refill.discovery import Completion, complete_columns
 from divulge.protection.refill.figures import CellOutcomes, RefillFigures, add_figures
@@ -92,14 +93,7 @@ class Refill:
         completion, truth = self.verified_completion, self.cells.truth
         if completion is None or truth is None:
             raise DivulgeError("what is filled rightly is told by the original alone; give it")
-        columns = {}
-        for name, column in completion.columns.items():
-            own_truth = truth.get(name)
-            is_wrong = column.teller >= 0
-            if own_truth is not None:
-                is_wrong &= column.codes != own_truth
-            columns[name] = replace(column, codes=np.where(is_wrong, HIDDEN, column.codes))
-        return self.cells.fill_dataset(columns)
+        return self.cells.fill_dataset(completion.columns, rightly=True)
 
     @property
     def hidden(self) -> int:
@@ -109,7 +103,8 @@ class Refill:
     @property
     def claimed(self) -> int:
         """How many hidden cells an attacker would fill."""
-        return sum(int((c.teller >= 0).sum()) for c in self.completion.columns.values())
+        columns = self.completion.columns
+        return sum(int((columns[name].teller >= 0).sum()) for name in self.cells.targets)
 
     @property
     def right(self) -> int | None:
@@ -125,6 +120,24 @@ class Refill:
         if completion is None:
             return None
         return sum(self._count_right(completion, name) for name in self.cells.targets)
+
+    @property
+    def coarse(self) -> int:
+        """How many cells show a coarser value than they had."""
+        return sum(int(finer.is_coarse.sum()) for finer in self.cells.finer.values())
+
+    @cached_property
+    def coarse_figures(self) -> RefillFigures:
+        """All figures of the cells that were made coarser; a right one is the finer value."""
+        outcomes = self._coarse_outcomes
+        return add_figures([o.count(np.ones(o.rows.size, np.bool_)) for o in outcomes])
+
+    def by_coarse_attribute(self) -> dict[str, RefillFigures]:
+        """The figures of each attribute with cells that were made coarser."""
+        return {
+            name: outcomes.count(np.ones(outcomes.rows.size, np.bool_))
+            for name, outcomes in zip(self.cells.finer, self._coarse_outcomes, strict=True)
+        }
 
     @property
     def best_guess(self) -> float:
@@ -155,15 +168,18 @@ class Refill:
 
     def sentences(self) -> tuple[Sentence, ...]:
         """What is refilled, by which relations, and what guessing achieves."""
-        return (*self._build_sentences(self.figures), *self._list_details())
+        return (
+            *self._build_sentences(self.figures, self.coarse_figures),
+            *self._list_details(),
+        )
 
     def explain(self, language: str = "en") -> list[str]:
         """The same in words."""
         return [sentence.render(language) for sentence in self.sentences()]
 
     def assessment(self) -> Assessment:
-        """The attack in the currency of all attacks; a secret is a hidden cell."""
-        return self._assess(self.figures, is_whole=True)
+        """The attack in the currency of all attacks; a secret is a hidden or a coarser cell."""
+        return self._assess(self.figures, self.coarse_figures, is_whole=True)
 
     def by(self, group: str) -> Breakdown:
         """The same for every value of an attribute of the release: whose cells are refilled."""
@@ -171,22 +187,24 @@ class Refill:
         column = self.cells.dataset.columns[name]
         assessments = {}
         for code in range(column.cardinality):
-            parts = [o.count(column.codes[o.rows] == code) for o in self._outcomes]
-            figures = add_figures(parts)
-            if figures.hidden:
-                assessments[column.value(code)] = self._assess(figures, is_whole=False)
+            figures, coarse = (
+                add_figures([o.count(column.codes[o.rows] == code) for o in outcomes])
+                for outcomes in (self._outcomes, self._coarse_outcomes)
+            )
+            if figures.hidden or coarse.hidden:
+                assessments[column.value(code)] = self._assess(figures, coarse, is_whole=False)
         return Breakdown(name, assessments)
 
     def risk(self) -> Floats:
-        """By record, the highest chance that one of its hidden cells is guessed right."""
+        """By record, the highest chance that one of its secret cells is guessed right."""
         risk = np.zeros(self.cells.dataset.rows)
-        for outcomes in self._outcomes:
+        for outcomes in (*self._outcomes, *self._coarse_outcomes):
             np.maximum.at(risk, outcomes.rows, outcomes.best_guess)
         return risk
 
     def chart(self) -> Chart:
-        """By attribute, the share of hidden cells that is refilled, and that guesses get right."""
-        return draw_refill(self.by_attribute())
+        """By attribute, the share of secret cells that is refilled, and that guesses get right."""
+        return draw_refill({**self.by_attribute(), **self._name_coarse_attributes()})
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, relations and sentences as plain values; no value of a record."""
@@ -195,6 +213,10 @@ class Refill:
             "keys": list(self.cells.keys),
             **self.figures.to_dict(),
             "attributes": {name: f.to_dict() for name, f in self.by_attribute().items()},
+            "coarse": self.coarse_figures.to_dict(),
+            "coarse_attributes": {
+                name: f.to_dict() for name, f in self.by_coarse_attribute().items()
+            },
             "relations": [relation.to_dict() for relation in self.relations],
             "narrowings": [dict(vars(narrowing)) for narrowing in self.narrowings],
             "sentences": self.explain(),
@@ -218,7 +240,7 @@ class Refill:
                     )
                 ),
             )
-            for name, f in self.by_attribute().items()
+            for name, f in {**self.by_attribute(), **self._name_coarse_attributes()}.items()
         ]
 
     def __str__(self) -> str:
@@ -243,6 +265,25 @@ class Refill:
     def _repr_html_(self) -> str:
         return html.render_paragraphs(self.explain()) + html.render_table(_read_head(), self.rows())
 
+    def _name_coarse_attributes(self) -> dict[str, RefillFigures]:
+        return {
+            str(Sentence(CATALOGUE, "refill.column.finer", {"column": name})): figures
+            for name, figures in self.by_coarse_attribute().items()
+        }
+
+    @cached_property
+    def _coarse_outcomes(self) -> tuple[CellOutcomes, ...]:
+        return tuple(
+            judge_coarse_cells(
+                finer,
+                self.completion,
+                self.verified_completion,
+                others=self._list_others(name),
+                keys=self._list_other_keys(name),
+            )
+            for name, finer in self.cells.finer.items()
+        )
+
     @cached_property
     def _outcomes(self) -> tuple[CellOutcomes, ...]:
         return tuple(self._judge_attribute(name) for name in self.cells.targets)
@@ -251,8 +292,7 @@ class Refill:
         column = self._find_column(name)
         truth = None if self.cells.truth is None else self.cells.truth.get(name)
         rows = np.flatnonzero(column.codes == HIDDEN)
-        others = [c for c in self.cells.columns if c.name != name and self._may_read(c)]
-        keys = [c for c in self.cells.columns if c.name in self.cells.keys and c.name != name]
+        others, keys = self._list_others(name), self._list_other_keys(name)
         from_keys = guess_column(column, keys, truth)
         readable = [*others, *(c for c in keys if not self._may_read(c))]
         guesses = max(guess_column(column, readable, truth), from_keys, key=lambda g: g.share)
@@ -286,12 +326,32 @@ class Refill:
             base_rate=_list_chances(guess_mode(column, truth), rows, truth),
         )
 
+    def _list_others(self, name: str) -> list[CodedColumn]:
+        """The columns that a guess at an attribute may use."""
+        return [c for c in self.cells.columns if c.name != name and self._may_read(c)]
+
+    def _list_other_keys(self, name: str) -> list[CodedColumn]:
+        keys = set(self.cells.keys) - {name}
+        return [c for c in self.cells.columns if c.name in keys and c.origin == "published"]
+
     def _may_read(self, column: CodedColumn) -> bool:
+        if column.origin in ("finer", "coarser"):
+            return False
         is_group = column.origin == "group"
         return is_group or self.read_from is None or column.name in self.read_from
 
+    def _list_restoring(self, key: str) -> list[Relation]:
+        """The relations that tell finer values; verified ones may know what values mean."""
+        verified = self.verified_completion
+        told = [r for r in self.relations if r.key == key]
+        if verified is not None:
+            seen = {(r.form, r.columns) for r in told}
+            more = [r for r in verified.relations if r.key == key]
+            told += [r for r in more if (r.form, r.columns) not in seen]
+        return told
+
     def _list_tellers(self, name: str) -> list[Relation]:
-        return [r for r in self.relations if r.target == name and r.used]
+        return [r for r in self.relations if r.key == name and r.used]
 
     def _find_column(self, name: str) -> CodedColumn:
         return self.cells.find_column(name)
@@ -303,56 +363,61 @@ class Refill:
             return 0
         return int(((column.teller >= 0) & (column.codes == truth)).sum())
 
-    def _assess(self, figures: RefillFigures, *, is_whole: bool) -> Assessment:
-        secrets = max(figures.hidden, 1)
-        certain = figures.claimed if figures.right is None else figures.right
+    def _assess(
+        self, figures: RefillFigures, coarse: RefillFigures, *, is_whole: bool
+    ) -> Assessment:
+        together = add_figures([figures, coarse])
+        certain = together.claimed if together.right is None else together.right
         numbers = {k: v for k, v in figures.to_dict().items() if v is not None}
+        if coarse.hidden:
+            numbers |= {f"coarse_{k}": v for k, v in coarse.to_dict().items() if v is not None}
         asked = {"_chart": self.chart, "_breakdown": self.by, "_risk": self.risk}
         return Assessment.from_counts(
-            secrets=secrets,
+            secrets=max(together.hidden, 1),
             certain=PriorPosterior(0, certain),
-            right=PriorPosterior(figures.base_rate, figures.best_guess),
+            right=PriorPosterior(together.base_rate, together.best_guess),
             attack="refill",
             model="refill",
             dataset=self.cells.dataset.name,
             knows=tuple(c.name for c in self.cells.columns if self._may_read(c)),
-            seeks=tuple(self.cells.targets),
-            subjects=str(Sentence(CATALOGUE, "refill.subjects")),
+            seeks=tuple(dict.fromkeys([*self.cells.targets, *self.cells.finer])),
+            subjects=str(
+                Sentence(CATALOGUE, "refill.secrets" if coarse.hidden else "refill.subjects")
+            ),
             claim="estimate",
             sentences=(
-                *self._build_sentences(figures),
+                *self._build_sentences(figures, coarse),
                 *(self._list_details() if is_whole else ()),
             ),
             figures=numbers,
             **(asked if is_whole else {}),
         )
 
-    def _build_sentences(self, figures: RefillFigures) -> tuple[Sentence, ...]:
-        values: Mapping[str, Any] = figures.to_dict()
-        kind = "claimed" if figures.right is None else "right"
-        guess = "expected" if figures.right is None else "guessed"
-        return (
-            Sentence(CATALOGUE, f"refill.{kind}", values),
-            Sentence(CATALOGUE, f"refill.{guess}", values),
-        )
+    def _build_sentences(
+        self, figures: RefillFigures, coarse: RefillFigures
+    ) -> tuple[Sentence, ...]:
+        sentences: list[Sentence] = []
+        if figures.hidden:
+            values: Mapping[str, Any] = figures.to_dict()
+            kind = "claimed" if figures.right is None else "right"
+            guess = "expected" if figures.right is None else "guessed"
+            sentences.append(Sentence(CATALOGUE, f"refill.{kind}", values))
+            sentences.append(Sentence(CATALOGUE, f"refill.{guess}", values))
+        if coarse.hidden:
+            kind = "coarse_claimed" if coarse.right is None else "coarse_right"
+            sentences.append(Sentence(CATALOGUE, f"refill.{kind}", coarse.to_dict()))
+        return tuple(sentences)
 
     def _list_details(self) -> tuple[Sentence, ...]:
         """The most telling relations of each attribute, bounds, and what was left out."""
-        sentences = []
+        sentences: list[Sentence] = []
         for name in self.cells.targets:
-            column = self._find_column(name)
-            telling = [r for r in self.relations if r.target == name]
-            if telling:
-                relation = telling[0]
-                values = {
-                    "columns": relation.columns,
-                    "target": name,
-                    "cells": relation.cells,
-                    "total": int((column.codes == HIDDEN).sum()),
-                    "more": len(telling) - 1,
-                }
-                kind = "group" if relation.form == "determines" else "other"
-                sentences.append(Sentence(CATALOGUE, f"refill.told.{kind}", values))
+            telling = [r for r in self.relations if r.key == name]
+            hidden = int((self._find_column(name).codes == HIDDEN).sum())
+            sentences += _describe_telling(telling, hidden, "told")
+        for finer in self.cells.finer.values():
+            telling = self._list_restoring(finer.column.key)
+            sentences += _describe_telling(telling, finer.rows.size, "told_finer")
         sentences += [narrowing.sentence() for narrowing in self.narrowings]
         if self.completion.pair_columns < self.completion.all_columns:
             values = {"pairs": self.completion.pair_columns, "total": self.completion.all_columns}
@@ -360,6 +425,20 @@ class Refill:
         if self.hidden_cells == "all":
             sentences.append(Sentence(CATALOGUE, "refill.all_nulls", {}))
         return tuple(sentences)
+
+
+def _describe_telling(telling: Sequence[Relation], total: int, section: str) -> Iterator[Sentence]:
+    """The most telling relation of an attribute, and how many more there are."""
+    for relation in telling[:1]:
+        values = {
+            "columns": relation.columns,
+            "target": relation.target,
+            "cells": min(relation.cells, total),
+            "total": total,
+            "more": len(telling) - 1,
+        }
+        kind = {"determines": "group", "dictionary": "dictionary"}.get(relation.form, "other")
+        yield Sentence(CATALOGUE, f"refill.{section}.{kind}", values)
 
 
 def _list_chances(guesses: CellGuesses, rows: Ints, truth: Ints | None) -> Floats:

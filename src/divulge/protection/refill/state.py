@@ -13,8 +13,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from divulge.protection import tuning
-from divulge.protection.refill.columns import CodedColumn, mix_codes, shift_codes
+from divulge.protection.refill.columns import (
+    AllowedValues,
+    CodedColumn,
+    mix_codes,
+    shift_codes,
+)
 from divulge.protection.refill.kernels import HIDDEN
+from divulge.protection.refill.numbers import are_close, find_nearest
 from divulge.protection.refill.relations import Form, Relation, name_column
 from divulge.protection.refill.support import Support, find_mode
 from divulge.work.arrays import Bools, Floats, Ints
@@ -43,6 +49,9 @@ class Target:
     combination: Ints
     """A number for the row's combination of the other keys: equal for twins."""
     truth: Ints | None
+    others: frozenset[int] = frozenset()
+    """Columns that it is not read from: itself, finer or coarser."""
+    allowed: AllowedValues | None = None
     strength: Floats = field(init=False)
     value: Ints = field(init=False)
     teller: Ints = field(init=False)
@@ -64,6 +73,10 @@ class Target:
         """Whether cells are still hidden."""
         return bool((self.known == HIDDEN).any())
 
+    def may_read(self, places: tuple[int, ...]) -> bool:
+        """Whether it may be read from some columns: not from itself."""
+        return self.place not in places and not self.others.intersection(places)
+
     def list_numbers(self, codes: Ints) -> Floats:
         """The numbers of some codes; not-a-number where there is no value."""
         assert self.numbers is not None  # noqa: S101  # asked before
@@ -78,7 +91,7 @@ class Target:
             numbers = np.round(numbers)
         wanted = np.unique(numbers[is_possible])
         order = np.argsort(self.numbers, kind="stable")
-        nearest = _find_nearest(self.numbers[order], wanted)
+        nearest = find_nearest(self.numbers[order], wanted)
         is_new = (
             ~are_close(self.numbers[order][nearest], wanted)
             if self.numbers.size
@@ -110,7 +123,9 @@ class RefillState:
         self.targets: list[Target] = []
         for place, column in enumerate(columns):
             is_sought = column.name in seek or (column.codes == HIDDEN).any()
-            if column.origin == "published" and is_sought:
+            # Where nobody shows a finer value there is nothing to learn from.
+            is_learnable = column.origin == "finer" and bool((column.codes >= 0).any())
+            if (column.origin == "published" or is_learnable) and is_sought:
                 self.targets.append(self._build_target(place, keys, truth))
         for target in self.targets:
             self.known[target.place] = target.known
@@ -127,7 +142,8 @@ class RefillState:
         self.sources = [
             place
             for place, column in enumerate(self.columns)
-            if read_from is None or column.origin == "group" or column.name in read_from
+            if column.origin != "finer"
+            and (read_from is None or column.origin == "group" or column.name in read_from)
         ]
         self._entries: dict[Key, int] = {}
         self._relations: list[Relation] = []
@@ -150,7 +166,13 @@ class RefillState:
             mode=find_mode(column.codes, column.cardinality),
             # Without other keys nobody is hidden for differing in them: there are no twins.
             combination=mix_codes(others, self.rows) if others else np.arange(self.rows),
-            truth=None if truth is None else truth.get(column.name),
+            truth=None if truth is None else truth.get(column.key),
+            others=frozenset(
+                other_place
+                for other_place, other in enumerate(self.columns)
+                if _is_same_thing(column, other)
+            ),
+            allowed=column.allowed,
         )
 
     def list_numbers(self, place: int) -> Floats:
@@ -188,6 +210,11 @@ class RefillState:
         if not places.size:
             return
         target = next(t for t in self.targets if t.place == key[2])
+        if target.allowed is not None:
+            is_allowed = target.allowed.may_be(places, values)
+            places, values = places[is_allowed], values[is_allowed]
+            if not places.size:
+                return
         number = self._entries.get(key)
         cells = places.size + (0 if number is None else self._relations[number].cells)
         right = 0
@@ -205,6 +232,7 @@ class RefillState:
                 target=self.columns[key[2]].name,
                 support=support,
                 constant=constant,
+                is_finer=self.columns[key[2]].origin == "finer",
             )
             self._relations.append(relation)
             self._rights.append(0)
@@ -240,27 +268,21 @@ class RefillState:
 
     def list_relations(self) -> tuple[Relation, ...]:
         """The relations that told cells, those of one column together, the most telling first."""
-        order = {self.columns[target.place].name: n for n, target in enumerate(self.targets)}
+        order = {self.columns[target.place].key: n for n, target in enumerate(self.targets)}
         return tuple(
             sorted(
                 self._relations,
-                key=lambda r: (order[r.target], -r.cells, -r.support.strength, r.columns),
+                key=lambda r: (order[r.key], -r.cells, -r.support.strength, r.columns),
             )
         )
 
 
-def are_close(numbers: Floats, others: Floats) -> Bools:
-    """Whether numbers are equal but for what calculating adds in the last places."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        close: Bools = np.abs(numbers - others) <= 1e-9 * np.maximum(np.abs(others), 1.0)
-    return close
+def _is_same_thing(column: CodedColumn, other: CodedColumn) -> bool:
+    """Whether two columns are one attribute, so that reading one from the other tells nothing.
 
-
-def _find_nearest(ascending: Floats, wanted: Floats) -> Ints:
-    """For each number wanted, the place of the nearest in an ascending list."""
-    if not ascending.size:
-        return np.zeros(wanted.size, np.int64)
-    above = np.minimum(np.searchsorted(ascending, wanted), ascending.size - 1)
-    below = np.maximum(above - 1, 0)
-    is_below = np.abs(ascending[below] - wanted) < np.abs(ascending[above] - wanted)
-    return np.where(is_below, below, above)
+    A finer value may be read with the help of the coarser one; other columns are read from what is
+    published.
+    """
+    if other.origin == "coarser":
+        return column.origin != "finer" or column.name != other.name
+    return column.name == other.name and other.origin in ("published", "finer")

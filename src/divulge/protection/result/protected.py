@@ -71,6 +71,10 @@ class Protected:
     """By attribute that was not hidden cell by cell, the columns that would tell it."""
     naive_cells: int | None = None
     """How many cells would have been suppressed by somebody who does not think of refilling."""
+    naive_levels: Mapping[str, int] = field(default_factory=dict)
+    """How coarse they would have made each attribute."""
+    dropped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By column that is not published, the attributes that it would tell."""
     undone: int = 0
     """How many decisions were undone: then nothing is claimed of the limits."""
 
@@ -175,6 +179,11 @@ class Protected:
             only_at_risk=False,
             again=None,
             reseeded=None,
+            dropped={
+                name: told
+                for name, told in self.dropped.items()
+                if any(c.kind == "removed" and c.attribute == name for c in log.changes)
+            },
             undone=self.undone + undone_count,
         )
 
@@ -204,7 +213,7 @@ class Protected:
             sentences.append(_build_sentence("cells", values))
         if self.flatters:
             sentences.append(_build_sentence("flatters", values))
-        if self.determined:
+        if self.determined or self.dropped:
             sentences += self._describe_resistance()
         if self.bound and self.suppressed_cells:
             sentences.append(_build_sentence("bound", values))
@@ -217,12 +226,17 @@ class Protected:
     def _describe_resistance(self) -> list[Sentence]:
         """What was not hidden because other columns tell it, and what that costs."""
         sentences = [
-            _build_sentence("resistance.determined", {"attribute": name, "columns": columns})
-            for name, columns in self.determined.items()
+            _build_sentence("resistance.dropped", {"column": name, "attributes": attributes})
+            for name, attributes in self.dropped.items()
         ]
+        for name, columns in self.determined.items():
+            key = "recoded" if name in self.levels else "determined"
+            sentences.append(
+                _build_sentence(f"resistance.{key}", {"attribute": name, "columns": columns})
+            )
         if self.naive_cells is not None:
-            values = {"naive": self.naive_cells, "cells": self.suppressed_cells}
-            sentences.append(_build_sentence("resistance.price", values))
+            cells = {"naive": self.naive_cells, "cells": self.suppressed_cells}
+            sentences.append(_build_sentence("resistance.price", cells))
         return sentences
 
     def explain(self, record: int | None = None, values: bool = False) -> list[str]:
@@ -293,7 +307,9 @@ class Protected:
             "alone": self.alone(),
             "short": self.short,
             "determined": {name: list(columns) for name, columns in self.determined.items()},
+            "dropped_columns": {name: list(told) for name, told in self.dropped.items()},
             "naive_cells": self.naive_cells,
+            "naive_levels": dict(self.naive_levels),
             "flatters": self.flatters,
             "outcomes": [outcome.to_dict() for outcome in self.outcomes],
             "undone": self.undone,
