@@ -17,7 +17,7 @@ from divulge.records.linkage.comparison import problems_with_comparisons
 from divulge.records.linkage.linkage import link
 from divulge.records.linkage.request import problems_with_agreement
 from divulge.records.longitudinal import longitudinal
-from divulge.records.risk.attack import RiskAttack, RiskSettings
+from divulge.records.risk.attack import RiskAttack, RiskSettings, list_linking_columns
 from divulge.work import Problem
 
 Target = dict[str, Any]
@@ -122,7 +122,11 @@ class RecordsAttack(AttackDefaults):
         return True
 
     def run_with_original(
-        self, settings: RecordsSettings, original: Dataset, released: Dataset
+        self,
+        settings: RecordsSettings,
+        original: Dataset,
+        released: Dataset,
+        companions: Sequence[Dataset] = (),  # noqa: ARG002
     ) -> Assessment | None:
         """Of everybody in one dataset, who they are or what they hide."""
         model = _resolve_model(settings)
@@ -267,19 +271,27 @@ class RecordRiskAttack(RiskAttack, AttackDefaults):
 
     def needed_columns(self, settings: RiskSettings) -> Collection[str]:
         """What is known, what classes give away, and what links records."""
-        return _collect_names(settings, "knows", "seeks", "links")
+        return _collect_names(settings, "knows", "seeks") | set(list_linking_columns(settings))
+
+    def companion_datasets(self, settings: RiskSettings) -> Sequence[str]:
+        """The dataset of pairs that links records."""
+        return () if settings.pairs_dataset is None else (settings.pairs_dataset,)
 
     def risk_per_record(self, settings: RiskSettings) -> bool:  # noqa: ARG002
         """That is what it measures."""
         return True
 
     def run_with_original(
-        self, settings: RiskSettings, original: Dataset, released: Dataset
+        self,
+        settings: RiskSettings,
+        original: Dataset,
+        released: Dataset,
+        companions: Sequence[Dataset] = (),
     ) -> Assessment | None:
         """Where the measure weighs what is hidden by what it was."""
         if "original" not in settings.spec.options:
             return None
-        return self.run(settings, [released, original])
+        return self.run(settings, [released, original, *companions])
 
     def advice(self, adversary: Adversary) -> Sentence:
         """A limit on the measure itself, which protection can lower."""

@@ -10,12 +10,12 @@ from dataclasses import replace
 from functools import partial
 
 from divulge import work
-from divulge.assessment import Adversary, Outcome, Sentence, find_attack
+from divulge.assessment import Adversary, Outcome, Sentence
 from divulge.data import Dataset
 from divulge.protection import Protected
 from divulge.protection.refill.result import Refill
 from divulge.protection.refill_resistance import PublishedView, refill_released
-from divulge.release.check import check_data
+from divulge.release.check import check_data, run_knowing_original
 from divulge.release.protected_release import Part
 from divulge.release.publication import plan_publications
 from divulge.release.release import Release
@@ -106,16 +106,16 @@ def judge_knowing_original(
         original, released = originals[adversary.datasets[0]], current[adversary.datasets[0]]
         if released is original or released.rows != original.rows:
             continue
-        attack = find_attack(adversary)
+        datasets = [current[name] for name in adversary.datasets]
         try:
-            assessment = attack.run_with_original(adversary.settings, original, released)
+            assessment = run_knowing_original(adversary, original, datasets)
         except work.InvalidInput:  # single records were made coarser: matches cannot be told
             continue
         if assessment is None:
             continue
         for limit in release.limits:
             if limit.of_assessment and limit.adversary in (None, adversary.name):
-                outcome = limit.judge(assessment.named(adversary.name))
+                outcome = limit.judge(assessment)
                 if not outcome.held:
                     lines.append(f"With knowledge of the original: {outcome.in_short}")
     return lines

@@ -30,7 +30,7 @@ from divulge.protection import OutOfReachError
 from divulge.protection.changes.changes import select_records
 from divulge.protection.limits.per_record import has_protection_method
 from divulge.release.attack_again import attack_again, judge_knowing_original, view_published
-from divulge.release.check import check_data, run_attack
+from divulge.release.check import check_data, run_on_hidden
 from divulge.release.output_files import ExtraWriter
 from divulge.release.protected_release import Part, ProtectedRelease
 from divulge.release.release import Release
@@ -40,7 +40,7 @@ from divulge.release.table_protection import is_of_adversary, suppress_tables
 from divulge.release.verdict import Verdict
 from divulge.work.secret_key import SecretKey
 
-AttackRunner = Callable[[Dataset], Assessment]
+AttackRunner = Callable[[Dataset, Dataset], Assessment]
 
 
 def protect_release(
@@ -177,6 +177,7 @@ def _protect_dataset(
         if not limit.of_assessment
         and has_protection_method(limit)
         and (limit.dataset == name or (limit.dataset is None and name not in compared_with))
+        and name not in release.pair_datasets
     ]
     attack_runners: dict[str | None, tuple[AttackRunner, Sequence[str]]] = {}
     by_attack: dict[str, list[LimitedAdversary]] = {}
@@ -254,7 +255,7 @@ def _has_risk_per_record(before: Verdict, adversary: Adversary, dataset: Dataset
 def _build_attack(adversary: Adversary, current: Mapping[str, Dataset]) -> AttackRunner:
     """An adversary's attack with another version of their first dataset."""
     others = [current[name] for name in adversary.datasets[1:]]
-    return lambda dataset: run_attack(adversary, [dataset, *others])
+    return lambda dataset, original: run_on_hidden(adversary, [dataset, *others], original)
 
 
 def _refuse_unreachable(

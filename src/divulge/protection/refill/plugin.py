@@ -63,7 +63,11 @@ class RefillAttack(AttackDefaults):
         return {name for names in given if names is not None for name in as_names(names)}
 
     def run_with_original(
-        self, settings: RefillSettings, original: Dataset, released: Dataset
+        self,
+        settings: RefillSettings,
+        original: Dataset,
+        released: Dataset,
+        companions: Sequence[Dataset] = (),  # noqa: ARG002
     ) -> Assessment | None:
         """The same, told by the truth."""
         return self.run(settings, [released, original])
