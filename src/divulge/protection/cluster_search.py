@@ -19,6 +19,7 @@ import numpy.typing as npt
 from divulge.protection import tuning
 from divulge.protection.changes.kernels import HIDDEN
 from divulge.protection.limits.per_record import Standing
+from divulge.protection.suppression.equal_nulls import count_equal_rows
 from divulge.work.arrays import Bools, Floats, Ints
 
 Codes = npt.NDArray[np.int32]
@@ -57,6 +58,7 @@ class ClusterSearch:
     preference: Floats
     """Of records that would do as well, the lowest are changed first."""
     trials: int = field(default=0, init=False)
+    _classes: tuple[Codes, Bools] | None = field(default=None, init=False)
 
     def find_rows(self, starts: list[Codes]) -> Codes:
         """The cheapest rows found that stand best to the limit, from some rows to begin with."""
@@ -185,10 +187,7 @@ class ClusterSearch:
         # Risks fall at least about as crowds grow.
         need = max(now + 1, ceil(now * own / wanted - 1e-9))
         best: tuple[float, int, ClusterMove] | None = None
-        for mask in self.masks:
-            hidden = tuple(a for a in mask if rows[record, a] != HIDDEN)
-            if len(hidden) < len(mask):
-                continue
+        for mask in self._list_masks(rows[record]):
             for move, reached in self._list_moves(rows, record, mask, need):
                 rank = (move.cost, -reached, move)
                 if reached > now and (
@@ -197,11 +196,21 @@ class ClusterSearch:
                     best = rank
         return None if best is None else best[2]
 
+    def _list_masks(self, row: Codes) -> list[Mask]:
+        """What a record may hide in the end; others may also come to hide what it hides already."""
+        hidden = {a for a in self.masks[-1] if row[a] == HIDDEN} if self.masks else set()
+        if not hidden:
+            return list(self.masks)
+        unions = dict.fromkeys(tuple(sorted(hidden | set(mask))) for mask in self.masks)
+        joined = tuple(sorted(hidden))
+        return [*([] if self.wild else [joined]), *(each for each in unions if each != joined)]
+
     def _list_moves(
         self, rows: Codes, record: int, mask: Mask, need: int
     ) -> Iterator[tuple[ClusterMove, int]]:
         """Moves that hide a set of attributes of a record, and how many look like it then."""
-        price = float(self.costs[list(mask)].sum())
+        fresh = [a for a in mask if rows[record, a] != HIDDEN]
+        price = float(self.costs[fresh].sum())
         rest = [a for a in range(rows.shape[1]) if a not in mask]
         target = rows[record].copy()
         target[list(mask)] = HIDDEN
@@ -212,13 +221,24 @@ class ClusterSearch:
         agree = np.all(rows[:, rest] == target[rest], axis=1)
         there = np.all(rows == target, axis=1)
         joining = np.flatnonzero(agree & ~there)
+        if joining.size == 0:
+            return
         alike = np.all(rows[joining] == rows[record], axis=1)
-        order = np.lexsort((self.preference[joining], ~alike, joining != record))
+        order = np.lexsort(
+            (self.preference[joining], self._do_harm(rows)[joining], ~alike, joining != record)
+        )
         wanted = max(1, need - int(there.sum()))
         chosen = joining[order[:wanted]]
         shown = (rows[chosen][:, list(mask)] != HIDDEN).astype(float) @ self.costs[list(mask)]
         move = ClusterMove(tuple(chosen.tolist()), mask, float(shown.sum()))
         yield move, int(there.sum()) + chosen.size
+
+    def _do_harm(self, rows: Codes) -> Bools:
+        """Who leaves too few behind if they come to look otherwise: of a class of just enough."""
+        if self._classes is None or self._classes[0] is not rows:
+            size = count_equal_rows(rows)
+            self._classes = (rows, (size > 1) & (size <= ceil(1 / max(self.bound, 1e-9))))
+        return self._classes[1]
 
     def _count_alike(self, rows: Codes, record: int) -> int:
         if self.wild:
@@ -244,10 +264,10 @@ class ClusterSearch:
 
     def _list_all_moves(self, rows: Codes) -> Iterator[ClusterMove]:
         for record in range(len(rows)):
-            for mask in self.masks:
-                if any(rows[record, a] == HIDDEN for a in mask):
-                    continue
-                yield ClusterMove((record,), mask, float(self.costs[list(mask)].sum()))
+            for mask in self._list_masks(rows[record]):
+                fresh = [a for a in mask if rows[record, a] != HIDDEN]
+                if fresh:
+                    yield ClusterMove((record,), mask, float(self.costs[fresh].sum()))
                 if self.wild:
                     continue
                 alike = {
@@ -255,8 +275,9 @@ class ClusterSearch:
                     for need in range(2, len(rows) + 1)
                     for move, _ in self._list_moves(rows, record, mask, need)
                 }
-                alike.pop(1, None)
-                yield from alike.values()
+                if fresh:
+                    alike.pop(1, None)
+                yield from (move for move in alike.values() if move.cost > 0)
 
     def _prune(self, rows: Codes) -> Codes:
         """Show again what is not needed, the dearest cells first."""

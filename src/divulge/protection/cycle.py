@@ -122,7 +122,7 @@ def protect(
         described,
         partial(run_cycle, described, goals, known=original),
         goals,
-        plan,
+        replace(plan, withstands_refill=True),
         PublishedView(described.attributes(published, "published"), keeps_order),
     )
 

@@ -35,6 +35,8 @@ class CycleRequest:
     out_of_reach: Literal["raise", "remove"]
     search: Search
     seed: int | None
+    withstands_refill: bool = False
+    """Whether nobody may look rare in the file as it is, since relations might complete it so."""
 
 
 @dataclass(kw_only=True)

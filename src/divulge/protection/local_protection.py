@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from divulge import work
+from divulge import records, work
 from divulge.assessment import Sentence
 from divulge.assessment.decision import Change as Kind
 from divulge.classes.keys import assign_classes
@@ -39,7 +39,7 @@ from divulge.protection.suppression.request import (
     SuppressionRequest,
 )
 from divulge.protection.suppression.suppress import suppress_cells
-from divulge.records.risk.frequencies import SEMANTICS_OF_ALIKE_NULLS
+from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ALIKE_NULLS
 from divulge.records.risk.links import Clusters
 from divulge.work.arrays import Floats, Ints
 
@@ -79,7 +79,9 @@ def _reach_cluster_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> N
         of_record=state.select_clusters(goal).of_record,
         masks=list_cheapest_masks(allowed, costs),
         costs=costs,
-        measure=lambda moved: state.measure(goal, _hide_rows(state.current, names, rows, moved)),
+        measure=lambda moved: _measure_cluster_standing(
+            state, goal, plan, _hide_rows(state.current, names, rows, moved)
+        ),
         bound=goal.highest_risk,
         wild=goal.nulls == "maybe",
         preference=_rank_records(state, standing.risk, plan),
@@ -98,6 +100,20 @@ def _reach_cluster_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> N
         _hide_and_log(state, goal, standing, cells)
     else:
         _hide_one_cell_each(state, goal, plan)
+
+
+def _measure_cluster_standing(
+    state: CycleState, goal: Goal, plan: CycleRequest, released: Dataset
+) -> Standing:
+    """How records stand, also to somebody who completes the file and counts who is rare in it."""
+    standing = state.measure(goal, released)
+    weighs = goal.is_count_limit and goal.nulls == DEFAULT_NULLS
+    if not (weighs and plan.withstands_refill) or standing.own is None:
+        return standing
+    counts = records.frequencies(released, "value", among=goal.among).sample
+    rare = goal.limit.broken_by(counts)
+    own = np.where(rare, np.maximum(standing.own, 1 / counts), standing.own)
+    return replace(standing, at_risk=standing.at_risk | rare, own=own)
 
 
 def _list_fresh_cells(names: Sequence[str], before: Any, rows: Any) -> dict[str, Ints]:

@@ -146,7 +146,10 @@ class MeasureSpec:
             "subjects": dataset.subjects,
             "bound": format_number(limit.bound),
         }
-        sentence = Sentence("divulge.records", self.sentence, values)
+        # Of linked records some fail the bound for the sake of others.
+        is_shared = "links" in limit.options and self.figure is not judge_average_risk
+        key = "limit.failing" if is_shared else self.sentence
+        sentence = Sentence("divulge.records", key, values)
         return Measurement(judged.value, self.scale, sentence, judged.notes)
 
     def judge(
