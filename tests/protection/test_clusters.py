@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import prod
 from random import Random
 from typing import Any
@@ -162,3 +162,17 @@ def test_links_of_all_limits_are_never_ignored() -> None:
             never=companies.quasi_identifiers,
             links="Area",
         )
+
+
+def test_links_that_endanger_nobody_cost_nothing_for_risks_as_for_counts() -> None:
+    """Four cells are enough for all 25,000 companies, and 40 groups of eleven need no more."""
+    companies = datasets.inflation_and_growth(25_000, balance="V")
+    rare = 1 / np.array(companies.to_arrow()["Weight"].to_pylist(), float)
+    ends = np.random.default_rng(7).choice(25_000, 440, replace=False, p=rare / rare.sum())
+    groups = ends.reshape(40, 11).tolist()
+    pairs = [pair for group in groups for pair in pairwise(group)]
+    for limit in (
+        Limit("prosecutor_risk", at_most=0.5, nulls="maybe", links=pairs),
+        Limit("k_anonymity", at_least=2, nulls="maybe", links=pairs),
+    ):
+        assert protection.protect(companies, [limit], ["suppress"]).suppressed_cells == 4

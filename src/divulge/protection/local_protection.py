@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ def _reach_cluster_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> N
         found = search.lower_in_order(rows)
     else:
         starts = [rows]
-        counted = _suppress_by_count(state, goal, plan) if goal.is_count_limit else None
+        counted = _suppress_by_count(state, goal, plan)
         if counted is not None:
             # A cluster is at least as exposed as each of its records: they need company anyway.
             starts.append(build_code_matrix(counted, names, absence_apart=apart))
@@ -126,8 +127,14 @@ def _hide_rows(dataset: Dataset, names: Sequence[str], before: Any, rows: Any) -
 
 
 def _suppress_by_count(state: CycleState, goal: Goal, plan: CycleRequest) -> Dataset | None:
-    """The records with as many alike as a limit asks of each; None if that is out of reach."""
-    request = replace(_build_count_request(goal, plan), out_of_reach="raise")
+    """The records with as many alike as a limit asks of each; None if that is out of reach.
+
+    A limit on risks asks for as many as the risk that it allows is one in.
+    """
+    k = ceil(1 / max(goal.highest_risk, 1e-9) - 1e-9)
+    if not 1 < k <= state.current.rows:
+        return None
+    request = replace(_build_count_request(goal, plan), k=k, out_of_reach="raise")
     try:
         released, _, _ = suppress_cells(state.select_originals(), state.current, request)
     except OutOfReachError:

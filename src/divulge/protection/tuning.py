@@ -182,7 +182,7 @@ MOST_TRIED_MOVES = 200
 """Moves up to which all are tried on small data, a measurement each: fewer cells against time.
 Chosen by hand; no benchmark isolates it."""
 
-MOST_CLUSTER_TRIALS = 1_000
+MOST_CLUSTER_TRIALS = 400
 """Measurements in which small data are searched for fewer cells. Chosen by hand; no benchmark
 isolates it."""
 

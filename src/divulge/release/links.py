@@ -45,6 +45,9 @@ class LinksLoader:
         if self.common is None:
             return
         place = "protection, links"
+        if not self._has_takers():
+            message = "no limit and no adversary takes them, or all have links of their own."
+            self.problems.add(place, message)
         adversaries = {table.name: table for table in self.tables.adversary}
         for number, limit in enumerate(self.tables.limit, start=1):
             spec = _find_spec(limit.measure)
@@ -58,6 +61,14 @@ class LinksLoader:
                 if not _takes_links(adversaries[str(name)]):
                     message = f'limit {number} is on the adversary "{name}", who takes no links: '
                     self.problems.add(place, message + "say links in the limits that they are for.")
+
+    def _has_takers(self) -> bool:
+        """Whether links of `[protection]` are those of any limit or adversary."""
+        specs = [_find_spec(limit.measure) for limit in self.tables.limit if limit.links is None]
+        return any(spec is not None and spec.linked is not None for spec in specs) or any(
+            _takes_links(table) and "links" not in (table.model_extra or {})
+            for table in self.tables.adversary
+        )
 
     def load_limit_links(self, table: LimitTable, place: str) -> Links | None:
         """The links of a limit on datasets, its own or those of all limits."""
