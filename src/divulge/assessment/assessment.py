@@ -182,6 +182,11 @@ class Assessment:
         """The risk of each record, in the order of the records."""
         return _require_part(self._risk, "gives no risk for single records")()
 
+    @property
+    def has_risk(self) -> bool:
+        """Whether the attack tells the risk of each record."""
+        return self._risk is not None
+
     def named(self, adversary: str) -> Assessment:
         """The same assessment under the name that a release gives the adversary."""
         return replace(self, adversary=adversary)

@@ -62,6 +62,17 @@ def _compute_exact_shares(assessment: Assessment, kind: str) -> PriorPosterior:
     )
 
 
+def _find_highest_risk(assessment: Assessment) -> Fraction | float:
+    """The risk of the record that is easiest to find, as a fraction of counts where it is one."""
+    risk = assessment.risk()
+    highest = float(risk.max(initial=0.0))
+    count_share = Fraction(highest).limit_denominator(max(int(risk.size), 1))
+    return count_share if float(count_share) == highest else highest
+
+
+HIGHEST_RISK = "risk.highest"
+"""The highest risk of a record, which only attacks on single records tell."""
+
 ASSESSMENT_MEASURES: Mapping[str, tuple[Scale, Figure]] = {
     **_build_success_measures("deterministic"),
     **_build_success_measures("probabilistic"),
@@ -70,12 +81,13 @@ ASSESSMENT_MEASURES: Mapping[str, tuple[Scale, Figure]] = {
         "factor",
         lambda a: _compute_exact_shares(a, "probabilistic").multiplicative,
     ),
+    HIGHEST_RISK: ("share", _find_highest_risk),
 }
 """What an adversary may be limited in, by name, with the scale of its bounds."""
 
 GUESS_MEASURES = [
     name
     for name in ASSESSMENT_MEASURES
-    if not name.startswith("deterministic.") and not name.endswith(".count")
+    if not name.startswith(("deterministic.", "risk.")) and not name.endswith(".count")
 ]
 """Those of them that are worth something, and no share, where guesses are weighed by a gain."""

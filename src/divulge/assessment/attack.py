@@ -139,6 +139,13 @@ class AttackDefaults(Attack):
         """
         return {}
 
+    def companion_datasets(self, settings: Any) -> Sequence[str]:  # noqa: ARG002
+        """Datasets of the release that the settings name and the attack needs beside the others.
+
+        They are handed to `run` after those that the adversary sees, and never go out.
+        """
+        return ()
+
     def undisclosed_columns(
         self,
         settings: Any,  # noqa: ARG002
@@ -232,10 +239,12 @@ class AttackDefaults(Attack):
         settings: Any,  # noqa: ARG002
         original: Dataset,  # noqa: ARG002
         released: Dataset,  # noqa: ARG002
+        companions: Sequence[Dataset] = (),  # noqa: ARG002
     ) -> Assessment | None:
         """The attack by somebody who knows the original values, on the same records protected.
 
-        None if the attack makes no difference between the two.
+        None if the attack makes no difference between the two. `companions` are the datasets that
+        `companion_datasets` names.
         """
         return None
 

@@ -12,6 +12,7 @@ from divulge.assessment.assessment import Assessment
 from divulge.assessment.assessment_measures import (
     ASSESSMENT_MEASURES,
     GUESS_MEASURES,
+    HIGHEST_RISK,
     SCALES,
     Scale,
 )
@@ -112,12 +113,16 @@ class Limit:
 
     @property
     def others(self) -> dict[str, str]:
-        """The options that name another dataset of the release, with the names."""
+        """The options that name another dataset of the release, with the names.
+
+        An option may also be an object that is still to see a dataset (`dataset_name`), as links.
+        """
         if self.of_assessment:
             return {}
         dataset_options = getattr(measures()[self.measure], "names_datasets", ())
         values_by_option = {
-            name: self.options[name] for name in dataset_options if name in self.options
+            name: value if name in dataset_options else getattr(value, "dataset_name", None)
+            for name, value in self.options.items()
         }
         return {name: value for name, value in values_by_option.items() if isinstance(value, str)}
 
@@ -127,7 +132,12 @@ class Limit:
         >>> Limit("deterministic.posterior", at_most=0.05).seeing({}).options
         {}
         """
-        other_datasets = {option: datasets[name] for option, name in self.others.items()}
+        other_datasets = {}
+        for option, name in self.others.items():
+            value = self.options[option]
+            other_datasets[option] = (
+                datasets[name] if isinstance(value, str) else value.seeing(datasets[name])
+            )
         plain = {name: getattr(self, name) for name in _COMMON_FIELDS}
         return Limit(**plain, **{**self.options, **other_datasets})
 
@@ -168,11 +178,17 @@ class Limit:
         is_worth = assessment.by_gain and self.measure in GUESS_MEASURES
         scale = "factor" if is_worth else scale
         kind: Literal["measure", "worth"] = "worth" if is_worth else "measure"
+        if self.measure == HIGHEST_RISK and not assessment.has_risk:
+            return self.leave_unjudged(
+                subject, str(Sentence("divulge.assessment", "unjudged.no_risk"))
+            )
         outcome = self._build_outcome(figure(assessment), scale, subject, of=kind)
         worst = assessment.at_worst
         if worst is assessment or self.at_most is None or self.measure.endswith(".prior"):
             return outcome
-        judged = self._judge_at_worst(outcome, figure(worst), scale)
+        # Where figures are the least that is known, somebody may be known for certain.
+        most = Fraction(1) if self.measure == HIGHEST_RISK else figure(worst)
+        judged = self._judge_at_worst(outcome, most, scale)
         if assessment.not_judged is not None and judged.not_shown:
             said = (*judged.sentences, assessment.not_judged)
             return replace(judged, judged=False, sentences=said)

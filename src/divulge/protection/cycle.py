@@ -87,9 +87,9 @@ def protect(
         local: whether single records are made coarser instead of whole columns.
         suppression_limit: recoding stops when at most this share of records is at risk.
         out_of_reach: whom no method helps: `raise` an error, or `remove` them.
-        links: pairs of linked records, or an attribute that links them: a record's risk is that
-            of its cluster (risks of records only).
-        on: the attribute whose values the pairs name.
+        links: pairs of linked records, or an attribute that links them, for all limits that have
+            none of their own: everybody is as exposed as their cluster.
+        on: the attribute whose values the pairs name; the number of the record (from 0) if None.
         search: how cells are suppressed where a limit counts: `fewest`, or the `cycle`.
         seed: of random choices; keep it secret.
         attacked: by adversary, their attack on a dataset and what they know.
@@ -130,14 +130,14 @@ def protect(
     problems = Problems(f'protection of "{described.name}"')
     problems.extend("", checks.one_of("determined", determined, DETERMINED_CHOICES))
     problems.raise_any()
-    goals = build_goals(described, limits, attacked, links, on)
+    goals = build_goals(described, limits, attacked, links, on, original=original)
     if published is None:
         return run_cycle(described, goals, plan, known=original)
     return withstand_refilling(
         described,
         partial(run_cycle, described, goals, known=original),
         goals,
-        plan,
+        replace(plan, withstands_refill=True),
         PublishedView(
             described.attributes(published, "published"), keeps_order, frozenset(required)
         ),
@@ -164,7 +164,7 @@ def run_cycle(
         levels={},
         known=known,
     )
-    before = [goal.measure_standing(dataset, state.select_originals()).outcome for goal in goals]
+    before = [state.measure(goal).outcome for goal in goals]
     if levels:
         recode_to_levels(state, goals, levels)
     for method in plan.methods:
@@ -172,8 +172,7 @@ def run_cycle(
             recode_greedily(state, goals, plan)
         elif method == "suppress" or plan.local:
             suppress_to_limits(state, goals, plan)
-    originals = state.select_originals()
-    standings = [goal.measure_standing(state.current, originals) for goal in goals]
+    standings = [state.measure(goal) for goal in goals]
     for goal, standing in zip(goals, standings, strict=True):
         if not standing.held:
             raise build_cycle_error(state, goal, standing.at_risk.sum(), plan)

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
 from divulge.protection.changes.changes import select_records
 from divulge.protection.changes.decision_log import Change
-from divulge.protection.limits.per_record import Goal
+from divulge.protection.limits.per_record import Goal, Standing
 from divulge.protection.suppression.request import ORDERS, Order, OutOfReachError, Search
+from divulge.records.risk.links import Clusters
 from divulge.work import Problems, checks
 from divulge.work.arrays import Ints
 
@@ -36,6 +39,8 @@ class CycleRequest:
     """Attributes that may be made coarser for all records, and not hidden cell by cell."""
     heights: Mapping[str, int] = field(default_factory=dict)
     """By attribute that has a hierarchy, how many levels it has."""
+    withstands_refill: bool = False
+    """Whether nobody may look rare in the file as it is, since relations might complete it so."""
 
 
 @dataclass(kw_only=True)
@@ -49,6 +54,17 @@ class CycleState:
     levels: dict[str, int]
     known: Dataset | None = None
     """The records as an adversary knows them, if they were protected before."""
+
+    def measure(self, goal: Goal, dataset: Dataset | None = None) -> Standing:
+        """How the records that are left stand to a limit, as they are or changed."""
+        current = self.current if dataset is None else dataset
+        return goal.measure_standing(current, self.select_originals(), self.alive)
+
+    def select_clusters(self, goal: Goal) -> Clusters:
+        """Which of the records that are left are linked for a limit."""
+        if goal.clusters is None:
+            return Clusters(np.arange(self.current.rows))
+        return goal.clusters.select(self.alive)
 
     def select_originals(self) -> Dataset:
         """The original of the records that are left, as an adversary knows it."""

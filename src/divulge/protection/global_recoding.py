@@ -25,10 +25,9 @@ def find_at_risk(
     state: CycleState, goals: Sequence[Goal], current: Dataset
 ) -> npt.NDArray[np.bool_]:
     """Everybody who keeps some limit from holding."""
-    originals = state.select_originals()
     at_risk = np.zeros(current.rows, np.bool_)
     for goal in goals:
-        at_risk |= goal.measure_standing(current, originals).at_risk
+        at_risk |= state.measure(goal, current).at_risk
     return at_risk
 
 

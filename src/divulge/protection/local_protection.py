@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from math import ceil
 from typing import Any
 
 import numpy as np
 
-from divulge import work
+from divulge import records, work
 from divulge.assessment import Sentence
 from divulge.assessment.decision import Change as Kind
 from divulge.classes.keys import assign_classes
@@ -28,11 +30,18 @@ from divulge.protection.changes.changes import (
 )
 from divulge.protection.changes.decision_log import Change, DecisionLog
 from divulge.protection.changes.kernels import HIDDEN
+from divulge.protection.cluster_search import ClusterSearch, list_cheapest_masks
 from divulge.protection.cycle_request import CycleRequest, CycleState, build_cycle_error
 from divulge.protection.limits.per_record import Goal, Standing
 from divulge.protection.suppression.class_moves import apply_moves, build_grid
-from divulge.protection.suppression.request import Search, SuppressionRequest
+from divulge.protection.suppression.request import (
+    OutOfReachError,
+    Search,
+    SuppressionRequest,
+)
 from divulge.protection.suppression.suppress import suppress_cells
+from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ALIKE_NULLS
+from divulge.records.risk.links import Clusters
 from divulge.work.arrays import Floats, Ints
 
 
@@ -41,15 +50,14 @@ def suppress_to_limits(state: CycleState, goals: Sequence[Goal], plan: CycleRequ
     plan = replace(plan, never=plan.never | plan.never_hidden)
     with work.step("Protecting records") as step:
         for _ in range(tuning.MOST_ROUNDS):
-            originals = state.select_originals()
-            open_goals = [
-                goal for goal in goals if not goal.measure_standing(state.current, originals).held
-            ]
+            open_goals = [goal for goal in goals if not state.measure(goal).held]
             if not open_goals:
                 return
             goal = open_goals[0]
             cells = sum(len(change) for change in state.changes)
-            if goal.is_count_limit and not plan.local:
+            if goal.is_cluster_limit and not plan.local:
+                _reach_cluster_limit(state, goal, plan)
+            elif goal.is_count_limit and not plan.local:
                 _reach_count_limit(state, goal, plan)
             elif goal.is_count_limit or goal.is_class_limit:
                 _reach_class_limit(state, goal, plan)
@@ -60,12 +68,93 @@ def suppress_to_limits(state: CycleState, goals: Sequence[Goal], plan: CycleRequ
                 _remove_unprotectable(state, goal, plan)
 
 
+def _reach_cluster_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
+    """A limit on linked records: the cells that lower clusters most, whosever they are."""
+    names = list(goal.among)
+    apart = goal.nulls not in SEMANTICS_OF_ALIKE_NULLS
+    rows = build_code_matrix(state.current, names, absence_apart=apart)
+    costs = np.array([float(plan.importance.get(name, 1.0)) for name in names])
+    allowed = [a for a, name in enumerate(names) if name not in plan.never]
+    standing = state.measure(goal)
+    search = ClusterSearch(
+        before=rows,
+        of_record=state.select_clusters(goal).of_record,
+        masks=list_cheapest_masks(allowed, costs),
+        costs=costs,
+        measure=lambda moved: _measure_cluster_standing(
+            state, goal, plan, _hide_rows(state.current, names, rows, moved)
+        ),
+        bound=goal.highest_risk,
+        wild=goal.nulls == "maybe",
+        preference=_rank_records(state, standing.risk, plan),
+    )
+    if plan.search == "cycle" and search.wild:
+        found = search.lower_in_order(rows)
+    else:
+        starts = [rows]
+        counted = _suppress_by_count(state, goal, plan)
+        if counted is not None:
+            # A cluster is at least as exposed as each of its records: they need company anyway.
+            starts.append(build_code_matrix(counted, names, absence_apart=apart))
+        found = search.find_rows(starts)
+    cells = _list_fresh_cells(names, rows, found)
+    if cells:
+        _hide_and_log(state, goal, standing, cells)
+    else:
+        _hide_one_cell_each(state, goal, plan)
+
+
+def _measure_cluster_standing(
+    state: CycleState, goal: Goal, plan: CycleRequest, released: Dataset
+) -> Standing:
+    """How records stand, also to somebody who completes the file and counts who is rare in it."""
+    standing = state.measure(goal, released)
+    weighs = goal.is_count_limit and goal.nulls == DEFAULT_NULLS
+    if not (weighs and plan.withstands_refill) or standing.own is None:
+        return standing
+    counts = records.frequencies(released, "value", among=goal.among).sample
+    rare = goal.limit.broken_by(counts)
+    own = np.where(rare, np.maximum(standing.own, 1 / counts), standing.own)
+    return replace(standing, at_risk=standing.at_risk | rare, own=own)
+
+
+def _list_fresh_cells(names: Sequence[str], before: Any, rows: Any) -> dict[str, Ints]:
+    fresh = (rows == HIDDEN) & (before != HIDDEN)
+    return {name: np.flatnonzero(fresh[:, a]) for a, name in enumerate(names) if fresh[:, a].any()}
+
+
+def _hide_rows(dataset: Dataset, names: Sequence[str], before: Any, rows: Any) -> Dataset:
+    return hide_cells(dataset, _list_fresh_cells(names, before, rows))
+
+
+def _suppress_by_count(state: CycleState, goal: Goal, plan: CycleRequest) -> Dataset | None:
+    """The records with as many alike as a limit asks of each; None if that is out of reach.
+
+    A limit on risks asks for as many as the risk that it allows is one in.
+    """
+    k = ceil(1 / max(goal.highest_risk, 1e-9) - 1e-9)
+    if not 1 < k <= state.current.rows:
+        return None
+    request = replace(_build_count_request(goal, plan), k=k, out_of_reach="raise")
+    try:
+        released, _, _ = suppress_cells(state.select_originals(), state.current, request)
+    except OutOfReachError:
+        return None
+    return released
+
+
 def _reach_count_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
     """A limit that counts: the fewest cells, under what it takes nulls for."""
+    request = _build_count_request(goal, plan)
+    released, log, _ = suppress_cells(state.select_originals(), state.current, request)
+    _apply_decisions(state, released, log)
+
+
+def _build_count_request(goal: Goal, plan: CycleRequest) -> SuppressionRequest:
     costs = {name: np.array([float(plan.importance.get(name, 1.0))]) for name in goal.among}
     # The cycle of the paper counts possible matches; the other ways have one search each.
     search: Search = plan.search if goal.nulls == "maybe" else "fewest"
-    request = SuppressionRequest(
+    return SuppressionRequest(
         k=int(np.ceil(goal.limit.bound)),
         nulls=goal.nulls,
         subsets=(goal.among,),
@@ -78,8 +167,6 @@ def _reach_count_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> Non
         seed=plan.seed,
         rule=goal.rule,
     )
-    released, log, _ = suppress_cells(state.select_originals(), state.current, request)
-    _apply_decisions(state, released, log)
 
 
 def _apply_decisions(state: CycleState, released: Dataset, log: DecisionLog) -> None:
@@ -102,10 +189,10 @@ def _reach_class_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> Non
     )
     if not grid.moves[-1].tables:
         return
-    before = goal.measure_standing(state.current, state.select_originals())
-    rows, _ = apply_moves(grid, goal, state.select_originals())
+    before = state.measure(goal)
+    rows, _ = apply_moves(grid, partial(state.measure, goal), goal.limit.measure)
     released = grid.build_release(rows)
-    after = goal.measure_standing(released, state.select_originals())
+    after = state.measure(goal, released)
     round_changes = _RoundChanges(
         state=state, goal=goal, released=released, before=before, after=after
     )
@@ -169,13 +256,18 @@ def _hide_one_cell_each(state: CycleState, goal: Goal, plan: CycleRequest) -> No
 
     Half, because what they hide is company for the others too.
     """
-    standing = goal.measure_standing(state.current, state.select_originals())
+    standing = state.measure(goal)
     at_risk = np.flatnonzero(standing.at_risk)
     rows = build_code_matrix(state.current, list(goal.among))
     order = _rank_records(state, standing.risk, plan)
     at_risk = at_risk[np.argsort(order[at_risk], kind="stable")]
     allowed = np.array([name not in plan.never for name in goal.among])
     able = at_risk[np.any((rows[at_risk] != HIDDEN) & allowed, axis=1)]
+    if standing.own is not None:
+        # One of each cluster, who is found most easily.
+        able = able[np.argsort(-standing.own[able], kind="stable")]
+        cluster = state.select_clusters(goal).of_record[able]
+        able = able[np.sort(np.unique(cluster, return_index=True)[1])]
     chosen = able[: max(1, (able.size + 1) // 2)]
     if chosen.size == 0:
         _add_donors(state, goal, standing, rows, allowed)
@@ -193,7 +285,7 @@ def _hide_and_log(
     state: CycleState, goal: Goal, standing: Standing, cells: Mapping[str, Ints]
 ) -> None:
     released = hide_cells(state.current, cells)
-    after = goal.measure_standing(released, state.select_originals())
+    after = state.measure(goal, released)
     round_changes = _RoundChanges(
         state=state, goal=goal, released=released, before=standing, after=after
     )
@@ -224,9 +316,7 @@ def _add_donors(state: CycleState, goal: Goal, standing: Standing, rows: Any, al
                 showing = donors[:count][rows[donors[:count], a] != HIDDEN]
                 if showing.size:
                     cells[goal.among[a]] = np.sort(showing)
-            after = goal.measure_standing(
-                hide_cells(state.current, cells), state.select_originals()
-            )
+            after = state.measure(goal, hide_cells(state.current, cells))
             if after.at_risk.sum() < standing.at_risk.sum():
                 _hide_and_log(state, goal, standing, cells)
                 return
@@ -261,12 +351,23 @@ def _choose_attributes(
     return attribute
 
 
+def _choose_most_exposed(clusters: Clusters, standing: Standing) -> Ints:
+    """The member of each cluster at risk who is found most easily: without them it may be safe."""
+    assert standing.own is not None  # noqa: S101  # asked before
+    at_risk = np.flatnonzero(standing.at_risk)
+    order = at_risk[np.argsort(-standing.own[at_risk], kind="stable")]
+    _, first = np.unique(clusters.of_record[order], return_index=True)
+    return np.sort(order[first])
+
+
 def _remove_unprotectable(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
     """Nothing more can be changed: remove whom nothing helps, if that is allowed."""
-    standing = goal.measure_standing(state.current, state.select_originals())
+    standing = state.measure(goal)
     unprotected = np.flatnonzero(standing.at_risk)
     if unprotected.size == 0:
         return
+    if goal.is_cluster_limit and standing.own is not None:
+        unprotected = _choose_most_exposed(state.select_clusters(goal), standing)
     if plan.out_of_reach == "raise" or unprotected.size == state.current.rows:
         raise build_cycle_error(state, goal, unprotected.size, plan)
     state.changes.append(

@@ -369,14 +369,14 @@ def _find_at_risk(protected: Protected, goals: Sequence[Goal], published: Publis
     released, original = protected.dataset, _select_original(protected)
     at_risk = np.zeros(released.rows, np.bool_)
     for goal in goals:
-        at_risk |= goal.measure_standing(released, original).at_risk
+        at_risk |= goal.measure_standing(released, original, protected.kept).at_risk
     found = refill_released(released, original, protected.among, published)
     if found is None:
         return at_risk
     filled = replace(released, columns={**released.columns, **found.refilled_rightly.columns})
     verified = found.refilled_verified
     for goal in goals:
-        at_risk |= goal.measure_standing(filled, original).at_risk
+        at_risk |= goal.measure_standing(filled, original, protected.kept).at_risk
         if goal.is_count_limit and goal.nulls == DEFAULT_NULLS and verified is not None:
             # Also who looks rare in the file as relations complete it, be it wrongly.
             counts = records.frequencies(verified, "value", among=goal.among)
@@ -411,5 +411,5 @@ def _remove_records(protected: Protected, goals: Sequence[Goal], at_risk: Bools)
     dataset = drop_records(protected.dataset, removed)
     reduced = replace(protected, dataset=dataset, decisions=log)
     original = _select_original(reduced)
-    outcomes = [goal.measure_standing(dataset, original).outcome for goal in goals]
+    outcomes = [goal.measure_standing(dataset, original, reduced.kept).outcome for goal in goals]
     return replace(reduced, outcomes=tuple(outcomes))

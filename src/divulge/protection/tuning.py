@@ -188,3 +188,35 @@ LEAST_DETERMINED_SHARE = 0.25
 Lower, and an attribute stays shown for the sake of a few cells, which costs others (EU-SILC with
 ages by ten years: 1.4% told, 11% more cells); higher, and more records are removed in the end.
 benchmarks/refill.py."""
+
+CERTAIN_RISK = 1 - 1e-6
+"""The risk of a record that is found for certain, as logarithms can take it: of two such members of
+a cluster each counts. Chosen by hand; no benchmark isolates it."""
+
+MOST_CLUSTER_ROUNDS = 60
+"""Rounds in which every cluster at risk takes one move, and all is measured again. Chosen by hand;
+no benchmark isolates it."""
+
+MOST_TRIED_MEMBERS = 4
+"""Members of a cluster, those at the highest risk first, of whom the cheapest move is looked for.
+Chosen by hand; no benchmark isolates it."""
+
+MOST_CLUSTER_MASKS = 64
+"""Sets of attributes that a member of a cluster may hide, the smallest first. Chosen by hand; no
+benchmark isolates it."""
+
+MOST_TRIED_MOVES = 200
+"""Moves up to which all are tried on small data, a measurement each: fewer cells against time.
+Chosen by hand; no benchmark isolates it."""
+
+MOST_CLUSTER_TRIALS = 400
+"""Measurements in which small data are searched for fewer cells. Chosen by hand; no benchmark
+isolates it."""
+
+MOST_PRUNED_ROWS = 5_000_000
+"""Rows that are measured to see which hidden cells may be shown again. Chosen by hand; no benchmark
+isolates it."""
+
+MOST_CLUSTER_WORK = 20_000_000_000
+"""Cells that are compared to find the cheapest move of each cluster at risk; beyond that,
+clusters are lowered a cell at a time. Chosen by hand; no benchmark isolates it."""

@@ -15,6 +15,7 @@ from divulge.records.risk.l_diversity import (
     entropy_l_diversity,
     recursive_l_diversity,
 )
+from divulge.records.risk.links import Links
 from divulge.records.risk.masked_numbers import distance_linkage, interval_disclosure
 from divulge.records.risk.population_risk import (
     Presence,
@@ -30,6 +31,7 @@ from divulge.records.risk.special_sets import MinimalUniques
 from divulge.records.risk.suda import Suda, suda
 from divulge.records.risk.t_closeness import t_closeness
 from divulge.records.risk.three_attackers import ThreeAttackers, three_attackers
+from divulge.records.risk.unique_sizes import minimal_unique_size
 from divulge.records.sweep.result import Sweep
 from divulge.records.sweep.sweep import sweep
 
@@ -39,6 +41,7 @@ __all__ = [
     "ClassMeasure",
     "Frequencies",
     "Growth",
+    "Links",
     "MinimalUniques",
     "PopulationUniques",
     "Presence",
@@ -67,6 +70,7 @@ __all__ = [
     "longitudinal",
     "longitudinal_of_each",
     "marketer_risk",
+    "minimal_unique_size",
     "population_uniques",
     "prosecutor_risk",
     "recursive_l_diversity",

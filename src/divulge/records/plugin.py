@@ -23,7 +23,7 @@ from divulge.records.models.attribute_gaps import (
     find_attribute_gaps,
     qualify_assessment,
 )
-from divulge.records.risk.attack import RiskAttack, RiskSettings
+from divulge.records.risk.attack import RiskAttack, RiskSettings, list_linking_columns
 from divulge.records.risk.recoded_population import recode_population
 from divulge.work import Problem
 
@@ -157,7 +157,11 @@ class RecordsAttack(AttackDefaults):
         return not _is_membership(settings)
 
     def run_with_original(
-        self, settings: RecordsSettings, original: Dataset, released: Dataset
+        self,
+        settings: RecordsSettings,
+        original: Dataset,
+        released: Dataset,
+        companions: Sequence[Dataset] = (),  # noqa: ARG002
     ) -> Assessment | None:
         """Of everybody in one dataset, who they are or what they hide."""
         model = _resolve_model(settings)
@@ -358,32 +362,42 @@ class RecordRiskAttack(RiskAttack, AttackDefaults):
         """The original, of a measure that takes one."""
         if "original" not in settings.spec.names_datasets:
             return {}
-        return dict.fromkeys(datasets[1:], datasets[0])
+        companions = self.companion_datasets(settings)
+        return dict.fromkeys((n for n in datasets[1:] if n not in companions), datasets[0])
 
     def needed_columns(self, settings: RiskSettings) -> Collection[str]:
         """What is known, what classes give away, and what links records."""
-        return _collect_names(settings, "knows", "seeks", "links")
+        return _collect_names(settings, "knows", "seeks") | set(list_linking_columns(settings))
+
+    def companion_datasets(self, settings: RiskSettings) -> Sequence[str]:
+        """The dataset of pairs that links records."""
+        return () if settings.pairs_dataset is None else (settings.pairs_dataset,)
 
     def risk_per_record(self, settings: RiskSettings) -> bool:  # noqa: ARG002
         """That is what it measures."""
         return True
 
     def run_with_original(
-        self, settings: RiskSettings, original: Dataset, released: Dataset
+        self,
+        settings: RiskSettings,
+        original: Dataset,
+        released: Dataset,
+        companions: Sequence[Dataset] = (),
     ) -> Assessment | None:
         """Where the measure weighs what is hidden by what it was."""
         if "original" not in settings.spec.options:
             return None
-        return self.run(settings, [released, original])
+        return self.run(settings, [released, original, *companions])
 
     def run_on_protected(
         self, settings: RiskSettings, datasets: Sequence[Dataset], originals: Sequence[Dataset]
     ) -> Assessment | None:
         """With a list of the population, which is read as coarse as the release."""
-        if len(datasets) != 2 or "population" not in settings.spec.names_datasets:
+        others = len(datasets) - len(self.companion_datasets(settings))
+        if others != 2 or "population" not in settings.spec.names_datasets:
             return None
         population = recode_population(datasets[1], originals[0], datasets[0])
-        return self.run(settings, [datasets[0], population])
+        return self.run(settings, [datasets[0], population, *datasets[2:]])
 
     def advice(self, adversary: Adversary) -> Sentence:
         """A limit on the measure itself, which protection can lower."""

@@ -16,7 +16,7 @@ from divulge.data.dictionary import as_names
 from divulge.protection import Protected
 from divulge.protection.refill.result import Refill
 from divulge.protection.refill_resistance import PublishedView, refill_released
-from divulge.release.check import check_data
+from divulge.release.check import check_data, run_knowing_original
 from divulge.release.protected_release import Part
 from divulge.release.publication import Publication, Reservation, plan_publications
 from divulge.release.release import Release
@@ -153,14 +153,14 @@ def judge_knowing_original(
         try:
             assessment = attack.run_with_originals(settings, known, released)
             if assessment is None and known[0] is not released[0]:
-                assessment = attack.run_with_original(settings, known[0], released[0])
+                assessment = run_knowing_original(adversary, known[0], released)
         except work.InvalidInput:  # single records were made coarser: matches cannot be told
             continue
         if assessment is None:
             continue
         for limit in release.limits:
             if limit.of_assessment and limit.adversary in (None, adversary.name):
-                outcome = limit.judge(assessment.named(adversary.name))
+                outcome = limit.judge(assessment)
                 if not outcome.held:
                     lines.append(f"With knowledge of the original: {outcome.in_short}")
     return lines

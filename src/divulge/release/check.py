@@ -95,7 +95,8 @@ def check_data(
                 )
                 with _name_place_in_errors(release, f'adversary "{adversary.name}"'):
                     try:
-                        assessments.append(_run_on_hidden(adversary, inputs, known, originals))
+                        first = (originals or {}).get(adversary.datasets[0])
+                        assessments.append(run_on_hidden(adversary, inputs, known, first))
                     except HiddenCellsError as error:
                         [problem] = error.problems
                         unjudged[adversary.name] = problem.text
@@ -111,6 +112,7 @@ def check_data(
                 sources=sources or datasets,
                 unjudged=unjudged,
                 accept_count_only=release.accept_count_only,
+                unlimited=release.pair_datasets,
             )
     return Verdict(
         release,
@@ -138,26 +140,41 @@ def take_held(
     return held
 
 
-def _run_on_hidden(
+def run_on_hidden(
     adversary: Adversary,
     datasets: Sequence[Dataset],
     known: Sequence[Dataset],
-    originals: Mapping[str, Dataset] | None,
+    original: Dataset | None,
 ) -> Assessment:
     """Run an attack; where cells are hidden from it, as somebody who knows what they were."""
-    attack = find_attack(adversary)
     try:
         return run_on_protected(adversary, datasets, known)
     except HiddenCellsError:
-        original = (originals or {}).get(adversary.datasets[0])
-        found = (
-            None
-            if original is None
-            else attack.run_with_original(adversary.settings, original, datasets[0])
-        )
+        found = None
+        if original is not None:
+            found = run_knowing_original(adversary, original, datasets)
         if found is None:
             raise
-        return found.named(adversary.name)
+        return found
+
+
+def run_knowing_original(
+    adversary: Adversary, original: Dataset, datasets: Sequence[Dataset]
+) -> Assessment | None:
+    """Run an adversary's attack as somebody who knows the original; None if that changes nothing.
+
+    `datasets` are those that the attack takes, the released records first.
+    """
+    attack, settings = find_attack(adversary), adversary.settings
+    companions = [
+        dataset
+        for name, dataset in zip(adversary.datasets, datasets, strict=True)
+        if name in attack.companion_datasets(settings)
+    ]
+    # An attack of somebody else's that has no companions need not know of them.
+    more = {"companions": companions} if companions else {}
+    found = attack.run_with_original(settings, original, datasets[0], **more)
+    return None if found is None else found.named(adversary.name)
 
 
 def run_on_protected(
@@ -199,6 +216,7 @@ def _judge_limit(
     sources: Mapping[str, Dataset],
     unjudged: Mapping[str, str],
     accept_count_only: bool,
+    unlimited: frozenset[str],
 ) -> Iterator[Outcome]:
     """A limit that names nobody holds for everybody."""
     if limit.of_assessment:
@@ -209,7 +227,7 @@ def _judge_limit(
             if limit.adversary in (None, adversary):
                 yield limit.leave_unjudged(adversary, reason)
         return
-    others = limit.others.values()
+    others = {*limit.others.values(), *unlimited}
     for name in datasets:
         # What a limit compares with (a population, the original) is not itself limited by it.
         if limit.dataset != name and (limit.dataset is not None or name in others):
@@ -257,15 +275,16 @@ def _judge_dataset(
 ) -> Outcome:
     dataset = datasets[name]
     reading = limit.options.get("nulls", DEFAULT_NULLS)
-    knows_original = name in originals and reading in SEMANTICS_OF_ORIGINAL
+    # Who is linked is known from what was not yet hidden or made coarser.
+    needs_original = reading in SEMANTICS_OF_ORIGINAL or "links" in limit.options
     seen = limit.seeing(datasets)
     try:
         known, named = originals.get(name), seen.options.get("original")
         if known is not None and isinstance(named, Dataset) and known.name == named.name:
             seen = seen.with_options(original=known)
-        if knows_original and has_protection_method(limit):
-            [goal] = build_goals(dataset, [seen])
-            return goal.measure_standing(dataset, originals[name]).outcome
+        if known is not None and needs_original and has_protection_method(limit):
+            [goal] = build_goals(dataset, [seen], original=known)
+            return goal.measure_standing(dataset, known).outcome
         population = seen.options.get("population")
         if known is not None and isinstance(population, Dataset):
             seen = seen.with_options(population=recode_population(population, known, dataset))

@@ -32,7 +32,7 @@ from divulge.protection import OutOfReachError
 from divulge.protection.changes.changes import select_records
 from divulge.protection.limits.per_record import has_protection_method
 from divulge.release.attack_again import attack_again, judge_knowing_original, view_published
-from divulge.release.check import check_data, run_on_protected, take_held
+from divulge.release.check import check_data, run_on_hidden, take_held
 from divulge.release.output_files import ExtraWriter
 from divulge.release.protected_release import Part, ProtectedRelease
 from divulge.release.publication import list_undisclosed_datasets, plan_publications
@@ -225,6 +225,7 @@ def _protect_dataset(
         if not limit.of_assessment
         and has_protection_method(limit)
         and (limit.dataset == name or (limit.dataset is None and name not in compared_with))
+        and name not in release.pair_datasets
     ]
     attack_runners: dict[str | None, tuple[AttackRunner, Sequence[str]]] = {}
     by_attack: dict[str, list[LimitedAdversary]] = {}
@@ -314,7 +315,7 @@ def _build_attack(
     def run(dataset: Dataset, original: Dataset) -> Assessment:
         held = take_held(adversary, sources, {first: original})
         inputs = [dataset, *({**current, **held}[name] for name in others)]
-        return run_on_protected(adversary, inputs, [original, *known])
+        return run_on_hidden(adversary, inputs, [original, *known], original)
 
     return run
 

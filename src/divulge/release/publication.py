@@ -215,7 +215,7 @@ def list_published_datasets(release: Release) -> list[str]:
     beside = {other for limit in release.limits for other in limit.others.values()}
     for adversary in release.adversaries:
         beside |= set(list_undisclosed_datasets(adversary))
-    beside |= _list_tabulated_only(release)
+    beside |= release.pair_datasets | _list_tabulated_only(release)
     return [name for name in release.datasets if name not in beside]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from divulge.assessment import Adversary, Limit, attacks
+from divulge.assessment import Adversary, Limit, attacks, find_attack
 from divulge.data import Dataset, Hierarchy, Source
 from divulge.data.column_fate import Unlisted
 from divulge.data.dictionary import (
@@ -24,6 +24,7 @@ from divulge.data.formats import Options
 from divulge.data.formats.postgres import is_address
 from divulge.data.hidden_marks import drop_status_names
 from divulge.data.source import Place, read_marks
+from divulge.release.links import LinksLoader
 from divulge.release.parse import parse_release, translate_errors
 from divulge.release.publication import find_publication_problems
 from divulge.release.settings import (
@@ -133,6 +134,17 @@ class Release:
             "rules": [str(path) for path in self.rules],
         }
 
+    @property
+    def pair_datasets(self) -> frozenset[str]:
+        """The datasets that hold links between records: no limit is on them, and none goes out."""
+        of_limits = {limit.others["links"] for limit in self.limits if "links" in limit.others}
+        of_adversaries = {
+            name
+            for adversary in self.adversaries
+            for name in find_attack(adversary).companion_datasets(adversary.settings)
+        }
+        return frozenset(of_limits | of_adversaries)
+
     def decided_roles(self) -> dict[str, Role]:
         """The roles that this file gives, by attribute: what a user has decided."""
         return {
@@ -185,11 +197,13 @@ class _Loader:
         self.tables = tables
         self.problems = problems
         self.names: dict[str, list[str]] = {}
+        self.links = LinksLoader(tables, self.names, problems)
 
     def build_release(self) -> Release:
         datasets = {table.name: self._load_dataset(table) for table in self.tables.dataset}
         self._require_unique_names("dataset", [table.name for table in self.tables.dataset])
         self._require_unique_names("adversary", [table.name for table in self.tables.adversary])
+        self.links.check_common_links()
         adversaries = [self._load_adversary(table) for table in self.tables.adversary]
         limits = [self._load_limit(n, table) for n, table in enumerate(self.tables.limit, start=1)]
         return Release(
@@ -297,12 +311,22 @@ class _Loader:
             self.problems.add(f"{place}, attack", message, table.attack, installed)
             return None
         attack = installed[table.attack]
-        extra_settings = table.model_extra or {}
+        extra_settings = self.links.add_common_links(table)
         try:
             settings = attack.Settings.model_validate(extra_settings)
         except ValidationError as error:
             self.problems.extend(place, translate_errors(error, attack.Settings, extra_settings))
             return None
+        named_links = getattr(settings, "links", None)
+        if named_links is not None:
+            links = self.links.settle(named_links, datasets[:1], f"{place}, links")
+            settings = settings.model_copy(update={"links": links})
+        companions = attack.companion_datasets(settings)
+        for name in companions:
+            if name in datasets:
+                message = f'"{name}" holds the links; leave it out here.'
+                self.problems.add(f"{place}, dataset", message)
+        datasets = [*datasets, *companions]
         names = {name: self.names[name] for name in datasets if name in self.names}
         self.problems.extend(place, attack.problems(settings, names))
         if len(self.problems) > problems_before:
@@ -335,8 +359,11 @@ class _Loader:
         if table.dataset is not None and table.dataset not in datasets:
             message = f'the release has no dataset "{table.dataset}".'
             self.problems.add(f"{place}, dataset", message, table.dataset, datasets)
+        options = table.model_dump(exclude={"links"})
+        links = self.links.load_limit_links(table, f"{place}, links")
+        options |= {} if links is None else {"links": links}
         try:
-            limit = Limit(**table.model_dump())
+            limit = Limit(**options)
         except InvalidInput as error:
             self.problems.extend(place, error.problems)
             return None
@@ -349,6 +376,8 @@ class _Loader:
     def _check_limit_names(self, place: str, limit: Limit, datasets: list[str]) -> None:
         """The names in a limit of datasets; one that names nobody holds for every dataset."""
         limited = [name for name in datasets if name not in limit.others.values()]
+        if limit.dataset is None:
+            limited = [name for name in limited if name not in self.links.list_pair_datasets()]
         if limit.dataset is not None:
             limited = [limit.dataset]
         if not limited:

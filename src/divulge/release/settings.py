@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from divulge.data.column_fate import Unlisted
 from divulge.data.dictionary import as_names
+from divulge.records.risk.links_table import LinksTable
 
 
 def _as_list(value: Any) -> Any:
@@ -115,6 +116,9 @@ class LimitTable(BaseModel):
     adversary: str | None = None
     dataset: str | None = None
     attribute: str | None = None
+    links: str | LinksTable | None = Field(
+        None, description="What links records: an attribute, or a dataset of pairs."
+    )
 
 
 class ProtectionTable(_StrictTable):
@@ -145,6 +149,9 @@ class ProtectionTable(_StrictTable):
     histories: list[Literal["time", "item", "rare", "basket", "sample"]] = Field(
         ["time", "item", "rare", "basket", "sample"],
         description="What may be done to histories.",
+    )
+    links: str | LinksTable | None = Field(
+        None, description="What links records, for all limits that do not say it themselves."
     )
     seed: int | None = Field(None, ge=0, description="Of random choices; keep it secret.")
     guard_formulas: bool = Field(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, inf
+from math import ceil, fsum, inf
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,17 @@ import numpy.typing as npt
 
 from divulge import records
 from divulge.assessment import Assessment, Limit, Measurement, Outcome
+from divulge.assessment.assessment_measures import HIGHEST_RISK
 from divulge.data import Dataset
 from divulge.records.risk.class_measure import ClassMeasure
-from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ORIGINAL, Nulls
+from divulge.records.risk.frequencies import (
+    DEFAULT_NULLS,
+    SEMANTICS_OF_ORIGINAL,
+    HiddenCellsError,
+    Nulls,
+)
+from divulge.records.risk.group_risk import describe_links, spread_risk
+from divulge.records.risk.links import Clusters, read_links
 from divulge.records.risk.measure_spec import (
     MeasureSpec,
     PerRecord,
@@ -28,8 +36,8 @@ from divulge.records.risk.measure_spec import (
 )
 from divulge.records.risk.recoded_population import recode_population
 from divulge.records.risk.registry import MEASURES
-from divulge.work import Problems
-from divulge.work.arrays import Bools, Floats
+from divulge.work import InvalidInput, Problem, Problems
+from divulge.work.arrays import Bools, Floats, Ints
 
 AttackRunner = Callable[[Dataset, Dataset], Assessment]
 """An attack on a dataset, ready to be run; beside it the same records as they were."""
@@ -44,6 +52,8 @@ class Standing:
     """Of each record, 0 to 1."""
     at_risk: Bools
     """Who keeps the limit from holding; nobody if it holds."""
+    own: Floats | None = None
+    """The risk of each record alone, where `risk` is that of its cluster."""
 
     @property
     def held(self) -> bool:
@@ -58,8 +68,8 @@ class Goal:
     limit: Limit
     among: tuple[str, ...]
     run_attack: AttackRunner | None = None
-    links: Any = None
-    on: str | None = None
+    clusters: Clusters | None = None
+    """Which records are linked, of all that were there when the goal was set."""
 
     @property
     def is_count_limit(self) -> bool:
@@ -78,30 +88,49 @@ class Goal:
         return self.limit.of_assessment or classify_limit(self.limit) == "class"
 
     @property
+    def is_cluster_limit(self) -> bool:
+        """Whether linked records are judged by the chance that one of them is found."""
+        measure = MEASURES.get(self.limit.measure)
+        return (
+            self.clusters is not None
+            and measure is not None
+            and measure.linked != "lowest"
+            and measure.figure is not judge_average_risk
+        )
+
+    @property
+    def highest_risk(self) -> float:
+        """The highest risk that the limit leaves a record: one in k where it counts."""
+        bound = self.limit.bound
+        return bound if self.limit.at_most is not None else 1 / max(bound, 1.0)
+
+    @property
     def rule(self) -> str:
         """The limit in short."""
         whose = f" of {self.limit.adversary}" if self.limit.adversary else ""
         of = f" of {self.limit.attribute}" if self.limit.attribute else ""
         nulls = f" ({self.nulls})" if self.is_count_limit else ""
         bound = f"{self.limit.direction} {self.limit.bound:g}"
-        return f"{self.limit.measure}{of}{whose} {bound}{nulls}"
+        links = "" if self.clusters is None else ", with links"
+        return f"{self.limit.measure}{of}{whose} {bound}{nulls}{links}"
 
-    def measure_standing(self, dataset: Dataset, original: Dataset) -> Standing:
-        """How a dataset stands; `original` holds the same records as they were."""
+    def measure_standing(
+        self, dataset: Dataset, original: Dataset, kept: Ints | None = None
+    ) -> Standing:
+        """How a dataset stands; `original` holds the same records as they were.
+
+        `kept` are their numbers among the records that the goal was set for, where some of those
+        are gone: whoever was linked by way of them still is.
+        """
         if self.limit.of_assessment:
             return self._measure_attack(dataset, original)
+        if self.clusters is not None:
+            return self._measure_linked(dataset, original, self._select_clusters(dataset, kept))
         if self.is_count_limit:
             return self._measure_counts(dataset, original)
-        options = dict(self.limit.options)
-        options.pop("original", None)  # as it was given it has all records, also removed ones
         measure = MEASURES[self.limit.measure]
-        if isinstance(options.get("population"), Dataset):
-            options["population"] = recode_population(options["population"], original, dataset)
-        if self.nulls in SEMANTICS_OF_ORIGINAL and "original" in measure.options:
-            options["original"] = original
+        options = self._build_options(measure, dataset, original)
         if measure.per_record == "class":
-            if self.limit.attribute is not None:
-                options["attribute"] = self.limit.attribute
             measurement: Any = measure.function(dataset, **options)
             at_risk = self.limit.broken_by(measurement.values)
             outcome = self.limit.judge_measurement(
@@ -109,6 +138,57 @@ class Goal:
             )
             return Standing(outcome, _as_risk(measurement), at_risk)
         return self._measure_record_risk(measure, dataset, options)
+
+    def _build_options(
+        self, measure: MeasureSpec, dataset: Dataset, original: Dataset
+    ) -> dict[str, Any]:
+        options = measure.settle_options(self.limit.bound, self.limit.options)
+        # As it was given the original has all records, also removed ones.
+        for name in ("original", "links"):
+            options.pop(name, None)
+        if isinstance(options.get("population"), Dataset):
+            options["population"] = recode_population(options["population"], original, dataset)
+        if self.nulls in SEMANTICS_OF_ORIGINAL and "original" in measure.options:
+            options["original"] = original
+        if self.limit.attribute is not None:
+            options["attribute"] = self.limit.attribute
+        return options
+
+    def _select_clusters(self, dataset: Dataset, kept: Ints | None) -> Clusters:
+        assert self.clusters is not None  # noqa: S101  # asked before
+        clusters = self.clusters if kept is None else self.clusters.select(kept)
+        if clusters.of_record.size != dataset.rows:
+            message = "links are of other records than those that are judged."
+            raise InvalidInput(f'dataset "{dataset.name}"', [Problem("links", message)])
+        return clusters
+
+    def _measure_linked(self, dataset: Dataset, original: Dataset, clusters: Clusters) -> Standing:
+        """Everybody as exposed as their cluster."""
+        measure = MEASURES[self.limit.measure]
+        if self.is_count_limit:
+            known = original if self.nulls in SEMANTICS_OF_ORIGINAL else None
+            result: Any = records.frequencies(dataset, self.nulls, among=self.among, original=known)
+        else:
+            result = measure.function(dataset, **self._build_options(measure, dataset, original))
+        values = measure.combine_linked(result, clusters)
+        at_risk = self.limit.broken_by(values)
+        lowest = measure.direction == "at_least"
+        value = float(values.min() if lowest else values.max())
+        if measure.figure is judge_average_risk:
+            value = fsum(values) / values.size
+            is_met = not self.limit.broken_by(value)
+            spread = spread_risk(take_record_risk(result), clusters, "cluster_risk")
+            at_risk = values > (1.0 if is_met else spread.threshold_for(self.limit.bound))
+        elif not np.any(at_risk):
+            # A sum of chances may lack the last digit of what it is.
+            value = max(value, self.limit.bound) if lowest else min(value, self.limit.bound)
+        notes = describe_links(clusters, dataset)
+        outcome = self.limit.judge_measurement(
+            Measurement(value, measure.scale, notes=notes), dataset.name
+        )
+        alone = measure.combine_linked(result, Clusters(np.arange(dataset.rows)))
+        risk, own = (1 / np.maximum(each, 1.0) if lowest else each for each in (values, alone))
+        return Standing(outcome, risk, at_risk, own)
 
     def _measure_counts(self, dataset: Dataset, original: Dataset) -> Standing:
         known_original = original if self.nulls in SEMANTICS_OF_ORIGINAL else None
@@ -127,8 +207,6 @@ class Goal:
         self, measure: MeasureSpec, dataset: Dataset, options: Mapping[str, Any]
     ) -> Standing:
         risk = take_record_risk(measure.function(dataset, **options))
-        if self.links is not None:
-            risk = records.cluster_risk(risk, self.links, self.on)
         if measure.figure is judge_average_risk:
             is_met = not self.limit.broken_by(risk.average)
             # What is above this threshold is too much for the average.
@@ -145,7 +223,9 @@ class Goal:
         outcome = self.limit.judge(assessment)
         risk = assessment.risk()
         at_risk = np.zeros(risk.size, np.bool_)
-        if not outcome.held:
+        if not outcome.held and self.limit.measure == HIGHEST_RISK:
+            at_risk = self.limit.broken_by(risk)
+        elif not outcome.held:
             at_risk[self._find_most_at_risk(assessment, risk)] = True
         return Standing(outcome, risk, at_risk)
 
@@ -194,11 +274,14 @@ def build_goals(
     attacks: Mapping[str | None, tuple[AttackRunner, Sequence[str]]] | None = None,
     links: Any = None,
     on: str | None = None,
+    *,
+    original: Dataset | None = None,
 ) -> list[Goal]:
     """The goals of some limits, checked for sense together.
 
     A limit of an adversary without an attack is taken of somebody who knows all
-    quasi-identifiers and seeks the record (CRS).
+    quasi-identifiers and seeks the record (CRS). `links` are of all limits that have none of their
+    own; `original` are the same records as they were, where some of what links them is hidden.
     """
     problems = Problems(f'protection of "{dataset.name}"')
     if isinstance(limits, Limit):
@@ -215,6 +298,9 @@ def build_goals(
             if run is None:
                 knows = dataset.attributes(None, "knows")
                 run = _build_crs_attack(list(knows))
+            if links is not None:
+                message = f"{limit.measure} is of an adversary: it is they who may know of links."
+                problems.add(f"{where}, links", message)
             if limit.measure.endswith(".prior"):
                 message = f"{limit.measure} is known before the release; nothing can change it."
                 problems.add(where, message)
@@ -228,14 +314,45 @@ def build_goals(
             Goal(
                 limit=limit,
                 among=tuple(dataset.attributes(among, "among")),
-                run_attack=None,
-                links=links,
-                on=on,
+                clusters=_find_clusters(
+                    limit,
+                    dataset if original is None else original,
+                    links=links,
+                    on=on,
+                    problems=problems,
+                    where=where,
+                ),
             )
         )
     _check_contradictions(dataset, goals, problems)
     problems.raise_any()
     return goals
+
+
+def _find_clusters(
+    limit: Limit,
+    dataset: Dataset,
+    *,
+    links: Any,
+    on: str | None,
+    problems: Problems,
+    where: str,
+) -> Clusters | None:
+    """Who is linked, by the links of a limit or else by those of all; what is wrong is noted."""
+    own = limit.options.get("links")
+    if own is None and links is None:
+        return None
+    if MEASURES[limit.measure].linked is None:
+        problems.add(f"{where}, links", f'do not go with measure "{limit.measure}".')
+        return None
+    try:
+        chosen = read_links(links, on) if own is None else read_links(own)
+        return chosen.find_clusters(dataset)
+    except HiddenCellsError:
+        raise
+    except InvalidInput as error:
+        problems.extend(f"{where}, links", error.problems)
+        return None
 
 
 def _build_crs_attack(knows: list[str]) -> AttackRunner:

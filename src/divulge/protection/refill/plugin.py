@@ -70,7 +70,11 @@ class RefillAttack(AttackDefaults):
         return dict.fromkeys(datasets[1:], datasets[0])
 
     def run_with_original(
-        self, settings: RefillSettings, original: Dataset, released: Dataset
+        self,
+        settings: RefillSettings,
+        original: Dataset,
+        released: Dataset,
+        companions: Sequence[Dataset] = (),  # noqa: ARG002
     ) -> Assessment | None:
         """The same, told by the truth."""
         return self.run(settings, [released, original])

@@ -7,7 +7,7 @@ keeps it, the others stay as they were and try the next one. Cheap moves come fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from itertools import product
@@ -23,12 +23,16 @@ from divulge.protection import tuning
 from divulge.protection.changes.changes import build_code_matrix
 from divulge.protection.changes.kernels import HIDDEN
 from divulge.protection.changes.recodings import build_level_tables
-from divulge.protection.limits.per_record import Goal
+from divulge.protection.limits.per_record import Standing
 from divulge.protection.suppression.equal_nulls import ClassMove, Codes
 from divulge.work.arrays import Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+Judge = Callable[[Dataset], Standing]
+"""How the records stand to a limit once they are changed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,15 +123,17 @@ def _list_cheapest_moves(options: Sequence[Sequence[tuple[float, Any]]]) -> tupl
     return (*moves, full_move)
 
 
-def apply_moves(grid: Grid, goal: Goal, original: Dataset) -> tuple[Codes, Ints]:
-    """Move records until a limit holds; the rows, and who is still at risk.
+def apply_moves(grid: Grid, measure: Judge, name: str) -> tuple[Codes, Ints]:
+    """Move records until a limit, of which `measure` tells how data stand, holds.
+
+    What is given is the rows, and who is still at risk.
 
     A limit of an adversary may hold before everybody is helped: then the rest stays.
     """
     rows = grid.rows.copy()
-    standing = goal.measure_standing(grid.dataset, original)
+    standing = measure(grid.dataset)
     at_risk = np.flatnonzero(standing.at_risk)
-    with work.step(f"Protecting for {goal.limit.measure}", len(grid.moves)) as step:
+    with work.step(f"Protecting for {name}", len(grid.moves)) as step:
         for move in grid.moves:
             if at_risk.size == 0:
                 break
@@ -136,19 +142,19 @@ def apply_moves(grid: Grid, goal: Goal, original: Dataset) -> tuple[Codes, Ints]
             if np.array_equal(trial, rows):
                 step.advance()
                 continue
-            standing = goal.measure_standing(grid.build_release(trial), original)
+            standing = measure(grid.build_release(trial))
             saved = at_risk[~standing.at_risk[at_risk]] if not standing.held else at_risk
             if saved.size:
                 rows[saved] = trial[saved]
-                after = goal.measure_standing(grid.build_release(rows), original)
+                after = measure(grid.build_release(rows))
                 at_risk = np.flatnonzero(after.at_risk)
             step.advance()
     if at_risk.size:
-        at_risk = _join_others(grid, goal, original, rows, at_risk)
+        at_risk = _join_others(grid, measure, rows, at_risk)
     return rows, at_risk
 
 
-def _join_others(grid: Grid, goal: Goal, original: Dataset, rows: Codes, at_risk: Ints) -> Ints:
+def _join_others(grid: Grid, measure: Judge, rows: Codes, at_risk: Ints) -> Ints:
     """Those who gave up all and are still at risk are joined by ever more of the others."""
     full_move = grid.moves[-1]
     others = np.setdiff1d(np.arange(len(rows)), at_risk)
@@ -158,7 +164,7 @@ def _join_others(grid: Grid, goal: Goal, original: Dataset, rows: Codes, at_risk
         trial = rows.copy()
         chosen = np.concatenate([at_risk, joining])
         trial[chosen] = full_move.apply_to(rows[chosen])
-        standing = goal.measure_standing(grid.build_release(trial), original)
+        standing = measure(grid.build_release(trial))
         if standing.held:
             rows[chosen] = trial[chosen]
             return np.empty(0, np.int64)

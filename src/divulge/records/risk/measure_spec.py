@@ -12,22 +12,29 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from divulge.assessment import Limit, Measurement, Sentence
-from divulge.assessment.limit import RELATIVE_TOLERANCE
+from divulge.assessment.limit import RELATIVE_TOLERANCE, is_beyond_bound
 from divulge.assessment.sentence import format_number
 from divulge.data import Dataset
 from divulge.records.risk.class_measure import ClassMeasure, CrowdMeasure
 from divulge.records.risk.frequencies import Frequencies
+from divulge.records.risk.group_risk import describe_links
+from divulge.records.risk.links import Clusters, find_links_problems, read_links
 from divulge.records.risk.measure_names import name_measure
 from divulge.records.risk.options import Option, OtherDataset
 from divulge.records.risk.population_uniques import PopulationUniques
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.records.risk.suda import Suda
 from divulge.work import InvalidInput, Problem
+from divulge.work.arrays import Floats
 
 RiskResult: TypeAlias = RecordRisk | ClassMeasure | Suda | PopulationUniques | Frequencies
 """What measures give: a column per record, a summary, an assessment, a chart, `by`."""
 
 PerRecord: TypeAlias = Literal["count", "risk", "class"]
+
+Linked: TypeAlias = Literal["risk", "crowd", "lowest"]
+"""What the figures of linked records come down to: the chance that one of them is found; the crowd
+of a single record at that risk; the lowest of them."""
 
 
 class JudgedFigure(NamedTuple):
@@ -73,6 +80,12 @@ class MeasureSpec:
     """A quicker way to the same figure; it gives None where it does not apply."""
     sentence: str = "limit.failing"
     """The sentence that says who fails the bound."""
+    linked: Linked | None = None
+    """How linked records are judged together; None if they cannot be."""
+    people_option: str | None = None
+    """The option that holds those whom the figures are of, if not the records: they are linked."""
+    size_option: str | None = None
+    """The option that a bound settles if it is not given: sets of so many need not be searched."""
 
     @property
     def title(self) -> Sentence:
@@ -103,8 +116,10 @@ class MeasureSpec:
         for name, value in limit.options.items():
             if name == "among":
                 continue
-            if name not in self.options:
-                allowed = ["dataset", "among", *self.options]
+            if name == "links":
+                yield from self._problems_with_links(value)
+            elif name not in self.options:
+                allowed = ["dataset", "among", *self.options, *(["links"] if self.linked else [])]
                 message = f"is not an option of {self.name}."
                 yield Problem(name, message, value=name, allowed=allowed)
             else:
@@ -131,15 +146,69 @@ class MeasureSpec:
             "subjects": dataset.subjects,
             "bound": format_number(limit.bound),
         }
-        sentence = Sentence("divulge.records", self.sentence, values)
+        # Of linked records some fail the bound for the sake of others.
+        is_shared = "links" in limit.options and self.figure is not judge_average_risk
+        key = "limit.failing" if is_shared else self.sentence
+        sentence = Sentence("divulge.records", key, values)
         return Measurement(judged.value, self.scale, sentence, judged.notes)
 
-    def judge(self, dataset: Dataset, bound: float, **options: Any) -> JudgedFigure:
+    def judge(
+        self, dataset: Dataset, bound: float, *, links: Any = None, **options: Any
+    ) -> JudgedFigure:
         """The figure that a limit judges, in the quickest way there is."""
+        options = self.settle_options(bound, options)
+        if links is not None:
+            return self._judge_linked(dataset, bound, links, options)
         judged = self.shortcut(dataset, bound, **options) if self.shortcut is not None else None
         if judged is not None:
             return judged
         return self.figure(self.function(dataset, **options), bound)
+
+    def settle_options(self, bound: float, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Options with what a bound settles: only sets that are too small are searched."""
+        if self.size_option is None or self.size_option in options:
+            return dict(options)
+        return {**options, self.size_option: max(1, math.ceil(bound) - 1)}
+
+    def combine_linked(self, result: RiskResult, clusters: Clusters) -> Floats:
+        """The figure of each record, or person, as that of its cluster."""
+        if self.linked == "lowest":
+            assert isinstance(result, ClassMeasure)  # noqa: S101  # sizes are measures of classes
+            return clusters.find_lowest(result.values)
+        if self.linked == "crowd":
+            crowd = result.sample if isinstance(result, Frequencies) else getattr(result, "values")  # noqa: B009
+            return clusters.combine_crowds(crowd.astype(float))
+        risk = (
+            result.values if isinstance(result, ClassMeasure) else take_record_risk(result).values
+        )
+        return clusters.combine_risks(risk)
+
+    def _judge_linked(
+        self, dataset: Dataset, bound: float, links: Any, options: Mapping[str, Any]
+    ) -> JudgedFigure:
+        """The figure of the worst cluster, or the average over records of their clusters."""
+        people = dataset
+        for name in (self.people_option, "original"):
+            # Who is linked is known from what was not yet hidden.
+            if name is not None and isinstance(options.get(name), Dataset):
+                people = options[name]
+                break
+        clusters = read_links(links).find_clusters(people)
+        values = self.combine_linked(self.function(dataset, **options), clusters)
+        worst: Literal["lowest", "highest"] = (
+            "lowest" if self.direction == "at_least" else "highest"
+        )
+        value = float(values.min() if worst == "lowest" else values.max())
+        if self.figure is judge_average_risk:
+            value = math.fsum(values) / values.size
+        failing = int(is_beyond_bound(values, bound, worst).sum())
+        return JudgedFigure(value, failing, int(values.size), describe_links(clusters, people))
+
+    def _problems_with_links(self, links: Any) -> Iterator[Problem]:
+        if self.linked is None:
+            yield Problem("links", f'do not go with measure "{self.name}".')
+        else:
+            yield from find_links_problems(links)
 
     def _problems_with_bound(self, limit: Limit) -> Iterator[Problem]:
         if getattr(limit, self.direction) is None:

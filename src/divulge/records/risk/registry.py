@@ -63,6 +63,7 @@ from divulge.records.risk.record_risk import RecordRisk
 from divulge.records.risk.sensitive_classes import COUNTS, build_counting, has_overlap
 from divulge.records.risk.suda import suda
 from divulge.records.risk.t_closeness import DISTANCES, t_closeness
+from divulge.records.risk.unique_sizes import minimal_unique_size
 
 
 def _take_correct_matches(dataset: Dataset, **options: Any) -> RecordRisk:
@@ -127,6 +128,7 @@ _SPECS = (
         figure=judge_highest_risk,
         options=_METHOD_OPTIONS,
         per_record="risk",
+        linked="risk",
     ),
     MeasureSpec(
         name="global_risk",
@@ -135,6 +137,7 @@ _SPECS = (
         sentence="limit.average",
         options=_METHOD_OPTIONS,
         per_record="risk",
+        linked="risk",
     ),
     MeasureSpec(
         name="reidentification_risk",
@@ -143,6 +146,7 @@ _SPECS = (
         figure=judge_highest_risk,
         options=_NULL_OPTIONS,
         per_record="risk",
+        linked="risk",
     ),
     MeasureSpec(
         name="disclosure_risk",
@@ -154,6 +158,7 @@ _SPECS = (
             **_NULL_OPTIONS,
         },
         per_record="risk",
+        linked="risk",
     ),
     MeasureSpec(
         name="household_risk",
@@ -170,6 +175,7 @@ _SPECS = (
         figure=judge_highest_risk,
         options=_NULL_OPTIONS,
         per_record="risk",
+        linked="risk",
     ),
     MeasureSpec(
         name="journalist_risk",
@@ -178,6 +184,7 @@ _SPECS = (
         figure=judge_highest_risk,
         options=_LIST_OPTIONS,
         per_record="risk",
+        linked="risk",
     ),
     MeasureSpec(
         name="marketer_risk",
@@ -187,6 +194,7 @@ _SPECS = (
         sentence="limit.average",
         options=_LIST_OPTIONS,
         per_record="risk",
+        linked="risk",
     ),
     MeasureSpec(
         name="dis_suda",
@@ -199,6 +207,18 @@ _SPECS = (
             "nulls": _build_null_option(("maybe", "value", DEFAULT_NULLS)),
         },
         per_record="risk",
+    ),
+    MeasureSpec(
+        name="minimal_unique_size",
+        function=minimal_unique_size,
+        figure=judge_worst_class,
+        direction="at_least",
+        scale="count",
+        whole=True,
+        options={"max_size": WholeNumber("Most attributes of a minimal unique."), **_NULL_OPTIONS},
+        per_record="class",
+        linked="lowest",
+        size_option="max_size",
     ),
     MeasureSpec(
         name="population_uniques",
@@ -225,6 +245,7 @@ _SPECS = (
         per_record="count",
         shortcut=_count_by_engine,
         sentence="k_anonymity",
+        linked="crowd",
     ),
     MeasureSpec(
         name="smallest_frequency",
@@ -234,6 +255,7 @@ _SPECS = (
         scale="count",
         options=_NULL_OPTIONS,
         per_record="count",
+        linked="crowd",
     ),
     MeasureSpec(
         name="k_map",
@@ -243,6 +265,7 @@ _SPECS = (
         scale="count",
         options=_LIST_OPTIONS,
         per_record="class",
+        linked="crowd",
     ),
     MeasureSpec(
         name="delta_presence",
@@ -253,6 +276,8 @@ _SPECS = (
             "population": OtherDataset(),
         },
         needs=("population",),
+        linked="risk",
+        people_option="population",
     ),
     MeasureSpec(
         name="distinct_l_diversity",
@@ -318,6 +343,7 @@ _SPECS = (
             "by": OneOf(INTERVALS, "Of interval_disclosure: how its width is measured."),
         },
         needs=("original", "among"),
+        linked="risk",
     ),
     MeasureSpec(
         name="distance_linkage",
@@ -326,6 +352,7 @@ _SPECS = (
         sentence="limit.average",
         options={"original": OtherDataset()},
         needs=("original", "among"),
+        linked="risk",
     ),
 )
 
