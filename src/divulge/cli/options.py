@@ -15,6 +15,9 @@ Attributes = Annotated[
     typer.Option("--quasi-identifier", "-q", help="An attribute to consider; repeat for more."),
 ]
 Weight = Annotated[str | None, typer.Option(help="The attribute with the sampling weights.")]
+Person = Annotated[
+    str | None, typer.Option(help="The attribute that says whose record it is, of several.")
+]
 Household = Annotated[str | None, typer.Option(help="The attribute with households.")]
 Missing = Annotated[
     list[str] | None,

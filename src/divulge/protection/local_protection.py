@@ -17,6 +17,7 @@ from divulge import work
 from divulge.assessment import Sentence
 from divulge.assessment.decision import Change as Kind
 from divulge.classes.keys import assign_classes
+from divulge.classes.people import find_people
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.protection import tuning
@@ -48,7 +49,9 @@ def suppress_to_limits(state: CycleState, goals: Sequence[Goal], plan: CycleRequ
                 return
             goal = open_goals[0]
             cells = sum(len(change) for change in state.changes)
-            if goal.is_count_limit and not plan.local:
+            if _counts_people(state, goal):
+                _reach_people_limit(state, goal, plan)
+            elif goal.is_count_limit and not plan.local:
                 _reach_count_limit(state, goal, plan)
             elif goal.is_count_limit or goal.is_class_limit:
                 _reach_class_limit(state, goal, plan)
@@ -79,6 +82,21 @@ def _reach_count_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> Non
     )
     released, log, _ = suppress_cells(state.select_originals(), state.current, request)
     _apply_decisions(state, released, log)
+
+
+def _counts_people(state: CycleState, goal: Goal) -> bool:
+    """Whether a limit counts people of whom some have several records."""
+    return goal.is_count_limit and find_people(state.current) is not None
+
+
+def _reach_people_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
+    """A limit that counts people: records hide the same, as the count of people allows.
+
+    Where all records of a person are known, what hides cells is not judged: nothing is hidden, and
+    whom recoding does not help is removed.
+    """
+    if goal.records_known == "one":
+        _reach_class_limit(state, goal, plan)
 
 
 def _apply_decisions(state: CycleState, released: Dataset, log: DecisionLog) -> None:

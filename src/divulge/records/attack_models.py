@@ -17,6 +17,7 @@ import numpy as np
 from divulge import work
 from divulge.assessment import Assessment
 from divulge.classes.partition import Partition
+from divulge.classes.people import RecordsKnown, check_records_known
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
 from divulge.records.inference.gains import build_gain
@@ -32,6 +33,7 @@ from divulge.records.models.linked_datasets import (
 )
 from divulge.records.models.membership import MEMBERSHIP
 from divulge.records.models.one_person import assess_one_person
+from divulge.records.people_attack import attack_people, find_attacked_people
 from divulge.records.population_attack import attack_membership
 from divulge.records.protected.attack_protected import (
     attack_one_in_release,
@@ -75,6 +77,7 @@ def attack(
     release: Dataset | Sequence[Dataset | None] | None = None,
     duplicates: Duplicates = "error",
     seed: int = 0,
+    records_known: RecordsKnown = "one",
 ) -> Assessment:
     """Attack records with knowledge of some attributes.
 
@@ -100,9 +103,12 @@ def attack(
             same order; of several datasets a list, None for one that was released as it is.
         duplicates: what becomes of an id that occurs twice: `error`, `first` or `random`.
         seed: of the random choice.
+        records_known: with the role `person`, of whom several records may be there: whether `one`
+            of the victim's records is known, drawn at random, or `all` of them.
 
     Raises:
         InvalidInput: if the model or an attribute does not exist, or something is missing.
+        UnjudgedPeopleError: if somebody has several records, and the model counts records.
         NotEnoughMemory: before the run, if it will not fit.
 
     >>> import divulge as dv
@@ -123,6 +129,8 @@ def attack(
     problems.extend("", _problems_with_arguments(code, datasets, seeks, target, population))
     problems.extend("", _problems_with_other_datasets(release, population))
     problems.raise_any()
+    check_records_known(records_known, "attack")
+    people = find_attacked_people(code, datasets, population, records_known)
     require_memory(datasets, prior is not None)
     if code.endswith("L"):
         linked = link_years(datasets, on, duplicates, seed)
@@ -151,11 +159,12 @@ def attack(
         assert population is not None  # noqa: S101  # else the problem was raised
         request = replace(request, gain=build_gain(gain, MEMBERSHIP))
         return attack_membership(request, population, target)
+    values = list_secret_values(linked, sought) if people is None or sought else people.number
     request = replace(
-        request,
-        prior=compute_prior_weights(linked, prior),
-        gain=build_gain(gain, list_secret_values(linked, sought)),
+        request, prior=compute_prior_weights(linked, prior), gain=build_gain(gain, values)
     )
+    if people is not None:
+        return attack_people(request, people, records_known, target)
     return (
         _attack_one_person(request, target) if code.startswith("I") else _attack_everybody(request)
     )

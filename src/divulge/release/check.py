@@ -16,13 +16,19 @@ from divulge.assessment import (
     find_attack,
     measures,
 )
+from divulge.classes.people import UnjudgedPeopleError
 from divulge.data import Dataset
 from divulge.data.missing_kinds import separate_missing_kinds
 from divulge.protection.limits.per_record import build_goals, has_protection_method
 from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ORIGINAL, HiddenCellsError
 from divulge.release.publication import (
+    explain_linked_secret,
+    find_linked_people,
     find_repeated_persons,
+    has_several_records,
     plan_publications,
+    read_linked_limit,
+    read_linked_people,
     select_attackable,
 )
 from divulge.release.release import Release
@@ -66,9 +72,16 @@ def check_data(
         if before is None
         else {assessment.adversary: assessment for assessment in before.assessments}
     )
+    linked = find_linked_people(publications, datasets)
     with work.step("Attacking", len(chosen)) as step:
-        for adversary in chosen:
+        for named in chosen:
+            adversary = read_linked_people(named, linked)
             attack = find_attack(adversary)
+            untold = explain_linked_secret(adversary, linked)
+            if untold is not None:
+                unjudged[adversary.name] = untold
+                step.advance()
+                continue
             visible = datasets
             if attack.publishes_table() and tabulated is not None:
                 visible = tabulated
@@ -85,7 +98,7 @@ def check_data(
                     known = (originals or {}).get(adversary.datasets[0])
                     try:
                         assessments.append(_run_on_hidden(adversary, inputs, known))
-                    except HiddenCellsError as error:
+                    except (HiddenCellsError, UnjudgedPeopleError) as error:
                         [problem] = error.problems
                         unjudged[adversary.name] = problem.text
             step.advance()
@@ -99,6 +112,7 @@ def check_data(
                 originals or {},
                 unjudged=unjudged,
                 accept_count_only=release.accept_count_only,
+                linked=linked,
             )
     return Verdict(
         release,
@@ -107,7 +121,7 @@ def check_data(
         tuple(outcomes),
         publications,
         unjudged=unjudged,
-        repeated_persons=tuple(find_repeated_persons(publications, datasets)),
+        repeated_persons=tuple(find_repeated_persons(chosen, datasets)),
     )
 
 
@@ -155,6 +169,7 @@ def _judge_limit(
     *,
     unjudged: Mapping[str, str],
     accept_count_only: bool,
+    linked: frozenset[str],
 ) -> Iterator[Outcome]:
     """A limit that names nobody holds for everybody."""
     if limit.of_assessment:
@@ -170,7 +185,8 @@ def _judge_limit(
         # What a limit compares with (a population, the original) is not itself limited by it.
         if limit.dataset != name and (limit.dataset is not None or name in others):
             continue
-        yield _judge_reading(limit, name, datasets, originals, accept_count_only)
+        seen = read_linked_limit(limit, name in linked)
+        yield _judge_reading(seen, name, datasets, originals, accept_count_only)
 
 
 def _judge_reading(
@@ -205,6 +221,10 @@ def _judge_dataset(
     originals: Mapping[str, Dataset],
 ) -> Outcome:
     dataset = datasets[name]
+    counts_people = getattr(measures()[limit.measure], "counts_people", False)
+    if not counts_people and has_several_records(dataset):
+        reason = "somebody has several records, and this measure counts records"
+        return limit.leave_unjudged(name, reason)
     reading = limit.options.get("nulls", DEFAULT_NULLS)
     knows_original = name in originals and reading in SEMANTICS_OF_ORIGINAL
     seen = limit.seeing(datasets)
@@ -213,6 +233,6 @@ def _judge_dataset(
             [goal] = build_goals(dataset, [seen])
             return goal.measure_standing(dataset, originals[name]).outcome
         return limit.judge_measurement(measures()[limit.measure].of(dataset, seen), name)
-    except HiddenCellsError as error:
+    except (HiddenCellsError, UnjudgedPeopleError) as error:
         [problem] = error.problems
         return limit.leave_unjudged(name, problem.text)

@@ -15,6 +15,7 @@ import numpy as np
 
 from divulge import records, work
 from divulge.assessment import Limit
+from divulge.classes.people import require_one_record_each
 from divulge.data import Dataset
 from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection.changes.changes import (
@@ -95,6 +96,7 @@ def suppress(
     [5, 3, 3, 3, 3, 2, 2]
     """
     dataset = merge_missing_kinds(dataset)
+    require_one_record_each(dataset, "suppress counts records, and protect counts people")
     request = check_suppression_request(
         dataset,
         k,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge.classes.keys import densify_keys
+from divulge.classes.people import require_one_record_each
 from divulge.classes.survey_design import number_households
 from divulge.data import Dataset
 from divulge.records.risk.individual import Method, individual_risk
@@ -68,6 +69,7 @@ def cluster_risk(
     [0.0237, 0.0237, 0.0237, 0.0167]
     """
     dataset = risk.dataset
+    require_one_record_each(dataset, "clusters are of records")
     if isinstance(links, str):
         [name] = dataset.attributes(links, "links")
         column = dataset.columns[name]

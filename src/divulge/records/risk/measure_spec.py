@@ -19,6 +19,7 @@ from divulge.records.risk.class_measure import ClassMeasure, CrowdMeasure
 from divulge.records.risk.frequencies import Frequencies
 from divulge.records.risk.measure_names import name_measure
 from divulge.records.risk.options import Option, OtherDataset
+from divulge.records.risk.people_frequencies import describe_people
 from divulge.records.risk.population_uniques import PopulationUniques
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.records.risk.suda import Suda
@@ -85,6 +86,11 @@ class MeasureSpec:
         return tuple(name for name, kind in self.options.items() if isinstance(kind, OtherDataset))
 
     @property
+    def counts_people(self) -> bool:
+        """Where somebody has several records, people are counted, or it refuses to be taken."""
+        return True
+
+    @property
     def lowest(self) -> float:
         """The lowest bound that makes sense."""
         return 0
@@ -132,7 +138,10 @@ class MeasureSpec:
             "bound": format_number(limit.bound),
         }
         sentence = Sentence("divulge.records", self.sentence, values)
-        return Measurement(judged.value, self.scale, sentence, judged.notes)
+        notes = judged.notes
+        if "records_known" in self.options:
+            notes += describe_people(dataset, options.get("records_known", "one"))
+        return Measurement(judged.value, self.scale, sentence, notes)
 
     def judge(self, dataset: Dataset, bound: float, **options: Any) -> JudgedFigure:
         """The figure that a limit judges, in the quickest way there is."""

@@ -10,6 +10,7 @@ import numpy as np
 from divulge.classes.key_codes import KeyCodes
 from divulge.classes.keys import sum_over_equal_keys
 from divulge.classes.null_semantics import Patterns, build_joint_keys, gather_patterns
+from divulge.classes.people import require_one_record_each
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Dataset
 from divulge.records.risk.frequencies import SEMANTICS, Nulls, settle_reading
@@ -52,6 +53,8 @@ def match_population(
     >>> found.crowd[found.of_record].tolist(), found.presence.round(2).tolist()
     ([2.0, 3.0], [0.83, 0.33])
     """
+    for each in (dataset, population):
+        require_one_record_each(each, "the population is compared with records")
     nulls = settle_reading(dataset, among, nulls, "maybe")
     if nulls not in LIST_SEMANTICS:
         message = f'"{nulls}" does not go with a list of the population.'
