@@ -67,9 +67,15 @@ def weigh_people(
     """To somebody who knows a record before cells were hidden: people, and the likeliest of them.
 
     A record that hides cells is the victim's with the share of their values among the complete
-    records that agree on the rest; a person has such a record if at least one of theirs is it.
+    records that agree on the rest, and twenty whose attributes are independent; a person has such a
+    record if at least one of theirs is it.
     """
     records = Counter(row["pid"] for row in released)
+
+    def share(name: str, value: Any) -> float:
+        shown = [row[name] for row in released if row[name] != hidden]
+        return shown.count(value) / len(shown) if value in shown else 1 / (len(shown) + 1)
+
     complete = [row for row in released if all(row[name] != hidden for name in knows)]
     found = []
     for victim in original:
@@ -83,7 +89,8 @@ def weigh_people(
             comparable = sum(key(other, shown) == key(victim, shown) for other in complete)
             chance = 1.0
             if len(shown) < len(knows):
-                chance = whole / comparable if whole else 1 / (comparable + 1)
+                alone = prod(share(name, victim[name]) for name in knows if name not in shown)
+                chance = (whole + 20 * alone) / (comparable + 20)
             lacks[row["pid"]].append(1 - chance)
             drawn[row["pid"]] += chance / records[row["pid"]]
         having = [1 - prod(each) for each in lacks.values()]

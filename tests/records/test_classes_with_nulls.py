@@ -73,7 +73,10 @@ def members(before: list[Row], after: list[Row], nulls: str) -> list[dict[int, f
 
 
 def chance(victim: Row, row: Row, after: list[Row]) -> float:
-    """That what a record hides is the victim's: its share among complete ones that agree."""
+    """That what a record hides is the victim's: its share among complete ones that agree.
+
+    Twenty records are added to these in which attributes are independent.
+    """
     hidden = [name for name in "ab" if row[name] is None]
     if not hidden:
         return 1.0
@@ -81,7 +84,12 @@ def chance(victim: Row, row: Row, after: list[Row]) -> float:
     shown = [name for name in "ab" if row[name] is not None]
     comparable = [each for each in complete if all(each[n] == victim[n] for n in shown)]
     whole = [each for each in complete if all(each[n] == victim[n] for n in "ab")]
-    return len(whole) / len(comparable) if whole else 1 / (len(comparable) + 1)
+    independent = 1.0
+    for name in hidden:
+        showing = [each[name] for each in after if each[name] is not None]
+        same = showing.count(victim[name])
+        independent *= same / len(showing) if same else 1 / (len(showing) + 1)
+    return (len(whole) + 20 * independent) / (len(comparable) + 20)
 
 
 def distributions(

@@ -61,7 +61,12 @@ def plain_bayes(released: list[Row], original: list[Row]) -> list[float]:
                 if all(other[a] == victim[a] for a in range(len(row)) if a not in hidden)
             ]
             same = [other for other in agree if all(other[a] == victim[a] for a in hidden)]
-            chances.append(len(same) / len(agree) if same else 1 / (len(agree) + 1))
+            independent = 1.0
+            for a in hidden:
+                showing = [other[a] for other in released if other[a] != HIDDEN]
+                alike = showing.count(victim[a])
+                independent *= alike / len(showing) if alike else 1 / (len(showing) + 1)
+            chances.append((len(same) + 20 * independent) / (len(agree) + 20))
         found.append(sum(chances) / max(chances))
     return found
 
@@ -162,6 +167,77 @@ def test_who_knows_her_victim_counts_the_records_that_fit(pair: tuple[Dataset, D
     assert bayes.sample.tolist() == pytest.approx(plain_bayes(after, before))
     assert np.all(bayes.sample <= known.sample + 1e-9)
     assert np.all(known.sample <= records.frequencies(released, nulls="maybe").sample)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(20, 24), st.sampled_from("FM"), st.booleans(), st.booleans()),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_a_value_made_coarser_for_some_weighs_its_part_in_what_is_shown_so(
+    people: list[tuple[int, str, bool, bool]],
+) -> None:
+    before = [(str(age), sex) for age, sex, _, _ in people]
+    after = [
+        ("20 to 24" if coarse else str(age), HIDDEN if hides else sex)
+        for age, sex, coarse, hides in people
+    ]
+    ways = {
+        age: {now[0] for was, now in zip(before, after, strict=True) if was[0] == age}
+        for age, _ in before
+    }
+    ages = [age for age, _ in before]
+
+    def weigh(age: str, shown: str) -> float:
+        parts = {
+            way: ages.count(age) / sum(way in ways[other] for other in ages) for way in ways[age]
+        }
+        return parts.get(shown, 0.0) / max(parts.values())
+
+    found = []
+    shown_sexes = [sex for _, sex in after if sex != HIDDEN]
+    for age, sex in before:
+        complete = [row for row in after if row[1] != HIDDEN]
+        whole = sum(weigh(age, row[0]) for row in complete if row[1] == sex)
+        near = sum(weigh(age, row[0]) for row in complete)
+        alike = shown_sexes.count(sex)
+        independent = alike / len(shown_sexes) if alike else 1 / (len(shown_sexes) + 1)
+        chance = {HIDDEN: (whole + 20 * independent) / (near + 20), sex: 1.0}
+        weights = [weigh(age, row[0]) * chance.get(row[1], 0.0) for row in after]
+        found.append(sum(weights) / max(weights))
+    names = ["age", "sex"]
+    original, released = (
+        Dataset.from_arrow(
+            pa.table(
+                {
+                    name: pa.array([None if r[a] == HIDDEN else r[a] for r in rows], pa.string())
+                    for a, name in enumerate(names)
+                }
+            )
+        )
+        for rows in (before, after)
+    )
+    bayes = records.frequencies(released, nulls="bayes", among=names, original=original)
+    assert bayes.sample.tolist() == pytest.approx(found)
+
+
+def test_a_record_that_shows_more_of_a_victim_weighs_no_less() -> None:
+    """Nobody is complete, and one record shows all but one value: those that hide all are no crowd."""
+    shown = [("a", "x", None)] + [(None, None, None)] * 30 + [("b", None, "1")] * 20
+    table = {n: pa.array([row[a] for row in shown], pa.string()) for a, n in enumerate("pqr")}
+    original = {
+        n: pa.array([("a", "x", "1")[a] if row[a] is None else row[a] for row in shown])
+        for a, n in enumerate("pqr")
+    }
+    found = records.frequencies(
+        Dataset.from_arrow(pa.table(table)),
+        nulls="bayes",
+        among=list("pqr"),
+        original=Dataset.from_arrow(pa.table(original)),
+    )
+    assert found.sample[0] == pytest.approx(1 + 30 * (1 / 21) * 1)
 
 
 @given(any_dataset(), st.data())

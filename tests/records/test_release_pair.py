@@ -78,7 +78,12 @@ class Plain:
         complete = [r for r in self.after if not self.hidden(r)]
         whole = sum(self.fits(person, r, ["age", "sex"]) for r in complete)
         near = sum(self.fits(person, r, visible) for r in complete)
-        return shown * (whole / near if whole else 1 / (near + 1))
+        independent = 1.0
+        for name in hidden:
+            showing = [r for r in self.after if name not in self.hidden(r)]
+            alike = sum(self.part(name, person[name], r[name]) for r in showing)
+            independent *= alike / len(showing) if alike else 1 / (len(showing) + 1)
+        return shown * (whole + 20 * independent) / (near + 20)
 
     def records(self, person: Row) -> tuple[bool, float, float]:
         """Singled out, the chance that the best guess is right, belief in the truth."""

@@ -102,6 +102,11 @@ class Evidence:
     """The source's records that were published, in the order of `records`."""
     candidates: dict[tuple[Any, ...], list[Shown]] = field(default_factory=dict, compare=False)
     """What was found before, by what is known of a victim."""
+    shown_ways: dict[tuple[str, Any], set[str | None]] = field(default_factory=dict, compare=False)
+    parts: dict[tuple[str, Any], dict[str | None, float]] = field(
+        default_factory=dict, compare=False
+    )
+    counts: dict[str, Counter[Any]] = field(default_factory=dict, compare=False)
 
     def fits(self, record: Shown, victim: Row, names: Sequence[str]) -> bool:
         """Whether all that a record shows of these attributes is the victim's."""
@@ -123,25 +128,69 @@ class Evidence:
             ]
         return self.candidates[key]
 
-    def weigh(self, record: Shown, victim: Row) -> float:
-        """How likely a record that fits hides the victim's values."""
-        keys = [n for n in self.case.keys if any(other[n] != HIDDEN for other in self.records)]
-        hidden = [name for name in keys if record[name] == HIDDEN]
-        if not hidden:
-            return 1.0
-        complete = [
-            other
-            for other in self.records
-            if all(other[name] != HIDDEN for name in keys)
-            and all(other[name] == record[name] for name in keys if name not in hidden)
-        ]
-        alike = sum(self.fits(other, victim, hidden) for other in complete)
-        return alike / len(complete) if alike else 1 / (len(complete) + 1)
+    def ways(self, name: str, value: Any) -> set[str | None]:
+        """How the records of those with a value show it; by the hierarchy if all hide it."""
+        if (name, value) not in self.shown_ways:
+            own = [
+                record[name]
+                for record, victim in zip(self.records, self.victims, strict=True)
+                if victim[name] == value and record[name] != HIDDEN
+            ]
+            above = {write_text(value), *list_coarser(name, value)}
+            shown = {record[name] for record in self.records}
+            self.shown_ways[name, value] = set(own) or (above & shown)
+        return self.shown_ways[name, value]
+
+    def part(self, name: str, value: Any, text: str | None) -> float:
+        """What a text weighs for a value: its part in all that may be shown so, at best 1."""
+        if (name, value) not in self.parts:
+            self.parts[name, value] = self._weigh_ways(name, value)
+        return self.parts[name, value].get(text, 0.0)
+
+    def _weigh_ways(self, name: str, value: Any) -> dict[str | None, float]:
+        counts = self.counts.setdefault(name, Counter(victim[name] for victim in self.victims))
+        parts = {
+            way: counts[value]
+            / sum(n for other, n in counts.items() if way in self.ways(name, other))
+            for way in self.ways(name, value)
+        }
+        return {way: part / max(parts.values()) for way, part in parts.items()}
+
+    def weigh(self, record: Shown, victim: Row, names: Sequence[str]) -> float:
+        """How much a record shows of the victim; 0 if it shows something else."""
+        return math.prod(
+            1.0 if record[name] == HIDDEN else self.part(name, victim[name], record[name])
+            for name in names
+        )
+
+    def chance_of_hidden(self, hidden: Sequence[str], victim: Row) -> float:
+        """How likely hidden cells hold the victim's values.
+
+        By the complete records that agree on the rest, and twenty whose attributes are independent.
+        """
+        keys = self.case.keys
+        visible = [name for name in keys if name not in hidden]
+        complete = [each for each in self.records if all(each[name] != HIDDEN for name in keys)]
+        alike = sum(self.weigh(each, victim, keys) for each in complete)
+        comparable = sum(self.weigh(each, victim, visible) for each in complete)
+        independent = 1.0
+        for name in hidden:
+            showing = [each for each in self.records if each[name] != HIDDEN]
+            fitting = sum(self.weigh(each, victim, [name]) for each in showing)
+            independent *= fitting / len(showing) if fitting else 1 / (len(showing) + 1)
+        return (alike + 20 * independent) / (comparable + 20)
 
     def effective_frequency(self, victim: Row) -> float:
         """One over the posterior of the likeliest record."""
-        weights = [self.weigh(record, victim) for record in self.find_candidates(victim)]
-        return sum(weights) / max(weights) if weights else math.inf
+        keys = self.case.keys
+        chances: dict[tuple[str, ...], float] = {(): 1.0}
+        weights = []
+        for record in self.records:
+            hidden = tuple(name for name in keys if record[name] == HIDDEN)
+            if hidden not in chances:
+                chances[hidden] = self.chance_of_hidden(hidden, victim)
+            weights.append(self.weigh(record, victim, keys) * chances[hidden])
+        return sum(weights) / max(weights) if any(weights) else math.inf
 
     def secrets(self, victim: Row) -> set[str | None]:
         """The secrets of the records that may be the victim's."""
@@ -209,11 +258,6 @@ def list_broken_limits(evidence: Evidence) -> Iterator[str]:
     if case.k is not None:
         different = {tuple(row[name] for name in case.keys): row for row in evidence.victims}
         least = min(map(evidence.effective_frequency, different.values()), default=math.inf)
-        if case.local:  # weights of cells made coarser one by one are not modelled here
-            least = min(
-                (len(evidence.find_candidates(victim)) for victim in evidence.victims),
-                default=math.inf,
-            )
         if least < case.k - ROUNDING:
             yield f"k is {least:.4f}, and should be {case.k}"
     if case.l_diversity:

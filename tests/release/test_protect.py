@@ -261,7 +261,7 @@ def test_what_a_limit_compares_with_does_not_go_out(tmp_path: Path) -> None:
     pupils.write(tmp_path / "before.csv")
     text = PUPILS.replace("pupils", "before") + (
         '[[limit]]\ndataset = "pupils"\nmeasure = "k_anonymity"\nat_least = 2\n'
-        'nulls = "known"\noriginal = "before"\n[protection]\nmethods = ["suppress"]\n'
+        'nulls = "bayes"\noriginal = "before"\n[protection]\nmethods = ["suppress"]\n'
     )
     p = released(tmp_path, text).protect(out=tmp_path / "out")
     assert p.published == ["pupils"]

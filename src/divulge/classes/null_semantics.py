@@ -3,8 +3,8 @@
 `maybe`: a null may be anything, so it matches everything (Vada-SA, Sec. 4.3). `standard`: a fresh
 null equals only itself. `value`: missing is a value like others. `known`: the released records
 that are compatible with the record's original values, which is what an adversary who knows their
-victim counts. `bayes`: the same records, each weighed by the chance that its hidden cells are the
-victim's.
+victim counts. `bayes`: the same records, each weighed by the chance that its hidden and coarser
+cells are the victim's.
 
 Records with the same cells are counted once, as patterns; patterns with the same cells hidden
 form a mask, and masks are joined on the attributes that neither hides. So the cost grows with the
@@ -21,6 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import work
+from divulge.classes.hidden_chances import (
+    estimate_hidden_chance,
+    estimate_shown_share,
+    sum_shown_weights,
+)
 from divulge.classes.key_codes import KeyCodes
 from divulge.classes.keys import combine_codes, densify_keys, sum_by_place, sum_over_equal_keys
 from divulge.work.arrays import Array, Floats, Ints
@@ -37,6 +42,7 @@ class Patterns:
 
     columns: list[Array]
     cardinalities: list[int]
+    hidden_codes: list[int]
     count: Floats
     weight: Floats
     mask: Ints
@@ -57,11 +63,13 @@ class Victims:
 
     `options[a]` holds, for the code c of attribute a, the released codes
     `flat[starts[c]:starts[c + 1]]`: one where a value was kept or recoded for all, several where
-    it was recoded for some, none where every record with it hides it.
+    it was recoded for some, none where every record with it hides it. `shares[a]` weighs them:
+    1 for the one that tells most, less for those that stand for more values besides.
     """
 
     columns: list[Array]
     options: list[tuple[Ints, Ints]]
+    shares: list[Floats]
     of_record: Ints
 
 
@@ -83,6 +91,7 @@ def gather_patterns(keys: Sequence[KeyCodes], weights: Floats) -> Patterns:
     return Patterns(
         columns=distinct,
         cardinalities=list(cardinalities),
+        hidden_codes=[key.hidden_code for key in keys],
         count=count,
         weight=weight,
         mask=mask,
@@ -150,21 +159,18 @@ def count_by_bayes(
 ) -> tuple[Floats, Floats]:
     """Effective frequency of each victim: one over the posterior of the likeliest record.
 
-    A record that hides nothing and fits weighs 1. One that hides cells weighs the share of the
-    victim's values for them among the complete records that agree on the rest; where no complete
-    record has their values, they would be one more among them.
+    A record that shows the victim's values weighs 1. One that shows some of them coarser, or hides
+    them, weighs the chance that they are the victim's (`hidden_chances`).
     """
     size = victims.columns[0].size
     total, weighted_total, best = np.zeros(size), np.zeros(size), np.zeros(size)
     chance_of = estimate_chance_by_mask(patterns, victims, chances)
     for mask, rows in patterns.group_by_mask().items():
-        counts, weights = _count_compatible(
-            patterns, rows, patterns.visible_attributes(mask), victims
-        )
+        compatible = _weigh_compatible(patterns, rows, patterns.visible_attributes(mask), victims)
         chance = chance_of[mask]
-        total += counts * chance
-        weighted_total += weights * chance
-        best = np.where(counts > 0, np.maximum(best, chance), best)
+        total += compatible.count * chance
+        weighted_total += compatible.weight * chance
+        best = np.maximum(best, compatible.heaviest * chance)
     if np.all(best > 0):
         return total / best, weighted_total / best
     # A prior that excludes every compatible record weighs nothing: they are left to be counted.
@@ -182,23 +188,62 @@ def estimate_chance_by_mask(
     """For the records that hide the same cells, the chance that these hold each victim's values."""
     size = victims.columns[0].size
     masks = patterns.group_by_mask()
+    chance: dict[int, Floats] = {mask: np.ones(size) for mask in masks if not mask}
+    hiding = {
+        mask: [a for a in range(len(patterns.columns)) if mask >> a & 1] for mask in masks if mask
+    }
+    if chances is not None:
+        return chance | {mask: chances(victims, hidden) for mask, hidden in hiding.items()}
     complete = masks.get(0, np.empty(0, np.int64))
-    whole, _ = _count_compatible(patterns, complete, patterns.visible_attributes(0), victims)
-    chance: dict[int, Floats] = {}
-    for mask in masks:
-        if not mask:
-            chance[mask] = np.ones(size)
-        elif chances is not None:
-            hidden = [a for a in range(len(patterns.columns)) if mask >> a & 1]
-            chance[mask] = chances(victims, hidden)
-        else:
-            comparable, _ = _count_compatible(
-                patterns, complete, patterns.visible_attributes(mask), victims
-            )
-            chance[mask] = np.where(
-                whole > 0, whole / np.maximum(comparable, 1), 1 / (comparable + 1)
-            )
+    whole = _weigh_compatible(patterns, complete, patterns.visible_attributes(0), victims).count
+    share_of = {
+        attribute: _estimate_attribute_share(patterns, victims, attribute)
+        for attribute in sorted({a for hidden in hiding.values() for a in hidden})
+    }
+    for mask, hidden in hiding.items():
+        visible = patterns.visible_attributes(mask)
+        comparable = _weigh_compatible(patterns, complete, visible, victims).count
+        independent = np.prod([share_of[a] for a in hidden], axis=0)
+        chance[mask] = estimate_hidden_chance(whole, comparable, independent)
     return chance
+
+
+def _estimate_attribute_share(patterns: Patterns, victims: Victims, attribute: int) -> Floats:
+    """The share of each victim's value among the records that show an attribute."""
+    hidden_code = patterns.hidden_codes[attribute]
+    count = np.bincount(
+        patterns.columns[attribute], patterns.count, patterns.cardinalities[attribute]
+    ).astype(np.float64)
+    shown = float(count.sum() - count[hidden_code])
+    starts, flat = victims.options[attribute]
+    fitting = sum_shown_weights(starts, flat, victims.shares[attribute], count)
+    return estimate_shown_share(fitting, shown)[victims.columns[attribute]]
+
+
+@dataclass(frozen=True)
+class _Compatible:
+    """Of the records that fit each victim: their number and weights, and what the best weighs."""
+
+    count: Floats
+    weight: Floats
+    heaviest: Floats
+
+
+def _weigh_compatible(
+    patterns: Patterns, rows: Ints, visible: Sequence[int], victims: Victims
+) -> _Compatible:
+    """The patterns that fit each victim, where a coarser value weighs the part theirs has in it."""
+    size = victims.columns[0].size
+    if rows.size == 0:
+        return _Compatible(np.zeros(size), np.zeros(size), np.zeros(size))
+    whose, share, counts, weights = _match_patterns(patterns, rows, visible, victims)
+    heaviest = np.zeros(size)
+    np.maximum.at(heaviest, whose, np.where(counts > 0, share, 0))
+    return _Compatible(
+        sum_by_place(whose, counts * share, size),
+        sum_by_place(whose, weights * share, size),
+        heaviest,
+    )
 
 
 def _count_compatible(
@@ -208,7 +253,17 @@ def _count_compatible(
     size = victims.columns[0].size
     if rows.size == 0:
         return np.zeros(size), np.zeros(size)
-    whose, columns = enumerate_released_codes(victims, visible)
+    whose, _, counts, weights = _match_patterns(patterns, rows, visible, victims)
+    if whose.size == size and np.array_equal(whose, np.arange(size)):
+        return counts, weights
+    return sum_by_place(whose, counts, size), sum_by_place(whose, weights, size)
+
+
+def _match_patterns(
+    patterns: Patterns, rows: Ints, visible: Sequence[int], victims: Victims
+) -> tuple[Ints, Floats, Floats, Floats]:
+    """Every way in which victims may be shown: whose, its share, and the records that show it."""
+    whose, columns, share = enumerate_released_codes(victims, visible)
     victim_keys, pattern_keys, key_bound = build_joint_keys(
         columns,
         [patterns.columns[a][rows] for a in visible],
@@ -218,16 +273,15 @@ def _count_compatible(
     counts, weights = sum_over_equal_keys(
         victim_keys, pattern_keys, key_bound, [patterns.count[rows], patterns.weight[rows]]
     )
-    if whose.size == size and np.array_equal(whose, np.arange(size)):
-        return counts, weights
-    return sum_by_place(whose, counts, size), sum_by_place(whose, weights, size)
+    return whose, share, counts, weights
 
 
 def enumerate_released_codes(
     victims: Victims, visible: Sequence[int]
-) -> tuple[Ints, list[npt.NDArray[np.int64]]]:
-    """Every way in which a victim's values may stand in the release: whose, and which codes."""
+) -> tuple[Ints, list[npt.NDArray[np.int64]], Floats]:
+    """Every way in which victims' values may stand in the release: whose, the codes, its share."""
     whose = np.arange(victims.columns[0].size, dtype=np.int64)
+    share = np.ones(whose.size)
     columns: list[npt.NDArray[np.int64]] = []
     for attribute in visible:
         starts, flat = victims.options[attribute]
@@ -236,14 +290,15 @@ def enumerate_released_codes(
         if not np.all(option_counts == 1):
             repeated_rows = np.repeat(np.arange(whose.size), option_counts)
             columns = [column[repeated_rows] for column in columns]
-            whose, code = whose[repeated_rows], code[repeated_rows]
+            whose, code, share = whose[repeated_rows], code[repeated_rows], share[repeated_rows]
             option = np.arange(repeated_rows.size) - np.repeat(
                 np.cumsum(option_counts) - option_counts, option_counts
             )
         else:
             option = np.zeros(whose.size, np.int64)
         columns.append(flat[starts[code] + option])
-    return whose, columns
+        share = share * victims.shares[attribute][starts[code] + option]
+    return whose, columns, share
 
 
 def build_joint_keys(

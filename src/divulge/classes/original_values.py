@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from divulge.classes.hidden_chances import weigh_shown_codes
 from divulge.classes.key_codes import KeyCodes, encode_keys
 from divulge.classes.keys import combine_codes, densify_keys
 from divulge.classes.null_semantics import Chances, Victims
@@ -61,7 +62,13 @@ def gather_victims(released: Dataset, original: Dataset, names: Sequence[str]) -
         for name, key in zip(names, keys, strict=True)
     ]
     codes: list[Array] = [column.codes[first].astype(np.int64) for column in columns]
-    return Victims(codes, options, of_record)
+    shares = [
+        weigh_shown_codes(
+            *ways, np.bincount(column.codes, minlength=len(column.values) + 1), key.cardinality
+        )
+        for ways, column, key in zip(options, columns, keys, strict=True)
+    ]
+    return Victims(codes, options, shares, of_record)
 
 
 def build_prior_chances(

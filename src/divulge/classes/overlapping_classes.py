@@ -95,15 +95,21 @@ def gather_overlapping_entries(
         gathered = []
         for mask, holding in values_by_mask.items():
             visible = released.visible_attributes(mask)
-            whose, victim_columns = enumerate_released_codes(victims, visible)
-            asker, code, amount = _match_values(
-                released, visible, victim_columns, asker=whose, holding=holding, values=values
+            whose, victim_columns, share = enumerate_released_codes(victims, visible)
+            way, code, amount = _match_values(
+                released,
+                visible,
+                victim_columns,
+                asker=np.arange(whose.size),
+                holding=holding,
+                values=values,
             )
-            factor = np.ones(asker.size) if chance is None else chance[mask][asker]
+            asker = whose[way]
+            factor = np.ones(asker.size) if chance is None else chance[mask][asker] * share[way]
             if at_least_once:
                 # Chances that none has it are multiplied, so what is added up are logarithms.
                 with np.errstate(divide="ignore"):
-                    factor = -np.log1p(-factor)
+                    factor = -np.log1p(-np.minimum(factor, 1.0))
             gathered.append((asker, code, amount * factor))
         return gathered
 

@@ -13,3 +13,9 @@ Chosen by hand; no benchmark isolates it."""
 COMPILED_SORT_ROWS = 200_000
 """Records from which on the compiled kernels are used: below, loading numba takes longer than
 NumPy's sort. `benchmarks/longitudinal.py` times what is above it, none the number itself."""
+
+ADDED_RECORDS = 20.0
+"""Records with independent attributes that are added to the complete ones which tell what hidden
+cells may hold. With none, or one, few complete records tell chances that are too high, and an
+adversary succeeds more often than they are said to; with many, a rare combination of common values
+looks likely. `benchmarks/hidden_chances.py` shows what is said against what happens."""

@@ -135,7 +135,7 @@ class Protected:
         >>> companies = dv.datasets.local_suppression_example()
         >>> p = dv.protection.suppress(companies, k=2, nulls="maybe")
         >>> p.flatters, p.short
-        (True, 2)
+        (True, 3)
         >>> dv.protection.suppress(companies, k=2, nulls="bayes").flatters
         False
         """

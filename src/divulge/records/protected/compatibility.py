@@ -3,8 +3,7 @@
 People who have the same values form a class; records that show the same form a pattern. A record
 fits a person if each value that it shows may be theirs. Whether it is theirs is weighed: a record
 that shows exact values weighs 1, a coarser value the part that theirs has in it, a hidden cell the
-share of their values for it among the complete records that agree on the rest (where no complete
-record has their values, they would be one more among them).
+chance that it holds their value (`classes.hidden_chances`).
 """
 
 from __future__ import annotations
@@ -16,6 +15,11 @@ from typing import Any
 import numpy as np
 
 from divulge import work
+from divulge.classes.hidden_chances import (
+    estimate_hidden_chance,
+    estimate_shown_share,
+    sum_shown_weights,
+)
 from divulge.classes.key_codes import KeyCodes
 from divulge.classes.keys import combine_codes, densify_keys, sum_over_equal_keys
 from divulge.classes.null_semantics import Patterns, gather_patterns
@@ -88,6 +92,10 @@ def _join_by_mask(
     complete_weight = _weigh_complete_records(
         shown_patterns, complete, attributes, people, everything
     )
+    share_of = [
+        _estimate_attribute_share(shown_patterns, a, attribute)[people[a]]
+        for a, attribute in enumerate(attributes)
+    ]
     parts = []
     with work.step("Matching people and released records", len(masks)) as step:
         for mask, mask_patterns in masks.items():
@@ -112,19 +120,24 @@ def _join_by_mask(
                 visible_weight = _weigh_complete_records(
                     shown_patterns, complete, attributes, people, visible
                 )
-                share = np.divide(
-                    complete_weight,
-                    visible_weight,
-                    where=complete_weight > 0,
-                    out=np.zeros(len(visible_weight)),
-                )
-                chance = np.where(complete_weight > 0, share, 1 / (visible_weight + 1))
+                independent = np.prod([share_of[a] for a in everything if a not in visible], axis=0)
+                chance = estimate_hidden_chance(complete_weight, visible_weight, independent)
             who = whose[is_match]
             parts.append(
                 (who, mask_patterns[order][place[is_match]], weight[is_match] * chance[who])
             )
             step.advance()
     return parts
+
+
+def _estimate_attribute_share(patterns: Patterns, place: int, attribute: AttributePair) -> Floats:
+    """The share of each value that people have among the records that show an attribute."""
+    count = np.bincount(
+        patterns.columns[place], patterns.count, minlength=attribute.cardinality
+    ).astype(np.float64)
+    shown = float(count.sum() - count[attribute.hidden_code])
+    fitting = sum_shown_weights(attribute.starts, attribute.flat, attribute.share, count)
+    return estimate_shown_share(fitting, shown)
 
 
 def _weigh_complete_records(

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from divulge.classes.hidden_chances import weigh_shown_codes
 from divulge.data import Column, Dataset, Hierarchy
 from divulge.data.column import find_hidden_cells
 from divulge.data.hierarchy_rules import format_value
@@ -144,15 +145,8 @@ class Recoding:
         known_codes = np.append(people.codes.astype(np.int64), len(values) + 1)[places]
         flat = np.array([code for way in ways for code in way], np.int64)
         starts = np.cumsum([0, *map(len, ways)], dtype=np.int64)
-        weight = np.array(
-            [*(self.occurrences.get(format_value(v), 0) for v in values), 0, 0], float
-        )
-        of_way = np.maximum(weight, 1.0)[np.repeat(np.arange(len(ways)), np.diff(starts))]
+        occurrences = [*(self.occurrences.get(format_value(v), 0) for v in values), 0, 0]
         cardinality = len(self.released_column.values) + 3
-        share = of_way / np.bincount(flat, of_way, cardinality)[flat]
-        of_code = np.repeat(np.arange(len(ways)), np.diff(starts))
-        most = np.zeros(len(ways))
-        np.maximum.at(most, of_code, share)
         return AttributePair(
             known_codes=known_codes,
             shown_codes=shown,
@@ -160,7 +154,7 @@ class Recoding:
             hidden_code=self.released_column.missing_code,
             starts=starts,
             flat=flat,
-            share=share / most[of_code],
+            share=weigh_shown_codes(starts, flat, occurrences, cardinality),
             unplaced=int(np.isin(known_codes, unplaced).sum()),
         )
 
