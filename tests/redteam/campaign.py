@@ -37,6 +37,7 @@ from tests.redteam.oracle import (  # noqa: E402
 )
 
 from divulge import Release  # noqa: E402
+from divulge.classes.people import UnjudgedPeopleError  # noqa: E402
 from divulge.protection import OutOfReachError  # noqa: E402
 
 COMPARED_EVERY = 5
@@ -61,10 +62,11 @@ def attack_seed(seed: int, folder: Path) -> Finding:
     out = folder / "out"
     try:
         protected = Release.load(case.path).protect(out=out)
-    except OutOfReachError:
+    except (OutOfReachError, UnjudgedPeopleError) as error:
         if (out / "release").exists():
             faults.append("out of reach, and yet something was written")
-        return Finding(outcome="out of reach", faults=faults)
+        is_unjudged = isinstance(error, UnjudgedPeopleError)
+        return Finding(outcome="not judged" if is_unjudged else "out of reach", faults=faults)
     if protected.status != "pass":
         if (out / "release").exists():
             faults.append(f"{protected.status}, and yet something was written")
@@ -93,7 +95,7 @@ def _compare_check(case: Case) -> Iterator[str]:
     """Nothing is hidden in a source, so its verdict must be the oracle's, whichever it is."""
     status = Release.load(case.path).check().status
     broken = list(list_broken_limits(read_source(case)))
-    # What is not judged does not pass; a person with several records is a reason for it.
+    # What is not judged does not pass; some measures do not count people with several records.
     if status != "not judged" and (status == "pass") == bool(broken):
         yield f"the verdict is {status}; broken: {broken}"
 
@@ -108,8 +110,9 @@ def _compare_figures(evidence: Evidence, out: Path) -> Iterator[str]:
             count = min((len(evidence.secrets(v)) for v in evidence.victims), default=math.inf)
         else:
             continue
-        # k is told in whole records.
-        if evidence.records and math.floor(count + ROUNDING) != math.floor(limit["value"]):
+        # k is told in whole records or people; sums of chances may lack the last digit.
+        told_count = math.floor(limit["value"] + ROUNDING)
+        if evidence.records and math.floor(count + ROUNDING) != told_count:
             yield f"{limit['measure']} is told as {limit['value']}, and is {count:.4f}"
 
 

@@ -107,10 +107,23 @@ def make_rows(random: Random, *, is_small: bool) -> list[Row]:
         for name in ("region", "age", "sex", "born", "job"):
             if random.random() < gaps:
                 row[name] = None
-        rows += [dict(row) for _ in range(1 + (random.random() < repeats))]
+        rows.append(row)
+        if random.random() < repeats:
+            rows.append(_repeat(row))
     for row, receipt in zip(rows, random.sample(range(5_000), len(rows)), strict=True):
         row["receipt"] = first + receipt
     return rows
+
+
+def _repeat(row: Row) -> Row:
+    """Another record of the same person: every second says another sex, every third another job."""
+    again = dict(row)
+    number = int(str(row["person"]))
+    if number % 2 and row["sex"] is not None:
+        again["sex"] = "m" if row["sex"] == "f" else "f"
+    if number % 3 == 0 and row["job"] is not None:
+        again["job"] = "clerk" if row["job"] == "cook" else "cook"
+    return again
 
 
 def _list_columns(row: Row, keys: tuple[str, ...]) -> list[str]:

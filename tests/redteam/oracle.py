@@ -12,6 +12,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -180,16 +181,28 @@ class Evidence:
             independent *= fitting / len(showing) if fitting else 1 / (len(showing) + 1)
         return (alike + 20 * independent) / (comparable + 20)
 
+    @cached_property
+    def person_of(self) -> dict[int, Any]:
+        """Whose each record is, by where it stands in memory; its own if it does not say."""
+        pairs = zip(self.records, self.victims, strict=True)
+        return {id(record): victim.get("person", id(record)) for record, victim in pairs}
+
+    def find_people(self, victim: Row) -> set[Any]:
+        """The people of whom a record may be the victim's."""
+        return {self.person_of[id(record)] for record in self.find_candidates(victim)}
+
     def effective_frequency(self, victim: Row) -> float:
-        """One over the posterior of the likeliest record."""
+        """One over the posterior of the likeliest person who has such a record."""
         keys = self.case.keys
         chances: dict[tuple[str, ...], float] = {(): 1.0}
-        weights = []
+        lacks: dict[Any, float] = defaultdict(lambda: 1.0)
         for record in self.records:
             hidden = tuple(name for name in keys if record[name] == HIDDEN)
             if hidden not in chances:
                 chances[hidden] = self.chance_of_hidden(hidden, victim)
-            weights.append(self.weigh(record, victim, keys) * chances[hidden])
+            weight = self.weigh(record, victim, keys) * chances[hidden]
+            lacks[self.person_of[id(record)]] *= 1 - weight
+        weights = [1 - chance for chance in lacks.values()]
         return sum(weights) / max(weights) if any(weights) else math.inf
 
     def secrets(self, victim: Row) -> set[str | None]:
@@ -271,13 +284,17 @@ def list_broken_limits(evidence: Evidence) -> Iterator[str]:
 
 
 def share_of_certain(evidence: Evidence) -> float:
-    """The share of the published whose record (CRS) or secret (CAS) is certain."""
+    """The share of people of whom a record, drawn at random, or its secret (CAS) is certain."""
     is_certain: Callable[[Row], bool] = (
-        (lambda victim: len(evidence.find_candidates(victim)) == 1)
+        (lambda victim: len(evidence.find_people(victim)) == 1)
         if evidence.case.model == "CRS"
         else (lambda victim: len(evidence.secrets(victim)) == 1)
     )
-    return sum(map(is_certain, evidence.victims)) / max(1, len(evidence.victims))
+    persons = [evidence.person_of[id(record)] for record in evidence.records]
+    records = Counter(persons)
+    pairs = zip(persons, evidence.victims, strict=True)
+    certain = sum(is_certain(victim) / records[person] for person, victim in pairs)
+    return certain / max(1, len(records))
 
 
 def refill(evidence: Evidence, standard: Standard) -> Evidence:

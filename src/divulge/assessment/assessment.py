@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from divulge.assessment import html
@@ -155,8 +156,8 @@ class Assessment:
         most = self.at_worst
         values = {
             "total": self.secrets,
-            "certain": most.certain.posterior,
-            "right": most.right.posterior,
+            "certain": _to_plain(most.certain.posterior),
+            "right": _to_plain(most.right.posterior),
         }
         claim = Sentence("divulge.assessment", f"claim.{self.claim}", values)
         return [sentence.render(language) for sentence in (*self.sentences, claim)]
@@ -221,7 +222,10 @@ class Assessment:
             "posterior": shares.posterior,
             "additive": shares.additive,
             "multiplicative": factor if math.isfinite(factor) else None,
-            "count": {"prior": counts.prior, "posterior": counts.posterior},
+            "count": {
+                "prior": _to_plain(counts.prior),
+                "posterior": _to_plain(counts.posterior),
+            },
         }
         if self.claim == "bound":
             figures["most"] = most if math.isfinite(most) else None
@@ -271,6 +275,11 @@ class Assessment:
         return html.render_paragraphs(self.explain()) + html.render_table(_read_head(), self.rows())
 
 
+def _to_plain(count: Any) -> Any:
+    """A count as JSON and texts have it; people with several records are counted in fractions."""
+    return float(count) if isinstance(count, Fraction) else count
+
+
 def _require_part(part: T | None, lack: str) -> T:
     if part is None:
         raise DivulgeError(f"this assessment {lack}")
@@ -284,8 +293,9 @@ def _read_head() -> tuple[str, ...]:
 def _format_row(
     key: str, shares: PriorPosterior, counts: PriorPosterior, at_worst: PriorPosterior
 ) -> tuple[str, str, str, str]:
-    before = f"{format_number(counts.prior)} ({format_percent(shares.prior)})"
-    after = f"{format_number(counts.posterior)} ({format_percent(shares.posterior)})"
+    number_before, number_after = map(_to_plain, counts)
+    before = f"{format_number(number_before)} ({format_percent(shares.prior)})"
+    after = f"{format_number(number_after)} ({format_percent(shares.posterior)})"
     if at_worst is not counts:
         values = {"after": after, "most": at_worst.posterior}
         after = str(Sentence(CATALOGUE, "row.at_most", values))

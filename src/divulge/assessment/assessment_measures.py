@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from divulge.assessment.assessment import Assessment
 from divulge.qif import PriorPosterior
@@ -48,13 +48,14 @@ def _compute_exact_shares(assessment: Assessment, kind: str) -> PriorPosterior:
     shares: PriorPosterior = getattr(assessment, kind)
     counts = _select_counts(assessment, kind)
 
-    def to_fraction(share: float, count: float) -> float:
+    def to_fraction(share: float, count: Any) -> float:
         if assessment.secrets == 0:  # nothing is sought, so nothing of it is known
             return cast("float", Fraction(share))
         count_share = Fraction(count) / assessment.secrets
         # With a gain, the figure is worth something and no share of the secrets; with a prior it
         # is no count. Such figures are as exact as floats are.
-        is_count_share = float(count_share) == share and count == int(count)
+        is_whole = isinstance(count, Fraction) or count == int(count)
+        is_count_share = float(count_share) == share and is_whole
         return cast("float", count_share if is_count_share else share)
 
     return PriorPosterior(

@@ -185,6 +185,14 @@ class AttackDefaults(Attack):
         """
         return False
 
+    def counts_people(self, settings: Any, person: str) -> bool:  # noqa: ARG002
+        """Whether people are counted, where somebody has several records (by an id, `person`).
+
+        Or whether the attack itself refuses what it cannot judge. Else its figures are of records,
+        and the release is not judged.
+        """
+        return False
+
     def adds_amounts(self) -> bool:
         """Whether amounts are added up: then a missing amount is missing, whatever its reason."""
         return False
@@ -300,7 +308,8 @@ class Measure(Protocol):
     A measure that also looks at another dataset of the release (a population, the original) says
     so by an attribute `names_datasets`: the options of a limit that name one. `of` finds the
     dataset itself in the limit's options. An attribute `title`, a sentence, is what it is called
-    where people read it.
+    where people read it. A true attribute `counts_people` says that people are counted, and not
+    records, where somebody has several.
     """
 
     def problems(self, limit: Limit) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ the same cells are joined on what both show; here each pattern brings the values
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,7 @@ def gather_overlapping_entries(
     codes: Array,
     values: int,
     weights: Floats | None,
+    at_least_once: bool = False,
 ) -> Entries:
     """The values in the class of each record under `maybe`, `known` or `bayes`.
 
@@ -71,6 +72,8 @@ def gather_overlapping_entries(
         codes: the value of each record, as a code below `values`.
         values: how many codes there are.
         weights: what each record counts for; one if None.
+        at_least_once: whether an amount is the chance that at least one record of the class has
+            the value, instead of the sum over the records that have it.
     """
     if original is not None:
         check_same_records(dataset, original, names)
@@ -81,9 +84,10 @@ def gather_overlapping_entries(
         released, codes, values, ones if weights is None else weights
     )
     if nulls == "maybe" or original is None:
-        return _merge_entries(
+        entries = _merge_entries(
             released.of_record, values, _split_by_mask(released, values_by_mask, values)
         )
+        return replace(entries, amount=np.sign(entries.amount)) if at_least_once else entries
     victims = gather_victims(dataset, original, names)
     chance = estimate_chance_by_mask(released, victims) if nulls == "bayes" else None
 
@@ -101,11 +105,16 @@ def gather_overlapping_entries(
                 values=values,
             )
             asker = whose[way]
-            factor = 1.0 if chance is None else chance[mask][asker] * share[way]
+            factor = np.ones(asker.size) if chance is None else chance[mask][asker] * share[way]
+            if at_least_once:
+                # Chances that none has it are multiplied, so what is added up are logarithms.
+                with np.errstate(divide="ignore"):
+                    factor = -np.log1p(-np.minimum(factor, 1.0))
             gathered.append((asker, code, amount * factor))
         return gathered
 
-    return _merge_entries(victims.of_record, values, [collect_victim_values])
+    entries = _merge_entries(victims.of_record, values, [collect_victim_values])
+    return replace(entries, amount=-np.expm1(-entries.amount)) if at_least_once else entries
 
 
 def _group_values_by_mask(

@@ -15,6 +15,10 @@ Attributes = Annotated[
     typer.Option("--quasi-identifier", "-q", help="A quasi-identifier; may be repeated."),
 ]
 Weight = Annotated[str | None, typer.Option(help="The attribute with the sampling weights.")]
+Person = Annotated[
+    str | None,
+    typer.Option(help="The attribute that identifies persons, who may have several records."),
+]
 Household = Annotated[str | None, typer.Option(help="The attribute that identifies households.")]
 Missing = Annotated[
     list[str] | None,

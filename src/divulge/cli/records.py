@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from divulge.cli.options import Overwrite, StopAfter
+from divulge.cli.options import Overwrite, Person, StopAfter
 
 if TYPE_CHECKING:
     from divulge.data import Dataset
@@ -26,6 +26,12 @@ Seeks = Annotated[
     typer.Option("--seeks", help="An attribute that the adversary seeks; may be repeated."),
 ]
 Weight = Annotated[str | None, typer.Option(help="The attribute with the sampling weights.")]
+AllRecordsKnown = Annotated[
+    str,
+    typer.Option(
+        "--records-known", help="Which records of a person the adversary knows: one, or all."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
@@ -37,6 +43,8 @@ def sweep(
         int | None, typer.Option(min=1, help="The largest number of attributes in a set.")
     ] = None,
     weight: Weight = None,
+    person: Person = None,
+    records_known: AllRecordsKnown = "one",
     engine: Annotated[
         str, typer.Option(help="How sets are counted: auto, cube or duckdb.")
     ] = "auto",
@@ -57,8 +65,15 @@ def sweep(
 
     outputs = {"--out": out, "--chart": chart}
     with set_run_conditions(stop_after, outputs, [source], overwrite, resume):
-        dataset = _read_dataset(source, knows, seeks, weight)
-        result = swept(dataset, knows or None, seeks or [], size, engine)
+        dataset = _read_dataset(source, knows, seeks, weight, person)
+        result = swept(
+            dataset,
+            knows or None,
+            seeks or [],
+            size,
+            engine,
+            records_known=records_known,  # type: ignore[arg-type]  # checked by the sweep
+        )
         if out is not None:
             _write_table(result.to_arrow(), out)
         if chart is not None:
@@ -108,6 +123,8 @@ def attack(
         list[str] | None,
         typer.Option(help="What guesses are worth: guesses=3, within=5, worth=yes:10 or wrong=1."),
     ] = None,
+    person: Person = None,
+    records_known: AllRecordsKnown = "one",
     by: Annotated[
         str | None, typer.Option(help="Also show who bears the risk, by this attribute.")
     ] = None,
@@ -128,7 +145,7 @@ def attack(
         stop_after, outputs, [*sources, population, *(release or ())], overwrite
     ):
         _require_distinct_files(sources)
-        datasets = [_read_dataset(source, None, None, None) for source in sources]
+        datasets = [_read_dataset(source, None, None, None, person) for source in sources]
         result: Any = attacked(
             datasets,
             model,
@@ -144,6 +161,7 @@ def attack(
             else None,
             duplicates=duplicates,  # type: ignore[arg-type]  # checked by the attack
             seed=seed,
+            records_known=records_known,  # type: ignore[arg-type]  # checked by the attack
         )
         if out is not None:
             _write_risk(result, out)
@@ -196,7 +214,11 @@ def _write_risk(assessment: Any, out: Path) -> None:
 
 
 def _read_dataset(
-    source: Path, knows: list[str] | None, seeks: list[str] | None, weight: str | None
+    source: Path,
+    knows: list[str] | None,
+    seeks: list[str] | None,
+    weight: str | None,
+    person: str | None = None,
 ) -> Dataset:
     from divulge.data import read
     from divulge.data.missing_kinds import separate_missing_kinds
@@ -204,6 +226,8 @@ def _read_dataset(
     roles: dict[str, Any] = {"quasi_identifier": knows or [], "sensitive": seeks or []}
     if weight is not None:
         roles["weight"] = weight
+    if person is not None:
+        roles["person"] = person
     dataset = read(source, roles={role: names for role, names in roles.items() if names})
     return separate_missing_kinds(dataset)  # whoever sees the file tells them apart
 

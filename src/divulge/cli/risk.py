@@ -23,6 +23,7 @@ from divulge.cli.options import (
     OfRelease,
     Out,
     Overwrite,
+    Person,
     Resume,
     StopAfter,
     Weight,
@@ -80,6 +81,7 @@ def risk(
     ] = None,
     weight: Weight = None,
     household: Household = None,
+    person: Person = None,
     original: Annotated[
         Path | None, typer.Option(help="The same records before protection or masking.")
     ] = None,
@@ -122,7 +124,14 @@ def risk(
     with set_run_conditions(stop_after, outputs, [data, original, population], overwrite):
         loaded = separate_missing_kinds(
             read_records(
-                data, dataset, quasi_identifier, weight, household, missing=missing, hidden=hidden
+                data,
+                dataset,
+                quasi_identifier,
+                weight,
+                household,
+                missing=missing,
+                hidden=hidden,
+                person=person,
             )
         )
         beside = original or population
@@ -298,6 +307,7 @@ def read_records(
     *,
     missing: list[str] | None,
     hidden: str | None,
+    person: str | None = None,
 ) -> Dataset:
     """A dataset with the roles that were given on top of those of a release."""
     from divulge.data import read
@@ -315,7 +325,12 @@ def read_records(
     else:
         loaded = read(path, missing=("", *(missing or ())), hidden=hidden)
     roles: dict[str, Any] = {str(role): of for role, of in loaded.roles.items()}
-    new_roles = {"quasi_identifier": attributes, "weight": weight, "household": household}
+    new_roles = {
+        "quasi_identifier": attributes,
+        "weight": weight,
+        "household": household,
+        "person": person,
+    }
     for role, names in new_roles.items():
         if names:
             assigned = [names] if isinstance(names, str) else names

@@ -112,6 +112,10 @@ class EventsAttack(AttackDefaults):
         columns = [settings.user, settings.time, settings.item, settings.event, settings.amount]
         return {*(name for name in columns if name is not None), *as_names(settings.knows)}
 
+    def counts_people(self, settings: EventsSettings, person: str) -> bool:
+        """Users are counted, however many events they have."""
+        return settings.user == person
+
     def linking_columns(self, settings: EventsSettings) -> Collection[str]:
         """Whose events they are, and which lines make up one event."""
         columns: list[str | None] = [settings.user, settings.event]

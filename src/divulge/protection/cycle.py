@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from divulge.assessment import Limit
+from divulge.classes.people import require_one_record_each
 from divulge.data import Dataset
 from divulge.data.dictionary import Dictionary
 from divulge.data.missing_kinds import merge_missing_kinds
@@ -130,6 +131,8 @@ def protect(
     problems = Problems(f'protection of "{described.name}"')
     problems.extend("", checks.one_of("determined", determined, DETERMINED_CHOICES))
     problems.raise_any()
+    if local:
+        require_one_record_each(described, "records made coarser one by one are not judged")
     goals = build_goals(described, limits, attacked, links, on, original=original)
     if published is None:
         return run_cycle(described, goals, plan, known=original)

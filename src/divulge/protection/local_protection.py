@@ -19,6 +19,7 @@ from divulge import records, work
 from divulge.assessment import Sentence
 from divulge.assessment.decision import Change as Kind
 from divulge.classes.keys import assign_classes
+from divulge.classes.people import find_people
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.protection import tuning
@@ -55,7 +56,9 @@ def suppress_to_limits(state: CycleState, goals: Sequence[Goal], plan: CycleRequ
                 return
             goal = open_goals[0]
             cells = sum(len(change) for change in state.changes)
-            if goal.is_cluster_limit and not plan.local:
+            if _counts_people(state, goal):
+                _reach_people_limit(state, goal, plan)
+            elif goal.is_cluster_limit and not plan.local:
                 _reach_cluster_limit(state, goal, plan)
             elif goal.is_count_limit and not plan.local:
                 _reach_count_limit(state, goal, plan)
@@ -166,7 +169,23 @@ def _build_count_request(goal: Goal, plan: CycleRequest) -> SuppressionRequest:
         order=plan.order,
         seed=plan.seed,
         rule=goal.rule,
+        keeps_twins=plan.withstands_refill,
     )
+
+
+def _counts_people(state: CycleState, goal: Goal) -> bool:
+    """Whether a limit counts people of whom some have several records."""
+    return goal.is_count_limit and find_people(state.current) is not None
+
+
+def _reach_people_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
+    """A limit that counts people: records hide the same, as the count of people allows.
+
+    Where all records of a person are known, what hides cells is not judged: nothing is hidden, and
+    whom recoding does not help is removed.
+    """
+    if goal.records_known == "one":
+        _reach_class_limit(state, goal, plan)
 
 
 def _apply_decisions(state: CycleState, released: Dataset, log: DecisionLog) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from divulge import work
 from divulge.assessment import Limit
+from divulge.classes.people import require_one_record_each
 from divulge.data import Dataset
 from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection import tuning
@@ -87,6 +88,8 @@ def recode(
         search="fewest",
         seed=None,
     )
+    if local:
+        require_one_record_each(described, "records made coarser one by one are not judged")
     goals = build_goals(described, limits)
     return _recode_to_goals(described, goals, plan, search == "optimal" and not local)
 

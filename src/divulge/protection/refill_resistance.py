@@ -379,7 +379,10 @@ def _find_at_risk(protected: Protected, goals: Sequence[Goal], published: Publis
         at_risk |= goal.measure_standing(filled, original, protected.kept).at_risk
         if goal.is_count_limit and goal.nulls == DEFAULT_NULLS and verified is not None:
             # Also who looks rare in the file as relations complete it, be it wrongly.
-            counts = records.frequencies(verified, "value", among=goal.among)
+            shown = replace(released, columns={**released.columns, **verified.columns})
+            counts = records.frequencies(
+                shown, "value", among=goal.among, records_known=goal.records_known
+            )
             at_risk |= goal.limit.broken_by(counts.sample)
     return at_risk
 

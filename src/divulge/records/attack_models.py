@@ -17,6 +17,7 @@ import numpy as np
 from divulge import work
 from divulge.assessment import Assessment
 from divulge.classes.partition import Partition
+from divulge.classes.people import RecordsKnown, check_records_known
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
 from divulge.records.inference.gains import build_gain
@@ -40,6 +41,7 @@ from divulge.records.models.linked_datasets import (
 from divulge.records.models.membership import MEMBERSHIP
 from divulge.records.models.one_person import assess_one_person
 from divulge.records.participation import count_found_in_population, describe_participation
+from divulge.records.people_attack import attack_people, find_attacked_people
 from divulge.records.population_attack import attack_membership
 from divulge.records.protected.attack_protected import (
     attack_one_in_release,
@@ -87,6 +89,7 @@ def attack(
     rename: Mapping[str, Mapping[str, str]] | None = None,
     absent: Mapping[str, str | Iterable[str]] | None = None,
     recoded: str | Iterable[str] | None = None,
+    records_known: RecordsKnown = "one",
 ) -> Assessment:
     """Attack records with knowledge of some attributes.
 
@@ -118,9 +121,12 @@ def attack(
             dataset has; models with L. Where a dataset lacks an attribute or codes it anew and
             neither is said, the figures are the least that an adversary knows, and no limit holds
             by them.
+        records_known: with the role `person`, of whom several records may be there: whether `one`
+            of the victim's records is known, drawn at random, or `all` of them.
 
     Raises:
         InvalidInput: if the model or an attribute does not exist, or something is missing.
+        UnjudgedPeopleError: if somebody has several records, and the model counts records.
         NotEnoughMemory: before the run, if it will not fit.
 
     >>> import divulge as dv
@@ -144,6 +150,8 @@ def attack(
     if choices and not code.endswith("L"):
         problems.add("dataset", "rename, absent and recoded are for several datasets (models L).")
     problems.raise_any()
+    check_records_known(records_known, "attack")
+    people = find_attacked_people(code, datasets, population, records_known)
     require_memory(datasets, prior is not None)
     gaps: list[AttributeGap] = []
     if code.endswith("L"):
@@ -176,15 +184,19 @@ def attack(
         request = replace(request, gain=build_gain(gain, MEMBERSHIP))
         assessment = attack_membership(request, population, target)
     else:
+        values = list_secret_values(linked, sought) if people is None or sought else people.number
         request = replace(
-            request,
-            prior=compute_prior_weights(linked, prior),
-            gain=build_gain(gain, list_secret_values(linked, sought)),
+            request, prior=compute_prior_weights(linked, prior), gain=build_gain(gain, values)
         )
-        assessment = (
-            _attack_everybody(request) if target is None else _attack_one_person(request, target)
-        )
-        count_found = _build_population_count(request, target) if request.goal == "R" else None
+        count_found = None
+        if people is not None:
+            assessment = attack_people(request, people, records_known, target)
+        elif target is None:
+            assessment = _attack_everybody(request)
+        else:
+            assessment = _attack_one_person(request, target)
+        if people is None and request.goal == "R":
+            count_found = _build_population_count(request, target)
         assessment = describe_participation(assessment, datasets[0], count_found)
     reservations = [*(gap.sentence for gap in gaps), *linked.describe_dropped()]
     return qualify_assessment(assessment, linked.describe_links(), reservations)

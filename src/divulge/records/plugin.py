@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from divulge.assessment import Adversary, Assessment, AttackDefaults, Sentence
+from divulge.classes.people import RecordsKnown
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
 from divulge.records.attack_models import EVERYDAY_NAMES, attack, problems_with_model
@@ -55,6 +56,14 @@ class _Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class _CountsPeople(AttackDefaults):
+    """Attacks that count people where somebody has several records, or refuse to be judged."""
+
+    def counts_people(self, settings: Any, person: str) -> bool:  # noqa: ARG002
+        """What counts records alone says so itself."""
+        return True
+
+
 class RecordsSettings(_Settings):
     """What an adversary of `attack = "records"` may be told."""
 
@@ -85,9 +94,12 @@ class RecordsSettings(_Settings):
     rename: Renaming = Field({}, description=RENAME_DESCRIPTION)
     absent: NamesByDataset = Field({}, description=ABSENT_DESCRIPTION)
     recoded: str | list[str] = Field([], description=RECODED_DESCRIPTION)
+    records_known: RecordsKnown = Field(
+        "one", description="Of somebody with several records (role person): one is known, or all."
+    )
 
 
-class RecordsAttack(AttackDefaults):
+class RecordsAttack(_CountsPeople):
     """Datasets, attacked by somebody who knows some attributes of the people in them.
 
     A membership attack takes the population last. With `protected`, the originals come first, and
@@ -167,7 +179,14 @@ class RecordsAttack(AttackDefaults):
         model = _resolve_model(settings)
         if model not in ("CRS", "CAS"):
             return None
-        return attack(original, model, settings.knows, settings.seeks, release=released)
+        return attack(
+            original,
+            model,
+            settings.knows,
+            settings.seeks,
+            release=released,
+            records_known=settings.records_known,
+        )
 
     def run_with_originals(
         self, settings: RecordsSettings, originals: Sequence[Dataset], released: Sequence[Dataset]
@@ -227,7 +246,7 @@ class LongitudinalSettings(_Settings):
     recoded: str | list[str] = Field([], description=RECODED_DESCRIPTION)
 
 
-class LongitudinalAttack(AttackDefaults):
+class LongitudinalAttack(_CountsPeople):
     """Datasets of several years; the assessment is that of all, its chart shows the growth."""
 
     Settings: ClassVar[type[BaseModel]] = LongitudinalSettings
@@ -315,7 +334,7 @@ class LinkageSettings(_Settings):
     )
 
 
-class LinkageAttack(AttackDefaults):
+class LinkageAttack(_CountsPeople):
     """A release and a register of people: the release first."""
 
     Settings: ClassVar[type[BaseModel]] = LinkageSettings
@@ -355,7 +374,7 @@ class LinkageAttack(AttackDefaults):
         return Sentence("divulge.protection", "advice.linkage", values)
 
 
-class RecordRiskAttack(RiskAttack, AttackDefaults):
+class RecordRiskAttack(RiskAttack, _CountsPeople):
     """Any measure of the risk of records; the second dataset does not go out."""
 
     def same_records(self, settings: RiskSettings, datasets: Sequence[str]) -> Mapping[str, str]:

@@ -16,6 +16,7 @@ from divulge.assessment import (
     find_attack,
     measures,
 )
+from divulge.classes.people import UnjudgedPeopleError
 from divulge.data import Dataset
 from divulge.data.missing_kinds import separate_missing_kinds
 from divulge.protection.limits.per_record import build_goals, has_protection_method, is_count_limit
@@ -24,9 +25,14 @@ from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ORIGINA
 from divulge.records.risk.recoded_population import recode_population
 from divulge.release.publication import (
     Publication,
+    explain_linked_secret,
+    find_linked_people,
     find_repeated_persons,
+    has_several_records,
     list_undisclosed_datasets,
     plan_publications,
+    read_linked_limit,
+    read_linked_people,
     select_attackable,
 )
 from divulge.release.release import Release
@@ -74,9 +80,16 @@ def check_data(
         if before is None
         else {assessment.adversary: assessment for assessment in before.assessments}
     )
+    linked = find_linked_people(publications, datasets)
     with work.step("Attacking", len(chosen)) as step:
-        for adversary in chosen:
+        for named in chosen:
+            adversary = read_linked_people(named, linked)
             attack = find_attack(adversary)
+            untold = explain_linked_secret(adversary, linked)
+            if untold is not None:
+                unjudged[adversary.name] = untold
+                step.advance()
+                continue
             visible = datasets
             if attack.publishes_table() and tabulated is not None:
                 visible = tabulated
@@ -97,7 +110,7 @@ def check_data(
                     try:
                         first = (originals or {}).get(adversary.datasets[0])
                         assessments.append(run_on_hidden(adversary, inputs, known, first))
-                    except HiddenCellsError as error:
+                    except (HiddenCellsError, UnjudgedPeopleError) as error:
                         [problem] = error.problems
                         unjudged[adversary.name] = problem.text
             step.advance()
@@ -113,6 +126,7 @@ def check_data(
                 unjudged=unjudged,
                 accept_count_only=release.accept_count_only,
                 unlimited=release.pair_datasets,
+                linked=linked,
             )
     return Verdict(
         release,
@@ -121,7 +135,7 @@ def check_data(
         tuple(outcomes),
         publications,
         unjudged=unjudged,
-        repeated_persons=tuple(find_repeated_persons(publications, datasets)),
+        repeated_persons=tuple(find_repeated_persons(chosen, datasets)),
     )
 
 
@@ -217,6 +231,7 @@ def _judge_limit(
     unjudged: Mapping[str, str],
     accept_count_only: bool,
     unlimited: frozenset[str],
+    linked: frozenset[str],
 ) -> Iterator[Outcome]:
     """A limit that names nobody holds for everybody."""
     if limit.of_assessment:
@@ -233,8 +248,9 @@ def _judge_limit(
         if limit.dataset != name and (limit.dataset is not None or name in others):
             continue
         held = {other: sources[other] for other in others}
-        outcome = _judge_reading(limit, name, {**datasets, **held}, originals, accept_count_only)
-        if outcome.judged and is_count_limit(limit):
+        seen = read_linked_limit(limit, name in linked)
+        outcome = _judge_reading(seen, name, {**datasets, **held}, originals, accept_count_only)
+        if outcome.judged and is_count_limit(limit) and not has_several_records(datasets[name]):
             reading = limit.options.get("nulls", DEFAULT_NULLS)
             known = originals.get(name) if reading in SEMANTICS_OF_ORIGINAL else None
             notes = describe_sample(datasets[name], limit.options.get("among"), reading, known)
@@ -274,6 +290,10 @@ def _judge_dataset(
     originals: Mapping[str, Dataset],
 ) -> Outcome:
     dataset = datasets[name]
+    counts_people = getattr(measures()[limit.measure], "counts_people", False)
+    if not counts_people and has_several_records(dataset):
+        reason = "somebody has several records, and this measure counts records"
+        return limit.leave_unjudged(name, reason)
     reading = limit.options.get("nulls", DEFAULT_NULLS)
     # Who is linked is known from what was not yet hidden or made coarser.
     needs_original = reading in SEMANTICS_OF_ORIGINAL or "links" in limit.options
@@ -289,6 +309,6 @@ def _judge_dataset(
         if known is not None and isinstance(population, Dataset):
             seen = seen.with_options(population=recode_population(population, known, dataset))
         return limit.judge_measurement(measures()[limit.measure].of(dataset, seen), name)
-    except HiddenCellsError as error:
+    except (HiddenCellsError, UnjudgedPeopleError) as error:
         [problem] = error.problems
         return limit.leave_unjudged(name, problem.text)

@@ -35,7 +35,15 @@ from divulge.release.attack_again import attack_again, judge_knowing_original, v
 from divulge.release.check import check_data, run_on_hidden, take_held
 from divulge.release.output_files import ExtraWriter
 from divulge.release.protected_release import Part, ProtectedRelease
-from divulge.release.publication import list_undisclosed_datasets, plan_publications
+from divulge.release.publication import (
+    counts_people,
+    find_linked_people,
+    has_several_records,
+    list_undisclosed_datasets,
+    plan_publications,
+    read_linked_limit,
+    read_linked_people,
+)
 from divulge.release.release import Release
 from divulge.release.release_secret import read_secret, require_secret
 from divulge.release.settings import ProtectionTable
@@ -219,17 +227,25 @@ def _protect_dataset(
 ) -> Iterator[Part]:
     """What is done to a dataset, one after the other, for what its limits ask."""
     compared_with = {other for limit in release.limits for other in limit.others.values()}
+    linked = find_linked_people(plan_publications(release), current)
+    # What counts records of people who have several is not judged, and nothing can reach it.
+    is_repeated = has_several_records(dataset)
     limits = [
-        limit.seeing({**current, **{other: sources[other] for other in compared_with}})
+        read_linked_limit(
+            limit.seeing({**current, **{other: sources[other] for other in compared_with}}),
+            name in linked,
+        )
         for limit in release.limits
         if not limit.of_assessment
         and has_protection_method(limit)
+        and (not is_repeated or counts_people(limit))
         and (limit.dataset == name or (limit.dataset is None and name not in compared_with))
         and name not in release.pair_datasets
     ]
     attack_runners: dict[str | None, tuple[AttackRunner, Sequence[str]]] = {}
     by_attack: dict[str, list[LimitedAdversary]] = {}
-    for adversary in release.adversaries:
+    for named in release.adversaries:
+        adversary = read_linked_people(named, linked)
         theirs = [
             limit
             for limit in release.limits
@@ -296,7 +312,10 @@ def _has_risk_per_record(before: Verdict, adversary: Adversary, dataset: Dataset
     """Whether an attack tells the risk of each record of a dataset of records."""
     if not find_attack(adversary).risk_per_record(adversary.settings):
         return False
-    [assessment] = [a for a in before.assessments if a.adversary == adversary.name]
+    assessed = [a for a in before.assessments if a.adversary == adversary.name]
+    if not assessed:  # what could not be judged cannot be lowered
+        return False
+    [assessment] = assessed
     try:
         return len(assessment.risk()) == dataset.rows
     except work.Interruption:

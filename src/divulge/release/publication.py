@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from divulge.assessment import Adversary, PluginError, Sentence, find_attack
+from divulge.assessment import (
+    Adversary,
+    Limit,
+    PluginError,
+    Sentence,
+    find_attack,
+    measures,
+)
+from divulge.classes.people import UnjudgedPeopleError, find_people
 from divulge.data.column_fate import find_column_fate
 from divulge.data.dictionary import CLUSTER_ROLES, WITHHELD_ROLES, as_names
 from divulge.work import Problem
@@ -194,19 +202,88 @@ def _plan_publication(release: Release, plan: DatasetPlan) -> Publication:
 
 
 def find_repeated_persons(
-    publications: Mapping[str, Publication], datasets: Mapping[str, Dataset]
+    adversaries: Sequence[Adversary], datasets: Mapping[str, Dataset]
 ) -> Iterator[Reservation]:
-    """Datasets with several records of a person: rows are counted here, and not people."""
-    for name in publications:
-        dataset = datasets[name]
-        for attribute in dataset.dictionary.having("person"):
-            column = dataset.columns[attribute]
+    """Attacks that count records of a dataset in which somebody has several of them."""
+    for adversary in adversaries:
+        for name in adversary.datasets:
+            dataset = datasets[name]
+            if not has_several_records(dataset):
+                continue
+            [person] = dataset.dictionary.having("person")
+            if find_attack(adversary).counts_people(adversary.settings, person):
+                continue
+            column = dataset.columns[person]
             shown = column.codes[column.codes != column.missing_code]
-            persons = int(np.unique(shown).size)
-            if persons < shown.size:
-                values = {"dataset": name, "rows": int(shown.size), "persons": persons}
-                sentence = Sentence("divulge.release", "publication.repeated", values)
-                yield Reservation("not judged", sentence)
+            values = {
+                "dataset": name,
+                "rows": dataset.rows,
+                "persons": int(np.unique(shown).size),
+                "adversary": adversary.name,
+                "attack": adversary.attack,
+            }
+            sentence = Sentence("divulge.release", "publication.repeated", values)
+            yield Reservation("not judged", sentence)
+
+
+def has_several_records(dataset: Dataset) -> bool:
+    """Whether somebody has several records in a dataset, or may have for all that is known."""
+    try:
+        return find_people(dataset) is not None
+    except UnjudgedPeopleError:
+        return True
+
+
+def find_linked_people(
+    publications: Mapping[str, Publication], datasets: Mapping[str, Dataset]
+) -> frozenset[str]:
+    """Datasets whose published ids show which records are of one person.
+
+    Who finds one record of somebody there has found all of them, so all are taken for known.
+    """
+    return frozenset(
+        name
+        for name, publication in publications.items()
+        if set(datasets[name].dictionary.having("person")) & publication.published
+        and has_several_records(datasets[name])
+    )
+
+
+def read_linked_people(adversary: Adversary, linked: frozenset[str]) -> Adversary:
+    """An adversary who sees which records are of one person, where ids are published."""
+    settings = adversary.settings
+    if not linked & set(adversary.datasets) or not hasattr(settings, "records_known"):
+        return adversary
+    return replace(adversary, settings=settings.model_copy(update={"records_known": "all"}))
+
+
+def explain_linked_secret(adversary: Adversary, linked: frozenset[str]) -> str | None:
+    """Why what an adversary seeks is not judged where ids link a person's records; None if it is.
+
+    Persons who are alike in what is known may have the same values in another order: that is no
+    secret of one record.
+    """
+    settings = adversary.settings
+    if not linked & set(adversary.datasets) or not hasattr(settings, "records_known"):
+        return None
+    if not getattr(settings, "seeks", None):
+        return None
+    return (
+        "the ids of people are published, and what all records of a person together tell of a "
+        "secret is not counted; do not publish them."
+    )
+
+
+def read_linked_limit(limit: Limit, is_linked: bool) -> Limit:
+    """A limit where ids link a person's records: then all of them are known."""
+    if not is_linked or limit.of_assessment or not counts_people(limit):
+        return limit
+    return limit.with_options(records_known="all")
+
+
+def counts_people(limit: Limit) -> bool:
+    """Whether the measure of a limit on a dataset counts people who have several records."""
+    return "records_known" in getattr(measures()[limit.measure], "options", {})
 
 
 def list_published_datasets(release: Release) -> list[str]:

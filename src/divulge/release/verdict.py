@@ -37,7 +37,7 @@ class Verdict:
     unjudged: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     """By adversary whose attack could not be run on what is hidden, why."""
     repeated_persons: Sequence[Reservation] = field(default=(), kw_only=True)
-    """Datasets with several records of a person, which are counted as records here."""
+    """Attacks that count records, of datasets in which somebody has several of them."""
     telling_tables: Sequence[Reservation] = field(default=(), kw_only=True)
     """Tables that go out beside protected records of which they may tell what was hidden."""
     refills: Mapping[str, Refill] = field(default_factory=dict, kw_only=True)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from divulge import records
 from divulge.assessment import Assessment, Limit, Measurement, Outcome
 from divulge.assessment.assessment_measures import HIGHEST_RISK
+from divulge.classes.people import RecordsKnown, find_people
 from divulge.data import Dataset
 from divulge.records.risk.class_measure import ClassMeasure
 from divulge.records.risk.frequencies import (
@@ -34,6 +35,7 @@ from divulge.records.risk.measure_spec import (
     judge_average_risk,
     take_record_risk,
 )
+from divulge.records.risk.people_frequencies import describe_people
 from divulge.records.risk.recoded_population import recode_population
 from divulge.records.risk.registry import MEASURES
 from divulge.work import InvalidInput, Problem, Problems
@@ -81,6 +83,12 @@ class Goal:
         """What a null may stand for when records are counted."""
         semantics: Nulls = self.limit.options.get("nulls", DEFAULT_NULLS)
         return semantics
+
+    @property
+    def records_known(self) -> RecordsKnown:
+        """Of somebody with several records, whether one is known or all."""
+        known: RecordsKnown = self.limit.options.get("records_known", "one")
+        return known
 
     @property
     def is_class_limit(self) -> bool:
@@ -193,14 +201,20 @@ class Goal:
     def _measure_counts(self, dataset: Dataset, original: Dataset) -> Standing:
         known_original = original if self.nulls in SEMANTICS_OF_ORIGINAL else None
         frequencies = records.frequencies(
-            dataset, self.nulls, among=self.among, original=known_original
+            dataset,
+            self.nulls,
+            among=self.among,
+            original=known_original,
+            records_known=self.records_known,
         )
         at_risk = frequencies.sample < self.limit.bound - 1e-9
         # A weighed count may lack the last digit of what it is.
         value = (
             frequencies.smallest if np.any(at_risk) else max(frequencies.smallest, self.limit.bound)
         )
-        outcome = self.limit.judge_measurement(Measurement(value, "count"), dataset.name)
+        people = describe_people(dataset, self.records_known)
+        measurement = Measurement(value, "count", notes=people)
+        outcome = self.limit.judge_measurement(measurement, dataset.name)
         return Standing(outcome, 1 / np.maximum(frequencies.sample, 1.0), at_risk)
 
     def _measure_record_risk(
@@ -238,6 +252,8 @@ class Goal:
                 share = self.limit.measure == "deterministic.posterior"
                 allowed = self.limit.bound * (assessment.secrets if share else 1)
                 excess = ceil(float(assessment.certain.posterior) - allowed - 1e-9)
+            if assessment.secrets != risk.size:
+                excess = certain.size  # of people with several records, each is a part of one
             return certain[: max(1, excess)] if certain.size else np.flatnonzero(risk > 0)[:1]
         order = np.argsort(-risk, kind="stable")
         return order[: max(1, int((risk > 0.5 * risk.max()).sum()))]
@@ -361,10 +377,14 @@ def _build_crs_attack(knows: list[str]) -> AttackRunner:
 
 def _check_contradictions(dataset: Dataset, goals: Sequence[Goal], problems: Problems) -> None:
     """Limits that no data of this kind can keep."""
+    people = find_people(dataset)
     for goal in goals:
         limit = goal.limit
         if goal.is_count_limit and limit.bound > dataset.rows:
             message = f"{limit.bound:g} records cannot look alike: there are {dataset.rows:,}."
+            problems.add(limit.measure, message)
+        elif goal.is_count_limit and people is not None and limit.bound > people.number:
+            message = f"{limit.bound:g} people cannot look alike: there are {people.number:,}."
             problems.add(limit.measure, message)
         column = dataset.columns.get(limit.attribute or "")
         kinds = inf if column is None else column.cardinality

@@ -45,6 +45,9 @@ class SuppressionRequest:
     order: Order
     seed: int | None
     rule: str
+    keeps_twins: bool = False
+    """Whether everybody who hides something must have k that hide the same, though those who weigh
+    might be held off by less: twins stay alike when somebody completes what is hidden."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from divulge import records, work
 from divulge.assessment import Limit
+from divulge.classes.people import require_one_record_each
 from divulge.data import Dataset
 from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection.changes.changes import (
@@ -100,6 +101,7 @@ def suppress(
     [5, 3, 3, 3, 3, 2, 2]
     """
     dataset = merge_missing_kinds(dataset)
+    require_one_record_each(dataset, "suppress counts records, and protect counts people")
     request = check_suppression_request(
         dataset,
         k,
@@ -176,7 +178,9 @@ def suppress_cells(
         dataset, names, absence_apart=request.nulls not in SEMANTICS_OF_ALIKE_NULLS
     )
     rows, unprotected, bound = choose_hidden_cells(original, dataset, request, before)
-    if not unprotected.size and request.search == "fewest" and request.cells_per_record is None:
+    if not (unprotected.size or request.keeps_twins or request.cells_per_record) and (
+        request.search == "fewest"
+    ):
         rows = find_cheaper_rows(
             before,
             rows,

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Assessment, Breakdown, Claim, Sentence
+from divulge.classes.people import People
 from divulge.data import Column, Dataset
 from divulge.qif import PriorPosterior
 from divulge.work.arrays import Bools, Floats
@@ -41,16 +42,20 @@ class AttackDescription:
         worth: PriorPosterior | None = None,
     ) -> dict[str, Any]:
         """All of an assessment but its shares and figures."""
+        # People with several records are counted in fractions; sentences have few digits.
+        known, guessed, guessed_before = map(
+            _to_plain, (certain.posterior, right.posterior, right.prior)
+        )
         values = {
             "knows": self.knows,
             "seeks": self.seeks,
             "subjects": self.subjects,
             "total": secrets,
-            "certain": certain.posterior,
-            "certain_share": certain.posterior / secrets,
-            "right": right.posterior,
-            "right_share": right.posterior / secrets,
-            "right_before": right.prior,
+            "certain": known,
+            "certain_share": known / secrets,
+            "right": guessed,
+            "right_share": guessed / secrets,
+            "right_before": guessed_before,
         }
         keys = [self.sentence, "guessed"]
         sentences = [Sentence("divulge.records", key, values) for key in keys]
@@ -80,12 +85,14 @@ class PerRecordSuccess:
     """Of each secret, before and after: is it certain, how likely is the best guess right?
 
     `worth` is what the best guess wins at each, if a gain was given; `weight` what each weighs.
+    With `people`, who may have several records, all figures count them and not their records.
     """
 
     certain: tuple[Bools, Bools]
     right: tuple[Floats, Floats]
     worth: tuple[Floats, Floats] | None = None
     weight: Floats | None = None
+    people: People | None = None
 
     def to_assessment(self, description: AttackDescription, **more: Any) -> Assessment:
         """The figures of all secrets together."""
@@ -116,8 +123,11 @@ class PerRecordSuccess:
             ]
             return np.column_stack(sums)
 
-        secrets = np.bincount(codes, minlength=groups)
-        certain = sum_pair(self.certain, None)
+        secrets = (
+            np.bincount(codes, minlength=groups)
+            if self.people is None
+            else self.people.count_per_class(codes, groups)
+        )
         # Sums are rounded, and a prior may be tiny chances: each weighs one on average of its
         # group. A group that weighs nothing is never met: nothing is found of it.
         weight = None
@@ -126,6 +136,7 @@ class PerRecordSuccess:
             scaled = self.weight * secrets[codes]
             weight = np.divide(scaled, total, where=total > 0, out=np.zeros(len(codes)))
         sure, right = sum_pair(self.certain, weight), sum_pair(self.right, weight)
+        certain = sure if self.people is not None else sum_pair(self.certain, None)
         worth = None if self.worth is None else sum_pair(self.worth, weight)
         return [
             _GroupSums(
@@ -162,6 +173,10 @@ def _assess_group(description: AttackDescription, sums: _GroupSums, **more: Any)
         **shares,
         **more,
     )
+
+
+def _to_plain(count: float) -> float:
+    return count if isinstance(count, int) else float(count)
 
 
 def _round_pair(sums: Any) -> PriorPosterior:

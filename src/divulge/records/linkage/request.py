@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from divulge.classes.people import require_one_record_each
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
 from divulge.records.linkage.comparison import find_value_kind, problems_with_comparisons
@@ -57,6 +58,8 @@ def check_linkage_request(
     problems = Problems("link")
     problems.extend("", _find_problems(request))
     problems.raise_any()
+    for dataset in (release, register):
+        require_one_record_each(dataset, "records are linked")
     return request
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Assessment, Chart, Claim, Sentence
+from divulge.classes.people import People
 from divulge.data import Column, Dataset
 from divulge.qif import PriorPosterior
 from divulge.records.inference import charts
@@ -56,13 +57,21 @@ def assess_one_person(
     model: str,
     labels: Sequence[str] = (),
     gain: Any = None,
+    people: People | None = None,
+    weighed: bool | None = None,
 ) -> Assessment:
-    """Assess what is inferred of one person among the records that match."""
+    """Assess what is inferred of one person among the records that match.
+
+    With `people`, who may have several records, those are counted whose records match. `weighed`
+    says whether a prior was given, if not the weights of the secrets.
+    """
     of_target = secrets.weight[matches]
     if not of_target.any():
         problem = Problem("target", "the prior excludes every record with these values.")
         raise InvalidInput("attack", [problem])
     figures: dict[str, float] = {"matching": int(np.count_nonzero(matches))}
+    if people is not None:
+        figures["matching_people"] = int(np.unique(people.of_record[matches]).size)
     if secrets.secret is None:
         shares = of_target / of_target.sum()
     else:
@@ -82,7 +91,7 @@ def assess_one_person(
         right=PriorPosterior(before.expected_correct / before.rows, float(shares.max())),
         figures=figures,
         worth=worth,
-        weighed=secrets.prior is not None,
+        weighed=secrets.prior is not None if weighed is None else weighed,
     )  # fmt: skip
 
 
@@ -102,6 +111,7 @@ def build_person_assessment(
     """The assessment of one secret; `worth` is what guesses win, if a gain was given."""
     values = {
         "knows": knows,
+        "people": figures.get("matching_people", 0),
         "seeks": seeks or ["the record"],
         "subjects": dataset.subjects,
         "certain": certain.posterior,
@@ -111,6 +121,7 @@ def build_person_assessment(
         "membership": figures.get("posterior of membership", 0.0),
     }
     key = {"M": "target_membership", "R": "target_record", "A": "target_attribute"}[model[1]]
+    key = "target_among_people" if "matching_people" in figures and model[1] == "R" else key
 
     def draw_chart() -> Chart:
         return charts.draw_before_and_after("one_person", certain, right)

@@ -51,7 +51,7 @@ def attack_release(
         describe_attack(original, knows, seeks, model, secrets.prior is not None),
         dataset=pair.releases[0].name,
         claim=beliefs.claim,
-        notes=tuple(_describe_caveats(beliefs, original)),
+        notes=tuple(describe_caveats(beliefs, original)),
     )
 
     def draw_chart() -> Chart:
@@ -79,7 +79,8 @@ def attack_release(
     return assessment
 
 
-def _describe_caveats(beliefs: Beliefs, original: Dataset) -> list[Sentence]:
+def describe_caveats(beliefs: Beliefs, original: Dataset) -> list[Sentence]:
+    """What a reader of figures of a protected version should know of them."""
     values = {"subjects": original.subjects}
     removed = int(np.count_nonzero(beliefs.own_record == REMOVED))
     sentences = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,10 +12,11 @@ import numpy as np
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, html
 from divulge.assessment.limit import is_beyond_bound
 from divulge.assessment.sentence import format_number, read_phrases
+from divulge.classes.people import find_people
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
 from divulge.records.risk.charts import draw_class_measure
-from divulge.records.risk.frequencies import Nulls
+from divulge.records.risk.frequencies import Nulls, frequencies
 from divulge.records.risk.measure_names import name_measure
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.records.risk.sensitive_classes import CountingRules, SensitiveClasses
@@ -250,7 +251,9 @@ class CrowdMeasure(ClassMeasure):
     """A measure whose figure is a crowd: whoever hides in a crowd of k is found once in k."""
 
     def risk(self) -> RecordRisk:
-        """One over the crowd of each record."""
+        """One over the crowd of each record; of people, the chance of the likeliest."""
+        if find_people(self.dataset) is not None:
+            return self._find_likeliest()
         return RecordRisk(
             values=1 / np.maximum(self.values, 1),
             measure=self.measure,
@@ -260,6 +263,19 @@ class CrowdMeasure(ClassMeasure):
             notes=self.sentences(),
             figures={self.measure: self.value, "classes": int(self.classes.size)},
         )
+
+    def _find_likeliest(self) -> RecordRisk:
+        """Who has most of their records in a crowd is likelier there than one over the crowd."""
+        counting = self.counting
+        risk = frequencies(
+            self.dataset,
+            counting.nulls,
+            among=counting.attributes,
+            original=counting.original,
+            records_known=counting.records_known,
+        ).risk()
+        figures = {self.measure: self.value, "classes": int(self.classes.size)}
+        return replace(risk, measure=self.measure, notes=self.sentences(), figures=figures)
 
     def assess(self, chosen: Bools, whole: bool = False) -> Assessment:
         """The risk of being picked out of the crowd."""

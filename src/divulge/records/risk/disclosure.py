@@ -15,6 +15,7 @@ import numpy as np
 from divulge import work
 from divulge.assessment import Sentence
 from divulge.classes.overlapping_classes import gather_overlapping_entries
+from divulge.classes.people import require_one_record_each
 from divulge.classes.survey_design import sampling_weights, weights_or_ones
 from divulge.data import Dataset
 from divulge.records.risk.frequencies import Nulls, frequencies, settle_reading
@@ -63,6 +64,7 @@ def disclosure_risk(
         message = f'"{aggregate}" is not an aggregate; give one of these or a function.'
         problem = Problem("aggregate", message, str(aggregate), AGGREGATES)
         raise InvalidInput("disclosure_risk", [problem])
+    require_one_record_each(dataset, "disclosure risk adds up the weights of records")
     notes: tuple[Sentence, ...] = ()
     figures: dict[str, float] = {}
     weighed = False

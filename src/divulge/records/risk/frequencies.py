@@ -23,10 +23,22 @@ from divulge.classes.original_values import (
     check_same_records,
     gather_victims,
 )
+from divulge.classes.people import (
+    RECORDS_KNOWN,
+    People,
+    RecordsKnown,
+    build_unjudged_error,
+    find_people,
+)
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.records.risk.charts import draw_frequencies as picture
+from divulge.records.risk.people_frequencies import (
+    CountsOnDemand,
+    PeopleFrequencies,
+    count_people,
+)
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import DivulgeError, InvalidInput, Problem, checks, format_quantity
 from divulge.work.arrays import Floats
@@ -92,7 +104,8 @@ def settle_reading(
 class Frequencies:
     """How many look like each record, in the sample and in the population.
 
-    `sample` is f_k (whole numbers unless records are weighed), `population` is F_k.
+    `sample` is f_k (whole numbers unless records are weighed), `population` is F_k. Where somebody
+    has several records, `people` are counted, and `likeliest` is the chance of the likeliest one.
     """
 
     sample: npt.NDArray[Any]
@@ -103,6 +116,8 @@ class Frequencies:
     others: Mapping[str, int]
     weighed: bool = False
     """Whether some records that fit somebody are likelier theirs than others."""
+    people: People | None = None
+    likeliest: Floats | None = None
 
     @property
     def uniques(self) -> int:
@@ -126,7 +141,8 @@ class Frequencies:
     def risk(self) -> RecordRisk:
         """One over the frequency in the sample: the risk if the adversary knows who is in it."""
         return RecordRisk(
-            values=1 / np.maximum(self.sample, 1.0),
+            values=1 / np.maximum(self.sample, 1.0) if self.likeliest is None else self.likeliest,
+            people=self.people,
             measure="prosecutor_risk",
             dataset=self.dataset,
             attributes=self.attributes,
@@ -213,6 +229,7 @@ def frequencies(
     original: Dataset | None = None,
     *,
     prior: Prior | None = None,
+    records_known: RecordsKnown = "one",
 ) -> Frequencies:
     """Count, for every record, the records that look like it.
 
@@ -225,6 +242,8 @@ def frequencies(
             knows their victim knows (`known`, `bayes`; needed if the release has nulls).
         prior: by attribute, the chance of each value where it is hidden (`bayes`); else the
             share among the complete records that agree on the rest.
+        records_known: with the role `person`, people are counted: those who have a record like
+            the `one` that is known, or those who are alike in `all` their records.
 
     >>> import divulge as dv
     >>> before = dv.datasets.local_suppression_example()
@@ -234,8 +253,15 @@ def frequencies(
     >>> frequencies(after, nulls="known", original=before).sample.tolist()
     [1, 3, 3, 3, 3, 2, 2]
     """
-    _check_arguments(nulls, alpha, dataset, prior)
+    _check_arguments(nulls, alpha, dataset, prior, records_known)
     names = dataset.attributes(among, "among")
+    people = find_people(dataset)
+    if people is not None:
+        if alpha != 1 or prior is not None:
+            raise build_unjudged_error(dataset, people, "alpha and prior weigh records")
+        return _count_by_people(
+            dataset, nulls, names, original=original, people=people, records_known=records_known
+        )
     counter = _FrequencyCounter(dataset, names, original, prior)
     sample, population = counter.count_frequencies(nulls, alpha)
     whole = (nulls != "bayes" or not counter.hides) and (alpha == 1 or nulls != "maybe")
@@ -252,6 +278,47 @@ def frequencies(
         attributes=tuple(names),
         others=alone,
         weighed=nulls == "bayes" and counter.hides,
+    )
+
+
+def _count_by_people(
+    dataset: Dataset,
+    nulls: Nulls,
+    names: list[str],
+    *,
+    original: Dataset | None,
+    people: People,
+    records_known: RecordsKnown,
+) -> Frequencies:
+    """The frequencies of people, where somebody has several records."""
+    hides = any(np.any(find_hidden_cells(dataset.columns[name])) for name in names)
+    if nulls in SEMANTICS_OF_ORIGINAL and original is None and hides:
+        raise build_hidden_cells_error(dataset, names, nulls)
+
+    def count(reading: str) -> PeopleFrequencies:
+        return count_people(
+            dataset,
+            names,
+            reading,
+            people=people,
+            records_known=records_known,
+            original=original,
+            weights=weights_or_ones(dataset),
+        )
+
+    counts = count(nulls)
+    ways = [n for n in SEMANTICS if n not in SEMANTICS_OF_ORIGINAL or original or not hides]
+    return Frequencies(
+        sample=counts.sample if counts.weighed else np.rint(counts.sample).astype(np.int64),
+        population=counts.population,
+        nulls=nulls,
+        dataset=dataset,
+        attributes=tuple(names),
+        # Counted where they are asked for: protection counts again after every change.
+        others=CountsOnDemand(ways, lambda reading: _count_alone(count(reading).sample)),
+        weighed=counts.weighed and hides,
+        people=people,
+        likeliest=counts.likeliest,
     )
 
 
@@ -320,8 +387,10 @@ class _FrequencyCounter:
         return counts[0][self.patterns.of_record], counts[1][self.patterns.of_record]
 
 
-def _check_arguments(nulls: str, alpha: float, dataset: Dataset, prior: Prior | None) -> None:
-    problems = []
+def _check_arguments(
+    nulls: str, alpha: float, dataset: Dataset, prior: Prior | None, records_known: str
+) -> None:
+    problems = list(checks.one_of("records_known", records_known, RECORDS_KNOWN))
     if nulls not in SEMANTICS:
         message = f'"{nulls}" is not a way to count missing values.'
         problems.append(Problem("nulls", message, value=nulls, allowed=SEMANTICS))

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from divulge.assessment import Sentence
+from divulge.classes.people import require_one_record_each
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.records import tuning
@@ -53,6 +54,7 @@ def individual_risk(
         message = f'"{method}" is not a method of individual risk.'
         problem = Problem("method", message, value=method, allowed=METHODS)
         raise InvalidInput("individual_risk", [problem])
+    require_one_record_each(dataset, "individual risk estimates the population from records")
     counts = frequencies(dataset, nulls, among=among, original=original)
     # The weight of the likeliest row may be small; a combination is there as often as it is seen.
     population = np.maximum(counts.population, counts.sample)
@@ -89,6 +91,7 @@ def reidentification_risk(
     >>> int(risk.values.argmax()) + 1, int(risk.values.argmin()) + 1
     (15, 7)
     """
+    require_one_record_each(dataset, "reidentification risk adds up the weights of records")
     counts = frequencies(dataset, nulls, among=among, original=original)
     is_sampled = sampling_weights(dataset) is not None
     return RecordRisk(

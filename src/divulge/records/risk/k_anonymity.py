@@ -8,6 +8,7 @@ import numpy as np
 
 from divulge.assessment.limit import RELATIVE_TOLERANCE
 from divulge.classes.class_sizes import count_dataset_classes
+from divulge.classes.people import RecordsKnown, find_people, require_one_record_each
 from divulge.data import Dataset
 from divulge.records.risk.class_measure import CrowdMeasure
 from divulge.records.risk.frequencies import Nulls, frequencies
@@ -27,6 +28,8 @@ def k_anonymity(
     nulls: Nulls = "bayes",
     count: Count = "records",
     original: Dataset | None = None,
+    *,
+    records_known: RecordsKnown = "one",
 ) -> int:
     """The size of the smallest class of records that look alike.
 
@@ -40,13 +43,13 @@ def k_anonymity(
     >>> k_anonymity(after, nulls="maybe"), k_anonymity(after, nulls="standard")
     (2, 1)
     """
-    counting = build_counting(dataset, among, nulls, count, original)
-    if count == "records" and not has_overlap(counting) and nulls != "standard":
+    counting = build_counting(dataset, among, nulls, count, original, records_known=records_known)
+    people = find_people(dataset)
+    if people is None and count == "records" and not has_overlap(counting) and nulls != "standard":
         return count_dataset_classes(dataset, counting.attributes).smallest
     # Sums of chances end a hair below what they are.
-    return int(
-        anonymity_of_each(dataset, among, nulls, count, original).value * (1 + RELATIVE_TOLERANCE)
-    )
+    found = anonymity_of_each(dataset, among, nulls, count, original, records_known=records_known)
+    return int(found.value * (1 + RELATIVE_TOLERANCE))
 
 
 def anonymity_of_each(
@@ -55,6 +58,8 @@ def anonymity_of_each(
     nulls: Nulls = "bayes",
     count: Count = "records",
     original: Dataset | None = None,
+    *,
+    records_known: RecordsKnown = "one",
 ) -> CrowdMeasure:
     """How many look like the records of each class; the least is the k of the dataset.
 
@@ -64,22 +69,31 @@ def anonymity_of_each(
         nulls: what a missing value may stand for.
         count: `records`, or `population`: each record as many as its sampling weight says.
         original: the records before protection, for `nulls="known"` and `"bayes"`.
+        records_known: with the role `person`, people are counted: those who have a record like
+            the `one` that is known, or those who are alike in `all` their records.
 
     >>> import divulge as dv
     >>> found = anonymity_of_each(dv.datasets.inflation_and_growth_example(), among="Area")
     >>> found.value, found.classes.tolist()
     (5.0, [8.0, 7.0, 5.0])
     """
-    counting = build_counting(dataset, among, nulls, count, original)
+    counting = build_counting(dataset, among, nulls, count, original, records_known=records_known)
     return measure_crowds("k_anonymity", dataset, counting)
 
 
 def measure_crowds(measure: str, dataset: Dataset, counting: CountingRules) -> CrowdMeasure:
     """The crowd of each record, as a measure of classes."""
+    if counting.count == "population":
+        require_one_record_each(dataset, 'count = "population" weighs records')
 
     def count_crowd(nulls: Nulls) -> Floats:
-        among, original = counting.attributes, counting.original
-        counts = frequencies(dataset, nulls, among=among, original=original)
+        counts = frequencies(
+            dataset,
+            nulls,
+            among=counting.attributes,
+            original=counting.original,
+            records_known=counting.records_known,
+        )
         each = counts.sample if counting.count == "records" else counts.population
         return each.astype(np.float64)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from divulge.classes.keys import densify_keys
+from divulge.classes.people import require_one_record_each
 from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.data.dictionary import find_name_problems
@@ -82,6 +83,7 @@ class Links:
 
     def find_clusters(self, dataset: Dataset) -> Clusters:
         """The cluster of each record of a dataset as it is before protection."""
+        require_one_record_each(dataset, "clusters are of records")
         if self.attribute is not None:
             return _gather_equal_values(dataset, self.attribute)
         if self.pairs is None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from divulge.classes.people import require_one_record_each
 from divulge.data import Dataset
 from divulge.records import tuning
 from divulge.records.risk.record_risk import RecordRisk
@@ -47,6 +48,7 @@ def interval_disclosure(
     >>> interval_disclosure(before, after, "income", width=0.1, by="deviation").values.tolist()
     [1.0, 0.0, 1.0, 1.0]
     """
+    require_one_record_each(original, "intervals are of records")
     names, first, second = _read_numbers(original, masked, among, width, by)
     inside = np.ones(original.rows, np.bool_)
     for column in range(len(names)):
@@ -90,6 +92,7 @@ def distance_linkage(original: Dataset, masked: Dataset, among: str | Iterable[s
     >>> distance_linkage(before, after, "income").values.tolist()
     [0.5, 0.5, 1.0, 0.0]
     """
+    require_one_record_each(original, "the nearest records are linked")
     names, first, second = _read_numbers(original, masked, among, 0.0, "rank")
     for column in range(len(names)):
         shown = first[~np.isnan(first[:, column]), column]

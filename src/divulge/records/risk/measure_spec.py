@@ -21,6 +21,7 @@ from divulge.records.risk.group_risk import describe_links
 from divulge.records.risk.links import Clusters, find_links_problems, read_links
 from divulge.records.risk.measure_names import name_measure
 from divulge.records.risk.options import Option, OtherDataset
+from divulge.records.risk.people_frequencies import describe_people
 from divulge.records.risk.population_uniques import PopulationUniques
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.records.risk.suda import Suda
@@ -98,6 +99,11 @@ class MeasureSpec:
         return tuple(name for name, kind in self.options.items() if isinstance(kind, OtherDataset))
 
     @property
+    def counts_people(self) -> bool:
+        """Where somebody has several records, people are counted, or it refuses to be taken."""
+        return True
+
+    @property
     def lowest(self) -> float:
         """The lowest bound that makes sense."""
         return 0
@@ -150,7 +156,10 @@ class MeasureSpec:
         is_shared = "links" in limit.options and self.figure is not judge_average_risk
         key = "limit.failing" if is_shared else self.sentence
         sentence = Sentence("divulge.records", key, values)
-        return Measurement(judged.value, self.scale, sentence, judged.notes)
+        notes = judged.notes
+        if "records_known" in self.options:
+            notes += describe_people(dataset, options.get("records_known", "one"))
+        return Measurement(judged.value, self.scale, sentence, notes)
 
     def judge(
         self, dataset: Dataset, bound: float, *, links: Any = None, **options: Any

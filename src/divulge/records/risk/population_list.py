@@ -11,6 +11,7 @@ import numpy as np
 from divulge.classes.key_codes import KeyCodes
 from divulge.classes.keys import sum_over_equal_keys
 from divulge.classes.null_semantics import Patterns, build_joint_keys, gather_patterns
+from divulge.classes.people import require_one_record_each
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Dataset
 from divulge.records.models.presence_chances import compute_presence_chances
@@ -54,6 +55,8 @@ def match_population(
     >>> found.crowd[found.of_record].tolist(), found.presence.round(2).tolist()
     ([2.0, 3.0], [0.75, 0.5])
     """
+    for each in (dataset, population):
+        require_one_record_each(each, "the population is compared with records")
     nulls = settle_reading(dataset, among, nulls, "maybe")
     if nulls not in LIST_SEMANTICS:
         message = f'"{nulls}" does not go with a list of the population.'

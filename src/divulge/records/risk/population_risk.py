@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from divulge.assessment import Assessment, Claim, Sentence
+from divulge.classes.people import RecordsKnown, require_one_record_each
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
@@ -118,6 +119,7 @@ def k_map(
     >>> k_map(dv.datasets.inflation_and_growth_example(), among="Area").value
     728.0
     """
+    require_one_record_each(dataset, "the population is compared with records")
     if population is None:
         if nulls == "known":
             message = f'"{nulls}" does not go with k-map; what is known is in the population.'
@@ -172,15 +174,24 @@ def delta_presence(
 
 
 def prosecutor_risk(
-    dataset: Dataset, among: Names = None, nulls: Nulls = "bayes", original: Dataset | None = None
+    dataset: Dataset,
+    among: Names = None,
+    nulls: Nulls = "bayes",
+    original: Dataset | None = None,
+    records_known: RecordsKnown = "one",
 ) -> RecordRisk:
     """The risk if the adversary knows that their victim is in the release: 1/f.
+
+    With the role `person`, the chance of the likeliest person of whom a record (or all records)
+    would look so.
 
     >>> import divulge as dv
     >>> prosecutor_risk(dv.datasets.inflation_and_growth_example(), among="Area").highest
     0.2
     """
-    return frequencies(dataset, nulls, among=among, original=original).risk()
+    return frequencies(
+        dataset, nulls, among=among, original=original, records_known=records_known
+    ).risk()
 
 
 def journalist_risk(

@@ -17,6 +17,7 @@ import numpy as np
 
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, html
 from divulge.classes.keys import assign_classes
+from divulge.classes.people import require_one_record_each
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Column, Dataset
 from divulge.records.risk.frequencies import Nulls, frequencies, settle_reading
@@ -191,6 +192,7 @@ def population_uniques(
         message = f'"{nulls}" does not go with a population model.'
         problems.add("nulls", message, nulls, ["maybe", "value"])
     problems.raise_any()
+    require_one_record_each(dataset, "models of the population are of records")
     nulls = settle_reading(dataset, names, nulls)
     counts = frequencies(dataset, nulls, among=names)
     alone = counts.sample == 1

@@ -12,6 +12,7 @@ import numpy as np
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, html
 from divulge.assessment.limit import is_beyond_bound
 from divulge.assessment.sentence import format_number, format_percent, read_phrases
+from divulge.classes.people import People
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
@@ -48,6 +49,8 @@ class RecordRisk:
     notes: tuple[Sentence, ...] = ()
     figures: Mapping[str, float] = field(default_factory=dict)
     detail: str = ""
+    people: People | None = None
+    """Where somebody has several records, who they are: figures count people, and not records."""
 
     @property
     def title(self) -> str:
@@ -62,12 +65,12 @@ class RecordRisk:
     @property
     def average(self) -> float:
         """The mean risk: the share of records that are expected to be found."""
-        return self.expected / self.values.size
+        return self.expected / (self.values.size if self.people is None else self.people.number)
 
     @property
     def expected(self) -> float:
         """Global risk: how many records are expected to be found."""
-        return fsum(self.values)
+        return fsum(self.values if self.people is None else self.values * self.people.weight)
 
     def above(self, threshold: float = DEFAULT_THRESHOLD) -> int:
         """How many records have a risk above a threshold."""
@@ -157,10 +160,17 @@ class RecordRisk:
         everybody = float(self.values.size if weights is None else weights.sum())
         secrets = int(values.size)
         right = fsum(values)
-        certain = int((values >= 1).sum())
+        certain: float = int((values >= 1).sum())
+        subjects = self.dataset.subjects
+        if self.people is not None:
+            everybody, subjects = float(self.people.number), "people"
+            secrets = int(np.unique(self.people.of_record[chosen]).size)
+            share = self.people.weight[chosen]
+            share = share * (secrets / fsum(share))
+            right, certain = fsum(values * share), fsum(share[values >= 1])
         sentence_values = {
             "measure": self.title,
-            "subjects": self.dataset.subjects,
+            "subjects": subjects,
             "total": secrets,
             "average": right / secrets,
             "highest": float(values.max()),
@@ -182,7 +192,7 @@ class RecordRisk:
             knows=self.attributes,
             seeks=(),
             secrets=secrets,
-            subjects=self.dataset.subjects,
+            subjects=subjects,
             claim=self.claim,
             certain=PriorPosterior(secrets if everybody == 1 else 0, certain),
             right=PriorPosterior(min(right, secrets / everybody), right),

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from divulge.classes.class_sizes import count_dataset_classes
+from divulge.classes.people import RECORDS_KNOWN, find_people
 from divulge.data import Dataset
 from divulge.records.risk.disclosure import AGGREGATES, disclosure_risk
 from divulge.records.risk.frequencies import (
@@ -81,6 +82,8 @@ def _compare_distances(dataset: Dataset, original: Dataset, **options: Any) -> R
 def _count_by_engine(dataset: Dataset, bound: float, **options: Any) -> JudgedFigure | None:
     """k-anonymity, counted by the engine and remembered, where no cell is missing."""
     counting = build_counting(dataset, **options)
+    if find_people(dataset) is not None:
+        return None
     if has_overlap(counting) or counting.nulls == "standard" or counting.count == "population":
         return None
     sizes = count_dataset_classes(dataset, counting.attributes)
@@ -96,6 +99,9 @@ def _build_null_option(words: tuple[str, ...]) -> OneOf:
 _NULL_OPTIONS: dict[str, Option] = {
     "nulls": _build_null_option(SEMANTICS),
     "original": OtherDataset(),
+}
+_PEOPLE_OPTIONS: dict[str, Option] = {
+    "records_known": OneOf(RECORDS_KNOWN, "Of somebody with several records: one is known, or all.")
 }
 _CLASS_OPTIONS: dict[str, Option] = {
     **_NULL_OPTIONS,
@@ -173,7 +179,7 @@ _SPECS = (
         aliases=("prosecutor",),
         function=prosecutor_risk,
         figure=judge_highest_risk,
-        options=_NULL_OPTIONS,
+        options={**_NULL_OPTIONS, **_PEOPLE_OPTIONS},
         per_record="risk",
         linked="risk",
     ),
@@ -241,7 +247,7 @@ _SPECS = (
         direction="at_least",
         scale="count",
         whole=True,
-        options=_CLASS_OPTIONS,
+        options={**_CLASS_OPTIONS, **_PEOPLE_OPTIONS},
         per_record="count",
         shortcut=_count_by_engine,
         sentence="k_anonymity",
@@ -253,7 +259,7 @@ _SPECS = (
         figure=judge_smallest_count,
         direction="at_least",
         scale="count",
-        options=_NULL_OPTIONS,
+        options={**_NULL_OPTIONS, **_PEOPLE_OPTIONS},
         per_record="count",
         linked="crowd",
     ),

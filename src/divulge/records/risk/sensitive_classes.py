@@ -18,6 +18,7 @@ from divulge.assessment import Claim
 from divulge.classes.key_codes import encode_keys
 from divulge.classes.keys import assign_classes, sum_by_place
 from divulge.classes.overlapping_classes import Entries, gather_overlapping_entries
+from divulge.classes.people import RECORDS_KNOWN, RecordsKnown, require_one_record_each
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Column, Dataset
 from divulge.data.column import find_hidden_cells
@@ -28,7 +29,7 @@ from divulge.records.risk.frequencies import (
     Nulls,
     build_hidden_cells_error,
 )
-from divulge.work import InvalidInput, Problem, Problems
+from divulge.work import InvalidInput, Problem, Problems, checks
 from divulge.work.arrays import Floats, Ints
 
 Count: TypeAlias = Literal["records", "population"]
@@ -49,6 +50,8 @@ class CountingRules:
     """Whether a cell of these attributes is missing."""
     ways: tuple[Nulls, ...] = SEMANTICS
     """The semantics that can be compared with this one."""
+    records_known: RecordsKnown = "one"
+    """Of people with several records, whether one is known or all."""
 
     @property
     def claim(self) -> Claim:
@@ -113,6 +116,8 @@ def build_counting(
     nulls: Nulls = "bayes",
     count: Count = "records",
     original: Dataset | None = None,
+    *,
+    records_known: RecordsKnown = "one",
 ) -> CountingRules:
     """The way to count that was asked for, with every problem of it said at once."""
     problems = Problems(f'dataset "{dataset.name}"')
@@ -125,6 +130,7 @@ def build_counting(
         message = "the population is counted by sampling weights, and no attribute has that role."
         problems.add("count", message)
     names = tuple(dataset.attributes(among, "among"))
+    problems.extend("", checks.one_of("records_known", records_known, RECORDS_KNOWN))
     problems.raise_any()
     hides_unknown = original is None and any(
         np.any(find_hidden_cells(dataset.columns[name])) for name in names
@@ -139,7 +145,13 @@ def build_counting(
     if hides_unknown:
         ways = tuple(each for each in SEMANTICS if each not in SEMANTICS_OF_ORIGINAL)
     return CountingRules(
-        attributes=names, nulls=nulls, count=count, original=original, hides=hides, ways=ways
+        attributes=names,
+        nulls=nulls,
+        count=count,
+        original=original,
+        hides=hides,
+        ways=ways,
+        records_known=records_known,
     )
 
 
@@ -167,6 +179,7 @@ def count_sensitive_values(
     >>> found.attribute, found.size.tolist(), found.count.tolist()
     ('disability', [6, 4], [2, 4, 3, 1])
     """
+    require_one_record_each(dataset, "what classes give away is counted by records")
     name = find_sensitive_attribute(dataset, attribute)
     counting = build_counting(dataset, among, nulls, count, original)
     if name in counting.attributes:

@@ -22,6 +22,7 @@ from divulge.assessment import Assessment, Breakdown, Chart, Sentence
 from divulge.classes import null_semantics
 from divulge.classes.key_codes import encode_nulls_alike
 from divulge.classes.keys import assign_classes
+from divulge.classes.people import require_one_record_each
 from divulge.data import Dataset
 from divulge.records.risk.charts import draw_contributions
 from divulge.records.risk.frequencies import Frequencies, frequencies, settle_reading
@@ -243,6 +244,7 @@ def suda(
         problems.append(Problem("nulls", message, nulls, ["maybe", "value"]))
     if problems:
         raise InvalidInput("suda", problems)
+    require_one_record_each(dataset, "SUDA looks for records that are unique")
     reading = settle_reading(dataset, names, nulls)
     columns = [dataset.columns[name] for name in names]
     codes = [column.codes for column in columns]

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from divulge.assessment import Assessment, Chart
+from divulge.classes.partition import AttributeCodes, Partition
+from divulge.classes.people import People, RecordsKnown
 from divulge.classes.weights import read_weights
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
 from divulge.records.attack_models import attack
 from divulge.records.inference.charts import draw_sweep_success
+from divulge.records.inference.people_secrets import PeopleSecrets
 from divulge.records.inference.prior import compute_prior_success
 from divulge.records.sweep.display import build_sweep_table
 from divulge.records.sweep.subset_cube import Floats, Ints, SubsetCounts
@@ -114,6 +117,9 @@ class Sweep:
     knows: tuple[str, ...]
     seeks: tuple[str, ...]
     figures: SweepFigures
+    people: People | None = None
+    """Who was counted, where somebody has several records."""
+    records_known: RecordsKnown = "one"
 
     def __len__(self) -> int:
         return len(self.figures.sets)
@@ -173,23 +179,35 @@ class Sweep:
         """
         column = self._find_column(seeks, kind)
         if not weighted:
-            return np.asarray(self.figures.columns[column] / self.dataset.rows)
+            secrets = self.dataset.rows if self.people is None else self.people.number
+            return np.asarray(self.figures.columns[column] / secrets)
         if not self.is_weighted:
             raise DivulgeError(f'"{self.dataset.name}" was swept without weights.')
-        total = float(read_weights(self.dataset).sum())
-        return np.asarray(self.figures.columns[f"weighted.{column}"] / total)
+        weights = read_weights(self.dataset)
+        if self.people is not None:
+            weights = weights * self.people.weight
+            column = {"certain": "singletons", "right": "classes"}.get(column, column)
+        return np.asarray(self.figures.columns[f"weighted.{column}"] / float(weights.sum()))
 
     def prior(self, seeks: str | None = None, kind: Success = "deterministic") -> float:
         """The success before: a blind guess, or the most frequent value."""
+        if self.people is not None:
+            return self._compute_prior_of_people(self.people, seeks, kind)
         return compute_prior_success(self.dataset, seeks, kind)
+
+    def _compute_prior_of_people(self, people: People, seeks: str | None, kind: Success) -> float:
+        secret = None if seeks is None else AttributeCodes.from_column(self.dataset.columns[seeks])
+        before = PeopleSecrets(people, Partition.single_class(self.dataset.rows), secret)
+        count = before.certain if kind == "deterministic" else before.right
+        return float(count / people.number)
 
     def assessment(self, knows: str | Iterable[str], seeks: str | None = None) -> Assessment:
         """The assessment of one set; of a secret, or (if none is named) of re-identification."""
         names = self.names(self.place(knows))
         if seeks is None:
-            return attack(self.dataset, "CRS", names)
+            return attack(self.dataset, "CRS", names, records_known=self.records_known)
         self._find_column(seeks, "deterministic")
-        return attack(self.dataset, "CAS", names, seeks)
+        return attack(self.dataset, "CAS", names, seeks, records_known=self.records_known)
 
     def most_dangerous(
         self,
@@ -271,6 +289,7 @@ class Sweep:
         return {
             "dataset": self.dataset.name,
             "records": self.dataset.rows,
+            **({} if self.people is None else {"people": self.people.number}),
             "knows": list(self.knows),
             "seeks": list(self.seeks),
             "sets": self.to_arrow().to_pylist(),
@@ -289,6 +308,8 @@ class Sweep:
     def _find_column(self, seeks: str | None, kind: Success) -> str:
         if kind not in ("deterministic", "probabilistic"):
             raise DivulgeError(f'"{kind}" is not a kind of success: deterministic, probabilistic')
+        if seeks is None and self.people is not None:
+            return "certain" if kind == "deterministic" else "right"
         if seeks is None:
             return "singletons" if kind == "deterministic" else "classes"
         if seeks not in self.seeks:

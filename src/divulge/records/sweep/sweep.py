@@ -7,15 +7,22 @@ from math import comb
 from numbers import Integral
 from typing import Any
 
+from divulge.classes.people import (
+    RECORDS_KNOWN,
+    RecordsKnown,
+    build_unjudged_error,
+    find_people,
+)
 from divulge.classes.weights import read_weights
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
 from divulge.records import tuning
 from divulge.records.risk.minimal_uniques import MOST_ATTRIBUTES
 from divulge.records.sweep.duckdb_sweep import count_by_sql
+from divulge.records.sweep.people_sweep import count_people_by_set
 from divulge.records.sweep.result import Sweep, SweepFigures
 from divulge.records.sweep.subset_cube import CubeAttribute, Floats, SubsetCounts, SubsetCube
-from divulge.work import MemoryPlan, Problems
+from divulge.work import MemoryPlan, Problems, checks
 
 ENGINES = ("auto", "cube", "duckdb")
 
@@ -28,6 +35,7 @@ def sweep(
     engine: str = "auto",
     *,
     capacity: bool = True,
+    records_known: RecordsKnown = "one",
 ) -> Sweep:
     """Assess every non-empty set of quasi-identifiers: who is singled out, what is inferred.
 
@@ -39,6 +47,9 @@ def sweep(
         engine: `cube` counts in memory, `duckdb` groups set by set and spills to disk, `auto`
             takes the cube if it fits.
         capacity: whether the multiplicative Bayes capacity of each secret is counted too.
+        records_known: with the role `person`, whether `one` record of the victim is known, drawn
+            at random, or `all` of them. Then sets are counted one by one in memory, and classes
+            and their sizes are of people; `certain` and `right` are further columns.
 
     Raises:
         InvalidInput: if an attribute does not exist, is known and sought at once, or if there
@@ -63,9 +74,27 @@ def sweep(
         problems.add("engine", f'"{engine}" is not an engine.', engine, ENGINES)
     if dataset.rows == 0:
         problems.add("dataset", "has no records.")
+    problems.extend("", checks.one_of("records_known", records_known, RECORDS_KNOWN))
     problems.raise_any()
+    people = find_people(dataset)
+    if people is not None and engine == "duckdb":
+        what = 'engine = "duckdb" counts records, and so only engine = "auto" or "cube" can count'
+        raise build_unjudged_error(dataset, people, what)
     weight = dataset.dictionary.having("weight")
     weights = read_weights(dataset) if weight else None
+    if people is not None:
+        figures = count_people_by_set(
+            dataset,
+            known,
+            sought,
+            people=people,
+            records_known=records_known,
+            sizes=set_sizes,
+            weights=weights,
+            capacity=capacity,
+        )
+        swept = figures.sort_sets()
+        return Sweep(dataset, tuple(known), tuple(sought), swept, people, records_known)
     if engine == "auto":
         engine = "cube" if _plan_memory(dataset, known, weights).fits() else "duckdb"
     if engine == "cube":
