@@ -1,0 +1,71 @@
+"""Limits that count who looks alike: the fewest cells, and as many alike as a risk asks for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+
+import numpy as np
+
+from divulge.data import Dataset
+from divulge.protection.changes.decision_log import DecisionLog
+from divulge.protection.cycle_request import CycleRequest, CycleState
+from divulge.protection.limits.per_record import Goal
+from divulge.protection.suppression.request import (
+    OutOfReachError,
+    Search,
+    SuppressionRequest,
+)
+from divulge.protection.suppression.suppress import suppress_cells
+
+
+def reach_count_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
+    """A limit that counts: the fewest cells, under what it takes nulls for."""
+    request = build_count_request(goal, plan)
+    released, log, _ = suppress_cells(state.select_originals(), state.current, request)
+    _apply_decisions(state, released, log)
+
+
+def build_count_request(goal: Goal, plan: CycleRequest) -> SuppressionRequest:
+    """What suppression is asked for by a limit that counts."""
+    costs = {name: np.array([float(plan.importance.get(name, 1.0))]) for name in goal.among}
+    # The cycle of the paper counts possible matches; the other ways have one search each.
+    search: Search = plan.search if goal.nulls == "maybe" else "fewest"
+    return SuppressionRequest(
+        k=int(np.ceil(goal.limit.bound)),
+        nulls=goal.nulls,
+        subsets=(goal.among,),
+        never=plan.never,
+        costs=costs,
+        cells_per_record=None,
+        out_of_reach=plan.out_of_reach,
+        search=search,
+        order=plan.order,
+        seed=plan.seed,
+        rule=goal.rule,
+        keeps_twins=plan.withstands_refill,
+    )
+
+
+def suppress_by_count(state: CycleState, goal: Goal, plan: CycleRequest) -> Dataset | None:
+    """The records with as many alike as a limit asks of each; None if that is out of reach.
+
+    A limit on risks asks for as many as the risk that it allows is one in.
+    """
+    k = ceil(1 / max(goal.highest_risk, 1e-9) - 1e-9)
+    if not 1 < k <= state.current.rows:
+        return None
+    request = replace(build_count_request(goal, plan), k=k, out_of_reach="raise")
+    try:
+        released, _, _ = suppress_cells(state.select_originals(), state.current, request)
+    except OutOfReachError:
+        return None
+    return released
+
+
+def _apply_decisions(state: CycleState, released: Dataset, log: DecisionLog) -> None:
+    state.changes += [replace(c, records=state.alive[c.records]) for c in log.changes]
+    removed = log.removed_records
+    state.current = released
+    if removed.size:
+        state.alive = np.delete(state.alive, removed)
