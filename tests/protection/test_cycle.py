@@ -371,16 +371,17 @@ def test_a_limit_on_an_attribute_that_is_not_there_is_refused_by_its_name() -> N
         protection.protect(towns, [limit])
 
 
-@pytest.mark.parametrize("nulls", ["value", "known"])
+# Who counts what fits finds company in a null of somebody else; where it is a value, both hide.
+@pytest.mark.parametrize(("nulls", "cells"), [("value", 2), ("known", 1)])
 @pytest.mark.parametrize("measure", ["prosecutor_risk", "reidentification_risk"])
-def test_others_join_whom_nothing_else_helps(nulls: str, measure: str) -> None:
+def test_others_join_whom_nothing_else_helps(nulls: str, cells: int, measure: str) -> None:
     letters = pa.table({"q": ["a", "a", "a", "a", "b"]})
     dataset = Dataset.from_arrow(letters, roles={"quasi_identifier": ["q"]})
     p = protection.protect(
         dataset, [Limit(measure, at_most=0.5, nulls=nulls)], methods=["suppress"]
     )
     assert p.dataset.rows == 5
-    assert p.suppressed_cells == 2
+    assert p.suppressed_cells == cells
     assert all(outcome.held for outcome in p.outcomes)
 
 
@@ -447,6 +448,7 @@ def test_what_the_same_cycle_hid_does_not_come_back_coarser(
         ["suppress", "recode"],
         is_a={"Area": TOWNS, "Sector": [("a", "any"), ("b", "any")]},
         suppression_limit=0.0,
+        search="cycle",
     )
     hidden = [
         (record, change.attribute)
