@@ -67,8 +67,8 @@ def weigh_people(
     """To somebody who knows a record before cells were hidden: people, and the likeliest of them.
 
     A record that hides cells is the victim's with the share of their values among the complete
-    records that agree on the rest, and twenty whose attributes are independent; a person has such a
-    record if at least one of theirs is it.
+    records that agree on the rest, and twenty whose attributes are independent. A person has such a
+    record if at least one of theirs is it, and these may repeat each other or not.
     """
     records = Counter(row["pid"] for row in released)
 
@@ -93,6 +93,10 @@ def weigh_people(
                 chance = (whole + 20 * alone) / (comparable + 20)
             lacks[row["pid"]].append(1 - chance)
             drawn[row["pid"]] += chance / records[row["pid"]]
-        having = [1 - prod(each) for each in lacks.values()]
-        found.append((sum(having) / max(having), max(drawn.values()) / sum(drawn.values())))
+        surest = {pid: 1 - min(each) for pid, each in lacks.items()}
+        people = min(
+            1 + sum(surest[other] for other in surest if other != pid) / (1 - prod(each))
+            for pid, each in lacks.items()
+        )
+        found.append((people, max(drawn.values()) / sum(drawn.values())))
     return found

@@ -147,6 +147,23 @@ def test_hidden_cells_are_weighed_by_people(rows: list[dict[str, Any]], data: An
                 records.frequencies(released, among=KEYS, original=original, records_known="all")
 
 
+def test_many_hidden_records_of_a_person_are_no_more_company_than_one() -> None:
+    """What is hidden of somebody may be the same in all their records: eight tell no more than one."""
+
+    def count(records_each: int) -> float:
+        others = [{"pid": p, "age": 30, "sex": "m", "ill": "flu"} for p in (1, 2)] * records_each
+        shown = [{"pid": 9 + n, "age": 40, "sex": "fm"[n % 2], "ill": "flu"} for n in range(20)]
+        rows = [{"pid": 0, "age": 30, "sex": "f", "ill": "flu"}, *others, *shown]
+        original = to_dataset(rows)
+        hidden = pa.array(range(1, 1 + len(others)), pa.int64()).to_numpy()
+        released = hide_cells(original, {"sex": hidden})
+        return float(
+            records.frequencies(released, original=original, among=["age", "sex"]).sample[0]
+        )
+
+    assert count(8) == pytest.approx(count(1))
+
+
 @given(visits())
 def test_the_attack_on_a_release_as_it_is_is_the_attack_on_the_data(
     rows: list[dict[str, Any]],

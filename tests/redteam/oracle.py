@@ -192,18 +192,25 @@ class Evidence:
         return {self.person_of[id(record)] for record in self.find_candidates(victim)}
 
     def effective_frequency(self, victim: Row) -> float:
-        """One over the posterior of the likeliest person who has such a record."""
+        """One over the posterior of the likeliest person who has such a record.
+
+        Others count by their surest record, since records of one person may repeat each other.
+        """
         keys = self.case.keys
         chances: dict[tuple[str, ...], float] = {(): 1.0}
-        lacks: dict[Any, float] = defaultdict(lambda: 1.0)
+        weights: dict[Any, list[float]] = defaultdict(list)
         for record in self.records:
             hidden = tuple(name for name in keys if record[name] == HIDDEN)
             if hidden not in chances:
                 chances[hidden] = self.chance_of_hidden(hidden, victim)
             weight = self.weigh(record, victim, keys) * chances[hidden]
-            lacks[self.person_of[id(record)]] *= 1 - weight
-        weights = [1 - chance for chance in lacks.values()]
-        return sum(weights) / max(weights) if any(weights) else math.inf
+            if weight:
+                weights[self.person_of[id(record)]].append(weight)
+        surest = sum(map(max, weights.values()))
+        return min(
+            (1 + (surest - max(w)) / (1 - math.prod(1 - x for x in w)) for w in weights.values()),
+            default=math.inf,
+        )
 
     def secrets(self, victim: Row) -> set[str | None]:
         """The secrets of the records that may be the victim's."""

@@ -200,13 +200,25 @@ def test_a_folder_that_was_never_protected_cannot_be_revised(tmp_path: Path) -> 
     assert not (tmp_path / "out").exists()
 
 
+COUNTS_RECORDS = """
+[[limit]]
+dataset = "people"
+measure = "individual_risk"
+at_most = 0.9
+"""
+
+
 def test_several_records_of_a_person_are_not_judged_by_counting_records(tmp_path: Path) -> None:
     path = write(tmp_path)
     frame = pl.read_csv(tmp_path / "people.csv").with_columns(pl.col("pid") // 2)
     frame.write_csv(tmp_path / "people.csv")
     result = run("check", path)
+    assert result.exit_code == 0, result.output
+    assert "People are counted, 30 of them with 60 records" in " ".join(result.output.split())
+    path.write_text(path.read_text() + COUNTS_RECORDS)
+    result = run("check", path)
     assert result.exit_code == 3
-    assert "60 records of 30 persons" in " ".join(result.output.split())
+    assert "60 records of 30 people" in " ".join(result.output.split())
     assert run("protect", path, "--out", tmp_path / "out").exit_code == 3
     assert not (tmp_path / "out" / "release").exists()
 

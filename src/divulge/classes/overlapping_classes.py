@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,9 @@ from divulge.classes.null_semantics import (
 from divulge.classes.original_values import check_same_records, gather_victims
 from divulge.data import Dataset
 from divulge.work.arrays import Array, Floats, Ints
+
+Together: TypeAlias = Literal["added", "independent", "surest"]
+"""How the chances of several records that have the same value make one amount."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def gather_overlapping_entries(
     codes: Array,
     values: int,
     weights: Floats | None,
-    at_least_once: bool = False,
+    together: Together = "added",
 ) -> Entries:
     """The values in the class of each record under `maybe`, `known` or `bayes`.
 
@@ -72,8 +75,9 @@ def gather_overlapping_entries(
         codes: the value of each record, as a code below `values`.
         values: how many codes there are.
         weights: what each record counts for; one if None.
-        at_least_once: whether an amount is the chance that at least one record of the class has
-            the value, instead of the sum over the records that have it.
+        together: whether an amount is the sum over the records that have the value (`added`), the
+            chance that at least one of them is of the class if they are independent
+            (`independent`), or the chance of the surest of them (`surest`).
     """
     if original is not None:
         check_same_records(dataset, original, names)
@@ -87,7 +91,7 @@ def gather_overlapping_entries(
         entries = _merge_entries(
             released.of_record, values, _split_by_mask(released, values_by_mask, values)
         )
-        return replace(entries, amount=np.sign(entries.amount)) if at_least_once else entries
+        return entries if together == "added" else replace(entries, amount=np.sign(entries.amount))
     victims = gather_victims(dataset, original, names)
     chance = estimate_chance_by_mask(released, victims) if nulls == "bayes" else None
 
@@ -106,15 +110,21 @@ def gather_overlapping_entries(
             )
             asker = whose[way]
             factor = np.ones(asker.size) if chance is None else chance[mask][asker] * share[way]
-            if at_least_once:
+            if together == "independent":
                 # Chances that none has it are multiplied, so what is added up are logarithms.
                 with np.errstate(divide="ignore"):
                     factor = -np.log1p(-np.minimum(factor, 1.0))
+            elif together == "surest":
+                amount = np.sign(amount)
             gathered.append((asker, code, amount * factor))
         return gathered
 
-    entries = _merge_entries(victims.of_record, values, [collect_victim_values])
-    return replace(entries, amount=-np.expm1(-entries.amount)) if at_least_once else entries
+    entries = _merge_entries(
+        victims.of_record, values, [collect_victim_values], keeps_highest=together == "surest"
+    )
+    if together == "independent":
+        return replace(entries, amount=-np.expm1(-entries.amount))
+    return entries
 
 
 def _group_values_by_mask(
@@ -196,8 +206,10 @@ def _match_values(
     return asker[repeated_askers], entries[entry] % values, amount[entry]
 
 
-def _merge_entries(of_record: Ints, values: int, parts: Sequence[Part]) -> Entries:
-    """All entries in one: amounts for the same class and value are added up."""
+def _merge_entries(
+    of_record: Ints, values: int, parts: Sequence[Part], *, keeps_highest: bool = False
+) -> Entries:
+    """All entries in one: amounts of the same class and value are added up, or the highest kept."""
     keys, amounts = [], []
     with work.step("Gathering the values of those who may be alike", len(parts)) as step:
         for part in parts:
@@ -206,7 +218,12 @@ def _merge_entries(of_record: Ints, values: int, parts: Sequence[Part]) -> Entri
             entries, place = np.unique(joint, return_inverse=True)
             whole = np.concatenate([amount for _, _, amount in gathered])
             keys.append(entries)
-            amounts.append(sum_by_place(place.reshape(-1), whole, entries.size))
+            if keeps_highest:
+                highest = np.zeros(entries.size)
+                np.maximum.at(highest, place.reshape(-1), whole)
+                amounts.append(highest)
+            else:
+                amounts.append(sum_by_place(place.reshape(-1), whole, entries.size))
             step.advance()
     # Parts have classes of their own, so sorting is all that is left to do.
     joint = np.concatenate(keys)

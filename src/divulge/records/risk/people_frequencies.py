@@ -1,7 +1,9 @@
 """How many people look like a record, where somebody has several records.
 
 Who knows that their victim has a record with some values counts the persons who have one: a person
-whose fitting records hide cells counts by the chance that at least one of them is such a record.
+whose fitting records hide cells counts by the chance that at least one of them is such a record. As
+records of one person tend to repeat each other, that chance lies between that of the surest record
+and that of independent ones: others count by the lower, the likeliest person by the higher.
 Who knows a record of their victim that was drawn at random also weighs how often it would have been
 drawn of each of them: a person with all their records here is likelier than one with a few.
 """
@@ -18,7 +20,7 @@ from divulge.assessment import Sentence
 from divulge.classes.key_codes import encode_keys
 from divulge.classes.keys import assign_classes
 from divulge.classes.original_values import check_same_records
-from divulge.classes.overlapping_classes import gather_overlapping_entries
+from divulge.classes.overlapping_classes import Together, gather_overlapping_entries
 from divulge.classes.partition import Partition, number_ids
 from divulge.classes.people import People, RecordsKnown, find_people, require_shown_cells
 from divulge.data import Dataset
@@ -138,7 +140,9 @@ def _count_overlapping(
 ) -> PeopleFrequencies:
     """The persons whose records may be a record, weighed by how likely they are."""
 
-    def gather(reading: str, each: Floats | None) -> tuple[Ints, Ints, Ints, Floats]:
+    def gather(
+        reading: str, together: Together, each: Floats | None = None
+    ) -> tuple[Ints, Ints, Ints, Floats]:
         entries = gather_overlapping_entries(
             dataset,
             names,
@@ -147,26 +151,38 @@ def _count_overlapping(
             codes=people.of_record,
             values=people.number,
             weights=each,
-            at_least_once=each is None,
+            together=together,
         )
         return entries.of_record, entries.of_class, entries.code, entries.amount
 
-    of_record, of_class, person, chance = gather(nulls, None)
-    _, drawn_class, _, drawn = gather(nulls, people.weight)
+    of_record, of_class, person, lowest = gather(nulls, "surest")
+    *_, highest = gather(nulls, "independent")
+    _, drawn_class, _, drawn = gather(nulls, "added", people.weight)
     number = int(of_record.max()) + 1
     if len(np.unique(of_class)) < number:
         # A prior that excludes everybody weighs nothing: they are left to be counted.
-        of_record, of_class, person, chance = gather("known", None)
-        _, drawn_class, _, drawn = gather("known", people.weight)
-    best, highest = np.zeros(number), np.zeros(number)
-    np.maximum.at(best, of_class, chance)
-    np.maximum.at(highest, drawn_class, drawn)
-    sample = np.bincount(of_class, chance, number) / best
-    population = np.bincount(of_class, chance * weight[person], number) / best
+        of_record, of_class, person, lowest = gather("known", "surest")
+        *_, highest = gather("known", "independent")
+        _, drawn_class, _, drawn = gather("known", "added", people.weight)
+    others = np.bincount(of_class, lowest, number)[of_class] - lowest
+    company = 1 + others / highest
+    sample = np.full(number, np.inf)
+    np.minimum.at(sample, of_class, company)
+    weighed = lowest * weight[person]
+    other_weights = np.bincount(of_class, weighed, number)[of_class] - weighed
+    is_likeliest = company == sample[of_class]
+    population = np.full(number, np.inf)
+    np.minimum.at(
+        population,
+        of_class[is_likeliest],
+        (weight[person] + other_weights / highest)[is_likeliest],
+    )
+    most_drawn = np.zeros(number)
+    np.maximum.at(most_drawn, drawn_class, drawn)
     return PeopleFrequencies(
         sample=sample[of_record],
         population=population[of_record],
-        likeliest=(highest / np.bincount(drawn_class, drawn, number))[of_record],
+        likeliest=(most_drawn / np.bincount(drawn_class, drawn, number))[of_record],
         weighed=nulls == "bayes",
     )
 
