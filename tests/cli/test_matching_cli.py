@@ -140,7 +140,6 @@ def test_an_adversary_of_a_release_may_know_the_algorithm(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ("resist_matching = true", "seed: give one, and keep it"),
         ("seed = 3", "is for resist_matching"),
         (
             "resist_matching = true\nseed = 1\np_percent = 5",

@@ -82,8 +82,16 @@ class Links:
         return replace(self, pairs=tuple(zip(first, second, strict=True)))
 
     def find_clusters(self, dataset: Dataset) -> Clusters:
-        """The cluster of each record of a dataset as it is before protection."""
+        """The cluster of each record of a dataset as it is before protection.
+
+        Raises:
+            UnjudgedPeopleError: if somebody has several records: clusters are of records.
+        """
+        clusters = self._gather_clusters(dataset)
         require_one_record_each(dataset, "clusters are of records")
+        return clusters
+
+    def _gather_clusters(self, dataset: Dataset) -> Clusters:
         if self.attribute is not None:
             return _gather_equal_values(dataset, self.attribute)
         if self.pairs is None:
