@@ -153,7 +153,11 @@ def test_many_hidden_records_of_a_person_are_no_more_company_than_one() -> None:
     def count(records_each: int) -> float:
         others = [{"pid": p, "age": 30, "sex": "m", "ill": "flu"} for p in (1, 2)] * records_each
         shown = [{"pid": 9 + n, "age": 40, "sex": "fm"[n % 2], "ill": "flu"} for n in range(20)]
-        rows = [{"pid": 0, "age": 30, "sex": "f", "ill": "flu"}, *others, *shown]
+        rows: list[dict[str, Any]] = [
+            {"pid": 0, "age": 30, "sex": "f", "ill": "flu"},
+            *others,
+            *shown,
+        ]
         original = to_dataset(rows)
         hidden = pa.array(range(1, 1 + len(others)), pa.int64()).to_numpy()
         released = hide_cells(original, {"sex": hidden})
