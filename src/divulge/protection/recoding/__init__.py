@@ -1,0 +1,1 @@
+"""Recoding: levels of whole attributes with the least loss, or coarser values record by record."""
