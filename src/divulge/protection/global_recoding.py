@@ -14,7 +14,7 @@ from divulge.data import Column, Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.protection.changes.changes import hide_values, value_at
 from divulge.protection.changes.decision_log import Change
-from divulge.protection.changes.recodings import coarsen_column
+from divulge.protection.changes.recodings import coarsen_column, coarsen_to_levels
 from divulge.protection.cycle_request import CycleRequest, CycleState
 from divulge.protection.limits.per_record import Goal
 from divulge.protection.result.utility import compute_leaf_shares
@@ -131,16 +131,6 @@ def describe_levels(dataset: Dataset, levels: Mapping[str, int]) -> tuple[Senten
         values = {"attribute": name, "level": level, "height": height}
         sentences.append(Sentence("divulge.protection", "recoded.level", values))
     return tuple(sentences)
-
-
-def coarsen_to_levels(dataset: Dataset, levels: Mapping[str, int]) -> Dataset:
-    """A dataset with its columns at some levels of their hierarchies."""
-    columns = dict(dataset.columns)
-    for name, level in levels.items():
-        hierarchy = dataset.dictionary[name].hierarchy
-        if hierarchy is not None and level:
-            columns[name] = coarsen_column(columns[name], hierarchy, level)
-    return replace(dataset, columns=columns)
 
 
 def recode_to_levels(state: CycleState, goals: Sequence[Goal], levels: Mapping[str, int]) -> None:

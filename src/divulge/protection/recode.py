@@ -1,39 +1,65 @@
-"""Recoding to limits: which level of each attribute, so that few enough records are at risk."""
+"""Recoding to limits: the levels with the least loss, and the proof that there are no better.
+
+Whole attributes become coarser, and records whose classes still fail are removed, as many as may
+be. Small lattices are searched to the end (branch and bound); of large ones the best found is told
+with a bound. Limits that only the records can tell are judged in the order of loss.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import product
-from math import inf, prod
-from typing import Any, Literal, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, floor
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from divulge import work
-from divulge.assessment import Limit
+from divulge.assessment import Limit, Sentence
 from divulge.classes.people import require_one_record_each
 from divulge.data import Dataset
+from divulge.data.column import find_hidden_cells
 from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection import tuning
-from divulge.protection.changes.recodings import add_hierarchies, coarsen_column
+from divulge.protection.changes.decision_log import DecisionLog
+from divulge.protection.changes.recodings import add_hierarchies
 from divulge.protection.cycle import run_cycle
 from divulge.protection.cycle_request import CycleRequest, CycleState, check_cycle_request
-from divulge.protection.global_recoding import coarsen_to_levels, find_at_risk
-from divulge.protection.limits.per_record import Goal, build_goals
+from divulge.protection.global_recoding import describe_levels
+from divulge.protection.limits.per_record import Goal, build_goals, has_protection_method
+from divulge.protection.recoding.box_bound import bound_by_boxes
+from divulge.protection.recoding.branch_and_bound import find_optimal_levels
+from divulge.protection.recoding.cell_costs import CELL_UTILITIES, CellUtility
+from divulge.protection.recoding.evaluation import LevelEvaluator
+from divulge.protection.recoding.lattice import build_lattice
+from divulge.protection.recoding.level_descent import descend_levels
+from divulge.protection.recoding.limit_tests import (
+    RecodingLimits,
+    RecordMeasurer,
+    build_class_tests,
+    judge_model,
+    list_told_attributes,
+    sort_limits,
+)
+from divulge.protection.recoding.measured_levels import RecodedLevels, judge_in_full
+from divulge.protection.recoding.ordered_search import search_in_order
+from divulge.protection.recoding.recoded_release import build_recoded_release
 from divulge.protection.result.protected import Protected
-from divulge.protection.result.utility import compute_attribute_loss
+from divulge.protection.result.search_proof import SearchProof
 from divulge.protection.suppression.request import OutOfReachError
-from divulge.work import InvalidInput, checks
+from divulge.records.risk.frequencies import DEFAULT_NULLS
+from divulge.records.risk.registry import MEASURES
+from divulge.work import InvalidInput, Problem, Problems, checks
+from divulge.work.effort import Effort
 
 LevelSearch: TypeAlias = Literal["optimal", "climb"]
+SEARCHES: tuple[LevelSearch, ...] = get_args(LevelSearch)
 
 
 def recode(
     dataset: Dataset,
     limits: Sequence[Limit],
     suppression_limit: float = 0.05,
-    utility: Literal["loss"] = "loss",
+    utility: CellUtility = "loss",
     search: LevelSearch = "optimal",
     *,
     local: bool = False,
@@ -41,22 +67,28 @@ def recode(
     never: str | Iterable[str] = (),
     importance: Mapping[str, float] | None = None,
     suppress: bool = True,
+    seconds: float = tuning.LEVEL_SECONDS,
 ) -> Protected:
-    """Make attributes coarser until the limits hold; suppress what is left of the records at risk.
+    """Make attributes coarser until the limits hold, with the least loss that there can be.
 
     Args:
         dataset: the records, with hierarchies in their dictionary or in `is_a`.
         limits: what must hold.
-        suppression_limit: the share of records that may still be at risk after recoding, and is
-            then suppressed.
-        utility: what is kept as high as can be: the least `loss`.
-        search: `optimal` tries all combinations of levels while they are few, and says so in
-            `proved`; else, and with `climb`, one level after the other is climbed.
+        suppression_limit: the share of records that may be removed.
+        utility: what is kept as high as can be: the least `loss`, or the best `granularity`,
+            `precision` or non-uniform `entropy`.
+        search: `optimal` finds the best of all combinations of levels, and says in `proved` whether
+            that is shown; `climb` makes one attribute after the other coarser, and hides cells of
+            the records that are left.
         local: whether single records are made coarser, instead of whole columns.
         is_a: more hierarchies, as in `protect`.
         never: attributes that must not be touched.
         importance: by attribute, how dear it is.
-        suppress: whether what is left may be suppressed; else recoding alone must do.
+        suppress: whether records may be removed; else recoding alone must do.
+        seconds: nominal seconds for lattices too large to be searched to the end.
+
+    Raises:
+        OutOfReachError: if even the coarsest levels do not meet the limits.
 
     >>> import divulge as dv
     >>> companies = dv.datasets.local_suppression_example()
@@ -64,17 +96,14 @@ def recode(
     >>> p = recode(
     ...     companies, [dv.Limit("k_anonymity", at_least=2)], 0.2, is_a={"Area": area}
     ... )
-    >>> p.levels, p.proved
-    ({'Area': 1}, True)
+    >>> p.levels, p.suppressed_records, p.proved
+    ({'Area': 1}, 1, True)
     """
-    for place, choice, allowed in (
-        ("utility", utility, ("loss",)),
-        ("search", search, ("optimal", "climb")),
-    ):
-        problems = list(checks.one_of(place, choice, allowed))
-        if problems:
-            raise InvalidInput("recode", problems)
     described = add_hierarchies(merge_missing_kinds(dataset), is_a or {})
+    problems = Problems(f'recoding of "{described.name}"')
+    problems.extend("", checks.one_of("utility", utility, CELL_UTILITIES))
+    problems.extend("", checks.one_of("search", search, SEARCHES))
+    problems.raise_any()
     methods: tuple[Any, ...] = ("recode", "suppress") if suppress else ("recode",)
     plan = check_cycle_request(
         described,
@@ -90,98 +119,243 @@ def recode(
     )
     if local:
         require_one_record_each(described, "records made coarser one by one are not judged")
-    goals = build_goals(described, limits)
-    return _recode_to_goals(described, goals, plan, search == "optimal" and not local)
+    models = [limit for limit in limits if _is_model(limit)]
+    others = [limit for limit in limits if not _is_model(limit)]
+    goals = build_goals(described, others) if others or not models else []
+    if local or search == "climb" or _hides_cells(described, goals):
+        return run_cycle(described, goals, plan)
+    request = RecodingRequest(
+        goals=tuple(goals), models=tuple(models), plan=plan, utility=utility, seconds=seconds
+    )
+    return recode_to_limits(described, request)
 
 
-def _recode_to_goals(
-    dataset: Dataset, goals: Sequence[Goal], plan: CycleRequest, optimal: bool
-) -> Protected:
-    protected = _find_least_loss(dataset, goals, plan) if optimal else None
-    if protected is None:
-        return run_cycle(dataset, goals, plan)
-    # Other data have other best levels: who knows the algorithm searches for them again.
-    again = lambda other: _recode_to_goals(other, goals, plan, optimal)  # noqa: E731
-    return replace(protected, again=again, reseeded=None)
-
-
-def _find_least_loss(
-    dataset: Dataset, goals: Sequence[Goal], plan: CycleRequest
-) -> Protected | None:
-    """The levels after which recoding and suppression lose least; None if too many to try.
-
-    What is suppressed besides only loses more, so nothing is missed among levels that alone lose
-    as much as the best that was found.
-    """
-    best, least, trials = None, inf, 0
-    for levels, at_least in _enumerate_sufficient_levels(dataset, goals, plan):
-        if at_least >= least - 1e-12:
-            return best if best is None else replace(best, proved=True)
-        if trials == tuning.MAX_PROTECTED_TRIALS:
-            return best
-        trials += 1
-        try:
-            protected = run_cycle(dataset, goals, plan, levels)
-        except OutOfReachError:
-            continue  # suppression does not help the few who are left at risk
-        loss = _compute_total_loss(protected, plan)
-        if loss < least:
-            best, least = protected, loss
-    return best if best is None else replace(best, proved=True)
-
-
-def _compute_total_loss(protected: Protected, plan: CycleRequest) -> float:
-    """What recoding and suppression lost, each attribute as dear as it is."""
-    return sum(
-        plan.importance.get(name, 1.0)
-        * compute_attribute_loss(protected.original, protected.dataset, protected.kept, name)
-        for name in protected.among
+def _is_model(limit: Limit) -> bool:
+    """Whether a limit is on a model of the population, which has no risk of single records."""
+    return limit.measure in ("population_uniques", "correct_matches") and not (
+        has_protection_method(limit)
     )
 
 
-def _enumerate_sufficient_levels(
-    dataset: Dataset, goals: Sequence[Goal], plan: CycleRequest
-) -> Iterator[tuple[dict[str, int], float]]:
-    """Levels at which few enough are at risk, with what they lose: the least loss first."""
-    among = list(dict.fromkeys(name for goal in goals for name in goal.among))
-    heights = {}
-    for name in among:
-        hierarchy = dataset.dictionary[name].hierarchy
-        if hierarchy is not None and name not in plan.never:
-            heights[name] = hierarchy.height
-    if (
-        not heights
-        or prod(height + 1 for height in heights.values()) > tuning.MOST_LEVEL_COMBINATIONS
-    ):
-        return
-    allowed = plan.suppression_limit if "suppress" in plan.methods else 0.0
+def _hides_cells(dataset: Dataset, goals: Sequence[Goal]) -> bool:
+    names = {name for goal in goals for name in goal.among}
+    return any(bool(np.any(find_hidden_cells(dataset.columns[name]))) for name in names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecodingRequest:
+    """What a recoding must reach, and how it may go about it."""
+
+    goals: tuple[Goal, ...]
+    models: tuple[Limit, ...]
+    plan: CycleRequest
+    utility: CellUtility
+    seconds: float
+
+    @property
+    def rule(self) -> str:
+        """All limits in short."""
+        rules = [goal.rule for goal in self.goals]
+        rules += [f"{m.measure} {m.direction} {m.bound:g}" for m in self.models]
+        return "; ".join(rules)
+
+    def list_names(self, dataset: Dataset) -> list[str]:
+        """The attributes in question, in their order."""
+        names = [name for goal in self.goals for name in goal.among]
+        if self.models:
+            names += dataset.attributes(None, "among")
+        return list(dict.fromkeys(names))
+
+
+def recode_to_limits(dataset: Dataset, request: RecodingRequest) -> Protected:
+    """The best levels, the records at these levels, and everything measured anew."""
+    limits = sort_limits(dataset, request.goals, request.models)
+    names = request.list_names(dataset)
+    _check_sensitive(dataset, limits, names)
+    lattice = build_lattice(
+        dataset,
+        names,
+        fixed=sorted(request.plan.never),
+        apart=list_told_attributes(dataset, limits),
+        utility=request.utility,
+        importance=request.plan.importance,
+    )
+    share = request.plan.suppression_limit if "suppress" in request.plan.methods else 0.0
+    evaluator = LevelEvaluator(
+        lattice=lattice,
+        tests=build_class_tests(dataset, lattice, limits),
+        most_removed=floor(share * dataset.rows + 1e-9),
+    )
+    measurer = RecordMeasurer(dataset=dataset, names=lattice.names, limits=limits)
+    levels, proof = _search_levels(evaluator, measurer, request)
+    if levels is None:
+        raise _build_error(dataset, evaluator, request)
+    return _build_protected(dataset, evaluator, levels, proof, request=request)
+
+
+def _check_sensitive(dataset: Dataset, limits: RecodingLimits, names: Sequence[str]) -> None:
+    both = [name for name in list_told_attributes(dataset, limits) if name in names]
+    if both:
+        quoted = ", ".join(f'"{name}"' for name in both)
+        message = f"{quoted} cannot be sensitive and recoded at once; leave it out of one of them."
+        raise InvalidInput(f'recoding of "{dataset.name}"', [Problem("limits", message)])
+
+
+def _search_levels(
+    evaluator: LevelEvaluator, measurer: RecordMeasurer, request: RecodingRequest
+) -> tuple[RecodedLevels | None, SearchProof]:
+    """The best levels that meet every limit, and what is proven of them."""
+    limits, lattice = measurer.limits, evaluator.lattice
+    if lattice.combinations > tuning.MOST_LEVEL_COMBINATIONS:
+        return _search_large_lattice(evaluator, measurer, request)
+    if limits.are_counted:
+        result = find_optimal_levels(evaluator)
+        if result.best is None:
+            return None, result.proof
+        return judge_in_full(evaluator, measurer, result.best), result.proof
+    ordered = search_in_order(evaluator, measurer, tuning.MOST_JUDGED_LEVELS)
+    is_proved = ordered.proof.is_complete and limits.are_of_classes
+    return ordered.best, replace(ordered.proof, is_complete=is_proved)
+
+
+def _search_large_lattice(
+    evaluator: LevelEvaluator, measurer: RecordMeasurer, request: RecodingRequest
+) -> tuple[RecodedLevels | None, SearchProof]:
+    accepted: dict[tuple[int, ...], RecodedLevels] = {}
+
+    def accept(levels: tuple[int, ...]) -> bool:
+        if measurer.limits.are_counted:
+            return True
+        judged = judge_in_full(evaluator, measurer, evaluator.evaluate(levels))
+        if judged is not None:
+            accepted[levels] = judged
+        return judged is not None
+
+    effort = Effort(request.seconds)
+    descent = descend_levels(evaluator, effort.share(tuning.DESCENT_SHARE), accept)
+    bound = bound_by_boxes(evaluator, descent.loss, effort)
+    levels = descent.levels
+    if bound.best is not None and accept(bound.best.levels):
+        levels = bound.best.levels
+    proof = SearchProof(
+        combinations=evaluator.lattice.combinations,
+        checked=descent.measured + bound.boxes,
+        lower_bound=bound.value,
+        is_complete=bound.is_closed and measurer.limits.are_counted,
+    )
+    if levels is None:
+        return None, proof
+    if levels in accepted:
+        return accepted[levels], proof
+    return judge_in_full(evaluator, measurer, evaluator.evaluate(levels)), proof
+
+
+def _build_error(
+    dataset: Dataset, evaluator: LevelEvaluator, request: RecodingRequest
+) -> OutOfReachError:
+    """Say how far the coarsest levels are from the limits, and what would help."""
+    top = evaluator.evaluate(evaluator.lattice.top)
+    lacking = [
+        name
+        for name, height in zip(evaluator.lattice.names, evaluator.lattice.heights, strict=True)
+        if height == 0
+    ]
+    ways = []
+    if lacking:
+        ways.append("give hierarchies for " + ", ".join(f'"{name}"' for name in lacking))
+    ways.append("let more records be removed (suppression_limit)")
+    ways.append(f"or ask for less than {request.rule}")
+    needed = (
+        f"even at the coarsest levels, {top.removed_records:,} of {dataset.rows:,} "
+        f"{dataset.subjects} would have to be removed, and {evaluator.most_removed:,} may be"
+        if not evaluator.is_allowed(top)
+        else "no combination of levels meets every limit"
+    )
+    return OutOfReachError(
+        f'dataset "{dataset.name}": {request.rule} is out of reach: {needed}; {", ".join(ways)}.'
+    )
+
+
+def _build_protected(
+    dataset: Dataset,
+    evaluator: LevelEvaluator,
+    levels: RecodedLevels,
+    proof: SearchProof,
+    *,
+    request: RecodingRequest,
+) -> Protected:
+    release = build_recoded_release(
+        dataset, evaluator, levels.outcome, levels.removed, rule=request.rule
+    )
+    kept = np.setdiff1d(np.arange(dataset.rows), levels.removed)
     state = CycleState(
+        original=dataset,
+        current=release.dataset,
+        alive=kept,
+        changes=[],
+        levels=dict(release.levels),
+    )
+    standings = [state.measure(goal) for goal in request.goals]
+    is_held = all(standing.held for standing in standings) and all(
+        judge_model(limit, release.dataset) for limit in request.models
+    )
+    if not is_held:  # what units told and what records tell must agree
+        raise _build_error(dataset, evaluator, request)
+    before = CycleState(
         original=dataset, current=dataset, alive=np.arange(dataset.rows), changes=[], levels={}
     )
-    level_losses = {
-        (name, level): _compute_level_loss(dataset, name, level)
-        for name, height in heights.items()
-        for level in range(height + 1)
-    }
-    losses = {
-        levels: sum(
-            plan.importance.get(name, 1.0) * level_losses[name, level]
-            for name, level in zip(heights, levels, strict=True)
-        )
-        for levels in product(*(range(height + 1) for height in heights.values()))
-    }
-    with work.step("Trying combinations of levels", len(losses)) as step:
-        for levels in sorted(losses, key=lambda each: losses[each]):
-            chosen = dict(zip(heights, levels, strict=True))
-            trial = coarsen_to_levels(dataset, chosen)
-            if float(find_at_risk(state, goals, trial).mean()) <= allowed:
-                yield chosen, losses[levels]
-            step.advance()
+    count_goals = [goal for goal in request.goals if goal.is_count_limit]
+    limits = (*(goal.limit for goal in request.goals), *request.models)
+    return Protected(
+        original=dataset,
+        dataset=release.dataset,
+        decisions=DecisionLog(dataset.name, release.changes, dataset),
+        nulls=count_goals[0].nulls if count_goals else DEFAULT_NULLS,
+        limits=limits,
+        among=evaluator.lattice.names,
+        rule=request.rule,
+        k=ceil(max((goal.limit.bound for goal in count_goals), default=2)),
+        outcomes=(
+            *(standing.outcome for standing in standings),
+            *(_judge_outcome(limit, release.dataset) for limit in request.models),
+        ),
+        outcomes_before=(
+            *(before.measure(goal).outcome for goal in request.goals),
+            *(_judge_outcome(limit, dataset) for limit in request.models),
+        ),
+        levels=release.levels,
+        notes=(
+            *describe_levels(dataset, release.levels),
+            *_describe_search(dataset, evaluator, levels, proof),
+        ),
+        proved=proof.is_complete,
+        proof=proof,
+        # Other data have other best levels: who knows the algorithm searches for them again.
+        again=lambda other: recode_to_limits(other, request),
+    )
 
 
-def _compute_level_loss(dataset: Dataset, name: str, level: int) -> float:
-    hierarchy = dataset.dictionary[name].hierarchy
-    assert hierarchy is not None  # noqa: S101  # only such attributes are asked about
-    column = coarsen_column(dataset.columns[name], hierarchy, level)
-    coarse = replace(dataset, columns={**dataset.columns, name: column})
-    return compute_attribute_loss(dataset, coarse, np.arange(dataset.rows), name)
+def _judge_outcome(limit: Limit, dataset: Dataset) -> Any:
+    return limit.judge_measurement(MEASURES[limit.measure].of(dataset, limit), dataset.name)
+
+
+def _describe_search(
+    dataset: Dataset, evaluator: LevelEvaluator, levels: RecodedLevels, proof: SearchProof
+) -> tuple[Sentence, ...]:
+    values = {
+        "combinations": proof.combinations,
+        "checked": proof.checked,
+        "excluded": proof.excluded,
+        "bounded": proof.bounded,
+        "bound": proof.lower_bound,
+        "loss": levels.outcome.loss,
+        "removed": int(levels.removed.size),
+        "total": dataset.rows,
+        "subjects": dataset.subjects,
+        "most": evaluator.most_removed,
+    }
+    key = "proved" if proof.is_complete else "best_found"
+    return (
+        Sentence("divulge.protection", "recoding.removed", values),
+        Sentence("divulge.protection", f"recoding.{key}", values),
+    )

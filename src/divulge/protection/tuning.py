@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from divulge.work.effort import Cost
+
 MOST_ROUNDS = 200
 """Rounds, in each of which everything is measured anew and something changed, before the cycle
 gives up. Chosen by hand; no benchmark isolates it."""
@@ -31,9 +33,26 @@ MOST_DONORS = 30
 """Records that are asked to hide the same as somebody whom nothing else helps; each costs a
 measurement of everybody. Chosen by hand; no benchmark isolates it."""
 
-MOST_LEVEL_COMBINATIONS = 1_000
-"""Combinations of levels up to which all are tried, each with a measurement, so that the result can
-be proved; beyond, the cycle climbs level by level. Chosen by hand; no benchmark isolates it."""
+MOST_LEVEL_COMBINATIONS = 1_000_000
+"""Combinations of levels up to which the best is proved by branch and bound: three arrays of that
+many places, and time that the bounds keep short. Beyond, good levels are searched and bounded.
+`benchmarks/recoding.py`."""
+
+LEVEL_SECONDS = 2.0
+"""Nominal seconds for levels of larger lattices: better levels against time; both public files of
+the benchmark end at the best that is known before it (`benchmarks/recoding.py`)."""
+
+DESCENT_SHARE = 0.7
+"""Share of that effort for better levels; the rest is for a better bound. Chosen by hand;
+`benchmarks/recoding.py` shows both."""
+
+LEVEL_COST = Cost("level", per_call=2e-5, per_step=1.0e-9)
+"""Measuring one combination of levels: a step is a distinct record times an attribute
+(`benchmarks/recoding.py`)."""
+
+MOST_JUDGED_LEVELS = 400
+"""Combinations of levels that are judged by limits which only the records can tell, each with a
+measurement or an attack on all records. Chosen by hand; no benchmark isolates it."""
 
 MAX_PROTECTED_TRIALS = 20
 """Combinations of levels for which it is found out what suppression then costs, the least loss

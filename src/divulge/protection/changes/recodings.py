@@ -83,6 +83,16 @@ def coarsen_column(original: Column, hierarchy: Hierarchy, level: int) -> Column
     return hierarchy.coarsen(original, level)
 
 
+def coarsen_to_levels(dataset: Dataset, levels: Mapping[str, int]) -> Dataset:
+    """A dataset with its columns at some levels of their hierarchies."""
+    columns = dict(dataset.columns)
+    for name, level in levels.items():
+        hierarchy = dataset.dictionary[name].hierarchy
+        if hierarchy is not None and level:
+            columns[name] = coarsen_column(columns[name], hierarchy, level)
+    return replace(dataset, columns=columns)
+
+
 def find_remaining_levels(
     original: Dataset, released: Dataset, levels: Mapping[str, int]
 ) -> dict[str, int]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from divulge import work
 from divulge.protection.recoding.evaluation import LevelEvaluator, LevelOutcome, Levels
+from divulge.protection.result.search_proof import SearchProof
 from divulge.work.arrays import Array, Floats
 from divulge.work.context import Step
 
@@ -22,25 +23,6 @@ OPEN, CHECKED, EXCLUDED = 0, 1, 2
 
 TIE_TOLERANCE = 1e-12
 """Losses that differ by less are equal: sums of floating numbers in another order do."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchProof:
-    """How many combinations of levels were settled, and how."""
-
-    combinations: int
-    checked: int
-    excluded: int
-    """Too many records would have to be removed, since they must be at coarser levels already."""
-    bounded: int
-    """What must be removed costs too much to be better than the best."""
-    lower_bound: float
-    """No combination loses less."""
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every combination is settled."""
-        return self.checked + self.excluded + self.bounded == self.combinations
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,14 +38,14 @@ def find_optimal_levels(evaluator: LevelEvaluator) -> LevelSearchResult:
 
     None if no combination meets the tests.
     """
-    search = _BoundedSearch(evaluator)
-    with work.step("Searching for the best levels", evaluator.lattice.combinations) as step:
+    search = BoundedSearch(evaluator)
+    with work.step("Searching for the best levels") as step:
         search.descend(step)
         search.settle_rest(step)
-    return LevelSearchResult(best=search.best, proof=search.build_proof())
+    return LevelSearchResult(best=search.best, proof=search.build_proof(search.least))
 
 
-class _BoundedSearch:
+class BoundedSearch:
     """The lattice as arrays: a state and a lower bound of each node."""
 
     def __init__(self, evaluator: LevelEvaluator) -> None:
@@ -84,39 +66,41 @@ class _BoundedSearch:
         self.best: LevelOutcome | None = None
 
     @property
-    def _least(self) -> float:
+    def least(self) -> float:
+        """What a better combination must lose less than."""
         return np.inf if self.best is None else self.best.loss - TIE_TOLERANCE
 
     def descend(self, step: Step) -> None:
         """From the top, always to the best child, as long as one is allowed."""
-        current: LevelOutcome | None = self._check(self.lattice.top, step)
+        current: LevelOutcome | None = self.check(self.lattice.top, step)
         while current is not None and self.evaluator.is_allowed(current):
             children = [
-                self._check(child, step)
-                for child in _list_children(current.levels)
-                if self.states[self._find_place(child)] != EXCLUDED
+                self.check(child, step)
+                for child in list_children(current.levels)
+                if self.states[self.find_place(child)] != EXCLUDED
             ]
             allowed = [child for child in children if self.evaluator.is_allowed(child)]
             current = min(allowed, key=lambda child: child.loss, default=None)
 
     def settle_rest(self, step: Step) -> None:
         """Check whatever the bounds leave, the coarsest first: what fails excludes all below."""
-        waiting = np.flatnonzero((self.states == OPEN) & (self.bounds < self._least))
+        waiting = np.flatnonzero((self.states == OPEN) & (self.bounds < self.least))
         for place in waiting[np.argsort(-self.plain_costs[waiting], kind="stable")]:
-            if self.states[place] == OPEN and self.bounds[place] < self._least:
-                self._check(self._find_levels(int(place)), step)
+            if self.states[place] == OPEN and self.bounds[place] < self.least:
+                self.check(self.find_levels(int(place)), step)
 
-    def _check(self, levels: Levels, step: Step) -> LevelOutcome:
+    def check(self, levels: Levels, step: Step | None = None) -> LevelOutcome:
+        """Evaluate a node, once, and what it tells of all below it."""
         from divulge.protection.recoding.kernels import mark_below, raise_bounds
 
         outcome = self.evaluator.evaluate(levels)
-        place = self._find_place(levels)
+        place = self.find_place(levels)
         if self.states[place] == CHECKED:
             return outcome
         box = np.array(levels, np.int64)
         evaluator = self.evaluator
         # Where nobody may be removed, a class that fails lies within one that fails above.
-        too_many = int(outcome.forced.sum()) > evaluator.most_removed or (
+        too_many = outcome.forced_records > evaluator.most_removed or (
             evaluator.most_removed == 0 and outcome.removed_records > 0
         )
         if too_many:
@@ -126,36 +110,40 @@ class _BoundedSearch:
             others = self.lattice.level_costs - costs.kept
             raise_bounds(box, self.strides, costs.total, others, self.bounds)
         self.states[place] = CHECKED
-        if evaluator.is_allowed(outcome) and outcome.loss < self._least:
+        if evaluator.is_allowed(outcome) and outcome.loss < self.least:
             self.best = outcome
-        step.advance()
+        if step is not None:
+            step.advance()
         return outcome
 
-    def build_proof(self) -> SearchProof:
-        """Count how the nodes were settled."""
+    def build_proof(self, least: float) -> SearchProof:
+        """Count how the nodes were settled, if a better one must lose less than `least`."""
         checked = int((self.states == CHECKED).sum())
         excluded = int((self.states == EXCLUDED).sum())
         is_open = self.states == OPEN
-        bounded = int((is_open & (self.bounds >= self._least)).sum())
+        bounded = int((is_open & (self.bounds >= least)).sum())
         return SearchProof(
             combinations=self.lattice.combinations,
             checked=checked,
             excluded=excluded,
             bounded=bounded,
-            lower_bound=np.inf if self.best is None else self.best.loss,
+            lower_bound=float(least),
+            is_complete=checked + excluded + bounded == self.lattice.combinations,
         )
 
-    def _find_place(self, levels: Levels) -> int:
+    def find_place(self, levels: Levels) -> int:
+        """Where a combination stands in the arrays."""
         return int(self.strides @ np.array(levels, np.int64))
 
-    def _find_levels(self, place: int) -> Levels:
+    def find_levels(self, place: int) -> Levels:
+        """The combination that stands at a place."""
         return tuple(
             int(place // stride % size)
             for stride, size in zip(self.strides, self.level_counts, strict=True)
         )
 
 
-def _list_children(levels: Levels) -> list[Levels]:
+def list_children(levels: Levels) -> list[Levels]:
     """One attribute a level finer, in each way."""
     return [
         (*levels[:a], level - 1, *levels[a + 1 :]) for a, level in enumerate(levels) if level > 0

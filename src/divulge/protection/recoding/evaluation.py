@@ -27,23 +27,18 @@ class RemovalCosts:
     kept: Floats
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True)
 class LevelOutcome:
     """What a combination of levels comes to."""
 
     levels: Levels
-    removed: Ints
-    """By unit, how many records must be removed."""
-    forced: Ints
-    """By unit, how many of them must be removed at all finer levels too."""
+    removed_records: int
+    """How many records must be removed."""
+    forced_records: int
+    """How many of them must be removed at all finer levels too."""
     forced_costs: RemovalCosts | None = None
-    """None where more must be removed than may be: then nothing is asked of costs."""
+    """What the forced removals cost; None where more must be removed than may be."""
     loss: float = inf
-
-    @property
-    def removed_records(self) -> int:
-        """How many records are removed."""
-        return int(self.removed.sum())
 
 
 class ClassNumberer:
@@ -84,43 +79,50 @@ class LevelEvaluator:
     def __post_init__(self) -> None:
         self._numberer = ClassNumberer(self.lattice.units)
 
-    @property
-    def all_prune(self) -> bool:
-        """Whether who fails must fail at all finer levels."""
-        return all(test.prunes for test in self.tests)
-
     def evaluate(self, levels: Levels) -> LevelOutcome:
         """Who must go at these levels, and what everything costs then."""
         known = self.evaluated.get(levels)
         if known is not None:
             return known
-        starts = self.lattice.find_starts(levels)
-        pruning = [test for test in self.tests if test.prunes]
-        forced_left = left = self._remove_failing(starts, pruning, self.lattice.counts)
-        forced = self.lattice.counts - left
-        if not self.all_prune and int(forced.sum()) <= self.most_removed:
-            left = self._remove_failing(starts, self.tests, left)
-        removed = self.lattice.counts - left
-        if int(forced.sum()) > self.most_removed:  # of no use, whatever it costs
-            outcome = LevelOutcome(levels=levels, removed=removed, forced=forced)
+        forced, removed = self._find_removed(levels)
+        forced_records, removed_records = int(forced.sum()), int(removed.sum())
+        if forced_records > self.most_removed:  # of no use, whatever it costs
+            outcome = LevelOutcome(
+                levels=levels, removed_records=removed_records, forced_records=forced_records
+            )
         else:
             forced_costs = sum_removal(self.lattice, forced)
-            costs = forced_costs if left is forced_left else sum_removal(self.lattice, removed)
+            costs = forced_costs if removed is forced else sum_removal(self.lattice, removed)
             outcome = LevelOutcome(
                 levels=levels,
-                removed=removed,
-                forced=forced,
+                removed_records=removed_records,
+                forced_records=forced_records,
                 forced_costs=forced_costs,
-                loss=self._sum_loss(levels, costs),
+                loss=self.sum_loss(levels, costs),
             )
         self.evaluated[levels] = outcome
         return outcome
+
+    def find_removed(self, levels: Levels) -> Ints:
+        """By unit, how many records must be removed."""
+        return self._find_removed(levels)[1]
+
+    def _find_removed(self, levels: Levels) -> tuple[Ints, Ints]:
+        """Who must be removed at all finer levels too, and who in all."""
+        starts, counts = self.lattice.find_starts(levels), self.lattice.counts
+        pruning = [test for test in self.tests if test.prunes]
+        left = self.remove_failing(starts, pruning, counts)
+        forced = counts - left
+        if len(pruning) == len(self.tests) or int(forced.sum()) > self.most_removed:
+            return forced, forced
+        return forced, counts - self.remove_failing(starts, self.tests, left)
 
     def is_allowed(self, outcome: LevelOutcome) -> bool:
         """Whether few enough records are removed, and some are left."""
         return outcome.removed_records <= min(self.most_removed, self.lattice.records - 1)
 
-    def _remove_failing(self, starts: Ints, tests: Sequence[ClassTest], counts: Ints) -> Ints:
+    def remove_failing(self, starts: Ints, tests: Sequence[ClassTest], counts: Ints) -> Ints:
+        """How many records of each unit are left once no class fails any more."""
         classes = self._classify(starts, tests)
         left = counts
         while True:
@@ -144,7 +146,8 @@ class LevelEvaluator:
             classes[among] = self._numberer.number_classes(self.lattice, starts, chosen)
         return classes
 
-    def _sum_loss(self, levels: Levels, removal: RemovalCosts) -> float:
+    def sum_loss(self, levels: Levels, removal: RemovalCosts) -> float:
+        """What levels cost if some records are removed."""
         kept = sum(removal.kept[a, level] for a, level in enumerate(levels))
         return self.lattice.sum_level_costs(levels) + removal.total - float(kept)
 

@@ -19,9 +19,9 @@ import numpy as np
 from divulge.classes.keys import LARGEST_KEY, combine_codes
 from divulge.data import Column, Dataset, Hierarchy
 from divulge.data.hierarchy_rules import format_value
-from divulge.protection.recoding.cell_costs import HierarchyLevels, CellUtility, compute_cell_costs
+from divulge.protection.recoding.cell_costs import CellUtility, HierarchyLevels, compute_cell_costs
 from divulge.work import InvalidInput, Problem
-from divulge.work.arrays import Array, Floats, Ints
+from divulge.work.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -209,35 +209,39 @@ def _list_levels(
     column: Column, hierarchy: Hierarchy | None, described: Hierarchy | None
 ) -> HierarchyLevels:
     """By level, the node of each code and its share of the domain; a missing value is its own."""
-    values = column.values.to_pylist()
-    domain = _list_domain(values, described)
+    texts = [format_value(value) for value in column.values.to_pylist()]
+    domain = _list_domain(texts, described)
     height = 0 if hierarchy is None else hierarchy.height
+    ladders = _list_ladders(column, texts, domain, hierarchy)
     nodes, shares = [], []
     for level in range(height + 1):
-        labels = [format_value(v) if level == 0 else _climb(hierarchy, v, level) for v in values]
-        of_leaf = [v if level == 0 else _climb(hierarchy, v, level) for v in domain]
         under: dict[str, int] = {}
-        for label in of_leaf:
+        for leaf in domain:
+            label = leaf if level == 0 else ladders[leaf][level - 1]
             under[label] = under.get(label, 0) + 1
+        labels = texts if level == 0 else [ladders[text][level - 1] for text in texts]
         number = {label: place for place, label in enumerate(dict.fromkeys(labels))}
         nodes.append(np.array([*(number[label] for label in labels), len(number)], np.int64))
         shares.append(np.array([*(under[label] for label in labels), 0], np.float64) / len(domain))
     return HierarchyLevels(tuple(nodes), tuple(shares), len(domain))
 
 
-def _list_domain(values: Sequence[object], hierarchy: Hierarchy | None) -> list[str]:
+def _list_ladders(
+    column: Column, texts: Sequence[str], domain: Sequence[str], hierarchy: Hierarchy | None
+) -> Mapping[str, Sequence[str]]:
+    """What each leaf becomes at levels 1, 2, ...; of a rule, only values of the data are leaves."""
+    if hierarchy is None:
+        return {}
+    if hierarchy.table is not None:
+        return {leaf: hierarchy.table[leaf] for leaf in domain}
+    return {
+        text: [format_value(hierarchy.at(value, level)) for level in range(1, hierarchy.height + 1)]
+        for text, value in zip(texts, column.values.to_pylist(), strict=True)
+    }
+
+
+def _list_domain(texts: Sequence[str], hierarchy: Hierarchy | None) -> list[str]:
     """All values that there are: leaves of a table; of a rule, or of none, those in the data."""
-    texts = [format_value(value) for value in values]
     if hierarchy is None or hierarchy.table is None:
-        return texts
+        return list(texts)
     return list(dict.fromkeys([*hierarchy.table, *texts]))
-
-
-def _climb(hierarchy: Hierarchy | None, value: object, level: int) -> str:
-    assert hierarchy is not None  # noqa: S101  # levels above 0 are of a hierarchy
-    return format_value(hierarchy.at(value, level))
-
-
-def gather_nodes(lattice: GeneralisationLattice, starts: Ints) -> Array:
-    """Attributes x units: the node of each unit at the levels that begin at `starts`."""
-    return np.stack([lattice.nodes[starts[a] + lattice.codes[a]] for a in range(len(starts))])

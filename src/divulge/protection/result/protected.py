@@ -21,6 +21,7 @@ from divulge.protection.changes.recodings import find_remaining_levels
 from divulge.protection.limits.per_record import is_count_limit
 from divulge.protection.result.charts import draw_unique_counts
 from divulge.protection.result.published_columns import publish_dataset
+from divulge.protection.result.search_proof import SearchProof
 from divulge.protection.result.utility import Utility, measure_utility
 from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS, Frequencies, Nulls
 from divulge.work.arrays import Ints
@@ -62,6 +63,8 @@ class Protected:
     levels: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[Sentence, ...] = ()
     proved: bool = False
+    proof: SearchProof | None = None
+    """How the levels of a recoding were settled; None of other protections."""
     only_at_risk: bool = False
     again: Callable[[Dataset], Protected] | None = None
     reseeded: Callable[[int], Protected] | None = None
@@ -176,6 +179,7 @@ class Protected:
             levels=find_remaining_levels(self.original, dataset, self.levels),
             notes=(),
             proved=False,
+            proof=None,
             only_at_risk=False,
             again=None,
             reseeded=None,
@@ -217,7 +221,7 @@ class Protected:
             sentences += self._describe_resistance()
         if self.bound and self.suppressed_cells:
             sentences.append(_build_sentence("bound", values))
-        if self.removed:
+        if self.removed and self.proof is None:
             sentences.append(_build_sentence("removed", values))
         if len(self.decisions) and not self.flatters:
             sentences.append(_build_sentence("attacked_again", values))
@@ -303,6 +307,8 @@ class Protected:
             "cost": self.cost,
             "bound": self.bound,
             "levels": dict(self.levels),
+            "proved": self.proved,
+            "proof": None if self.proof is None else self.proof.to_dict(),
             "decisions": len(self.decisions),
             "alone": self.alone(),
             "short": self.short,

@@ -7,8 +7,8 @@ Distinct, entropy and recursive (c, l)-diversity: Machanavajjhala et al. 2007. B
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -203,3 +203,24 @@ def _compute_relative_gain(sensitive: SensitiveClasses) -> Floats:
     gain = np.zeros(sensitive.classes)
     np.maximum.at(gain, sensitive.of_class, (sensitive.share - everywhere) / everywhere)
     return gain
+
+
+SharesFigure: TypeAlias = Callable[[SensitiveClasses], Floats]
+"""A figure of each class from the values that it has of a sensitive attribute."""
+
+
+def find_shares_figure(measure: str, options: Mapping[str, Any]) -> SharesFigure | None:
+    """The figure of a measure of this module by its name; None if it is of another.
+
+    >>> find_shares_figure("k_anonymity", {}) is None
+    True
+    """
+    figures: dict[str, SharesFigure] = {
+        "distinct_l_diversity": _count_distinct,
+        "entropy_l_diversity": _compute_entropy_diversity,
+        "recursive_l_diversity": lambda classes: _compute_recursive_diversity(
+            classes, float(options.get("c", 3))
+        ),
+        "beta_likeness": _compute_relative_gain,
+    }
+    return figures.get(measure)

@@ -7,7 +7,7 @@ in a row; hierarchical, if values under a common parent are closer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from divulge.data import Column, Dataset, Hierarchy
 from divulge.records.risk.class_measure import SensitiveMeasure
 from divulge.records.risk.frequencies import Nulls
-from divulge.records.risk.l_diversity import build_sensitive_measure
+from divulge.records.risk.l_diversity import SharesFigure, build_sensitive_measure
 from divulge.records.risk.sensitive_classes import Count, SensitiveClasses, count_sensitive_values
 from divulge.work import InvalidInput, Problem, format_quantity
 from divulge.work.arrays import Floats, Ints
@@ -72,6 +72,32 @@ def t_closeness(
         levels = _list_branches(dataset, sensitive)
         figure = lambda classes: _measure_hierarchical_distance(classes, levels)  # noqa: E731  # as above
     return build_sensitive_measure("t_closeness", dataset, sensitive, figure, "highest")
+
+
+def build_distance_figure(
+    dataset: Dataset, attribute: str, among: Sequence[str], options: Mapping[str, Any]
+) -> SharesFigure:
+    """The distance of each class by itself, for classes of other records of the same dataset.
+
+    `options` are `distance` and `order` of `t_closeness`. Of an ordered distance, only values that
+    some of those records have are steps of the way.
+    """
+    distance = options.get("distance", "equal")
+    if distance == "equal":
+        return _measure_equal_distance
+    sensitive = count_sensitive_values(dataset, attribute, among)
+    if distance == "hierarchical":
+        levels = _list_branches(dataset, sensitive)
+        return lambda classes: _measure_hierarchical_distance(classes, levels)
+    rank = _rank_codes(dataset, sensitive, options.get("order"))
+
+    def measure_ordered(classes: SensitiveClasses) -> Floats:
+        occurring = np.flatnonzero((classes.overall > 0) & (rank >= 0))
+        dense = np.full(rank.size, -1, np.int64)
+        dense[occurring[np.argsort(rank[occurring])]] = np.arange(occurring.size)
+        return _measure_ordered_distance(classes, dense)
+
+    return measure_ordered
 
 
 def _measure_equal_distance(sensitive: SensitiveClasses) -> Floats:
