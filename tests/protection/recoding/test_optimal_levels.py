@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -62,7 +63,9 @@ def draw_case(seed: int) -> tuple[list[plain.Row], list[str], list[dict[str, tup
 
 
 def build_dataset(
-    rows: list[plain.Row], secrets: list[str], ladders: list[dict[str, tuple[str, ...]]]
+    rows: Sequence[Sequence[str | None]],
+    secrets: Sequence[str],
+    ladders: Sequence[Mapping[str, tuple[str, ...]]],
 ) -> Dataset:
     names = [f"q{a}" for a in range(len(ladders))]
     columns = dict(zip(names, (list(column) for column in zip(*rows, strict=True)), strict=True))
@@ -158,7 +161,7 @@ def test_absent_values_are_a_class_of_their_own_at_every_level(seed: int) -> Non
         {**ladder, "absent": ("absent",) * len(next(iter(ladder.values())))} for ladder in ladders
     ]
     filled = [tuple("absent" if value is None else value for value in row) for row in gaps]
-    dataset = build_dataset(gaps, secrets, ladders)  # type: ignore[arg-type]
+    dataset = build_dataset(gaps, secrets, ladders)
     try:
         p = protection.recode(dataset, [Limit("k_anonymity", at_least=2)], 0.3)
     except protection.OutOfReachError:
