@@ -2,9 +2,10 @@
 
 Methods are tried in the order in which they are named. Recoding makes whole columns coarser, one
 level of one attribute at a time, always the one after which the fewest records are at risk, until
-so few are left that suppression may take care of them (`global_recoding`). What is left then is
-suppressed (`local_protection`). At the end every limit is measured anew, with knowledge from the
-original.
+so few are left that suppression may take care of them (`global_recoding`); where both are allowed,
+other levels are tried as well, and those are taken that lose least together with what is hidden
+(`joint_levels`). What is left then is suppressed (`local_protection`). At the end every limit is
+measured anew, with knowledge from the original.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from divulge.protection.cycle_request import (
     check_cycle_request,
 )
 from divulge.protection.global_recoding import describe_levels, recode_greedily, recode_to_levels
+from divulge.protection.joint_levels import protect_jointly
 from divulge.protection.limits.per_record import AttackRunner, Goal, build_goals
 from divulge.protection.local_protection import suppress_to_limits
 from divulge.protection.refill_resistance import (
@@ -134,11 +136,12 @@ def protect(
     if local:
         require_one_record_each(described, "records made coarser one by one are not judged")
     goals = build_goals(described, limits, attacked, links, on, original=original)
+    run_jointly = partial(protect_jointly, run_cycle, described, goals, known=original)
     if published is None:
-        return run_cycle(described, goals, plan, known=original)
+        return run_jointly(plan)
     return withstand_refilling(
         described,
-        partial(run_cycle, described, goals, known=original),
+        run_jointly,
         goals,
         replace(plan, withstands_refill=True),
         PublishedView(

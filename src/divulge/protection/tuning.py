@@ -42,6 +42,11 @@ LEVEL_SECONDS = 2.0
 """Nominal seconds for levels of larger lattices: better levels against time; both public files of
 the benchmark end at the best that is known before it (`benchmarks/recoding.py`)."""
 
+PROOF_SECONDS = 60.0
+"""Nominal seconds in which a lattice is searched to the end; else the best found is told with a
+bound. Limits that do not prune (t-closeness with removals) may need more on large files. Chosen by
+hand; no benchmark isolates it."""
+
 DESCENT_SHARE = 0.7
 """Share of that effort for better levels; the rest is for a better bound. Chosen by hand;
 `benchmarks/recoding.py` shows both."""
@@ -54,9 +59,21 @@ MOST_JUDGED_LEVELS = 400
 """Combinations of levels that are judged by limits which only the records can tell, each with a
 measurement or an attack on all records. Chosen by hand; no benchmark isolates it."""
 
-MAX_PROTECTED_TRIALS = 20
-"""Combinations of levels for which it is found out what suppression then costs, the least loss
-first: a cycle each, against a proof that is given up. Chosen by hand; no benchmark isolates it."""
+MOST_JOINT_TRIALS = 12
+"""Combinations of levels for which it is found out what suppression then costs: a cycle each,
+against levels that lose less. Chosen by hand; `benchmarks/recoding.py` shows what they save."""
+
+JOINT_ROWS = 500_000
+"""Records that these cycles look at together: of many records, fewer combinations are tried. Chosen
+by hand; no benchmark isolates it."""
+
+LEAST_JOINT_GAIN = 1e-9
+"""What another combination of levels must lose less to be taken: more than sums of floating numbers
+differ by."""
+
+HIDDEN_CELL_ESTIMATES = (0.5, 1.0, 2.0, 4.0)
+"""Hidden cells that a record at risk is expected to need when levels are ranked, each with a search
+of its own. On Adult it is 1.1 to 1.6. Chosen by hand; no benchmark isolates it."""
 
 MOST_CONTINGENCY_PAIRS = 60
 """Pairs of attributes whose joint distribution is compared, one pass over the records each. Chosen
