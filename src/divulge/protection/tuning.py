@@ -239,3 +239,8 @@ isolates it."""
 MOST_CLUSTER_WORK = 20_000_000_000
 """Cells that are compared to find the cheapest move of each cluster at risk; beyond that,
 clusters are lowered a cell at a time. Chosen by hand; no benchmark isolates it."""
+
+# Local recoding (`recoding/`).
+SPLITS_PER_STEP = 4_096
+"""Classes that are split between two looks at whether the run was stopped: some milliseconds.
+`benchmarks/recoding_local.py` shows the time of all."""
