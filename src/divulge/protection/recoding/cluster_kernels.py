@@ -25,21 +25,17 @@ OUT_OF_REACH = 1e8
 
 
 @kernel
-def join_node(trees: NodeTrees, a: int, node: int, leaf: int) -> int:
-    """The lowest common ancestor of a node and a leaf.
+def climb_to_join(trees: NodeTrees, node: int, leaf: int) -> int:
+    """The lowest common ancestor of a node and a leaf of a wide attribute, both by their places.
 
-    Invariant: `x` and `y` are above the node and the leaf, and at or below their ancestor.
+    Invariant: `x` and `y` are at or above the node and the leaf, and at or below their ancestor.
     """
-    start = trees.table_starts[a]
-    if start >= 0:
-        return trees.joins[start + node * trees.widths[a] + leaf]
-    base = trees.starts[a]
     x, y = node, leaf
     while x != y:
-        if trees.levels[base + x] <= trees.levels[base + y]:
-            x = trees.parents[base + x]
+        if trees.levels[x] <= trees.levels[y]:
+            x = trees.parents[x]
         else:
-            y = trees.parents[base + y]
+            y = trees.parents[y]
     return x
 
 
@@ -50,56 +46,55 @@ def price_with(trees: NodeTrees, nodes: Array, unit: int) -> float:
     Invariant: `total` is right for the attributes before a.
     """
     total = 0.0
+    leaves, join_prices = trees.leaves, trees.join_prices
     for a in range(nodes.size):
-        leaf = trees.leaves[unit, a]
-        start = trees.table_starts[a]
-        if start >= 0:
-            total += trees.join_prices[start + nodes[a] * trees.widths[a] + leaf]
+        node = nodes[a]
+        if node >= 0:
+            total += join_prices[node + leaves[unit, a]]
         else:
-            total += trees.prices[trees.starts[a] + join_node(trees, a, nodes[a], leaf)]
+            total += trees.prices[climb_to_join(trees, -1 - node, -1 - trees.leaf_nodes[unit, a])]
     return total
 
 
 @kernel
-def cover_unit(trees: NodeTrees, nodes: Array, unit: int) -> None:
-    """Raise nodes until they cover a unit too.
+def cover_unit(trees: NodeTrees, nodes: Array, unit: int) -> float:
+    """Raise nodes until they cover a unit too; return what a record then costs.
 
-    Invariant: the attributes before a cover it.
-    """
-    for a in range(nodes.size):
-        nodes[a] = join_node(trees, a, nodes[a], trees.leaves[unit, a])
-
-
-@kernel
-def price_nodes(trees: NodeTrees, nodes: Array) -> float:
-    """What a record costs at nodes.
-
-    Invariant: `total` is right for the attributes before a.
+    Invariant: the attributes before a cover it, and `total` is right for them.
     """
     total = 0.0
     for a in range(nodes.size):
-        total += trees.prices[trees.starts[a] + nodes[a]]
+        node = nodes[a]
+        if node >= 0:
+            place = node + trees.leaves[unit, a]
+            total += trees.join_prices[place]
+            nodes[a] = trees.joins[place]
+        else:
+            place = climb_to_join(trees, -1 - node, -1 - trees.leaf_nodes[unit, a])
+            total += trees.prices[place]
+            nodes[a] = -1 - place
     return total
 
 
 @kernel
-def cover_others(trees: NodeTrees, clusters: ClusterState, cluster: int, unit: int, nodes: Array) -> float:
+def cover_others(
+    trees: NodeTrees, clusters: ClusterState, cluster: int, unit: int, nodes: Array
+) -> float:
     """The nodes that a class has without one of its units (-1 for all); what a record costs there.
 
-    Invariant: `nodes` cover the members before `member`.
+    Invariant: `nodes` cover the members before `member`, at `price`.
     """
-    is_first = True
+    price, is_first = 0.0, True
     member = clusters.heads[cluster]
     while member >= 0:
         if member != unit:
             if is_first:
                 is_first = False
                 for a in range(nodes.size):
-                    nodes[a] = trees.leaves[member, a]
-            else:
-                cover_unit(trees, nodes, member)
+                    nodes[a] = trees.leaf_nodes[member, a]
+            price = cover_unit(trees, nodes, member)
         member = clusters.nexts[member]
-    return 0.0 if is_first else price_nodes(trees, nodes)
+    return price
 
 
 @kernel
@@ -128,12 +123,11 @@ def add_unit(trees: NodeTrees, clusters: ClusterState, unit: int, cluster: int) 
     nodes = clusters.nodes[cluster]
     if clusters.heads[cluster] < 0:
         for a in range(nodes.size):
-            nodes[a] = trees.leaves[unit, a]
-    else:
-        cover_unit(trees, nodes, unit)
+            nodes[a] = trees.leaf_nodes[unit, a]
+    clusters.prices[cluster] = cover_unit(trees, nodes, unit)
+    clusters.changes[cluster] = clusters.clock[0]
     link_unit(clusters, unit, cluster)
     clusters.sizes[cluster] += clusters.counts[unit]
-    clusters.prices[cluster] = price_nodes(trees, nodes)
     return clusters.sizes[cluster] * clusters.prices[cluster] - before
 
 
@@ -153,6 +147,7 @@ def take_unit(trees: NodeTrees, clusters: ClusterState, unit: int) -> float:
     if other >= 0:
         clusters.previous[other] = one
     clusters.cluster_of_unit[unit] = -1
+    clusters.changes[cluster] = clusters.clock[0]
     clusters.members[cluster] -= 1
     clusters.sizes[cluster] -= clusters.counts[unit]
     clusters.prices[cluster] = cover_others(trees, clusters, cluster, -1, clusters.nodes[cluster])
@@ -327,6 +322,18 @@ def improve_clusters(
         if batch > 0 and clusters.locks[a] == batch:
             deferred[i] = True
             continue
+        # Where nothing has changed since the last look, there is nothing to gain.
+        last = clusters.looks[r]
+        is_new = clusters.changes[a] >= last
+        for place in range(neighbours.shape[1]):
+            v = neighbours[r, place]
+            if is_new or v < 0:
+                break
+            is_new = clusters.changes[clusters.cluster_of_unit[v]] >= last
+        if not is_new:
+            continue
+        clusters.clock[0] += 1
+        clusters.looks[r] = clusters.clock[0]
         w = clusters.counts[r]
         stay = clusters.sizes[a] * clusters.prices[a]
         left = clusters.sizes[a] - w
@@ -412,7 +419,7 @@ def improve_clusters(
                         cover_others(trees, clusters, b, s, other)
                         if clusters.members[b] == 1:
                             for x in range(attributes):
-                                other[x] = trees.leaves[r, x]
+                                other[x] = trees.leaf_nodes[r, x]
                         change += their * price_with(trees, other, r)
                         if change < best_change:
                             best_change, best_class, best_unit = change, b, s
@@ -472,11 +479,11 @@ def found_cluster(
     """
     a = clusters.cluster_of_unit[unit]
     for x in range(nodes.size):
-        nodes[x] = trees.leaves[unit, x]
+        nodes[x] = trees.leaf_nodes[unit, x]
     left = clusters.sizes[a] - clusters.counts[unit]
     saved = clusters.sizes[a] * clusters.prices[a]
     saved -= left * cover_others(trees, clusters, a, unit, other)
-    size, count = clusters.counts[unit], 1
+    size, count, price = clusters.counts[unit], 1, 0.0
     moved[0] = unit
     clusters.marks[a] = unit
     for place in range(neighbours.shape[1]):
@@ -496,13 +503,13 @@ def found_cluster(
         saved += clusters.sizes[c] * clusters.prices[c]
         left = clusters.sizes[c] - clusters.counts[s]
         saved -= left * cover_others(trees, clusters, c, s, other)
-        cover_unit(trees, nodes, s)
+        price = cover_unit(trees, nodes, s)
         size += clusters.counts[s]
         moved[count] = s
         count += 1
     for i in range(count):
         clusters.marks[clusters.cluster_of_unit[moved[i]]] = -1
-    if size < least or size * price_nodes(trees, nodes) - saved >= -LEAST_GAIN:
+    if size < least or size * price - saved >= -LEAST_GAIN:
         return 0.0
     cluster = find_empty_cluster(clusters, batch)
     if cluster < 0:

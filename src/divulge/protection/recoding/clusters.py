@@ -58,6 +58,12 @@ class ClusterState(NamedTuple):
     """By class, the last pass in which it was tried to dissolve it."""
     locks: Array
     """By class, the last batch that it is part of."""
+    changes: Array
+    """By class, when it changed last."""
+    looks: Array
+    """By unit, when its moves were looked at last."""
+    clock: Array
+    """How many units were looked at."""
     next_empty: Array
     journal: Array
     """Transfers of the batch: unit, from, to, group."""
@@ -216,8 +222,8 @@ class _ClusterSearch:
         )
         alive = np.flatnonzero(self.state.cluster_of_unit >= 0)
         nodes = self.state.nodes[self.state.cluster_of_unit[alive]]
-        for a, start in enumerate(self.trees.starts):
-            levels[a, alive] = self.trees.levels[start + nodes[:, a]]
+        for a in range(levels.shape[0]):
+            levels[a, alive] = self.trees.find_levels(a, nodes[:, a])
         return levels
 
 
@@ -243,6 +249,9 @@ def _make_state(counts: Ints, attributes: int) -> ClusterState:
         marks=np.full(places, -1, np.int32),
         visits=np.zeros(places, np.int32),
         locks=np.zeros(places, np.int32),
+        changes=np.zeros(places, np.int64),
+        looks=np.zeros(units, np.int64),
+        clock=np.zeros(1, np.int64),
         next_empty=np.zeros(1, np.int64),
         journal=np.zeros((2 * places, 4), np.int32),
         journal_size=np.zeros(1, np.int64),

@@ -23,16 +23,16 @@ def measure_distance(trees: NodeTrees, one: int, other: int, cutoff: float) -> f
     Invariant: `total` is right for the attributes before a.
     """
     total = np.float32(0.0)
-    for a in range(trees.leaves.shape[1]):
-        x, y = trees.leaves[one, a], trees.leaves[other, a]
-        start = trees.table_starts[a]
-        if start >= 0:
-            total += trees.join_prices[start + x * trees.widths[a] + y]
+    leaf_nodes, leaves, join_prices = trees.leaf_nodes, trees.leaves, trees.join_prices
+    for a in range(leaves.shape[1]):
+        node = leaf_nodes[one, a]
+        if node >= 0:
+            total += join_prices[node + leaves[other, a]]
         else:
-            base = trees.starts[a]
+            x, y = -1 - node, -1 - leaf_nodes[other, a]
             while x != y:
-                x, y = trees.parents[base + x], trees.parents[base + y]
-            total += trees.prices[base + x]
+                x, y = trees.parents[x], trees.parents[y]
+            total += trees.prices[x]
         if total >= cutoff:
             return total
     return total

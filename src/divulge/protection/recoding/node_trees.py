@@ -20,68 +20,79 @@ from divulge.work.arrays import Array, Floats, Ints
 
 
 class NodeTrees(NamedTuple):
-    """The trees of all attributes, for compiled loops; flat arrays begin at `starts` of each."""
+    """The trees of all attributes, for compiled loops.
+
+    A node is written as the place where its row of joins begins, or, of a wide attribute, as a
+    number below zero: -1 less its place in the flat arrays of nodes.
+    """
 
     leaves: Array
     """Units x attributes: the leaf of each unit."""
+    leaf_nodes: Array
+    """Units x attributes: the same leaf as a node."""
+    joins: Array
+    """Flat, node x leaf: their lowest common ancestor."""
+    join_prices: Array
+    """Flat, node x leaf: what that costs one record, where all attributes at their tops cost 1."""
     starts: Ints
     """By attribute, where its nodes begin in the flat arrays of nodes."""
     levels: Array
     """Flat: the level of each node; above all, for what has nothing in common."""
     parents: Array
-    """Flat: the node above each."""
+    """Flat: the place of the node above each."""
     prices: Array
-    """Flat: what a node costs one record, where all attributes at their tops cost 1."""
-    table_starts: Ints
-    """By attribute, where its joins begin in the flat arrays of joins; -1 where both climb."""
+    """Flat: what a node costs one record."""
+    row_starts: Ints
+    """By attribute, where its rows of joins begin; -1 of a wide one."""
     widths: Ints
     """By attribute, how many leaves it has."""
-    joins: Array
-    """Flat, node x leaf: their lowest common ancestor."""
-    join_prices: Array
-    """Flat, node x leaf: what that costs."""
+
+    def find_levels(self, attribute: int, nodes: Array) -> Array:
+        """The levels of some nodes of an attribute."""
+        if self.row_starts[attribute] < 0:
+            return self.levels[-1 - nodes]
+        places = (nodes - self.row_starts[attribute]) // self.widths[attribute]
+        return self.levels[self.starts[attribute] + places]
 
 
 def build_node_trees(lattice: GeneralisationLattice) -> NodeTrees:
     """The trees of a lattice's attributes."""
-    levels, parents, prices, joins = [], [], [], []
-    starts, table_starts, widths = [], [], []
-    room = tuning.JOIN_TABLE_ENTRIES
-    node_place = table_place = 0
-    for a, height in enumerate(lattice.heights):
-        tree = _build_tree(lattice, a, height)
-        width, size = int(lattice.node_counts[a, 0]), tree.levels.size
-        starts.append(node_place)
-        widths.append(width)
-        levels.append(tree.levels)
-        parents.append(tree.parents)
-        prices.append(tree.prices)
-        node_place += size
-        if width * size <= room:
-            room -= width * size
-            table_starts.append(table_place)
-            table_place += width * size
-            table = _join_with_leaves(tree, width)
-            joins.append((table.reshape(-1), tree.prices[table.reshape(-1)]))
-        else:
-            table_starts.append(-1)
+    trees = [_build_tree(lattice, a, height) for a, height in enumerate(lattice.heights)]
+    widths = [int(lattice.node_counts[a, 0]) for a in range(len(trees))]
+    starts = np.cumsum([0, *(tree.levels.size for tree in trees)])[:-1]
+    row_starts, joins, join_prices = [], [np.empty(0, np.int32)], [np.empty(0)]
+    entries = 0
+    for tree, width in zip(trees, widths, strict=True):
+        size = width * tree.levels.size
+        if entries + size > tuning.JOIN_TABLE_ENTRIES:
+            row_starts.append(-1)
+            continue
+        table = _join_with_leaves(tree, width).reshape(-1)
+        row_starts.append(entries)
+        joins.append(entries + table * width)
+        join_prices.append(tree.prices[table])
+        entries += size
     leaves = np.stack(
-        [
-            lattice.nodes[lattice.offsets[a, 0] + lattice.codes[a]]
-            for a in range(len(lattice.heights))
-        ],
+        [lattice.nodes[lattice.offsets[a, 0] + codes] for a, codes in enumerate(lattice.codes)],
         axis=1,
     )
+    leaf_nodes = [
+        -1 - (starts[a] + leaves[:, a]) if row < 0 else row + leaves[:, a] * widths[a]
+        for a, row in enumerate(row_starts)
+    ]
     return NodeTrees(
         leaves=np.ascontiguousarray(leaves, np.int32),
-        starts=np.array(starts, np.int64),
-        levels=np.concatenate(levels),
-        parents=np.concatenate(parents),
-        prices=np.concatenate(prices).astype(np.float32),
-        table_starts=np.array(table_starts, np.int64),
+        leaf_nodes=np.ascontiguousarray(np.stack(leaf_nodes, axis=1), np.int32),
+        joins=np.concatenate(joins).astype(np.int32),
+        join_prices=np.concatenate(join_prices).astype(np.float32),
+        starts=starts.astype(np.int64),
+        levels=np.concatenate([tree.levels for tree in trees]),
+        parents=np.concatenate(
+            [tree.parents + start for tree, start in zip(trees, starts, strict=True)]
+        ).astype(np.int32),
+        prices=np.concatenate([tree.prices for tree in trees]).astype(np.float32),
+        row_starts=np.array(row_starts, np.int64),
         widths=np.array(widths, np.int64),
-        joins=np.concatenate([np.empty(0, np.int32), *(table for table, _ in joins)]),
-        join_prices=np.concatenate([np.empty(0), *(each for _, each in joins)]).astype(np.float32),
     )
 
 
