@@ -432,13 +432,11 @@ def improve_clusters(
             continue
         if is_spare:
             total += found_cluster(
-                trees, clusters, neighbours, r, least, batch, moved, origins, rest, other
+                trees, clusters, neighbours, r, least, batch, moved, rest, other
             )
         elif clusters.visits[a] != visit and clusters.members[a] < moved.size:
             clusters.visits[a] = visit
-            total += dissolve_cluster(
-                trees, clusters, neighbours, a, least, batch, moved, origins
-            )
+            total += dissolve_cluster(trees, clusters, neighbours, a, batch, moved, origins)
     return total
 
 
@@ -468,7 +466,6 @@ def found_cluster(
     least: int,
     batch: int,
     moved: Array,
-    origins: Array,
     nodes: Array,
     other: Array,
 ) -> float:
@@ -526,7 +523,6 @@ def dissolve_cluster(
     clusters: ClusterState,
     neighbours: Array,
     cluster: int,
-    least: int,
     batch: int,
     moved: Array,
     origins: Array,
@@ -535,32 +531,53 @@ def dissolve_cluster(
 
     Invariant: the first `count` of `moved` are gone, and `change` is what that has cost.
     """
-    begin, change, count = clusters.journal_size[0], 0.0, 0
     held = clusters.sizes[cluster] * clusters.prices[cluster]
-    # What a move costs is known better than what it saves, which is all at the end.
-    spent = 0.0
+    estimate = 0.0  # each as if it went alone
+    member = clusters.heads[cluster]
+    while member >= 0 and estimate < held:
+        _, cost = find_nearest_cluster(trees, clusters, neighbours, member, batch, -1)
+        estimate += cost
+        member = clusters.nexts[member]
+    if estimate >= held - LEAST_GAIN:
+        return 0.0
+    begin, change, count, spent = clusters.journal_size[0], 0.0, 0, 0.0
     while clusters.heads[cluster] >= 0:
         r = clusters.heads[cluster]
-        best, best_cost = -1, np.inf
-        for place in range(neighbours.shape[1]):
-            s = neighbours[r, place]
-            if s < 0:
-                break
-            b = clusters.cluster_of_unit[s]
-            if b < 0 or b == cluster:
-                continue
-            if batch > 0 and clusters.locks[b] == batch and not is_of_group(clusters, b, begin):
-                continue
-            cost = price_insertion(trees, clusters, r, b)
-            if cost < best_cost:
-                best, best_cost = b, cost
-        spent += best_cost
+        best, cost = find_nearest_cluster(trees, clusters, neighbours, r, batch, begin)
+        spent += cost  # all that it costs, while it saves what the class has cost in all
         if best < 0 or spent >= held - LEAST_GAIN:
             return change + undo_moves(trees, clusters, moved, origins, count, begin)
         moved[count], origins[count] = r, cluster
         count += 1
         change += transfer_unit(trees, clusters, r, best, batch, begin)
     return change
+
+
+@kernel
+def find_nearest_cluster(
+    trees: NodeTrees, clusters: ClusterState, neighbours: Array, unit: int, batch: int, begin: int
+) -> tuple[int, float]:
+    """The other class of near units that takes a unit in at the least cost, and that cost.
+
+    In a batch, only classes that no other group of moves is about.
+    Invariant: `best` is the cheapest of those before `place`.
+    """
+    own = clusters.cluster_of_unit[unit]
+    best, best_cost = -1, np.inf
+    for place in range(neighbours.shape[1]):
+        s = neighbours[unit, place]
+        if s < 0:
+            break
+        b = clusters.cluster_of_unit[s]
+        if b < 0 or b == own:
+            continue
+        if batch > 0 and clusters.locks[b] == batch:
+            if begin < 0 or not is_of_group(clusters, b, begin):
+                continue
+        cost = price_insertion(trees, clusters, unit, b)
+        if cost < best_cost:
+            best, best_cost = b, cost
+    return best, best_cost
 
 
 @kernel
