@@ -128,7 +128,7 @@ def add_unit(trees: NodeTrees, clusters: ClusterState, unit: int, cluster: int) 
     clusters.changes[cluster] = clusters.clock[0]
     link_unit(clusters, unit, cluster)
     clusters.sizes[cluster] += clusters.counts[unit]
-    return clusters.sizes[cluster] * clusters.prices[cluster] - before
+    return float(clusters.sizes[cluster] * clusters.prices[cluster] - before)
 
 
 @kernel
@@ -151,7 +151,7 @@ def take_unit(trees: NodeTrees, clusters: ClusterState, unit: int) -> float:
     clusters.members[cluster] -= 1
     clusters.sizes[cluster] -= clusters.counts[unit]
     clusters.prices[cluster] = cover_others(trees, clusters, cluster, -1, clusters.nodes[cluster])
-    return clusters.sizes[cluster] * clusters.prices[cluster] - before
+    return float(clusters.sizes[cluster] * clusters.prices[cluster] - before)
 
 
 @kernel
@@ -268,9 +268,10 @@ def build_clusters(
         add_unit(trees, clusters, r, best)
         for j in range(i + 1, order.size):
             s = order[j]
-            if clusters.cluster_of_unit[s] < 0:
-                if price_with(trees, clusters.nodes[best], s) < OUT_OF_REACH:
-                    add_unit(trees, clusters, s, best)
+            if clusters.cluster_of_unit[s] >= 0:
+                continue
+            if price_with(trees, clusters.nodes[best], s) < OUT_OF_REACH:
+                add_unit(trees, clusters, s, best)
 
 
 @kernel
@@ -281,7 +282,7 @@ def price_insertion(trees: NodeTrees, clusters: ClusterState, unit: int, cluster
     """
     size = clusters.sizes[cluster]
     price = price_with(trees, clusters.nodes[cluster], unit)
-    return (size + clusters.counts[unit]) * price - size * clusters.prices[cluster]
+    return float((size + clusters.counts[unit]) * price - size * clusters.prices[cluster])
 
 
 @kernel
@@ -431,9 +432,7 @@ def improve_clusters(
             total += transfer_unit(trees, clusters, r, best_class, batch, group)
             continue
         if is_spare:
-            total += found_cluster(
-                trees, clusters, neighbours, r, least, batch, moved, rest, other
-            )
+            total += found_cluster(trees, clusters, neighbours, r, least, batch, moved, rest, other)
         elif clusters.visits[a] != visit and clusters.members[a] < moved.size:
             clusters.visits[a] = visit
             total += dissolve_cluster(trees, clusters, neighbours, a, batch, moved, origins)
@@ -571,9 +570,9 @@ def find_nearest_cluster(
         b = clusters.cluster_of_unit[s]
         if b < 0 or b == own:
             continue
-        if batch > 0 and clusters.locks[b] == batch:
-            if begin < 0 or not is_of_group(clusters, b, begin):
-                continue
+        is_locked = batch > 0 and clusters.locks[b] == batch
+        if is_locked and (begin < 0 or not is_of_group(clusters, b, begin)):
+            continue
         cost = price_insertion(trees, clusters, unit, b)
         if cost < best_cost:
             best, best_cost = b, cost

@@ -9,7 +9,7 @@ long as that is worth the while. Which of equals comes first is drawn with the s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,16 +26,16 @@ from divulge.protection.recoding.local_outcome import (
     find_hopeless_units,
     find_least_size,
 )
-from divulge.protection.recoding.neighbours import Neighbours, find_neighbours
+from divulge.protection.recoding.neighbours import find_neighbours
 from divulge.protection.recoding.nested import find_nested_levels
-from divulge.protection.recoding.node_trees import NodeTrees, build_node_trees
-from divulge.work.arrays import Array, Floats, Ints
+from divulge.protection.recoding.node_trees import build_node_trees
+from divulge.work.arrays import Array, Bools, Floats, Ints
 from divulge.work.context import Step
 from divulge.work.effort import Effort, charge
 
 
 class ClusterState(NamedTuple):
-    """Classes of units while they change, for compiled loops; there is one place more than units."""
+    """Classes of units while they change, for compiled loops; one place more than units."""
 
     counts: Ints
     """By unit, how many records it has."""
@@ -85,19 +85,25 @@ def find_clusters(
     or when the effort is spent.
     """
     hopeless = find_hopeless_units(lattice, tests)
-    least = find_least_size(tests)
-    removed: Ints = np.where(hopeless, lattice.counts, 0)
-    if least is None:
-        levels = _search_levels(lattice, tests, removed, seed, effort, passes)
-        return build_outcome(lattice, levels, removed)
-    merged, place = merge_alike_units(lattice)
-    merged_removed = np.bincount(place, removed, merged.units).astype(np.int64)
-    levels = _search_levels(merged, tests, merged_removed, seed, effort, passes)
-    return build_outcome(lattice, np.ascontiguousarray(levels[:, place]), removed)
+    merged, place = lattice, np.arange(lattice.units)
+    if find_least_size(tests) is not None:
+        merged, place = merge_alike_units(lattice)
+    # Units that agree in everything fail alike.
+    is_hopeless = np.zeros(merged.units, np.bool_)
+    is_hopeless[place] = hopeless
+    search = _ClusterSearch(merged, tests, is_hopeless, effort or Effort(np.inf))
+    draws = np.random.default_rng(seed)
+    with work.step("Looking for near records") as step:
+        search.meet_neighbours(draws, step)
+    with work.step("Improving classes", passes * merged.units) as step:
+        search.begin(draws, seed)
+        search.improve(draws, passes, step)
+    levels = np.ascontiguousarray(search.list_levels()[:, place])
+    return build_outcome(lattice, levels, np.where(hopeless, lattice.counts, 0))
 
 
 def merge_alike_units(lattice: GeneralisationLattice) -> tuple[GeneralisationLattice, Ints]:
-    """The lattice with units that agree in all judged attributes as one; and where each unit went."""
+    """The lattice with units that agree in all judged attributes as one; where each unit went."""
     codes, place = np.unique(lattice.codes, axis=1, return_inverse=True)
     place = place.reshape(-1)
     if codes.shape[1] == lattice.units:
@@ -114,25 +120,6 @@ def merge_alike_units(lattice: GeneralisationLattice) -> tuple[GeneralisationLat
     return merged, place
 
 
-def _search_levels(
-    lattice: GeneralisationLattice,
-    tests: Sequence[ClassTest],
-    removed: Ints,
-    seed: int,
-    effort: Effort | None,
-    passes: int,
-) -> Array:
-    draws = np.random.default_rng(seed)
-    trees = build_node_trees(lattice)
-    search = _ClusterSearch(lattice, tests, trees, removed, effort or Effort(np.inf))
-    with work.step("Looking for near records") as step:
-        search.meet_neighbours(draws, step)
-    with work.step("Improving classes", passes * lattice.units) as step:
-        search.begin(draws, seed)
-        search.improve(draws, passes, step)
-    return search.list_levels()
-
-
 class _ClusterSearch:
     """Classes of one lattice, from the first to the last move."""
 
@@ -140,18 +127,19 @@ class _ClusterSearch:
         self,
         lattice: GeneralisationLattice,
         tests: Sequence[ClassTest],
-        trees: NodeTrees,
-        removed: Ints,
+        is_hopeless: Bools,
         effort: Effort,
     ) -> None:
-        self.lattice, self.tests, self.trees, self.effort = lattice, tests, trees, effort
-        self.counts = lattice.counts - removed
+        self.lattice, self.tests, self.effort = lattice, tests, effort
+        self.trees = build_node_trees(lattice)
+        self.counts: Ints = np.where(is_hopeless, 0, lattice.counts)
         self.only_sizes = find_least_size(tests) is not None
         self.least = _find_search_size(tests)
         self.state = _make_state(self.counts, len(lattice.names))
         self.batch = 0
 
     def meet_neighbours(self, draws: np.random.Generator, step: Step) -> None:
+        """Find the near units among which all moves are looked for."""
         self.neighbours = find_neighbours(self.lattice, self.trees, draws, step)
         charge(tuning.NEIGHBOUR_COST, self.lattice.units * len(self.lattice.names))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from divulge.protection.recoding.class_tests import ClassTest, SizeTest
-from divulge.protection.recoding.evaluation import LevelOutcome
+from divulge.protection.recoding.evaluation import LevelEvaluator, LevelOutcome
 from divulge.protection.recoding.lattice import GeneralisationLattice
 from divulge.work.arrays import Array, Bools, Ints
 
@@ -103,22 +103,27 @@ def draw_node_words(lattice: GeneralisationLattice, seed: int) -> Ints:
     return words
 
 
-def build_global_outcome(lattice: GeneralisationLattice, outcome: LevelOutcome) -> LocalOutcome:
+def build_global_outcome(evaluator: LevelEvaluator, outcome: LevelOutcome) -> LocalOutcome:
     """The same levels for all records, as a local recoding."""
+    lattice = evaluator.lattice
     levels = np.repeat(np.array(outcome.levels, np.int8)[:, None], lattice.units, axis=1)
-    return build_outcome(lattice, levels, outcome.removed)
+    return build_outcome(lattice, levels, evaluator.find_removed(outcome.levels))
 
 
 def choose_better(
-    lattice: GeneralisationLattice, local: LocalOutcome | None, best: LevelOutcome | None
+    evaluator: LevelEvaluator, local: LocalOutcome | None, best: LevelOutcome | None
 ) -> LocalOutcome | None:
     """The local recoding, or the best levels for all alike if they lose no more.
 
-    Of two that lose the same, the levels for all alike say less to one who knows the method.
+    None where there is neither, or where the local one removes more records than may be. Of two
+    that lose the same, the levels for all alike say less to one who knows the method.
     """
+    most = min(evaluator.most_removed, evaluator.lattice.records - 1)
+    if local is not None and local.removed_records > most:
+        local = None
     if best is None:
         return local
-    everywhere = build_global_outcome(lattice, best)
+    everywhere = build_global_outcome(evaluator, best)
     return everywhere if local is None or everywhere.loss <= local.loss else local
 
 
@@ -126,7 +131,9 @@ def find_least_size(tests: Sequence[ClassTest]) -> int | None:
     """How many records a class must have, if sizes are all that is asked; else None."""
     if not all(isinstance(test, SizeTest) for test in tests):
         return None
-    return max((int(np.ceil(test.least)) for test in tests if isinstance(test, SizeTest)), default=1)
+    return max(
+        (int(np.ceil(test.least)) for test in tests if isinstance(test, SizeTest)), default=1
+    )
 
 
 def find_hopeless_units(lattice: GeneralisationLattice, tests: Sequence[ClassTest]) -> Bools:

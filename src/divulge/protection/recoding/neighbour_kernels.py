@@ -34,8 +34,8 @@ def measure_distance(trees: NodeTrees, one: int, other: int, cutoff: float) -> f
                 x, y = trees.parents[x], trees.parents[y]
             total += trees.prices[x]
         if total >= cutoff:
-            return total
-    return total
+            break
+    return float(total)
 
 
 @kernel

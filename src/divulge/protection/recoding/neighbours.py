@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from divulge import work
 from divulge.protection import tuning
 from divulge.protection.recoding.lattice import GeneralisationLattice
 from divulge.protection.recoding.node_trees import NodeTrees, build_node_trees
 from divulge.work.arrays import Array, Floats, Ints
 from divulge.work.context import Step
-from divulge import work
 
 NO_NEIGHBOUR = -1
 
@@ -106,7 +106,7 @@ def sort_units_at_random(lattice: GeneralisationLattice, draws: np.random.Genera
 def bound_local_loss(
     lattice: GeneralisationLattice, least: int, *, may_remove: bool = False
 ) -> float | None:
-    """No local recoding with classes of `least` records loses less; None if there are too many units.
+    """No local recoding in classes of `least` records loses less; None of too many units.
 
     A class costs each of its records at least what it has in common with the farthest of its
     `least` - 1 nearest others. All pairs of units are compared: the bound is exact, or not given.

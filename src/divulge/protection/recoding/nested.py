@@ -158,7 +158,8 @@ class _TestedSplitter:
 
     def _find_nodes(self, a: int, units: Ints, levels: Array) -> Ints:
         lattice = self.lattice
-        return lattice.nodes[lattice.offsets[a][levels] + lattice.codes[a, units]]
+        nodes: Ints = lattice.nodes[lattice.offsets[a][levels] + lattice.codes[a, units]]
+        return nodes
 
     def _look_down(self, a: int, active: Ints, dense: Ints, classes: int) -> tuple[Floats, Ints]:
         """What each class saves one level down, and its leaving child of each unit; -1 stays."""
@@ -182,13 +183,15 @@ class _TestedSplitter:
         while True:
             stays = ~leaves[child]
             failing = self._find_failing(active, dense, classes, stays & may_split)
-            helped = np.flatnonzero(leaves[smallest_first] & failing[class_of_child[smallest_first]])
+            helped = np.flatnonzero(
+                leaves[smallest_first] & failing[class_of_child[smallest_first]]
+            )
             if helped.size == 0:
                 break
             chosen = smallest_first[helped]
             _, first = np.unique(class_of_child[chosen], return_index=True)
             leaves[chosen[first]] = False
-        gain = np.bincount(class_of_child, np.where(leaves, saved, 0.0), classes)
+        gain: Floats = np.bincount(class_of_child, leaves * saved, classes).astype(np.float64)
         return gain, np.where(leaves[child], child, -1)
 
     def _find_failing(self, active: Ints, group: Ints, groups: int, chosen: Bools) -> Bools:

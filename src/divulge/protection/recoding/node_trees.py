@@ -49,10 +49,12 @@ class NodeTrees(NamedTuple):
 
     def find_levels(self, attribute: int, nodes: Array) -> Array:
         """The levels of some nodes of an attribute."""
-        if self.row_starts[attribute] < 0:
-            return self.levels[-1 - nodes]
-        places = (nodes - self.row_starts[attribute]) // self.widths[attribute]
-        return self.levels[self.starts[attribute] + places]
+        row = self.row_starts[attribute]
+        places = -1 - nodes
+        if row >= 0:
+            places = self.starts[attribute] + (nodes - row) // self.widths[attribute]
+        levels: Array = self.levels[places]
+        return levels
 
 
 def build_node_trees(lattice: GeneralisationLattice) -> NodeTrees:
