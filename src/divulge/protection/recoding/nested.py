@@ -195,12 +195,13 @@ class _TestedSplitter:
         return gain, np.where(leaves[child], child, -1)
 
     def _find_failing(self, active: Ints, group: Ints, groups: int, chosen: Bools) -> Bools:
-        """Groups of the chosen units that fail; what has no unit does not fail."""
-        of_unit = np.zeros(self.counts.size, np.int64)
-        counts = np.zeros_like(self.counts)
-        units = active[chosen]
-        of_unit[units], counts[units] = group[chosen], self.counts[units]
-        return find_failing_classes(self.tests, of_unit, groups, counts)
+        """Groups of the chosen units that fail; what has no unit does not fail.
+
+        All others are one more group, which nobody asks about: shares of all records count them.
+        """
+        of_unit = np.full(self.counts.size, groups, np.int64)
+        of_unit[active[chosen]] = group[chosen]
+        return find_failing_classes(self.tests, of_unit, groups + 1, self.counts)[:groups]
 
     def _apply(self, active: Ints, dense: Ints, best: Ints, groups: Ints) -> None:
         attribute = best[dense]
