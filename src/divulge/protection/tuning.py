@@ -256,3 +256,58 @@ isolates it."""
 MOST_CLUSTER_WORK = 20_000_000_000
 """Cells that are compared to find the cheapest move of each cluster at risk; beyond that,
 clusters are lowered a cell at a time. Chosen by hand; no benchmark isolates it."""
+
+# Local recoding (`recoding/`).
+SPLITS_PER_STEP = 4_096
+"""Classes that are split between two looks at whether the run was stopped: some milliseconds.
+`benchmarks/recoding_local.py` shows the time of all."""
+
+JOIN_TABLE_ENTRIES = 30_000_000
+"""Pairs of a node and a leaf whose common ancestor is kept in tables, eight bytes each; attributes
+that are wider climb instead, which takes several times as long. Chosen by hand; no benchmark
+isolates it."""
+
+PRICE_OF_NOTHING_COMMON = 1e9
+"""What it costs to show values alike that have no common ancestor: more than all records at their
+tops, so that nobody does. Part of the method, not tuned."""
+
+NEIGHBOURS = 24
+"""Near units that are kept of each unit: better classes against time and memory, both of which grow
+with it (`benchmarks/recoding_local.py`)."""
+
+NEIGHBOUR_SORTS = 8
+"""Random orders in which units are compared with those that follow them. From a trial on public
+data, where the neighbours were within .2% of the true ones (`benchmarks/recoding_local.py`)."""
+
+NEIGHBOUR_WINDOW = 15
+"""Units that follow one in such an order and are compared with it. From the same trial."""
+
+NEIGHBOUR_ROUNDS = 2
+"""Times that units are compared with the neighbours of their neighbours. From the same trial."""
+
+NEAREST_CLASSES = 4
+"""Classes with whose units a unit may change places. From the same trial."""
+
+CLUSTER_PASSES = 6
+"""Times that every unit is asked for its best move. From the same trial."""
+
+LEAST_PASS_GAIN = 2e-5
+"""What a pass must save for another one to follow, as a share of everything at its top. From the
+same trial."""
+
+UNITS_PER_STEP = 4_096
+"""Units that are looked at between two looks at whether the run was stopped: a tenth of a second.
+`benchmarks/recoding_local.py` shows the time of all."""
+
+NEIGHBOUR_COST = Cost("neighbours", per_call=0.0, per_step=3e-6)
+"""What it takes to find the neighbours of a unit, by attribute (`benchmarks/recoding_local.py`)."""
+
+CLUSTER_COST = Cost("clusters", per_call=0.0, per_step=3e-6)
+"""What the best move of a unit takes, by attribute (`benchmarks/recoding_local.py`)."""
+
+MOST_BOUNDED_UNITS = 20_000
+"""Units up to which all pairs are compared for a lower bound on local recoding: seconds for this
+many (`benchmarks/recoding_local.py`)."""
+
+UNITS_PER_BOUND_STEP = 256
+"""Units that are compared with all others between two looks at whether the run was stopped."""
