@@ -19,7 +19,7 @@ import numpy as np
 
 from divulge.assessment import PublishedTable, Sentence
 from divulge.data import Column, Dataset, Hierarchy
-from divulge.data.column import column_from_codes
+from divulge.data.column import column_from_codes, find_hidden_cells
 from divulge.data.hierarchy_rules import format_value
 from divulge.protection.changes.changes import hide_values, replace_values
 from divulge.release.publication import Publication, Reservation
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 FILE = "published.json"
 FORMAT = 1
+SHOWN, ABSENT = "=", "-"
+"""What stands before a text that is shown, and for a value that was never there."""
 MARKS = ("mark_1", "mark_2")
 MIXING = np.uint64(0x9E3779B97F4A7C15)
 """An odd number (2**64 over the golden ratio): marks of cells in another order give another sum."""
@@ -72,8 +74,7 @@ def write_published(
         for each in columns:
             column, before = dataset.columns[each], source.columns[each]
             if each not in publication.pseudonyms and _is_changed(column, before):
-                texts = [*_list_texts(column), None]
-                kept[f"cell {each}"] = pa.array(texts, pa.string()).take(pa.array(column.codes))
+                kept[f"cell {each}"] = pa.array(_read_texts(column), pa.string())
         file = f"published_{number}.parquet"
         pq.write_table(pa.table(kept), folder / file)
         summary["datasets"][name] = {"file": file, "columns": columns}
@@ -94,8 +95,8 @@ def read_earlier(folder: Path, *, was_published: bool) -> EarlierProtection | No
     if not was_published:
         return None
     try:
-        summary = {"format": 0, **json.loads((folder / FILE).read_text(encoding="utf-8"))}
-        datasets = summary["datasets"] if summary["format"] == FORMAT else None
+        summary = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        datasets = {FORMAT: summary["datasets"]}[summary["format"]]  # no other format is known
         return EarlierProtection(
             columns={name: list(of["columns"]) for name, of in datasets.items()},
             records={name: pq.read_table(folder / of["file"]) for name, of in datasets.items()},
@@ -221,39 +222,44 @@ def _take_finer(source: Column, now: Any, then: Any, hierarchy: Hierarchy | None
 
 
 def _show_texts(source: Column, rows: Ints, texts: Any) -> Column:
-    """Some records of a column as these texts show them; what was absent stays so."""
-    own = _read_texts(source)[rows]
+    """Some records of a column as these texts show them."""
+    own, shown = _read_texts(source)[rows], texts[rows]
     tags = None if source.tags is None else source.tags[rows]
     column = replace(column_from_codes(source.codes[rows], source.values), tags=tags)
-    shown = texts[rows]
-    is_hidden = np.array([text is None for text in shown]) & np.array([t is not None for t in own])
+    is_hidden = np.array([text is None for text in shown], np.bool_)
     coarser = np.flatnonzero(~is_hidden & (shown != own))
     if coarser.size:
-        column = replace_values(column, coarser, shown[coarser].tolist())
+        column = replace_values(
+            column, coarser, [text.removeprefix(SHOWN) for text in shown[coarser].tolist()]
+        )
     return hide_values(column, np.flatnonzero(is_hidden)) if is_hidden.any() else column
 
 
 def _find_level(value: Any, text: str, hierarchy: Hierarchy | None) -> float:
     """How coarse a text is for a value: 0 if it is the value itself."""
-    if format_value(value) == text:
+    if text == ABSENT or SHOWN + format_value(value) == text:
         return 0
     height = 0 if hierarchy is None or hierarchy.lacks([value]) else hierarchy.height
     for level in range(1, height + 1):
-        if hierarchy is not None and format_value(hierarchy.at(value, level)) == text:
+        if hierarchy is not None and SHOWN + format_value(hierarchy.at(value, level)) == text:
             return level
     return height + 1
 
 
 def _is_changed(column: Column, before: Column) -> bool:
     """Whether a cell shows something else than before."""
-    if column.values.equals(before.values) and np.array_equal(column.codes, before.codes):
-        return False
+    hides_alike = np.array_equal(find_hidden_cells(column), find_hidden_cells(before))
+    if hides_alike and column.values.equals(before.values):
+        return not np.array_equal(column.codes, before.codes)
     return bool(np.any(_read_texts(column) != _read_texts(before)))
 
 
 def _read_texts(column: Column) -> Any:
-    """The text of every record, None where it is missing."""
-    return np.array([*_list_texts(column), None], object)[column.codes]
+    """What every record shows: SHOWN and a text, ABSENT, or None where it is hidden."""
+    texts = np.array([*(SHOWN + text for text in _list_texts(column)), ABSENT], object)
+    cells = texts[column.codes]
+    cells[find_hidden_cells(column)] = None
+    return cells
 
 
 def _list_texts(column: Column) -> list[str]:
