@@ -35,8 +35,6 @@ FORMAT = 1
 SHOWN, ABSENT = "=", "-"
 """What stands before a text that is shown, and for a value that was never there."""
 MARKS = ("mark_1", "mark_2")
-MIXING = np.uint64(0x9E3779B97F4A7C15)
-"""An odd number (2**64 over the golden ratio): marks of cells in another order give another sum."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +64,7 @@ def write_published(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    summary: dict[str, Any] = {"format": FORMAT, "datasets": {}, "tables": {}}
+    summary: dict[str, Any] = {"format": FORMAT, "datasets": {}, "patterns": {}}
     for number, (name, publication) in enumerate(publications.items(), start=1):
         source, dataset = sources[name], released[name]
         columns = [each for each in dataset.names if each in publication.published]
@@ -78,7 +76,7 @@ def write_published(
         file = f"published_{number}.parquet"
         pq.write_table(pa.table(kept), folder / file)
         summary["datasets"][name] = {"file": file, "columns": columns}
-    summary["tables"] = {name: _digest_pattern(table) for name, table in tables.items()}
+    summary["patterns"] = {name: _digest_pattern(table) for name, table in tables.items()}
     filesystem.write_text(folder / FILE, json.dumps(summary, indent=2) + "\n")
 
 
@@ -100,7 +98,7 @@ def read_earlier(folder: Path, *, was_published: bool) -> EarlierProtection | No
         return EarlierProtection(
             columns={name: list(of["columns"]) for name, of in datasets.items()},
             records={name: pq.read_table(folder / of["file"]) for name, of in datasets.items()},
-            patterns=dict(summary["tables"]),
+            patterns=dict(summary["patterns"]),
         )
     except (ValueError, KeyError, TypeError, OSError, pa.ArrowException) as error:
         message = (
@@ -124,7 +122,7 @@ def mark_records(dataset: Dataset, secret: SecretKey) -> tuple[Ints, Ints]:
             digests.append(hashed.digest())
         # A missing value comes last, and is no text.
         halves = np.frombuffer(b"".join([*digests, start.digest()]), np.uint64).reshape(-1, 2)
-        sums = sums * MIXING + halves[column.codes].T
+        sums += halves[column.codes].T  # as each holds its name, in any order
     first, second = sums.view(np.int64)
     return first, second
 
