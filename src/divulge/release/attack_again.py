@@ -25,7 +25,8 @@ from divulge.release.release import Release
 from divulge.release.verdict import Verdict
 from divulge.work.arrays import Ints
 
-AFTER_REFILLING, AFTER_COMPARING = WORSE_SENTENCES = "after_refilling", "after_comparing"
+AFTER_REFILLING, AFTER_COMPARING = "after_refilling", "after_comparing"
+WORSE_SENTENCES = (AFTER_REFILLING, AFTER_COMPARING)
 """Sentences that say to whom a limit does not hold that holds for others."""
 
 
