@@ -22,12 +22,14 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(PROJECT))
 
+from tests.redteam.differencing import list_revision_faults  # noqa: E402
 from tests.redteam.known import KNOWN  # noqa: E402
 from tests.redteam.made_releases import Case, write_case  # noqa: E402
 from tests.redteam.oracle import (  # noqa: E402
     HIDDEN,
     ROUNDING,
     Evidence,
+    find_published,
     list_bold_faults,
     list_broken_limits,
     list_faults,
@@ -41,7 +43,7 @@ from divulge.classes.people import UnjudgedPeopleError  # noqa: E402
 from divulge.protection import OutOfReachError  # noqa: E402
 
 COMPARED_EVERY = 5
-"""Every so many seeds a release is protected three times, and the files are compared."""
+"""Every so many seeds a release is protected five times, and the files are compared."""
 PROGRESS_EVERY = 25
 
 
@@ -77,18 +79,13 @@ def attack_seed(seed: int, folder: Path) -> Finding:
     faults += _compare_figures(evidence, out)
     if seed % COMPARED_EVERY == 0:
         faults += _compare_protections(case, out, folder)
+        faults += list_revision_faults(case, out, folder)
     hides = any(HIDDEN in record.values() for record in evidence.records)
     return Finding(
         outcome="hidden" if hides else "shown",
         faults=faults,
         bold=list(list_bold_faults(evidence)) if hides else [],
     )
-
-
-def find_published(out: Path) -> Path:
-    """The one file of data that may go out."""
-    [file] = [f for f in (out / "release").iterdir() if f.name != "methods-note.txt"]
-    return file
 
 
 def _compare_check(case: Case) -> Iterator[str]:

@@ -6,15 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.redteam.campaign import attack_seed, find_published
+from tests.redteam.campaign import attack_seed
+from tests.redteam.differencing import combine
 from tests.redteam.known import FOUND
-from tests.redteam.made_releases import Case, Row, write_case
+from tests.redteam.made_releases import Case, Row, list_coarser, write_case
 from tests.redteam.oracle import (
     BOLD,
     DOCUMENTED,
     HIDDEN,
     Evidence,
     Shown,
+    downcode,
+    find_published,
     list_broken_limits,
     list_faults,
     read_evidence,
@@ -59,6 +62,10 @@ def publish(case: Case, hidden: set[tuple[int, str]]) -> Evidence:
     return Evidence(case=case, records=records, victims=case.rows)
 
 
+def shown(case: Case) -> list[tuple[Shown, Row]]:
+    return list(zip(publish(case, set()).records, case.rows, strict=True))
+
+
 def make_row(region: str, age: int | None, job: str, shoe: int = 40) -> Row:
     return {"region": region, "age": age, "job": job, "shoe": shoe}
 
@@ -88,7 +95,7 @@ def test_one_secret_among_those_who_fit_is_certain() -> None:
     case = make_case(rows, k=2, l_diversity=True, model="CAS")
     assert list(list_broken_limits(publish(case, set()))) == [
         "l is 1, and should be 2",
-        "1.0000 are certain by CAS, and at most 0.0 may be",
+        "1.0000 are certain by CAS, at most 0.0 may be",
     ]
 
 
@@ -110,6 +117,24 @@ def test_a_relation_that_is_wrong_for_a_hidden_cell_fills_nothing() -> None:
     rows += [make_row("Sud", 30, "cook", shoe=38)]
     evidence = publish(make_case(rows), {(0, "region"), (80, "region")})
     assert refill(evidence, BOLD).records == evidence.records
+
+
+def test_a_year_of_birth_brings_an_age_in_bands_back() -> None:
+    rows = [make_row("Nord", age, "cook") | {"birth_year": 2020 - age} for age in range(80)]
+    case = make_case(rows, keys=("age",))
+    bands = [{**record, "age": list_coarser("age", row["age"])[0]} for record, row in shown(case)]
+    evidence = Evidence(case=case, records=bands, victims=rows)
+    assert [r["age"] for r in downcode(evidence, DOCUMENTED).records] == [str(n) for n in range(80)]
+    wrong = [{**record, "birth_year": "1990"} for record in bands]
+    untold = replace(evidence, records=wrong)
+    assert downcode(untold, DOCUMENTED).records == wrong
+
+
+def test_two_files_together_show_what_either_of_them_shows() -> None:
+    rows = [make_row("Nord", 30, "cook") | {"receipt": n} for n in range(3)]
+    one, other = (publish(make_case(rows), {(place, "age"), (2, "age")}) for place in (0, 1))
+    both = combine(one, other)
+    assert [record["age"] for record in both.records] == ["30", "30", HIDDEN]
 
 
 def find_passing_case(folder: Path) -> Case:

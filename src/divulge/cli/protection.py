@@ -35,7 +35,10 @@ def protect(
     ] = None,
     revises: Annotated[
         Path | None,
-        typer.Option(help="The folder of an earlier protection: its random choices are kept."),
+        typer.Option(
+            help="The folder of an earlier protection that was published: its random choices are "
+            "kept, and limits must hold for somebody who has both."
+        ),
     ] = None,
     values: Values = False,
     overwrite: Overwrite = False,

@@ -7,7 +7,9 @@ from math import ceil
 
 import numpy as np
 
+from divulge.classes.people import People
 from divulge.data import Dataset
+from divulge.protection import tuning
 from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.cycle_request import CycleRequest, CycleState
 from divulge.protection.limits.per_record import Goal
@@ -61,6 +63,31 @@ def suppress_by_count(state: CycleState, goal: Goal, plan: CycleRequest) -> Data
     except OutOfReachError:
         return None
     return released
+
+
+def suppress_by_people(
+    state: CycleState, goal: Goal, plan: CycleRequest, people: People
+) -> Dataset | None:
+    """The records with as many alike as it takes until there are people enough among them.
+
+    Between k records (if all are of different people) and k times as many as anybody has. None if
+    that is out of reach.
+    """
+    names = list(goal.among)
+    originals, current = state.select_originals().select(names), state.current.select(names)
+    k = ceil(goal.limit.bound)
+    most = min(k * int(people.records.max()), current.rows)
+    tries = np.linspace(k, most, tuning.MOST_PEOPLE_TRIES)
+    for alike in np.unique(tries.astype(np.int64)).tolist():
+        request = replace(build_count_request(goal, plan), k=alike, out_of_reach="raise")
+        try:
+            hidden, _, _ = suppress_cells(originals, current, request)
+        except OutOfReachError:
+            return None
+        released = replace(state.current, columns={**state.current.columns, **hidden.columns})
+        if state.measure(goal, released).held:
+            return released
+    return None
 
 
 def _apply_decisions(state: CycleState, released: Dataset, log: DecisionLog) -> None:

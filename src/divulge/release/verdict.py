@@ -40,6 +40,8 @@ class Verdict:
     """Attacks that count records, of datasets in which somebody has several of them."""
     telling_tables: Sequence[Reservation] = field(default=(), kw_only=True)
     """Tables that go out beside protected records of which they may tell what was hidden."""
+    comparisons: Sequence[Reservation] = field(default=(), kw_only=True)
+    """What cannot be judged together with the protection that this one revises."""
     refills: Mapping[str, Refill] = field(default_factory=dict, kw_only=True)
     """By dataset that hides cells, what can be read or guessed of them from what is published."""
 
@@ -65,7 +67,7 @@ class Verdict:
             for publication in self.publications.values()
             for reservation in publication.list_reservations()
         ]
-        reservations += [*self.repeated_persons, *self.telling_tables]
+        reservations += [*self.repeated_persons, *self.telling_tables, *self.comparisons]
         for adversary, reason in self.unjudged.items():
             values = {"adversary": adversary, "reason": reason}
             sentence = Sentence("divulge.release", "attack_unjudged", values)
