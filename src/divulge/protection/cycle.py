@@ -41,6 +41,7 @@ from divulge.protection.global_recoding import describe_levels, recode_greedily,
 from divulge.protection.joint_levels import protect_jointly
 from divulge.protection.limits.per_record import AttackRunner, Goal, build_goals
 from divulge.protection.local_protection import suppress_to_limits
+from divulge.protection.method.attack import attack_method
 from divulge.protection.refill_resistance import (
     DETERMINED_CHOICES,
     DeterminedChoice,
@@ -215,6 +216,7 @@ def run_cycle(
             dataset, goals, replace(plan, seed=seed, order="random", search="cycle"), known=known
         ),
         known=known,
+        attack_method=attack_method,
     )
 
 

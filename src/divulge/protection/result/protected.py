@@ -30,6 +30,8 @@ from divulge.work.secret_key import SecretKey
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from divulge.protection.method.result import MethodKnowledge
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Protected:
@@ -78,6 +80,12 @@ class Protected:
     """How coarse they would have made each attribute."""
     dropped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By column that is not published, the attributes that it would tell."""
+    attack_method: Callable[[Protected], MethodKnowledge | None] | None = None
+    """The attack by somebody who knows the method, where this protection hides cells by one."""
+    decoys: float = 0.0
+    """How many decoys were asked for, for each cell that had to be suppressed."""
+    needed: Protected | None = None
+    """The same protection without decoys."""
     undone: int = 0
     """How many decisions were undone: then nothing is claimed of the limits."""
 
@@ -124,6 +132,26 @@ class Protected:
     def loss(self) -> float:
         """The share of all that could be lost (0 to 1): mean over quasi-identifiers."""
         return self.utility.loss
+
+    @property
+    def decoy_cells(self) -> int:
+        """How many of the suppressed cells are decoys, which nothing but doubt requires."""
+        return 0 if self.needed is None else self.suppressed_cells - self.needed.suppressed_cells
+
+    @cached_property
+    def method(self) -> MethodKnowledge | None:
+        """What somebody who knows the method excludes and guesses of what was suppressed.
+
+        None if nothing was, or if decisions were undone.
+
+        >>> import divulge as dv
+        >>> p = dv.protection.suppress(dv.datasets.school_year_example(), k=2)
+        >>> p.method.figures.hidden == p.suppressed_cells
+        True
+        """
+        if self.attack_method is None or not self.suppressed_cells:
+            return None
+        return self.attack_method(self)
 
     def alone(self) -> dict[str, int]:
         """How many records are unique under each way of counting, after protection."""
@@ -183,6 +211,9 @@ class Protected:
             only_at_risk=False,
             again=None,
             reseeded=None,
+            attack_method=None,
+            decoys=0.0,
+            needed=None,
             dropped={
                 name: told
                 for name, told in self.dropped.items()
@@ -203,7 +234,7 @@ class Protected:
             "rule": self.rule,
             "removed": self.removed,
             "bound": self.bound,
-            "proved": int(self.cost <= self.bound),
+            "proved": int(self.cost <= self.bound and not self.decoy_cells),
             "alone": self.alone()["bayes"],
             "alone_before": self._frequencies_before.others["bayes"],
             "k": self.k,
@@ -223,9 +254,31 @@ class Protected:
             sentences.append(_build_sentence("bound", values))
         if self.removed and self.proof is None:
             sentences.append(_build_sentence("removed", values))
+        sentences += self._describe_method()
         if len(self.decisions) and not self.flatters:
             sentences.append(_build_sentence("attacked_again", values))
         return tuple(sentences)
+
+    def _describe_method(self) -> list[Sentence]:
+        """What the method gives away, and what decoys change in that for which price."""
+        found, needed = self.method, self.needed
+        sentences = [] if found is None else list(found.sentences())
+        if needed is not None and found is not None and needed.method is not None:
+            before = needed.method.figures
+            values = {
+                "decoys": self.decoy_cells,
+                "needed": needed.suppressed_cells,
+                "loss": self.loss,
+                "loss_before": needed.loss,
+                "right": before.right,
+                "base": before.base,
+                "hidden": before.hidden,
+                "wanted": round(self.decoys * needed.suppressed_cells),
+            }
+            sentences.append(_build_sentence("decoys.price", values))
+            if self.decoy_cells < values["wanted"]:
+                sentences.append(_build_sentence("decoys.fewer", values))
+        return sentences
 
     def _describe_resistance(self) -> list[Sentence]:
         """What was not hidden because other columns tell it, and what that costs."""
@@ -316,6 +369,13 @@ class Protected:
             "dropped_columns": {name: list(told) for name, told in self.dropped.items()},
             "naive_cells": self.naive_cells,
             "naive_levels": dict(self.naive_levels),
+            "decoys": self.decoys,
+            "decoy_cells": self.decoy_cells,
+            "loss_without_decoys": None if self.needed is None else self.needed.loss,
+            "method": None if self.method is None else self.method.to_dict(),
+            "method_without_decoys": None
+            if self.needed is None or self.needed.method is None
+            else self.needed.method.to_dict(),
             "flatters": self.flatters,
             "outcomes": [outcome.to_dict() for outcome in self.outcomes],
             "undone": self.undone,

@@ -25,6 +25,7 @@ from divulge.protection.changes.changes import (
     select_records,
 )
 from divulge.protection.changes.decision_log import DecisionLog
+from divulge.protection.method.attack import attack_method
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.cell_choice import choose_hidden_cells, list_hidden_cells
 from divulge.protection.suppression.cheaper_rows import find_cheaper_rows
@@ -157,6 +158,7 @@ def run_suppression(dataset: Dataset, request: SuppressionRequest) -> Protected:
         and request.nulls == "maybe"
         and len(request.subsets) == 1,
         k=request.k,
+        attack_method=attack_method,
     )
     _check_frequencies(protected, request)
     return protected
