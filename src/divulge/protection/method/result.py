@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence
-from divulge.assessment.sentence import format_number, format_percent, read_phrases
+from divulge.assessment.sentence import format_number, format_percent
 from divulge.data import Dataset
 from divulge.protection.method.charts import draw_method_knowledge
 from divulge.protection.method.outcomes import CellKnowledge, MethodFigures, add_method_figures
 from divulge.qif import PriorPosterior
-from divulge.work.arrays import Floats
+from divulge.work.arrays import Bools, Floats
 
 CATALOGUE = "divulge.protection"
 
@@ -45,6 +45,16 @@ class MethodKnowledge:
     def figures(self) -> MethodFigures:
         """All figures, of all hidden cells."""
         return add_method_figures([cells.count_all() for cells in self.cells.values()])
+
+    def count_cells(self, marked: Mapping[str, Bools]) -> MethodFigures:
+        """The figures of some cells: by attribute, which records are meant."""
+        return add_method_figures(
+            [
+                cells.count(marked[name][cells.rows])
+                for name, cells in self.cells.items()
+                if name in marked
+            ]
+        )
 
     def by_attribute(self) -> dict[str, MethodFigures]:
         """The figures of each attribute with hidden cells."""
@@ -157,8 +167,3 @@ class MethodKnowledge:
         if figures.misled:
             sentences.append(Sentence(CATALOGUE, "method.misled", values))
         return sentences
-
-
-def read_method_head() -> tuple[str, ...]:
-    """The headings of the table of figures."""
-    return read_phrases(CATALOGUE, "method.head")

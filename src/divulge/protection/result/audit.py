@@ -230,11 +230,11 @@ def count_candidates(protected: Protected) -> int | None:
     is_replayed = protected.again is not None and not protected.removed
     if not is_replayed or protected.suppressed_cells > MOST_REPLAYED_CELLS:
         return None
-    return prod(
-        len(_list_leaves(protected.original, change.attribute)) ** len(change)
-        for change in protected.decisions.changes
-        if change.kind == "suppressed" and change.attribute is not None
-    )
+    total = 1
+    for change in protected.decisions.changes:
+        if change.kind == "suppressed" and change.attribute is not None:
+            total *= len(_list_leaves(protected.original, change.attribute)) ** len(change)
+    return total
 
 
 def _build_domains(protected: Protected) -> dict[Cell, frozenset[Any]]:

@@ -30,6 +30,7 @@ from divulge.work.secret_key import SecretKey
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from divulge.protection.method.outcomes import MethodFigures
     from divulge.protection.method.result import MethodKnowledge
 
 
@@ -153,6 +154,17 @@ class Protected:
             return None
         return self.attack_method(self)
 
+    @cached_property
+    def method_on_needed(self) -> MethodFigures | None:
+        """With decoys, the same of the cells alone that had to be suppressed; else None."""
+        if self.needed is None or self.method is None:
+            return None
+        marked = {}
+        for name in self.among:
+            column = self.needed.dataset.columns[name]
+            marked[name] = np.asarray(column.codes == column.missing_code, np.bool_)
+        return self.method.count_cells(marked)
+
     def alone(self) -> dict[str, int]:
         """How many records are unique under each way of counting, after protection."""
         return {name: self._frequencies_after.others[name] for name in SEMANTICS}
@@ -254,29 +266,31 @@ class Protected:
             sentences.append(_build_sentence("bound", values))
         if self.removed and self.proof is None:
             sentences.append(_build_sentence("removed", values))
-        sentences += self._describe_method()
+        sentences += self.describe_method()
         if len(self.decisions) and not self.flatters:
             sentences.append(_build_sentence("attacked_again", values))
         return tuple(sentences)
 
-    def _describe_method(self) -> list[Sentence]:
+    def describe_method(self) -> list[Sentence]:
         """What the method gives away, and what decoys change in that for which price."""
-        found, needed = self.method, self.needed
-        sentences = [] if found is None else list(found.sentences())
-        if needed is not None and found is not None and needed.method is not None:
+        sentences = [] if self.method is None else list(self.method.sentences())
+        remaining, needed = self.method_on_needed, self.needed
+        if remaining is not None and needed is not None and needed.method is not None:
             before = needed.method.figures
             values = {
                 "decoys": self.decoy_cells,
                 "needed": needed.suppressed_cells,
+                "wanted": round(self.decoys * needed.suppressed_cells),
                 "loss": self.loss,
                 "loss_before": needed.loss,
-                "right": before.right,
-                "base": before.base,
-                "hidden": before.hidden,
-                "wanted": round(self.decoys * needed.suppressed_cells),
+                "right_before": before.right,
+                "base_before": before.base,
+                "right": remaining.excluding,
             }
             sentences.append(_build_sentence("decoys.price", values))
-            if self.decoy_cells < values["wanted"]:
+            if self.decoy_cells:
+                sentences.append(_build_sentence("decoys.remaining", values))
+            if 0 < self.decoy_cells < values["wanted"]:
                 sentences.append(_build_sentence("decoys.fewer", values))
         return sentences
 
@@ -373,9 +387,12 @@ class Protected:
             "decoy_cells": self.decoy_cells,
             "loss_without_decoys": None if self.needed is None else self.needed.loss,
             "method": None if self.method is None else self.method.to_dict(),
+            "method_on_needed": None
+            if self.method_on_needed is None
+            else self.method_on_needed.to_dict(),
             "method_without_decoys": None
             if self.needed is None or self.needed.method is None
-            else self.needed.method.to_dict(),
+            else self.needed.method.figures.to_dict(),
             "flatters": self.flatters,
             "outcomes": [outcome.to_dict() for outcome in self.outcomes],
             "undone": self.undone,
