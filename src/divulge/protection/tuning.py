@@ -218,9 +218,9 @@ and strata are, incomes and numbers of households are not. Lower, and no attribu
 coarser that an income tells; higher, and long classifications are taken for meaningless. Chosen by
 hand; no benchmark isolates it."""
 
-METHOD_CANDIDATES = 64
+METHOD_CANDIDATES = 16
 """Originals that are protected again, whenever something was protected, to tell exactly what the
-method gives away; each takes some milliseconds. Beyond, counts tell it, and `audit` replays more.
+method gives away; each takes tens of milliseconds. Beyond, counts tell it; `audit` replays more.
 Chosen by hand; `benchmarks/method.py` shows the time of counting."""
 
 # Withstanding refilling (`refill_resistance.py`).

@@ -48,6 +48,7 @@ class Protected:
     2 of 28 cells were suppressed in 2 of 7 companies, so that all satisfy 2-anonymity (maybe).
     This count of possible matches understates the risk: ...
     No suppression with fewer cells suffices.
+    An adversary who knows the method (as little as possible is suppressed) excludes values ...
     """
 
     original: Dataset
