@@ -221,7 +221,7 @@ hand; no benchmark isolates it."""
 METHOD_CANDIDATES = 16
 """Originals that are protected again, whenever something was protected, to tell exactly what the
 method gives away; each takes tens of milliseconds. Beyond, counts tell it; `audit` replays more.
-Chosen by hand; `benchmarks/method.py` shows the time of counting."""
+Chosen by hand; no benchmark isolates it."""
 
 # Withstanding refilling (`refill_resistance.py`).
 LEAST_DETERMINED_SHARE = 0.25

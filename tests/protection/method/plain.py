@@ -21,9 +21,7 @@ def list_excluded(rows: Rows, place: int, attribute: int, k: int) -> set[Any]:
     return {value for value, count in shown.items() if count >= k - 1}
 
 
-def score_values(
-    rows: Rows, place: int, attribute: int, sizes: dict[int, int]
-) -> dict[Any, float]:
+def score_values(rows: Rows, place: int, attribute: int, sizes: dict[int, int]) -> dict[Any, float]:
     """The chance of each shown value by naive Bayes, one added to counts.
 
     `sizes` says of each other attribute to be used how many values it has.

@@ -141,9 +141,7 @@ def test_decoys_keep_to_the_share_of_records_that_may_be_touched() -> None:
 def test_protect_adds_decoys_that_all_its_limits_allow(published: list[str] | None) -> None:
     random = np.random.default_rng(3)
     table = make_people(6, 400).to_arrow().append_column("s", pa.array(random.integers(0, 9, 400)))
-    people = dv.Dataset.from_arrow(
-        table, roles={"quasi_identifier": KEYS, "sensitive": ["s"]}
-    )
+    people = dv.Dataset.from_arrow(table, roles={"quasi_identifier": KEYS, "sensitive": ["s"]})
     limits = [
         dv.Limit("k_anonymity", at_least=3),
         dv.Limit("distinct_l_diversity", at_least=2, attribute="s"),

@@ -213,3 +213,37 @@ def test_who_bears_it_adds_up() -> None:
 _NOTHING = MethodFigures(
     hidden=0, narrowed=0, excluded=0, certain=0, misled=0, base=0, excluding=0, weighing=0, right=0
 )
+
+
+def test_what_counts_exclude_replays_exclude_too_where_nobody_joined_as_company() -> None:
+    """The truth is never excluded by replays, and by counts only where k and no more hide alike."""
+    cells = exact_pairs = counted_pairs = 0
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        table = pa.table({name: random.integers(0, 2, 22) for name in KEYS})
+        people = dv.Dataset.from_arrow(table, roles={"quasi_identifier": KEYS})
+        p = protection.suppress(people, k=2)
+        if not 0 < p.suppressed_cells <= 4:
+            continue
+        exact = protection.audit(p, candidates=16)
+        assert exact.claim == "exact"
+        rows = read_rows(p.dataset, people)
+        alike = Counter(rows)
+        for (record, name), possible in exact.possible.items():
+            truth = table[name][record].as_py()
+            assert truth in possible
+            counted = plain.list_excluded(rows, record, KEYS.index(name), 2)
+            cells, exact_pairs = (
+                cells + 1,
+                exact_pairs + len(exact.excluded.get((record, name), ())),
+            )
+            counted_pairs += len(counted)
+            if counted & possible:
+                assert alike[rows[record]] <= 2
+        assert p.method is not None
+        assert p.method.claim == "exact"
+        assert p.method.figures.misled == 0
+        assert p.method.figures.narrowed == len(exact.excluded)
+    assert cells >= 4
+    assert exact_pairs > 0
+    assert counted_pairs > 0
