@@ -39,6 +39,7 @@ class Case:
     model: str | None
     at_most: float
     local: bool
+    decoys: float
 
 
 def write_case(folder: Path, seed: int) -> Case:
@@ -66,6 +67,8 @@ def write_case(folder: Path, seed: int) -> Case:
         model="CRS" if "r" in limits else "CAS" if "s" in limits else None,
         at_most=random.choice((0.0, 0.05, 0.2)),
         local=random.random() < 0.15,
+        # By a draw of its own: the releases of all seeds stay what they were.
+        decoys=Random(f"decoys of {seed}").choice((0.0, 0.0, 0.0, 0.25, 1.0)),  # noqa: S311
     )
     _write_rows(source, rows)
     case.path.write_text(_describe(case, random), encoding="utf-8")
@@ -189,6 +192,7 @@ def _describe(case: Case, random: Random) -> str:
         f"methods = {json.dumps(methods)}",
         'out_of_reach = "remove"',
         f"local = {json.dumps(case.local)}",
+        f"decoys = {case.decoys}",
     ]
     return "\n".join(lines) + "\n"
 

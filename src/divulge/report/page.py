@@ -84,7 +84,6 @@ def protection_page(result: ProtectedRelease | Protected) -> str:
         charts={name: _render_chart(part.chart()) for name, part in parts.items()},
         verdicts=verdicts,
         methods=methods,
-        method_sentences={name: parts[name].describe_method() for name in methods},
         method_charts={name: _render_chart(found.chart()) for name, found in methods.items()},
         method_head=read_phrases("divulge.protection", "method.head"),
         refills=refills,

@@ -51,7 +51,7 @@ def attack_plainly(
         ["hidden", "narrowed", "misled", "certain", "base", "excluding", "weighing"], 0
     )
     total["excluded"] = 0.0
-    for j, name in enumerate(KEYS):
+    for j in range(len(KEYS)):
         hidden = [r for r, row in enumerate(rows) if row[j] == plain.HIDDEN]
         domain = {row[j] for row in truth if row[j] is not None}
         right: dict[str, list[int]] = {"base": [], "excluding": [], "weighing": []}

@@ -267,12 +267,12 @@ class Protected:
             sentences.append(_build_sentence("bound", values))
         if self.removed and self.proof is None:
             sentences.append(_build_sentence("removed", values))
-        sentences += self.describe_method()
+        sentences += self._describe_method()
         if len(self.decisions) and not self.flatters:
             sentences.append(_build_sentence("attacked_again", values))
         return tuple(sentences)
 
-    def describe_method(self) -> list[Sentence]:
+    def _describe_method(self) -> list[Sentence]:
         """What the method gives away, and what decoys change in that for which price."""
         sentences = [] if self.method is None else list(self.method.sentences())
         remaining, needed = self.method_on_needed, self.needed
