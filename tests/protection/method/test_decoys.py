@@ -160,3 +160,24 @@ def test_a_rate_that_cannot_be_is_refused(decoys: float) -> None:
         protection.suppress(people, k=2, decoys=decoys)
     with pytest.raises(dv.InvalidInput, match="decoys"):
         protection.protect(people, [dv.Limit("k_anonymity", at_least=2)], decoys=decoys)
+
+
+def test_decoys_are_spread_as_hidden_cells_are_and_not_as_safe_records() -> None:
+    """Else a reader would take cells of groups with many safe records for decoys, and be right."""
+    random = np.random.default_rng(0)
+    groups = {"big": (4_000, 8), "small": (60, 40)}
+    rows = []
+    for name, (safe, rare) in groups.items():
+        rows += [(name, int(age)) for age in random.integers(0, 3, safe)]
+        rows += [(name, 100 + number) for number in range(rare)]
+    table = pa.table({"a": [row[0] for row in rows], "b": [row[1] for row in rows]})
+    people = dv.Dataset.from_arrow(table, roles={"quasi_identifier": ["a", "b"]})
+    p = protection.suppress(people, k=5, decoys=0.5)
+    assert p.needed is not None
+    assert p.decoy_cells == 24
+    now, before = (
+        [row["a"] for row in each.dataset.to_arrow().to_pylist() if row["b"] is None]
+        for each in (p, p.needed)
+    )
+    assert (before.count("big"), before.count("small")) == (8, 40)
+    assert (now.count("big"), now.count("small")) == (12, 60)

@@ -55,6 +55,8 @@ def attack_plainly(
         hidden = [r for r, row in enumerate(rows) if row[j] == plain.HIDDEN]
         domain = {row[j] for row in truth if row[j] is not None}
         right: dict[str, list[int]] = {"base": [], "excluding": [], "weighing": []}
+        narrowed = sum(bool(plain.list_excluded(rows, r, j, k)) for r in hidden)
+        share = min(1.0, decoy_share * len(hidden) / max(1, narrowed))
         sizes = {i: len({row[i] for row in truth} - {None}) for i in range(3) if i != j}
         for model in (sizes, {}):
             counts = dict.fromkeys(right, 0)
@@ -65,7 +67,7 @@ def attack_plainly(
                 for kind, weights in (
                     ("base", chances),
                     ("excluding", sure),
-                    ("weighing", plain.weigh_values(chances, out, decoy_share)),
+                    ("weighing", plain.weigh_values(chances, out, share)),
                 ):
                     if chances:
                         best = max(weights.values())

@@ -31,7 +31,7 @@ from divulge.protection.changes.decision_log import Change, DecisionLog
 from divulge.protection.changes.kernels import HIDDEN
 from divulge.protection.result.protected import Protected
 from divulge.work import Problem, checks
-from divulge.work.arrays import Bools, Ints
+from divulge.work.arrays import Bools, Floats, Ints
 from divulge.work.secret_key import SecretKey
 
 Codes = npt.NDArray[np.int32]
@@ -145,7 +145,9 @@ def _find_spare_records(
 ) -> Ints:
     """Records that may hide an attribute too, in the order of the draw.
 
-    They agree in all else with one that hides it, and k of their class stay as they are.
+    They agree in all else with one that hides it, and k of their class stay as they are. Groups
+    that agree in all else get decoys by how many of them hide it: else those with many spare
+    records would have most decoys, and a reader could tell where.
     """
     others = [rows[:, b] for b in range(rows.shape[1]) if b != a]
     rest = _number_classes(others, len(rows))
@@ -161,7 +163,24 @@ def _find_spare_records(
     by_class = whole[candidates][order]
     place = np.empty(candidates.size, np.int64)
     place[order] = np.arange(candidates.size) - np.searchsorted(by_class, by_class)
-    return candidates[place < size[whole[candidates]] - k]
+    spare = candidates[place < size[whole[candidates]] - k]
+    return spare[np.argsort(_apportion_turns(rest, is_hidden, spare, priority), kind="stable")]
+
+
+def _apportion_turns(rest: Ints, is_hidden: Bools, spare: Ints, priority: Ints) -> Floats:
+    """For each spare record, when it is its turn: evenly by how many of its group hide the cell.
+
+    The n-th record of a group comes at (n - u) / hidden, where u is drawn for the group: at any
+    time each group has had its part, rounded up or down at random.
+    """
+    hidden = np.bincount(rest[is_hidden], minlength=int(rest.max(initial=-1)) + 1)
+    drawn = np.zeros(hidden.size, np.int64)
+    np.bitwise_xor.at(drawn, rest[is_hidden], priority[is_hidden])
+    order = np.argsort(rest[spare], kind="stable")
+    groups = rest[spare][order]
+    number = np.empty(spare.size, np.int64)
+    number[order] = np.arange(spare.size) - np.searchsorted(groups, groups)
+    return np.asarray((number + 1 - drawn[rest[spare]] / 2.0**63) / hidden[rest[spare]])
 
 
 def _number_classes(columns: list[Codes] | list[Ints], rows: int) -> Ints:

@@ -109,6 +109,10 @@ def judge_cells(
     is right more often; without the truth, by naive Bayes.
     """
     rows = excluded.rows
+    counts = excluded.counts
+    # Decoys are safe cells: all of them are among those of which some value is excluded.
+    narrowed = max(1, int((counts > 0).sum()))
+    decoy_share = min(1.0, decoy_share * rows.size / narrowed)
     effort = column.cardinality * rows.size * max(1, len(others))
     models = [[]] if effort > tuning.REFILL_GUESS_EFFORT else [list(others), []]
     tries = [_guess_cells(column, each, excluded, decoy_share) for each in models]
@@ -121,7 +125,6 @@ def judge_cells(
         max((each[:, kind] for each in chances), key=lambda right: right.sum()) for kind in range(3)
     )
     is_misled = None if truth is None else excluded.has(truth[rows])
-    counts = excluded.counts
     is_certain = (counts > 0) & (column.cardinality - counts == 1)
     return CellKnowledge(
         rows=rows,
