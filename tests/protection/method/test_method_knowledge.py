@@ -47,7 +47,7 @@ def attack_plainly(
     """The figures of all attributes together, by plain loops."""
     rows = read_rows(released, original)
     truth = [tuple(row[n] for n in KEYS) for row in original.to_arrow().to_pylist()]
-    total = dict.fromkeys(
+    total: dict[str, float] = dict.fromkeys(
         ["hidden", "narrowed", "misled", "certain", "base", "excluding", "weighing"], 0
     )
     total["excluded"] = 0.0
