@@ -29,12 +29,16 @@ from divulge.protection.changes.changes import (
 )
 from divulge.protection.changes.decision_log import Change, DecisionLog
 from divulge.protection.changes.kernels import HIDDEN
+from divulge.protection.refill.columns import mix_codes
 from divulge.protection.result.protected import Protected
 from divulge.work import Problem, checks
 from divulge.work.arrays import Bools, Floats, Ints
-from divulge.work.secret_key import SecretKey
+from divulge.work.secret_key import KEY_BYTES, SecretKey
 
 Codes = npt.NDArray[np.int32]
+
+WORD_BYTES = 8
+"""Bytes of a number of 64 bits."""
 
 MOST_DECOYS = 10
 """Decoys for each cell that had to be hidden, at most: of more, little else would be left."""
@@ -194,13 +198,12 @@ def _rank_records(protected: Protected, secret: SecretKey | None) -> Ints:
     secret = SecretKey.from_text(original.fingerprint) if secret is None else secret
     key = secret.derive_key("decoys")
     naming = [a.name for a in original.dictionary if a.role in ("identifier", "person")]
-    mixed = np.zeros(original.rows, np.uint64)
+    words = []
     for name in [*naming, *protected.among] if naming else original.names:
         column = original.columns[name]
-        words = np.array([*_hash_values(key, name, column.values.to_pylist()), 0], np.uint64)
-        mixed ^= words[np.minimum(column.codes.astype(np.int64), words.size - 1)]
-        mixed *= np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
+        numbers = np.array([*_hash_values(key, name, column.values.to_pylist()), 0], np.uint64)
+        words.append(numbers[np.minimum(column.codes.astype(np.int64), numbers.size - 1)])
+    mixed = mix_codes(words, original.rows).view(np.uint64)
     # Records that are alike in everything are told apart by their order.
     order = np.argsort(mixed, kind="stable")
     alike = mixed[order]
@@ -211,9 +214,11 @@ def _rank_records(protected: Protected, secret: SecretKey | None) -> Ints:
 
 def _hash_values(key: bytes, name: str, values: Sequence[Any]) -> Iterator[int]:
     """Numbers for the values of a column that nobody without the key can tell."""
-    of_column = blake2b(name.encode(), key=key, digest_size=32).digest()
+    of_column = blake2b(name.encode(), key=key, digest_size=KEY_BYTES).digest()
     for value in values:
-        digest = blake2b(format_value(value).encode(), key=of_column, digest_size=8).digest()
+        digest = blake2b(
+            format_value(value).encode(), key=of_column, digest_size=WORD_BYTES
+        ).digest()
         yield int.from_bytes(digest, "big")
 
 
