@@ -42,6 +42,7 @@ class Case:
     model: str | None
     at_most: float
     local: bool
+    decoys: float
 
 
 def write_case(folder: Path, seed: int) -> Case:
@@ -69,6 +70,8 @@ def write_case(folder: Path, seed: int) -> Case:
         model="CRS" if "r" in limits else "CAS" if "s" in limits else None,
         at_most=random.choice((0.0, 0.05, 0.2)),
         local=random.random() < 0.15,
+        # By a draw of its own: the releases of all seeds stay what they were.
+        decoys=Random(f"decoys of {seed}").choice((0.0, 0.0, 0.0, 0.25, 1.0)),  # noqa: S311
     )
     if seed % NEAR_EVERY in NEAR_SEEDS:
         case = move_to_limits(case, Random(f"near {seed}"))  # noqa: S311  # made-up data
@@ -210,6 +213,7 @@ def _describe(case: Case, random: Random) -> str:
         f"methods = {json.dumps(methods)}",
         'out_of_reach = "remove"',
         f"local = {json.dumps(case.local)}",
+        f"decoys = {case.decoys}",
     ]
     return "\n".join(lines) + "\n"
 

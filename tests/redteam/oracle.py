@@ -412,3 +412,31 @@ def _tells_finer(
     if len(pairs) < len(coarse):
         return False
     return len({a + b for a, b in pairs}) == 1 or len({b - a for a, b in pairs}) == 1
+
+
+def count_excluded(evidence: Evidence, keys: Sequence[str], k: int) -> dict[str, int]:
+    """What somebody excludes who knows that as little as possible is hidden, cell by cell.
+
+    A value is excluded if k - 1 others show it who are alike in all else, also in what they hide.
+    """
+    counts = {"hidden": 0, "narrowed": 0}
+    if not evidence.case.local:  # else a value may be shown in several ways
+        counts["misled"] = 0
+    for record, victim in zip(evidence.records, evidence.victims, strict=True):
+        for name in keys:
+            if record[name] != HIDDEN:
+                continue
+            others = [other for other in keys if other != name]
+            shown = Counter(
+                each[name]
+                for each in evidence.records
+                if each[name] not in (HIDDEN, None)
+                and all(each[other] == record[other] for other in others)
+            )
+            excluded = {value for value, count in shown.items() if count >= k - 1}
+            counts["hidden"] += 1
+            counts["narrowed"] += bool(excluded)
+            if "misled" in counts:
+                texts = evidence.possible_texts(victim, name)
+                counts["misled"] += bool(excluded.intersection(texts))
+    return counts

@@ -16,6 +16,7 @@ from tests.redteam.oracle import (
     HIDDEN,
     Evidence,
     Shown,
+    count_excluded,
     downcode,
     find_published,
     list_broken_limits,
@@ -50,6 +51,7 @@ def make_case(rows: list[Row], **settings: object) -> Case:
         model=None,
         at_most=0.0,
         local=False,
+        decoys=0.0,
     )
     return replace(case, **settings)  # type: ignore[arg-type]
 
@@ -156,3 +158,17 @@ def test_what_must_not_go_out_is_noticed(tmp_path: Path) -> None:
     assert sum(f.startswith("job shows 'spy'") for f in faults) == len(wrong)
     # The source as it is, without its ids, breaks the limits that the release was protected for.
     assert list(list_broken_limits(read_source(case)))
+
+
+def test_the_oracle_excludes_what_would_have_been_safe() -> None:
+    rows: list[Row] = [{"region": "Nord", "age": age} for age in (30, 30, 40, 41, 50)]
+    rows.append({"region": "Sud", "age": 30})
+    evidence = publish(make_case(rows), {(3, "age"), (4, "age")})
+    assert count_excluded(evidence, ["region", "age"], 3) == {
+        "hidden": 2,
+        "narrowed": 2,
+        "misled": 0,
+    }
+    assert count_excluded(evidence, ["region", "age"], 4)["narrowed"] == 0
+    needless = publish(make_case(rows), {(0, "age")})
+    assert count_excluded(needless, ["region", "age"], 2)["misled"] == 1

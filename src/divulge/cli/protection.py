@@ -109,6 +109,10 @@ def suppress(
     search: Annotated[
         Literal["fewest", "cycle"], typer.Option(help="The fewest cells, or record by record.")
     ] = "fewest",
+    decoys: Annotated[
+        float,
+        typer.Option(min=0, max=10, help="Further cells suppressed at random, for each needed."),
+    ] = 0.0,
     seed: Annotated[int | None, typer.Option(help="Of random choices; keep it secret.")] = None,
     weight: Weight = None,
     dataset: OfRelease = None,
@@ -159,6 +163,7 @@ def suppress(
             out_of_reach="remove" if remove else None,
             search=search,
             seed=seed,
+            decoys=decoys,
         )
         if out is not None and not undecided:
             protected.write(

@@ -4,6 +4,7 @@ from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.changes.recodings import capped, pseudonyms, without_identifiers
 from divulge.protection.cycle import protect
 from divulge.protection.history.protect import ProtectedHistory, protect_history
+from divulge.protection.method.result import MethodKnowledge
 from divulge.protection.recode import recode
 from divulge.protection.refill.attack import refill
 from divulge.protection.refill.determinants import find_determined_attributes
@@ -19,6 +20,7 @@ from divulge.protection.suppression.suppress import suppress
 __all__ = [
     "Audit",
     "DecisionLog",
+    "MethodKnowledge",
     "OutOfReachError",
     "Protected",
     "ProtectedHistory",

@@ -218,6 +218,11 @@ and strata are, incomes and numbers of households are not. Lower, and no attribu
 coarser that an income tells; higher, and long classifications are taken for meaningless. Chosen by
 hand; no benchmark isolates it."""
 
+METHOD_CANDIDATES = 16
+"""Originals that are protected again, whenever something was protected, to tell exactly what the
+method gives away; each takes tens of milliseconds. Beyond, counts tell it; `audit` replays more.
+Chosen by hand; no benchmark isolates it."""
+
 # Withstanding refilling (`refill_resistance.py`).
 LEAST_DETERMINED_SHARE = 0.25
 """The share of records whose value a relation must tell for an attribute not to be hidden any more.

@@ -157,6 +157,7 @@ def _protect_datasets(
                 sources=originals,
                 before=before,
                 settings=settings,
+                secret=SecretKey(secret.derive_key(f"decoys of {name}")),
             ):
                 parts[_find_free_label(name, parts)] = part
                 current[name] = part.dataset
@@ -262,6 +263,7 @@ def _protect_dataset(
     sources: Mapping[str, Dataset],
     before: Verdict,
     settings: ProtectionTable,
+    secret: SecretKey,
 ) -> Iterator[Part]:
     """What is done to a dataset, one after the other, for what its limits ask."""
     compared_with = {other for limit in release.limits for other in limit.others.values()}
@@ -320,6 +322,8 @@ def _protect_dataset(
             keeps_order=view is not None and view.ordered,
             determined=settings.determined,
             required=() if view is None else view.required,
+            decoys=settings.decoys,
+            secret=secret,
         )
         yield part
         current_version = part.dataset

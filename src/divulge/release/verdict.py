@@ -99,7 +99,7 @@ class Verdict:
             sentences.append(_build_sentence("refilled", dataset=name))
             sentences += found.sentences()[:2]
         if any(found.hidden for found in self.refills.values()):
-            sentences.append(_build_sentence("method_not_run"))
+            sentences.append(_build_sentence("method_reported"))
         if not self.assessments:
             sentences.append(_build_sentence("no_adversaries"))
         sentences += self.remarks
