@@ -220,6 +220,11 @@ MOST_TRIED_MEMBERS = 4
 """Members of a cluster, those at the highest risk first, of whom the cheapest move is looked for.
 Chosen by hand; no benchmark isolates it."""
 
+CLUSTER_STARTS = 4
+"""Numbers of records alike from which the search for linked records begins, from what somebody
+alone needs to what the largest cluster needs: fewer cells against a suppression each. Chosen by
+hand; no benchmark isolates it."""
+
 MOST_CLUSTER_MASKS = 64
 """Sets of attributes that a member of a cluster may hide, the smallest first. Chosen by hand; no
 benchmark isolates it."""
