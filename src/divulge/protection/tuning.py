@@ -160,6 +160,19 @@ REFILL_ORDER_SHARE = 0.05
 """Share of rows in which an order must fail once the rows of one column are moved: an order that
 chance keeps as well says nothing. Chosen by hand; no benchmark isolates it."""
 
+REFILL_RANGE_LOWER_BOUND = 0.98
+"""What the lower end of the share of right predictions must reach for ranges of a number: a coarser
+form of the same thing has next to no exceptions. Lower, and what is merely usual is taken for known
+(EU-SILC: who has a pension is retired in 96%, and 1.6% of the records would be removed for it)."""
+
+REFILL_SUM_ROWS = 20
+"""Rows beyond the number of columns that fix the coefficients of a sum of several columns; it is
+tried on at least as many others. Chosen by hand; `benchmarks/refill.py` shows the time."""
+
+REFILL_SUM_TRIES = 6
+"""Choices of such rows that are tried, so that one of them may be without exceptions. Chosen by
+hand; no benchmark isolates it."""
+
 REFILL_PAIR_COLUMNS = 60
 """Columns up to which all pairs are looked at, 1,770 of sixty; beyond, a fixed choice of sixty.
 `benchmarks/refill.py` shows the time."""

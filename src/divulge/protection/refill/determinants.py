@@ -21,6 +21,7 @@ from divulge.protection.refill.arithmetic import (
 from divulge.protection.refill.cells import gather_groups, read_cells
 from divulge.protection.refill.columns import build_absence_columns
 from divulge.protection.refill.discovery import RelationFinder, choose_pair_columns
+from divulge.protection.refill.ranges import is_step, screen_ranges
 from divulge.protection.refill.relations import Form, Relation, name_column
 from divulge.protection.refill.state import RefillState, StrippedPartition, Target
 from divulge.protection.refill.support import Support, choose_support
@@ -82,6 +83,10 @@ def _add_calculations(state: RefillState, relations: dict[str, list[Relation]]) 
             support = measure_numbers(target, predictions, 0)
             if support.suffices:
                 relation = _build_relation(state, target, form, places, support, constant=constant)
+                relations[relation.target].append(relation)
+        for place, support in screen_ranges(state, target):
+            if is_step(support):
+                relation = _build_relation(state, target, "range", (place,), support)
                 relations[relation.target].append(relation)
 
 

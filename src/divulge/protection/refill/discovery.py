@@ -22,6 +22,7 @@ from divulge.protection.refill.arithmetic import (
     offer_numbers,
 )
 from divulge.protection.refill.columns import CodedColumn, build_absence_columns
+from divulge.protection.refill.ranges import offer_ranges
 from divulge.protection.refill.relations import Narrowing, Relation
 from divulge.protection.refill.restoration import restore_columns
 from divulge.protection.refill.state import RefillState, StrippedPartition, Target
@@ -81,6 +82,7 @@ def complete_columns(
     with work.step("Looking for relations", len(singles) + len(pairs)) as step:
         while any(target.is_open for target in state.targets):
             offer_calculations(state)
+            offer_ranges(state)
             narrowings = offer_bounds(state) if not any(state.versions) else narrowings
             if ordered:
                 offer_neighbours(state)

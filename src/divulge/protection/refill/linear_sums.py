@@ -1,0 +1,75 @@
+"""Totals and their parts: a number that is a sum of several columns, found by least squares.
+
+A total income is the sum of its kinds, and one kind is the total less the others. Few rows fix the
+coefficients; whether they are right is seen on other rows. As some rows may be exceptions, several
+choices of rows are tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from divulge.protection import tuning
+from divulge.protection.refill.kernels import ABSENT
+from divulge.protection.refill.numbers import are_close
+from divulge.protection.refill.state import RefillState, Target
+from divulge.work.arrays import Floats, Ints
+
+
+def find_linear_sums(
+    state: RefillState, target: Target, numbers: Mapping[int, Floats]
+) -> Iterator[tuple[tuple[int, ...], Floats]]:
+    """Sums of three and more columns that fit most of some rows, with what they predict of all.
+
+    What is absent counts as nothing: who has no wage earns none.
+    """
+    places = [place for place in numbers if state.columns[place].origin == "published"]
+    if len(places) < 3:
+        return
+    parts = np.column_stack(
+        [np.where(state.known[place] == ABSENT, 0.0, numbers[place]) for place in places]
+    )
+    rows = _choose_rows(target, parts)
+    if rows.size < len(places) + 2 * tuning.REFILL_SUM_ROWS:
+        return
+    wanted = target.list_numbers(target.shown[rows])
+    for chosen in _list_choices(rows.size, len(places) + tuning.REFILL_SUM_ROWS):
+        coefficients, constant = _fit(parts[rows[chosen]], wanted[chosen])
+        fits = are_close(parts[rows] @ coefficients + constant, wanted)
+        used = np.flatnonzero(coefficients)
+        if used.size >= 3 and np.mean(fits) > tuning.REFILL_SAMPLE_SHARE:
+            predictions = parts[:, used] @ coefficients[used] + constant
+            yield tuple(places[part] for part in used.tolist()), predictions
+            return
+
+
+def _choose_rows(target: Target, parts: Floats) -> Ints:
+    """Rows in which the target and all parts are known; as many as can be with rarer values."""
+    is_known = (target.shown >= 0) & np.isfinite(parts).all(axis=1)
+    others = np.flatnonzero(is_known & (target.shown != target.mode))
+    most = tuning.REFILL_SUM_ROWS * (parts.shape[1] + 2)
+    return others[:: max(1, others.size // most)]
+
+
+def _list_choices(size: int, width: int) -> Iterator[Ints]:
+    """All rows, then fixed choices of few, one of which may be without exceptions."""
+    everything = np.arange(size)
+    yield everything
+    for number in range(tuning.REFILL_SUM_TRIES):
+        yield (everything * (2 * number + 3) + 7 * number)[:width] % size
+
+
+def _fit(parts: Floats, wanted: Floats) -> tuple[Floats, float]:
+    """Coefficients and constant by least squares; what is nearly whole is whole."""
+    scale = np.maximum(np.abs(parts).max(axis=0), 1e-12)
+    matrix = np.column_stack([parts / scale, np.ones(len(parts))])
+    solution, *_ = np.linalg.lstsq(matrix, wanted, rcond=None)
+    coefficients, constant = solution[:-1] / scale, float(solution[-1])
+    coefficients = np.where(np.abs(solution[:-1]) < 1e-6 * np.abs(wanted).max(), 0.0, coefficients)
+    whole = np.round(coefficients)
+    coefficients = np.where(np.abs(coefficients - whole) < 1e-6, whole, coefficients)
+    if np.abs(constant) < 1e-6 * np.abs(wanted).max():
+        constant = 0.0
+    return coefficients, constant
