@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from divulge.protection import tuning
 from divulge.protection.refill.columns import CodedColumn
 from divulge.protection.refill.discovery import Completion, complete_columns
-from divulge.protection.refill.ranges import predict_by_ranges
+from divulge.protection.refill.ranges import measure_ranges, predict_by_ranges, rank_numbers
 from divulge.work.arrays import Array, Ints
 
 from .plain import ABSENT, HIDDEN
@@ -368,8 +368,18 @@ def test_ranges_predict_what_plain_loops_predict(rows: list[tuple[int, int]], ow
 
     numbers = np.array([number for number, _ in rows], float)
     codes = np.array([code for _, code in rows], np.int32)
-    predicted = predict_by_ranges(numbers, codes, own=own)
+    predicted = predict_by_ranges(rank_numbers(numbers), codes, own=own)
     assert predicted.tolist() == [predict(number) for number, _ in rows]
+    if not own:
+        count = [(code, predict(number)) for number, code in rows if code >= 0]
+        count = [(code, told) for code, told in count if told >= 0]
+        support = measure_ranges(rank_numbers(numbers), codes, 1)
+        assert (support.rows, support.right) == (len(count), sum(c == t for c, t in count))
+        others = [(code, told) for code, told in count if code != 1]
+        assert support.other_rows == len(others)
+        assert support.other_right == sum(code == told for code, told in others)
+        groups = {number for number, code in rows if code >= 0 and predict(number) >= 0}
+        assert support.groups == len(groups)
 
 
 @pytest.mark.parametrize("exceptions", [0, 10])

@@ -22,7 +22,7 @@ from divulge.protection.refill.arithmetic import (
     offer_numbers,
 )
 from divulge.protection.refill.columns import CodedColumn, build_absence_columns
-from divulge.protection.refill.ranges import offer_ranges
+from divulge.protection.refill.ranges import RangeFinder
 from divulge.protection.refill.relations import Narrowing, Relation
 from divulge.protection.refill.restoration import restore_columns
 from divulge.protection.refill.state import RefillState, StrippedPartition, Target
@@ -73,7 +73,7 @@ def complete_columns(
     restored, restorations = restore_columns(columns, truth, read_from)
     everything = [*restored, *build_absence_columns(columns)]
     state = RefillState(everything, keys, truth=truth, ordered=ordered, read_from=read_from)
-    finder = RelationFinder(state)
+    finder, ranges = RelationFinder(state), RangeFinder(state)
     singles: list[tuple[int, ...]] = [(place,) for place in state.sources]
     in_pairs = choose_pair_columns(state, keys)
     pairs: list[tuple[int, ...]] = list(combinations(in_pairs, 2))
@@ -82,7 +82,7 @@ def complete_columns(
     with work.step("Looking for relations", len(singles) + len(pairs)) as step:
         while any(target.is_open for target in state.targets):
             offer_calculations(state)
-            offer_ranges(state)
+            ranges.offer_ranges()
             narrowings = offer_bounds(state) if not any(state.versions) else narrowings
             if ordered:
                 offer_neighbours(state)

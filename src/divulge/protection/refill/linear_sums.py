@@ -7,12 +7,12 @@ choices of rows are tried.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from divulge.protection import tuning
-from divulge.protection.refill.kernels import ABSENT
+from divulge.protection.refill.kernels import ABSENT, HIDDEN
 from divulge.protection.refill.numbers import are_close
 from divulge.protection.refill.state import RefillState, Target
 from divulge.work.arrays import Floats, Ints
@@ -28,28 +28,40 @@ def find_linear_sums(
     places = [place for place in numbers if state.columns[place].origin == "published"]
     if len(places) < 3:
         return
-    parts = np.column_stack(
-        [np.where(state.known[place] == ABSENT, 0.0, numbers[place]) for place in places]
-    )
-    rows = _choose_rows(target, parts)
+    rows = _choose_rows(target, state, places)
     if rows.size < len(places) + 2 * tuning.REFILL_SUM_ROWS:
         return
+    parts = _read_parts(state, places, numbers, rows)
+    is_known = np.isfinite(parts).all(axis=1)
+    rows, parts = rows[is_known], parts[is_known]
     wanted = target.list_numbers(target.shown[rows])
     for chosen in _list_choices(rows.size, len(places) + tuning.REFILL_SUM_ROWS):
-        coefficients, constant = _fit(parts[rows[chosen]], wanted[chosen])
-        fits = are_close(parts[rows] @ coefficients + constant, wanted)
+        coefficients, constant = _fit(parts[chosen], wanted[chosen])
+        fits = are_close(parts @ coefficients + constant, wanted)
         used = np.flatnonzero(coefficients)
         if used.size >= 3 and np.mean(fits) > tuning.REFILL_SAMPLE_SHARE:
-            predictions = parts[:, used] @ coefficients[used] + constant
-            yield tuple(places[part] for part in used.tolist()), predictions
+            telling = [places[part] for part in used.tolist()]
+            everything = _read_parts(state, telling, numbers, np.arange(state.rows))
+            yield tuple(telling), everything @ coefficients[used] + constant
             return
 
 
-def _choose_rows(target: Target, parts: Floats) -> Ints:
-    """Rows in which the target and all parts are known; as many as can be with rarer values."""
-    is_known = (target.shown >= 0) & np.isfinite(parts).all(axis=1)
-    others = np.flatnonzero(is_known & (target.shown != target.mode))
-    most = tuning.REFILL_SUM_ROWS * (parts.shape[1] + 2)
+def _read_parts(
+    state: RefillState, places: Sequence[int], numbers: Mapping[int, Floats], rows: Ints
+) -> Floats:
+    """The numbers of some columns and rows; nothing where one is absent."""
+    return np.column_stack(
+        [np.where(state.known[p][rows] == ABSENT, 0.0, numbers[p][rows]) for p in places]
+    )
+
+
+def _choose_rows(target: Target, state: RefillState, places: Sequence[int]) -> Ints:
+    """Some rows that show another value than the most frequent one, and hide no part."""
+    is_known = (target.shown >= 0) & (target.shown != target.mode)
+    for place in places:
+        is_known &= state.known[place] != HIDDEN
+    others = np.flatnonzero(is_known)
+    most = tuning.REFILL_SUM_ROWS * (len(places) + 2)
     return others[:: max(1, others.size // most)]
 
 

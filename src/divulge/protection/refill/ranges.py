@@ -9,41 +9,65 @@ are shown, never from its own records.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from divulge.protection import tuning
 from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.state import RefillState, Target
-from divulge.protection.refill.support import Support, measure_predictions
+from divulge.protection.refill.support import Support
 from divulge.work.arrays import Floats, Ints
 
 NO_PREDICTION = -1
-MIXED = -2
-"""Records of one number that do not share a value."""
 
 
-def offer_ranges(state: RefillState) -> None:
-    """Offer the value that is shown on both sides of a hidden cell, in the order of a column."""
-    for target in state.targets:
-        if not target.is_open:
-            continue
-        knows_truth = target.truth is not None
-        for place, support in screen_ranges(state, target):
-            if is_step(support) or (knows_truth and support.is_plausible):
-                predicted = predict_by_ranges(state.list_numbers(place), target.known)
-                rows = np.flatnonzero((target.known == HIDDEN) & (predicted >= 0))
-                key = ("range", (place,), target.place)
-                state.offer(key, support, (rows, predicted[rows]))  # type: ignore[arg-type]
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """By row, the rank of its number among all that occur, -1 if it has none; and how many."""
+
+    ranks: Ints
+    total: int
 
 
-def screen_ranges(state: RefillState, target: Target) -> Iterator[tuple[int, Support]]:
-    """The columns of numbers, and how often ranges of each tell the target where it is shown."""
-    for place in state.sources:
-        column = state.columns[place]
-        if column.numbers is None or not target.may_read((place,)):
-            continue
-        yield place, measure_ranges(state.list_numbers(place), target.shown, target.mode)
+class RangeFinder:
+    """Ranges of each column of numbers, ranked once as long as the column stays what it is."""
+
+    def __init__(self, state: RefillState) -> None:
+        self._state = state
+        self._rankings: dict[int, tuple[int, Ranking]] = {}
+        self._supports: dict[tuple[int, int], tuple[int, Support]] = {}
+
+    def offer_ranges(self) -> None:
+        """Offer the value that is shown on both sides of a hidden cell, by the order of a column."""
+        for target in self._state.targets:
+            if not target.is_open:
+                continue
+            knows_truth = target.truth is not None
+            for place, support in self.screen_ranges(target):
+                if is_step(support) or (knows_truth and support.is_plausible):
+                    predicted = predict_by_ranges(self._rank_rows(place), target.known)
+                    rows = np.flatnonzero((target.known == HIDDEN) & (predicted >= 0))
+                    key = ("range", (place,), target.place)
+                    self._state.offer(key, support, (rows, predicted[rows]))  # type: ignore[arg-type]
+
+    def screen_ranges(self, target: Target) -> Iterator[tuple[int, Support]]:
+        """The columns of numbers, and how often ranges of each tell what is shown of the target."""
+        for place in self._state.sources:
+            if self._state.columns[place].numbers is None or not target.may_read((place,)):
+                continue
+            version, kept = self._state.versions[place], self._supports.get((place, target.place))
+            if kept is None or kept[0] != version:
+                kept = version, measure_ranges(self._rank_rows(place), target.shown, target.mode)
+                self._supports[place, target.place] = kept
+            yield place, kept[1]
+
+    def _rank_rows(self, place: int) -> Ranking:
+        version, kept = self._state.versions[place], self._rankings.get(place)
+        if kept is None or kept[0] != version:
+            kept = version, rank_numbers(self._state.list_numbers(place))
+            self._rankings[place] = kept
+        return kept[1]
 
 
 def is_step(support: Support) -> bool:
@@ -54,48 +78,41 @@ def is_step(support: Support) -> bool:
     return support.suffices and support.lower_bound >= tuning.REFILL_RANGE_LOWER_BOUND
 
 
-def measure_ranges(numbers: Floats, shown: Ints, mode: int) -> Support:
+def rank_numbers(numbers: Floats) -> Ranking:
+    """The rows in the order of their numbers; not-a-number where a row has none."""
+    ranks = np.full(numbers.size, -1, np.int64)
+    is_known = np.isfinite(numbers)
+    distinct, ranks[is_known] = np.unique(numbers[is_known], return_inverse=True)
+    return Ranking(ranks, int(distinct.size))
+
+
+def measure_ranges(ranking: Ranking, shown: Ints, mode: int) -> Support:
     """How often the values on both sides of a number are its own."""
-    predicted = predict_by_ranges(numbers, shown, own=False)
-    rows = np.flatnonzero((shown >= 0) & (predicted >= 0))
-    is_right = predicted[rows] == shown[rows]
-    groups = np.unique(numbers[rows]).size
-    return measure_predictions(is_right, shown[rows] != mode, groups)
+    from divulge.protection.refill import kernels
+
+    _, sides = kernels.compare_sides(ranking.ranks, shown, ranking.total)
+    figures = kernels.count_side_support(ranking.ranks, shown, sides, mode)
+    rows, right, other_rows, other_right, groups = figures.tolist()
+    return Support(
+        rows=rows, right=right, other_rows=other_rows, other_right=other_right, groups=groups
+    )
 
 
-def predict_by_ranges(numbers: Floats, codes: Ints, *, own: bool = True) -> Ints:
+def predict_by_ranges(ranking: Ranking, codes: Ints, *, own: bool = True) -> Ints:
     """For each row, the code that the numbers before and after its own have; -1 if they differ.
 
     Args:
-        numbers: what the rows are ordered by; not-a-number where it is not known.
+        ranking: the order of the rows.
         codes: what is predicted, negative where it is not shown.
         own: whether a row must agree with what others of the same number show.
 
-    >>> born = np.array([1950.2, 1950.4, 1950.7, 1951.1, 1951.3])
+    >>> born = rank_numbers(np.array([1950.2, 1950.4, 1950.7, 1951.1, 1951.3]))
     >>> predict_by_ranges(born, np.array([70, -2, 70, 69, -2], np.int32)).tolist()
     [-1, 70, -1, -1, -1]
     """
-    predicted = np.full(codes.size, NO_PREDICTION, np.int64)
-    rows = np.flatnonzero(np.isfinite(numbers))
-    if not rows.size:
-        return predicted
-    distinct, number = np.unique(numbers[rows], return_inverse=True)
-    least = np.full(distinct.size, np.iinfo(np.int64).max)
-    most = np.full(distinct.size, NO_PREDICTION, np.int64)
-    is_shown = codes[rows] >= 0
-    np.minimum.at(least, number[is_shown], codes[rows[is_shown]])
-    np.maximum.at(most, number[is_shown], codes[rows[is_shown]])
-    shared = np.where(most < 0, NO_PREDICTION, np.where(least == most, most, MIXED))
-    has_any = np.flatnonzero(shared != NO_PREDICTION)
-    # The numbers with something shown that are next below and next above each one.
-    at = np.arange(distinct.size)
-    below = np.searchsorted(has_any, at, side="left") - 1
-    above = np.searchsorted(has_any, at, side="right")
-    is_inside = (below >= 0) & (above < has_any.size)
-    before = shared[has_any[np.where(is_inside, below, 0)]] if has_any.size else shared
-    after = shared[has_any[np.where(is_inside, above, 0)]] if has_any.size else shared
-    told = np.where(is_inside & (before == after) & (before >= 0), before, NO_PREDICTION)
+    from divulge.protection.refill import kernels
+
+    shared, sides = kernels.compare_sides(ranking.ranks, codes, ranking.total)
     if own:
-        told = np.where((shared == NO_PREDICTION) | (shared == told), told, NO_PREDICTION)
-    predicted[rows] = told[number]
-    return predicted
+        sides = np.where((shared == NO_PREDICTION) | (shared == sides), sides, NO_PREDICTION)
+    return np.append(sides, NO_PREDICTION)[ranking.ranks]

@@ -20,7 +20,12 @@ from divulge.protection.refill.arithmetic import CONSTANT_FORMS, PAIR_FORMS
 from divulge.protection.refill.columns import AllowedValues, CodedColumn
 from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.numbers import are_close, find_nearest
-from divulge.protection.refill.ranges import is_step, measure_ranges, predict_by_ranges
+from divulge.protection.refill.ranges import (
+    is_step,
+    measure_ranges,
+    predict_by_ranges,
+    rank_numbers,
+)
 from divulge.protection.refill.relations import Form, Relation
 from divulge.protection.refill.support import (
     Support,
@@ -159,10 +164,10 @@ def _list_dictionaries(
     everybody = np.arange(target.size)
     for other in others:
         if other.numbers is not None and not other.is_id:
-            numbers = other.list_numbers(other.codes)
-            support = measure_ranges(numbers, target, mode)
+            ranking = rank_numbers(other.list_numbers(other.codes))
+            support = measure_ranges(ranking, target, mode)
             if is_step(support):
-                codes = predict_by_ranges(numbers, target, own=False)
+                codes = predict_by_ranges(ranking, target, own=False)
                 yield Prediction(form="range", columns=(other.name,), codes=codes, support=support)
         shown = other.codes >= 0
         kinds = int(np.unique(other.codes[shown]).size)
