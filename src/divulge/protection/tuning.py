@@ -169,6 +169,13 @@ REFILL_SUM_ROWS = 20
 """Rows beyond the number of columns that fix the coefficients of a sum of several columns; it is
 tried on at least as many others. Chosen by hand; `benchmarks/refill.py` shows the time."""
 
+REFILL_SUM_PARTS = 3
+"""Columns of a sum at the least that is found by least squares: two have a form of their own."""
+
+REFILL_SUM_TOLERANCE = 1e-6
+"""By how much coefficients may miss nothing or a whole number: more than least squares leave, less
+than any coefficient that is meant. Chosen by hand."""
+
 REFILL_SUM_TRIES = 6
 """Choices of such rows that are tried, so that one of them may be without exceptions. Chosen by
 hand; no benchmark isolates it."""

@@ -26,7 +26,7 @@ def find_linear_sums(
     What is absent counts as nothing: who has no wage earns none.
     """
     places = [place for place in numbers if state.columns[place].origin == "published"]
-    if len(places) < 3:
+    if len(places) < tuning.REFILL_SUM_PARTS:
         return
     rows = _choose_rows(target, state, places)
     if rows.size < len(places) + 2 * tuning.REFILL_SUM_ROWS:
@@ -39,7 +39,7 @@ def find_linear_sums(
         coefficients, constant = _fit(parts[chosen], wanted[chosen])
         fits = are_close(parts @ coefficients + constant, wanted)
         used = np.flatnonzero(coefficients)
-        if used.size >= 3 and np.mean(fits) > tuning.REFILL_SAMPLE_SHARE:
+        if used.size >= tuning.REFILL_SUM_PARTS and np.mean(fits) > tuning.REFILL_SAMPLE_SHARE:
             telling = [places[part] for part in used.tolist()]
             everything = _read_parts(state, telling, numbers, np.arange(state.rows))
             yield tuple(telling), everything @ coefficients[used] + constant
@@ -70,7 +70,7 @@ def _list_choices(size: int, width: int) -> Iterator[Ints]:
     everything = np.arange(size)
     yield everything
     for number in range(tuning.REFILL_SUM_TRIES):
-        yield (everything * (2 * number + 3) + 7 * number)[:width] % size
+        yield np.random.default_rng(number).permutation(size)[:width]
 
 
 def _fit(parts: Floats, wanted: Floats) -> tuple[Floats, float]:
@@ -79,9 +79,8 @@ def _fit(parts: Floats, wanted: Floats) -> tuple[Floats, float]:
     matrix = np.column_stack([parts / scale, np.ones(len(parts))])
     solution, *_ = np.linalg.lstsq(matrix, wanted, rcond=None)
     coefficients, constant = solution[:-1] / scale, float(solution[-1])
-    coefficients = np.where(np.abs(solution[:-1]) < 1e-6 * np.abs(wanted).max(), 0.0, coefficients)
+    nothing = tuning.REFILL_SUM_TOLERANCE * np.abs(wanted).max()
+    coefficients = np.where(np.abs(solution[:-1]) < nothing, 0.0, coefficients)
     whole = np.round(coefficients)
-    coefficients = np.where(np.abs(coefficients - whole) < 1e-6, whole, coefficients)
-    if np.abs(constant) < 1e-6 * np.abs(wanted).max():
-        constant = 0.0
-    return coefficients, constant
+    is_whole = np.abs(coefficients - whole) < tuning.REFILL_SUM_TOLERANCE
+    return np.where(is_whole, whole, coefficients), 0.0 if abs(constant) < nothing else constant

@@ -39,7 +39,7 @@ class RangeFinder:
         self._supports: dict[tuple[int, int], tuple[int, Support]] = {}
 
     def offer_ranges(self) -> None:
-        """Offer the value that is shown on both sides of a hidden cell, by the order of a column."""
+        """Offer what both sides of a hidden cell show, by the order of a column."""
         for target in self._state.targets:
             if not target.is_open:
                 continue
