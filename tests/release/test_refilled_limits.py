@@ -127,6 +127,29 @@ importance = {{ age = 9, sex = 9 }}
     assert (part.removed > 0) is kept
 
 
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_named_reader_uses_neighbours_too_where_the_order_is_kept(
+    tmp_path: Path, kept: bool
+) -> None:
+    regions = ["abcdefghij"[n // 60] if n % 17 else "suppressed" for n in range(600)]
+    lines = ["region,sex", *(f"{region},{'FM'[n % 2]}" for n, region in enumerate(regions))]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    text = f"""
+[[dataset]]
+name = "people"
+source = "people.csv"
+hidden = "suppressed"
+keep_order = {str(kept).lower()}
+roles = {{ quasi_identifier = ["region", "sex"] }}
+[[adversary]]
+name = "reader"
+attack = "refill"
+"""
+    (tmp_path / "release.toml").write_text(text)
+    [reader] = Release.load(tmp_path / "release.toml").check().assessments
+    assert (reader.deterministic.posterior > 0.8) is kept
+
+
 @pytest.mark.data
 @pytest.mark.parametrize(("band", "price"), [(1, 1.05), (10, 1.25)])
 def test_eusilc_withstands_refilling_at_a_small_price(

@@ -51,6 +51,8 @@ class Completion:
     pair_columns: int
     """How many columns were looked at in pairs."""
     all_columns: int
+    modulus: int = 1
+    """Of so many groups, about one gave evidence."""
 
 
 def complete_columns(
@@ -116,6 +118,7 @@ def complete_columns(
         narrowings=tuple(narrowings),
         pair_columns=len(in_pairs),
         all_columns=len(state.sources),
+        modulus=finder.modulus,
     )
 
 
