@@ -130,6 +130,9 @@ def suppress(
         typer.Option(help="What becomes of attributes without a role; not judged if not given."),
     ] = None,
     keep_order: Annotated[bool, typer.Option(help="Keep the order of the source.")] = False,
+    accept_count_only: Annotated[
+        bool, typer.Option(help="Accept that k holds only where hidden cells count as company.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Where the protected records go.")] = None,
     log: Annotated[Path | None, typer.Option(help="Where the decisions go (Parquet).")] = None,
     values: Values = False,
@@ -165,7 +168,15 @@ def suppress(
             seed=seed,
             decoys=decoys,
         )
-        if out is not None and not undecided:
+        judgement = protection.judge_published(
+            protected,
+            publish=publish or (),
+            unlisted=unlisted,
+            keep_order=keep_order,
+            accept_count_only=accept_count_only,
+        )
+        is_refused = out is not None and (bool(undecided) or judgement.status != "pass")
+        if out is not None and not is_refused:
             protected.write(
                 out,
                 overwrite,
@@ -174,16 +185,19 @@ def suppress(
                 unlisted=unlisted,
                 keep_order=keep_order,
             )
-        if log is not None:
+        if log is not None and not is_refused:
             protected.decisions.write(log, values, overwrite)
     with tolerate_closed_pipe():
         if json:
-            print_json(protected.to_dict())
+            print_json({**protected.to_dict(), "published": judgement.to_dict()})
         else:
             print_text(protected)
+            for sentence in judgement.sentences():
+                print_text(str(sentence))
             if undecided:
                 print_sentence("suppress.unlisted", names=undecided, count=len(undecided))
-    raise typer.Exit(EXIT_CODES["not judged" if undecided else "pass"])
+    failed = judgement.status == "fail"
+    raise typer.Exit(EXIT_CODES["fail" if failed else "not judged" if undecided else "pass"])
 
 
 def _add_identifiers(records: Dataset, names: list[str]) -> Dataset:

@@ -5,6 +5,7 @@ from divulge.protection.changes.recodings import capped, pseudonyms, without_ide
 from divulge.protection.cycle import protect
 from divulge.protection.history.protect import ProtectedHistory, protect_history
 from divulge.protection.method.result import MethodKnowledge
+from divulge.protection.published_judgement import PublishedJudgement, judge_published
 from divulge.protection.recode import recode
 from divulge.protection.refill.attack import refill
 from divulge.protection.refill.determinants import find_determined_attributes
@@ -24,6 +25,7 @@ __all__ = [
     "OutOfReachError",
     "Protected",
     "ProtectedHistory",
+    "PublishedJudgement",
     "Refill",
     "Relation",
     "RiskUtilityMap",
@@ -31,6 +33,7 @@ __all__ = [
     "audit",
     "capped",
     "find_determined_attributes",
+    "judge_published",
     "protect",
     "protect_history",
     "pseudonyms",

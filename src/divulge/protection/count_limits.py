@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import ceil
+from math import ceil, expm1, log1p
 
 import numpy as np
 
@@ -49,12 +49,14 @@ def build_count_request(goal: Goal, plan: CycleRequest) -> SuppressionRequest:
     )
 
 
-def suppress_by_count(state: CycleState, goal: Goal, plan: CycleRequest) -> Dataset | None:
-    """The records with as many alike as a limit asks of each; None if that is out of reach.
+def suppress_by_count(
+    state: CycleState, goal: Goal, plan: CycleRequest, *, k: int | None = None
+) -> Dataset | None:
+    """The records with k alike, or as many as a limit asks of each; None if that is out of reach.
 
     A limit on risks asks for as many as the risk that it allows is one in.
     """
-    k = ceil(1 / max(goal.highest_risk, 1e-9) - 1e-9)
+    k = ceil(1 / max(goal.highest_risk, 1e-9) - 1e-9) if k is None else k
     if not 1 < k <= state.current.rows:
         return None
     request = replace(build_count_request(goal, plan), k=k, out_of_reach="raise")
@@ -88,6 +90,22 @@ def suppress_by_people(
         if state.measure(goal, released).held:
             return released
     return None
+
+
+def list_cluster_counts(highest_risk: float, largest: int) -> list[int]:
+    """How many alike each member of a cluster may need, from one who is alone to all alike.
+
+    A cluster of s members with k alike each is found with a chance of 1 - (1 - 1/k)^s.
+
+    >>> list_cluster_counts(1 / 3, 4)
+    [3, 5, 8, 11]
+    """
+    risk = min(max(highest_risk, 1e-9), 1 - 1e-9)
+    counts = {
+        ceil(-1 / expm1(log1p(-risk) / members) - 1e-9)
+        for members in np.linspace(1, largest, tuning.CLUSTER_STARTS).round().astype(int).tolist()
+    }
+    return sorted(counts)
 
 
 def _apply_decisions(state: CycleState, released: Dataset, log: DecisionLog) -> None:

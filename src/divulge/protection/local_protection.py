@@ -29,6 +29,7 @@ from divulge.protection.changes.decision_log import Change
 from divulge.protection.changes.kernels import HIDDEN
 from divulge.protection.cluster_search import ClusterSearch, list_cheapest_masks
 from divulge.protection.count_limits import (
+    list_cluster_counts,
     reach_count_limit,
     suppress_by_count,
     suppress_by_people,
@@ -92,10 +93,13 @@ def _reach_cluster_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> N
         found = search.lower_in_order(rows)
     else:
         starts = [rows]
-        counted = suppress_by_count(state, goal, plan)
-        if counted is not None:
-            # A cluster is at least as exposed as each of its records: they need company anyway.
-            starts.append(build_code_matrix(counted, names, absence_apart=apart))
+        # A cluster is at least as exposed as each of its records: they need company anyway, and
+        # where all have what a member of the largest cluster needs, every limit holds.
+        largest = int(np.bincount(search.of_record).max(initial=1))
+        for k in list_cluster_counts(goal.highest_risk, largest):
+            counted = suppress_by_count(state, goal, plan, k=k)
+            if counted is not None:
+                starts.append(build_code_matrix(counted, names, absence_apart=apart))
         found = search.find_rows(starts)
     cells = _list_fresh_cells(names, rows, found)
     if cells:

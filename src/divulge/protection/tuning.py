@@ -177,6 +177,26 @@ REFILL_ORDER_SHARE = 0.05
 """Share of rows in which an order must fail once the rows of one column are moved: an order that
 chance keeps as well says nothing. Chosen by hand; no benchmark isolates it."""
 
+REFILL_RANGE_LOWER_BOUND = 0.98
+"""What the lower end of the share of right predictions must reach for ranges of a number: a coarser
+form of the same thing has next to no exceptions. Lower, and what is merely usual is taken for known
+(EU-SILC: who has a pension is retired in 96%, and 1.6% of the records would be removed for it)."""
+
+REFILL_SUM_ROWS = 20
+"""Rows beyond the number of columns that fix the coefficients of a sum of several columns; it is
+tried on at least as many others. Chosen by hand; `benchmarks/refill.py` shows the time."""
+
+REFILL_SUM_PARTS = 3
+"""Columns of a sum at the least that is found by least squares: two have a form of their own."""
+
+REFILL_SUM_TOLERANCE = 1e-6
+"""By how much coefficients may miss nothing or a whole number: more than least squares leave, less
+than any coefficient that is meant. Chosen by hand."""
+
+REFILL_SUM_TRIES = 6
+"""Choices of such rows that are tried, so that one of them may be without exceptions. Chosen by
+hand; no benchmark isolates it."""
+
 REFILL_PAIR_COLUMNS = 60
 """Columns up to which all pairs are looked at, 1,770 of sixty; beyond, a fixed choice of sixty.
 `benchmarks/refill.py` shows the time."""
@@ -241,6 +261,11 @@ no benchmark isolates it."""
 MOST_TRIED_MEMBERS = 4
 """Members of a cluster, those at the highest risk first, of whom the cheapest move is looked for.
 Chosen by hand; no benchmark isolates it."""
+
+CLUSTER_STARTS = 4
+"""Numbers of records alike from which the search for linked records begins, from what somebody
+alone needs to what the largest cluster needs: fewer cells against a suppression each. Chosen by
+hand; no benchmark isolates it."""
 
 MOST_CLUSTER_MASKS = 64
 """Sets of attributes that a member of a cluster may hide, the smallest first. Chosen by hand; no

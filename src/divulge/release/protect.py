@@ -55,6 +55,7 @@ from divulge.release.publication import (
     has_several_records,
     list_undisclosed_datasets,
     plan_publications,
+    read_kept_order,
     read_linked_limit,
     read_linked_people,
 )
@@ -285,7 +286,7 @@ def _protect_dataset(
     attack_runners: dict[str | None, tuple[AttackRunner, Sequence[str]]] = {}
     by_attack: dict[str, list[LimitedAdversary]] = {}
     for named in release.adversaries:
-        adversary = read_linked_people(named, linked)
+        adversary = read_kept_order(read_linked_people(named, linked), plan_publications(release))
         theirs = [
             limit
             for limit in release.limits

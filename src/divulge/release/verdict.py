@@ -97,7 +97,7 @@ class Verdict:
             sentences += publication.list_sentences()
         for name, found in self.refills.items():
             sentences.append(_build_sentence("refilled", dataset=name))
-            sentences += found.sentences()[:2]
+            sentences += [*found.sentences()[:2], *found.list_limitations()]
         if any(found.hidden for found in self.refills.values()):
             sentences.append(_build_sentence("method_reported"))
         if not self.assessments:
@@ -192,7 +192,11 @@ class Verdict:
                 for name, dataset in self.datasets.items()
             ],
             "assessments": [assessment.to_dict() for assessment in self.assessments],
-            "limits": [outcome.to_dict() for outcome in self.outcomes],
+            # What holds by count only comes first here too.
+            "limits": [
+                outcome.to_dict()
+                for outcome in sorted(self.outcomes, key=lambda outcome: not outcome.by_count_only)
+            ],
             "refills": [found.assessment().to_dict() for found in self.refills.values()],
         }
 

@@ -153,13 +153,16 @@ def _refuse_many_suppressed(protected: Protected, suppression_limit: float) -> N
 def run_suppression(dataset: Dataset, request: SuppressionRequest) -> Protected:
     """Do what was asked for, count it again, and tell what was done."""
     limit = Limit("k_anonymity", at_least=request.k, nulls=request.nulls)
+    limits: tuple[Limit, ...] = (limit,)
+    if len(request.subsets) > 1:
+        limits = tuple(limit.with_options(among=list(subset)) for subset in request.subsets)
     released, log, bound = suppress_cells(dataset, dataset, request)
     protected = Protected(
         original=dataset,
         dataset=released,
         decisions=replace(log, original=dataset),
         nulls=request.nulls,
-        limits=(limit,),
+        limits=limits,
         among=request.names,
         bound=bound,
         cost=sum_cost(log, request),
