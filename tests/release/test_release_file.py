@@ -194,7 +194,7 @@ id = { prefixes = [1] }
     [
         ('"none.csv"', "does not exist"),
         ("{ intervals = [[3, 1]] }", "must rise"),
-        ("{ dates = 'day', prefixes = [1] }", "give one of intervals, dates, prefixes, pairs"),
+        ("{ dates = 'day', prefixes = [1] }", "give one of intervals, rounding, dates"),
         ("{ prefix = [1] }", '"prefix" is not a setting here'),
     ],
 )

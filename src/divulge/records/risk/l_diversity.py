@@ -1,4 +1,4 @@
-"""l-diversity, beta-likeness, delta-disclosure: what a class of records that look alike gives away together.
+"""l-diversity, beta-likeness, delta-disclosure: what a class of those who look alike gives away.
 
 Where all of a class have the same sensitive value, nobody need be singled out to be exposed.
 Distinct, entropy and recursive (c, l)-diversity: Machanavajjhala et al. 2007. Beta-likeness: Cao
