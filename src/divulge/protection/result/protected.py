@@ -30,6 +30,8 @@ from divulge.work.secret_key import SecretKey
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from divulge.protection.result.recipe import Recipe
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Protected:
@@ -65,6 +67,8 @@ class Protected:
     proved: bool = False
     proof: SearchProof | None = None
     """How the levels of a recoding were settled; None of other protections."""
+    suppression_limit: float = 0.05
+    """The share of records that recoding may leave to suppression or removal."""
     only_at_risk: bool = False
     again: Callable[[Dataset], Protected] | None = None
     reseeded: Callable[[int], Protected] | None = None
@@ -124,6 +128,13 @@ class Protected:
     def loss(self) -> float:
         """The share of all that could be lost (0 to 1): mean over quasi-identifiers."""
         return self.utility.loss
+
+    @property
+    def recipe(self) -> Recipe:
+        """Levels, hierarchies and limits, to be kept as a file and applied to other data."""
+        from divulge.protection.result.recipe import build_recipe
+
+        return build_recipe(self)
 
     def alone(self) -> dict[str, int]:
         """How many records are unique under each way of counting, after protection."""
