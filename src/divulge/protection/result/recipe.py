@@ -153,7 +153,7 @@ def build_recipe(protected: Protected) -> Recipe:
         _refuse_own_links(limit)
     return Recipe(
         dataset=protected.original.name,
-        roles={**dictionary.roles},
+        roles={str(role): names for role, names in dictionary.roles.items()},
         levels={name: level for name, level in protected.levels.items() if level},
         hierarchies={
             name: attribute.hierarchy
