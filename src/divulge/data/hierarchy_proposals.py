@@ -311,7 +311,8 @@ def _propose_frequency(values: Sequence[Any], counts: Ints) -> tuple[Hierarchy, 
             other = f"other (below {share:.0%})"
             levels.append([other if hide else t for t, hide in zip(texts, is_rare, strict=True)])
             merged = rare
-    reason = f"its {len(texts)} values show nothing in common: rare ones are put together, then all"
+    way = "rare ones are put together, then all" if levels else "all are put together"
+    reason = f"its {len(texts)} values show nothing in common: {way}"
     return _build_levels(texts, levels), reason
 
 
